@@ -13,13 +13,23 @@ static struct str id_of(const struct ask *ask)
 
 /* --- what was said --- */
 
+static const struct {
+    const char *what, *words, *usage;
+} kinds[] = {
+    [ASK_PERMISSION] = {"whether the call may run", "yes, session, project, no, no:REASON",
+                        "yes|session|project|no[:REASON]"},
+    [ASK_QUESTION] = {"the question", "a text, or no:REASON", "TEXT"},
+    [ASK_BUDGET] = {"whether to spend more", "yes, session, no", "yes|session|no"},
+    [ASK_PLAN] = {"whether the plan is approved",
+                  "yes, edits (and files may be changed freely), no, no:REASON",
+                  "yes|edits|no[:REASON]"},
+};
+
 static struct err *not_understood(const struct ask *ask, struct str text)
 {
-    return err_hint(
-        err_new(ERR_VALIDATION, "--answer: \"%" STR_FMT "\" does not answer %s", STR_ARG(text),
-                ask->kind == ASK_BUDGET ? "whether to spend more" : "whether the call may run"),
-        ask->kind == ASK_BUDGET ? "one of: yes, session, no"
-                                : "one of: yes, session, project, no, no:REASON");
+    return err_hint(err_new(ERR_VALIDATION, "--answer: \"%" STR_FMT "\" does not answer %s",
+                            STR_ARG(text), kinds[ask->kind].what),
+                    "one of: %s", kinds[ask->kind].words);
 }
 
 static struct err *parse_word(const struct ask *ask, struct str text, struct answer *ret)
@@ -33,6 +43,10 @@ static struct err *parse_word(const struct ask *ask, struct str text, struct ans
                  {"project", ANSWER_PROJECT},
                  {"no", ANSWER_NO}};
 
+    if (ask->kind == ASK_PLAN && str_is(text, "edits")) {
+        ret->kind = ANSWER_SESSION;
+        return NULL;
+    }
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
         if (str_is(text, words[i].word)) {
             ret->kind = words[i].kind;
@@ -179,13 +193,6 @@ struct err *answer_flags_read(const struct args *args, const struct loaded *l,
 
 /* --- how to say it --- */
 
-static void add_choices(struct strbuf *out, enum ask_kind kind)
-{
-    strbuf_add_cstr(out, kind == ASK_QUESTION ? "TEXT"
-                         : kind == ASK_BUDGET ? "yes|session|no"
-                                              : "yes|session|project|no[:REASON]");
-}
-
 void answer_flags_hint(const struct ask *asks, size_t n, const char *session, struct strbuf *out)
 {
     strbuf_addf(out, "to answer: keel -p -r %s", session);
@@ -193,6 +200,6 @@ void answer_flags_hint(const struct ask *asks, size_t n, const char *session, st
         strbuf_add_cstr(out, " --answer ");
         if (n > 1)
             strbuf_addf(out, "%" STR_FMT "=", STR_ARG(id_of(&asks[i])));
-        add_choices(out, asks[i].kind);
+        strbuf_add_cstr(out, kinds[asks[i].kind].usage);
     }
 }

@@ -46,7 +46,8 @@ static void say_question(struct input *in, struct str id, const struct ask *ask)
     if (json_get_text(ask->args, "description").n)
         jw_kv_str(&w, "description", json_get_text(ask->args, "description"));
     field_suggestion(&w, ask->rule);
-    jw_kv_str(&w, "decision_reason", ask->text);
+    if (ask->kind != ASK_PLAN) /* whose text is the plan, which is in the input */
+        jw_kv_str(&w, "decision_reason", ask->text);
     jw_kv_str(&w, "tool_use_id", ask->call_id);
     jw_end_object(&w);
     jw_end_object(&w);

@@ -141,7 +141,7 @@ struct err *print_text_end(struct print_text *t, const struct run_result *r)
     show_end_line(&t->show);
     if (t->show.error)
         return TAKE(t->show.error);
-    if (!t->is_streaming || r->is_fallback) /* keel's own words never streamed */
+    if (!t->is_streaming || r->is_fallback || r->is_given) /* what has not streamed */
         TRY(print_answer(r));
     tell_stop(t, r);
     tell_denials(t, r);

@@ -142,12 +142,23 @@ static void account(struct call *c, const struct event_tool *t)
     x->details = t->metadata ? json_copy(a, t->metadata) : NULL;
 }
 
+/* Only of keel's own tools: what others put into their details is theirs. */
+static void note_answer(struct call *c)
+{
+    const struct tool_entry *e = c->verdict.entry;
+
+    if (e && e->tool->gives_answer && json_has(c->result.details, TOOL_ANSWER))
+        c->run->given_answer =
+            arena_str(&c->run->arena, json_get_text(c->result.details, TOOL_ANSWER));
+}
+
 static void report(struct call *c, struct result_budget *budget)
 {
     AUTO(message) struct message *m = NULL;
     struct event e;
 
     call_hide_secrets(c); /* hooks and rules have had their say since it ended */
+    note_answer(c);
     fit_result(c, budget);
     m = result_message(c);
     e = (struct event){.owner = &c->owner, .body.tool = call_event(c)};

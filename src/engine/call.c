@@ -25,6 +25,8 @@ void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                        .owner = {"tool", part->id, &r->execution},
                        .progress = {.set = r->secrets}};
     tool_result_init(&c->result);
+    if (r->round > 0) /* they are for what was open when the run began: models repeat ids */
+        return;
     for (size_t i = 0; i < o->n_answers; i++)
         if (str_eq(o->answers[i].call_id, part->id))
             c->answer = &o->answers[i].answer;
@@ -384,6 +386,8 @@ static struct err *run_tool(struct call *c)
                                    .blobs = o->blobs,
                                    .asker = o->asker,
                                    .answer = c->answer,
+                                   .plan_mode =
+                                       c->run->plan->mode == MODE_PLAN ? o->plan_mode : NULL,
                                    .model = c->run->plan->targets[0].info,
                                    .hidden = o->hidden,
                                    .begin = await_begin,

@@ -117,6 +117,18 @@ struct err *hook_tool_judged(struct call *c)
                    STR_ARG(v->stop_reason));
 }
 
+/* With the first result of a batch, where it has one of its own. */
+static void add_reminder(struct call *c)
+{
+    const struct run_options *o = c->run->options;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    if (c->index > 0 || !c->was_executed || !o->remind)
+        return;
+    o->remind(o->remind_self, &c->run->conversation->history, &text);
+    add_after_end(c, strbuf_str(&text));
+}
+
 struct err *hook_tool_done(struct call *c)
 {
     struct run *r = c->run;
@@ -127,6 +139,7 @@ struct err *hook_tool_done(struct call *c)
     if (!c->was_executed && c->code && strcmp(c->code, err_code(ERR_CANCELLED)) == 0)
         return NULL; /* interrupted before it was run: there is nothing to say more about */
     add_after_end(c, c->verdict.hook_context);
+    add_reminder(c);
     if (!r->options->hooks || !c->was_executed)
         return NULL;
     fields = json_new(&c->arena, JSON_OBJECT);

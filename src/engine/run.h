@@ -134,6 +134,7 @@ struct run_options {
     struct blob_store *blobs;
     struct snapshotter *snapshotter; /* saves files before calls change them; NULL: nobody does */
     struct asker *asker;
+    const struct plan_mode *plan_mode; /* how plan mode is left; NULL: it is not */
     const struct path_filter *hidden;
     uint64_t retry_max_ms; /* waits of a round; 0: CHAIN_DEFAULT_MAX_WAIT_MS */
     /* The next wait between attempts, instead of one by chance; -1: it is not known. */
@@ -163,6 +164,9 @@ struct run_options {
     /* under whom */
     struct run *parent; /* gets this run's events and costs; NULL: nobody */
     struct str call_id; /* of the parent's call that started it; may be empty */
+    /* Appends what the model is to be reminded of now: it comes with a result. May be NULL. */
+    void (*remind)(void *self, const struct history *h, struct strbuf *out);
+    void *remind_self;
     void (*on_begin)(void *self, struct run *r); /* the run, until it ends; may be NULL */
     void *begin_self;
     const char *agent;           /* name for the owner path; NULL: "main" */

@@ -63,7 +63,8 @@ struct run {
     unsigned needs;     /* that can be met */
     struct chain chain;
     unsigned round, attempt;
-    enum stop stop; /* of the last answer */
+    enum stop stop;          /* of the last answer */
+    struct str given_answer; /* by a call of the last batch (TOOL_ANSWER); empty: by none */
     struct early
         *early; /* calls of the answer that comes, or has just come; NULL: none may begin */
 

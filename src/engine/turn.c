@@ -20,10 +20,14 @@ static bool can_search(const struct run_plan *plan)
 
 static unsigned capabilities(const struct run_options *o, const struct run_plan *plan)
 {
+    /* A list that the model was told of stays as it is, whoever is there now. */
+    bool has_person = o->asker || plan->told_tools;
+
     return (o->launcher ? NEEDS_LAUNCHER : 0) | (o->http ? NEEDS_HTTP : 0) |
            (o->blobs ? NEEDS_BLOBS : 0) | (plan->web_search ? 0 : NEEDS_NO_NATIVE_SEARCH) |
            (plan->web_fetch ? 0 : NEEDS_NO_NATIVE_FETCH) |
-           (can_search(plan) ? NEEDS_MODEL_SEARCH : 0);
+           (can_search(plan) ? NEEDS_MODEL_SEARCH : 0) | (has_person ? NEEDS_PERSON : 0) |
+           (has_person || plan->mode == MODE_PLAN ? NEEDS_PLANNING : 0);
 }
 
 struct tool_set *run_tools(const struct run_options *o, const struct run_plan *plan)
@@ -180,14 +184,34 @@ static struct err *go_on(struct run *r, struct str reason)
     return NULL;
 }
 
+/* The result has its text: is the turn over with it? */
+static struct err *end_turn(struct run *r, bool *ret_is_over)
+{
+    struct str reason;
+
+    TRY(hook_stop(r, r->result->text, &reason));
+    *ret_is_over = reason.n == 0;
+    return reason.n ? go_on(r, reason) : NULL;
+}
+
+/* A call of the last batch may have given the answer. */
+static struct err *take_given_answer(struct run *r, bool *ret_is_over)
+{
+    r->result->text = arena_str(&r->result->arena, r->given_answer);
+    r->result->is_given = true;
+    r->given_answer = (struct str){0};
+    TRY(answer_check(r, r->result->text));
+    return end_turn(r, ret_is_over);
+}
+
 static struct err *take_answer(struct run *r, const struct message *answer, bool *ret_is_over)
 {
     AUTO(strbuf) struct strbuf text = {0};
-    struct str reason;
     bool goes_on;
 
     strbuf_add(&text, strbuf_str(&r->continued));
     message_text(answer, &text);
+    r->result->is_given = false;
     r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
     strbuf_done(&text);
     TRY(unfinished_check(r, answer, &goes_on));
@@ -195,9 +219,7 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
     if (goes_on)
         return NULL;
     unfinished_reset(r);
-    TRY(hook_stop(r, r->result->text, &reason));
-    *ret_is_over = reason.n == 0;
-    return reason.n ? go_on(r, reason) : NULL;
+    return end_turn(r, ret_is_over);
 }
 
 /* A provider has found the request too long: what it was asked about is made shorter, once. */
@@ -248,6 +270,8 @@ static struct err *ask_and_act(struct run *r, bool *ret_is_over)
     unfinished_reset(r);
     TRY(batch_run(r, answer));
     *ret_is_over = r->result->n_asks > 0;
+    if (!*ret_is_over && r->given_answer.n)
+        return take_given_answer(r, ret_is_over);
     return *ret_is_over ? NULL : run_compact(r);
 }
 
@@ -291,6 +315,8 @@ static struct err *go_on_from_history(struct run *r, bool *ret_is_over)
 
     TRY(close_open_calls(r));
     *ret_is_over = r->result->n_asks > 0;
+    if (!*ret_is_over && r->given_answer.n)
+        return take_given_answer(r, ret_is_over);
     unfinished_resume(r);
     answer = find_answer(&r->conversation->history);
     if (!answer)

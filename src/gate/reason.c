@@ -88,13 +88,17 @@ struct str reason_denied(struct arena *a, const struct decided *d, enum permissi
         return arena_format(a, "Permission denied: %" STR_FMT "; %s mode does not ask.",
                             STR_ARG(in_doubt(a, d)), permission_mode_name(mode));
     case DECIDED_BY_MODE:
-        return arena_format(
-            a,
-            "Permission denied: %s mode does not allow it; look and plan with tools "
-            "that only read, and leave changes until the user ends this mode.",
-            permission_mode_name(mode));
+        return arena_format(a,
+                            "Permission denied: %s mode allows no changes. Look and plan with "
+                            "tools that only read; do not try another way to make the change. It "
+                            "becomes possible when the user leaves this mode.",
+                            permission_mode_name(mode));
     default:
-        return arena_format(a, "Permission denied by the rule %" STR_FMT ".", STR_ARG(rule));
+        return arena_format(a,
+                            "Permission denied by the rule %" STR_FMT
+                            ". Do not try another way to the same effect; if you need it, ask the "
+                            "user to change the rule.",
+                            STR_ARG(rule));
     }
 }
 
@@ -110,7 +114,8 @@ struct str reason_outside(struct arena *a, const struct tool *tool, const char *
     directory = shown(a, str_slice(directory, 0, slash ? slash : 1), MAX_RULE_CHARS);
     return arena_format(a,
                         "Permission denied: %" STR_FMT " is outside the workspace %" STR_FMT
-                        ". Write below the workspace instead. The user can add a directory with "
+                        ". Write in the workspace instead, or in $TMPDIR with Bash. The user can "
+                        "add a directory with "
                         "--add-dir %" STR_FMT " or allow it with a rule such as %s(/%" STR_FMT ").",
                         STR_ARG(shown_path(a, path)), STR_ARG(shown_path(a, workspace)),
                         STR_ARG(directory), writer, STR_ARG(shown_path(a, path)));
@@ -119,9 +124,9 @@ struct str reason_outside(struct arena *a, const struct tool *tool, const char *
 struct str reason_protected(struct arena *a, const char *path, const struct protected_place *p)
 {
     return arena_format(a,
-                        "Permission denied: %" STR_FMT " is protected: no tool writes to %s, which "
-                        "is obeyed by %s. Leave it as it is and tell the user what to change there "
-                        "by hand.",
+                        "Permission denied: %" STR_FMT
+                        " is protected: no tool writes to %s, because it controls %s. Do not "
+                        "change it another way; tell the user what to change there by hand.",
                         STR_ARG(shown_path(a, path)), p->path, p->why);
 }
 
@@ -135,8 +140,8 @@ struct str reason_git(struct arena *a, const struct place *place)
 
     return arena_format(a,
                         "Permission denied: %" STR_FMT " is protected: %s %" STR_FMT
-                        ", and git obeys it. Leave it as it is and tell the user "
-                        "what to change there by hand.",
+                        ", and it controls what git does. Do not change it another way; tell the "
+                        "user what to change there by hand.",
                         STR_ARG(shown_path(a, place->real)), why[place->git],
                         STR_ARG(shown_path(a, place->git_dir)));
 }
@@ -146,9 +151,9 @@ struct str reason_secret(struct arena *a, const char *path)
     const struct secret_place *place = secret_place_find(str_of(path));
 
     return arena_format(a,
-                        "Permission denied: %" STR_FMT " is in a place that holds secrets%s%s%s, "
-                        "which no tool reads or writes. Do without it, or ask the user for what "
-                        "you need.",
+                        "Permission denied: %" STR_FMT
+                        " is in a place for secrets%s%s%s, which no tool reads or writes. Continue "
+                        "without it, or ask the user for what you need.",
                         STR_ARG(shown_path(a, path)), place ? " (" : "", place ? place->what : "",
                         place ? ")" : "");
 }
@@ -169,12 +174,12 @@ struct str reason_unlisted(struct arena *a, const char *what, struct str given,
 
     for (size_t i = 0; i < n && all.n < MAX_ARGS_CHARS; i++)
         strbuf_addf(&all, "%s%" STR_FMT, i ? ", " : "", STR_ARG(list[i]));
-    return arena_format(a,
-                        "Permission denied: the %s %" STR_FMT " is not on the list of allowed "
-                        "ones (%" STR_FMT "). The user can add it to permissions.%s.",
-                        what, STR_ARG(shown(a, given, MAX_RULE_CHARS)),
-                        STR_ARG(shown(a, n ? strbuf_str(&all) : S("none"), MAX_ARGS_CHARS)),
-                        setting);
+    return arena_format(
+        a,
+        "Permission denied: the %s %" STR_FMT " is not on the list of allowed ones (%" STR_FMT
+        "). The user can add it to permissions.%s.",
+        what, STR_ARG(shown(a, given, MAX_RULE_CHARS)),
+        STR_ARG(shown(a, n ? strbuf_str(&all) : S("none"), MAX_ARGS_CHARS)), setting);
 }
 
 /* --- answers --- */
@@ -194,10 +199,10 @@ struct str reason_bad_change(struct arena *a, const struct err *e)
 {
     AUTO_FREE char *text = err_message(e);
 
-    return arena_format(a,
-                        "Permission denied. The user approved other arguments, which the tool does "
-                        "not take: %s",
-                        text);
+    return arena_format(
+        a,
+        "Permission denied. The user approved changed arguments that the tool does not accept: %s",
+        text);
 }
 
 struct str reason_blocked(struct arena *a, struct str said)
@@ -210,7 +215,7 @@ struct str reason_bad_hook_change(struct arena *a, const struct err *e)
     AUTO_FREE char *text = err_message(e);
 
     return arena_format(
-        a, "Blocked by hook: it changed the arguments to ones that the tool does not take: %s",
+        a, "Blocked by hook: it changed the arguments to ones that the tool does not accept: %s",
         text);
 }
 
@@ -345,7 +350,7 @@ struct str reason_ask(struct arena *a, const struct decided *d, enum permission_
             a, "%s mode asks before %s looks at %" STR_FMT ", which is outside the workspace.",
             permission_mode_name(mode), tool->name, STR_ARG(shown_path(a, d->outside->real)));
     if (d->obeyed)
-        return arena_format(a, "%s mode asks before %s changes %s, which is obeyed by %s.",
+        return arena_format(a, "%s mode asks before %s changes %s, because it controls %s.",
                             permission_mode_name(mode), tool->name, d->obeyed->path,
                             d->obeyed->why);
     if (tool->risk == RISK_NETWORK && web_host(a, json_get_text(s->args, "url"), &host))

@@ -3,7 +3,7 @@
 
 const char *ask_kind_name(enum ask_kind k)
 {
-    static const char *const names[] = {"permission", "question", "budget"};
+    static const char *const names[] = {"permission", "question", "budget", "plan"};
     return names[k];
 }
 

@@ -64,6 +64,7 @@ struct run_result {
     struct err *error;
     enum final_reason forced;
     bool is_fallback; /* the text is keel's own: the model said nothing */
+    bool is_given;    /* a call gave the text (TOOL_ANSWER): it did not stream as an answer does */
     struct str stop_reason;
     unsigned n_rounds, n_attempts, n_tools_executed;
     struct usage usage; /* of all attempts together */

@@ -42,12 +42,16 @@ enum tool_needs {
     NEEDS_NO_NATIVE_SEARCH = 1 << 3, /* the provider's own is off */
     NEEDS_NO_NATIVE_FETCH = 1 << 4,
     NEEDS_MODEL_SEARCH = 1 << 5, /* the run's model can be asked to search: tool_search_model() */
+    NEEDS_PERSON = 1 << 6,       /* someone can be asked, now or later */
+    /* A plan can become due: someone can be asked about it, or the session begins in plan mode. */
+    NEEDS_PLANNING = 1 << 7,
 };
 
 /* The tools that a provider's own web search and fetch stand for: what filters say of them holds
  * for those too. */
 #define TOOL_WEB_SEARCH "WebSearch"
 #define TOOL_WEB_FETCH "WebFetch"
+#define TOOL_EXIT_PLAN_MODE "ExitPlanMode"
 
 /* --- results --- */
 
@@ -82,6 +86,10 @@ void tool_result_addf(struct tool_result *r, const char *format, ...) PRINTF_LIK
 void tool_result_fail(struct tool_result *r, const char *format, ...) PRINTF_LIKE(2, 3);
 void tool_result_add_media(struct tool_result *r, const struct media *m); /* copies */
 struct json *tool_result_details(struct tool_result *r); /* an object; made when first asked for */
+
+/* In the details of a result: the run ends after this batch, and this text is its answer. Only of
+ * tools that say gives_answer. */
+#define TOOL_ANSWER "answer"
 
 /* --- context --- */
 
@@ -133,6 +141,14 @@ struct http_source {
     void *self;
 };
 
+/* How a session leaves plan mode. */
+struct plan_mode {
+    /* For acceptEdits or for default; a mode that the person has chosen meanwhile stays. Returns
+     * the name of the mode. Required. */
+    const char *(*leave)(void *self, bool accepts_edits);
+    void *self;
+};
+
 /* A question that the run's model answers with its provider's own web search. */
 struct model_search {
     struct str system, question;
@@ -148,15 +164,16 @@ struct tool_context {
     const char *target;
     struct tool_session *session; /* what the tools of this session know */
     const struct tool_config *config;
-    struct launcher *launcher;        /* NULL: no commands */
-    struct write_observer *observer;  /* of the commands that it starts; NULL: none is needed */
-    const struct http_source *http;   /* NULL: no network */
-    struct blob_store *blobs;         /* NULL: nothing can be stored */
-    struct asker *asker;              /* NULL: nobody is there */
-    const struct answer *answer;      /* to what this call asked before it was suspended, or NULL */
-    const struct model_info *model;   /* who reads the result; NULL: not known */
-    const struct path_filter *hidden; /* NULL: nothing is */
-    struct err *(*begin)(void *self); /* see tool_begin(); NULL: it may */
+    struct launcher *launcher;       /* NULL: no commands */
+    struct write_observer *observer; /* of the commands that it starts; NULL: none is needed */
+    const struct http_source *http;  /* NULL: no network */
+    struct blob_store *blobs;        /* NULL: nothing can be stored */
+    struct asker *asker;             /* NULL: nobody is there */
+    const struct answer *answer;     /* to what this call asked before it was suspended, or NULL */
+    const struct plan_mode *plan_mode; /* NULL: the session is in another mode */
+    const struct model_info *model;    /* who reads the result; NULL: not known */
+    const struct path_filter *hidden;  /* NULL: nothing is */
+    struct err *(*begin)(void *self);  /* see tool_begin(); NULL: it may */
     void *begin_self;
     void (*on_progress)(void *self, struct str text); /* may be NULL; for people */
     void *progress_self;
@@ -183,7 +200,8 @@ struct tool {
     const char *name;        /* [A-Za-z0-9_-]{1,64} */
     const char *description; /* for the model */
     const char *schema;      /* JSON Schema of the arguments, an object */
-    /* Other spellings of arguments, taken when the real one is missing: "filePath=file_path". */
+    /* Other spellings of arguments, taken when the real one is missing: "filePath=file_path".
+     * "prompt=": an argument that models pass out of habit and that means nothing here. */
     const char *aliases; /* separated by blanks; NULL: none */
     enum risk risk;
     unsigned needs; /* enum tool_needs */
@@ -195,8 +213,9 @@ struct tool {
     /* Only looks, takes back what it remembers (struct tool_session) and says nothing: its result
      * may be thrown away, so that it may begin while the model's answer still comes. */
     bool starts_early;
-    bool begins_late; /* it calls tool_begin() itself, and gets ready meanwhile */
-    size_t max_chars; /* of a result before it is stored and clipped; 0: the run's limit */
+    bool gives_answer; /* its result may end the run: TOOL_ANSWER */
+    bool begins_late;  /* it calls tool_begin() itself, and gets ready meanwhile */
+    size_t max_chars;  /* of a result before it is stored and clipped; 0: the run's limit */
     struct err *(*run)(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result);
     /* How long this call may take; NULL: the run's toolTimeout. 0: that too. */

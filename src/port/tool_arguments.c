@@ -35,9 +35,13 @@ struct json *tool_rename_arguments(const struct tool *t, const struct json *give
     struct json *args = json_new(a, JSON_OBJECT);
 
     json_each (value, given) {
-        struct json *copy = json_copy(a, value);
+        struct str name = name_of(t, given, args, value->key);
+        struct json *copy;
 
-        copy->key = arena_str(a, name_of(t, given, args, value->key));
+        if (name.n == 0 && value->key.n)
+            continue;
+        copy = json_copy(a, value);
+        copy->key = arena_str(a, name);
         json_push(args, copy);
     }
     return args;
@@ -152,6 +156,8 @@ static struct json *settle_object(const struct tool *t, const struct json *schem
         if (!json_get_str(properties, name)) {
             struct str real = name_of(t, given, object, name);
 
+            if (depth == 0 && real.n == 0 && name.n)
+                continue;
             if (depth == 0 || json_get_str(properties, real))
                 name = real;
         }

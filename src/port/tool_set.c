@@ -296,10 +296,9 @@ struct tool_set *tool_set_narrow(struct tool_set *whole, const struct tool_filte
 static struct err *say_gone(const struct tool *t, struct tool_context *c, const struct json *args,
                             struct tool_result *r)
 {
-    tool_result_fail(r,
-                     "%s is no longer there in this session. Do it with another tool, or tell "
-                     "the person.",
-                     t->name);
+    tool_result_fail(
+        r, "%s is no longer available in this session. Use another tool, or tell the person.",
+        t->name);
     return NULL;
 }
 

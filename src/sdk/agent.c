@@ -6,6 +6,7 @@
 #include "sdk/passed_variables.h"
 #include "sdk/prefix.h"
 #include "sdk/system_prompt.h"
+#include "sdk/todo_reminder.h"
 #include "sys/loop.h"
 
 #include <stdlib.h>
@@ -15,11 +16,19 @@
 
 /* --- what the model is told --- */
 
-static struct err *write_system_prompt(struct agent *a)
+/* Of keel's own lines those about `tools`; NULL: none of them. */
+static struct err *write_system_prompt(struct agent *a, const struct tool_set *tools)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
-    system_prompt_write(&text, a->system_prompt, a->append_system_prompt);
+    system_prompt_write(
+        &text, &(struct system_prompt){
+                   .instead = a->system_prompt,
+                   .append = a->append_system_prompt,
+                   .tools = tools,
+                   .searches_web = a->plan.web_search,
+                   .is_summarised = settings_bool(a->runtime->settings, "compact.enabled", true),
+               });
     a->plan.system = arena_str(&a->arena, strbuf_str(&text));
     return strbuf_check(&text, "the system prompt");
 }
@@ -31,7 +40,7 @@ struct err *agent_set_prompt(struct agent *a, const char *instead, const char *a
     if (append)
         a->append_system_prompt = arena_cstr(&a->arena, str_of(append));
     a->has_prefix = false;
-    return write_system_prompt(a);
+    return write_system_prompt(a, NULL);
 }
 
 /* --- who answers --- */
@@ -119,6 +128,17 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
     return NULL;
 }
 
+/* The person may have chosen another mode with their answer. */
+static const char *leave_plan_mode(void *self, bool accepts_edits)
+{
+    struct agent *a = self;
+
+    if (a->plan.mode == MODE_PLAN)
+        a->plan.mode = accepts_edits ? MODE_ACCEPT_EDITS : MODE_DEFAULT;
+    agent_note_mode(a);
+    return permission_mode_name(a->plan.mode);
+}
+
 static void tell_unused_variables(struct agent *a, const struct agent_options *options)
 {
     struct str file = passed_variables_unused(a->runtime->settings);
@@ -154,6 +174,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     tell_unused_variables(a, options);
     TRY(agent_add_snapshots(a, options));
     a->http = (struct http_source){get_http, a};
+    a->plan_mode = (struct plan_mode){leave_plan_mode, a};
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;
     a->plan.reasoning_budget = options->reasoning_budget;
@@ -188,6 +209,13 @@ void agent_done(struct agent *a)
     *a = (struct agent){0};
 }
 
+static void remind(void *self, const struct history *h, struct strbuf *out)
+{
+    const struct agent *a = self;
+
+    todo_reminder_write(h, tool_session_get(a->session.conversation.tools, S("todos")), out);
+}
+
 static const struct run_plan *plan_of(void *self)
 {
     const struct agent *a = self;
@@ -210,6 +238,9 @@ static struct run_options options_of(struct agent *a)
         .blobs = a->blobs,
         .snapshotter = a->snapshotter,
         .asker = a->asker,
+        .plan_mode = &a->plan_mode,
+        .remind = remind,
+        .remind_self = a,
         .secrets = a->secrets,
         .hidden = a->denied ? &a->hidden : NULL,
         .max_rounds = a->max_rounds,
@@ -262,6 +293,8 @@ static void begin_session(struct agent *a)
     if (!a->has_prefix)
         a->tells_surroundings = prefix.is_own;
     tools = agent_exposed_tools(a);
+    if (!is_kept)
+        err_ignore(write_system_prompt(a, tools), "its length was checked when it was set");
     session_begin(&a->session, &(struct event_session){
                                    .cwd = str_of(a->runtime->options.cwd),
                                    .provider = first->provider->id,

@@ -62,6 +62,7 @@ struct agent {
     struct tool_config tool_config;
     struct checked_launcher search; /* of a search command that the project has brought */
     struct http_source http;
+    struct plan_mode plan_mode;
     struct blob_store *blobs;        /* the store's */
     struct snapshotter *snapshotter; /* NULL: nothing is saved before tools change it */
     struct asker *asker;

@@ -1,14 +1,13 @@
 /* agent_context.c - what the model is told beside the prompts: where it works, what hooks add. */
 #include "sdk/agent_parts.h"
 
+#include "sdk/git_state.h"
 #include "sdk/surroundings.h"
-#include "sys/fs.h"
 #include "sys/loop.h"
 
 #include <sys/utsname.h>
 #include <time.h>
 
-#define BRANCH_PREFIX "ref: refs/heads/"
 #define MAX_HOSTS 10 /* that are named */
 
 /* --- where it works --- */
@@ -22,23 +21,14 @@ static struct str join_dirs(struct agent *a, struct arena *scratch)
     return arena_str(scratch, strbuf_str(&text));
 }
 
-/* Without asking git: a process is more than a prompt may cost. */
 static struct str describe_repository(struct agent *a, struct arena *scratch)
 {
-    const char *git = fs_join(scratch, a->runtime->options.project_dir, ".git");
-    AUTO(strbuf) struct strbuf head = {0};
-    struct str line, rest;
-    bool exists;
+    struct str state;
 
     if (!a->runtime->is_repository)
         return S("no");
-    strbuf_init(&head, 4096);
-    err_ignore(fs_read(fs_join(scratch, git, "HEAD"), &head, &exists), "the branch is not told");
-    rest = strbuf_str(&head);
-    if (!str_split(&rest, '\n', &line) || !str_starts(line, S(BRANCH_PREFIX)))
-        return S("yes");
-    return arena_format(scratch, "yes, on branch %" STR_FMT,
-                        STR_ARG(str_skip(line, strlen(BRANCH_PREFIX))));
+    state = git_state_describe(scratch, a->runtime->options.project_dir);
+    return arena_format(scratch, "yes%s%" STR_FMT, state.n ? ", " : "", STR_ARG(state));
 }
 
 static struct str describe_system(struct arena *scratch)
@@ -46,7 +36,8 @@ static struct str describe_system(struct arena *scratch)
     struct utsname os = {0};
 
     uname(&os);
-    return arena_format(scratch, "%s %s %s", os.sysname, os.release, os.machine);
+    return arena_format(scratch, "%s %s %s; commands run in bash", os.sysname, os.release,
+                        os.machine);
 }
 
 static struct str today(struct arena *scratch)
@@ -56,23 +47,66 @@ static struct str today(struct arena *scratch)
     char date[64];
 
     localtime_r(&now, &day);
-    strftime(date, sizeof date, "%A, %Y-%m-%d (%Z)", &day);
+    strftime(date, sizeof date, "%A, %Y-%m-%d (time zone %Z, UTC%z)", &day);
     return arena_str(scratch, str_of(date));
+}
+
+/* As it is asked for; models do not know their names otherwise. */
+static struct str describe_model(const struct agent *a, struct arena *scratch)
+{
+    const struct target *first = &a->plan.targets[0];
+
+    if (!first->info || !first->info->name || str_is(first->model, first->info->name))
+        return first->model;
+    return arena_format(scratch, "%s (%" STR_FMT ")", first->info->name, STR_ARG(first->model));
 }
 
 /* --- what it may do --- */
 
-static struct str describe_mode(enum permission_mode mode)
+static bool is_told_of(const struct agent *a, const char *tool)
 {
-    static const char *const texts[] = {
-        [MODE_PLAN] = "plan (look and make a plan; change nothing)",
-        [MODE_DEFAULT] = "default (changes and most commands need the person's consent)",
-        [MODE_ACCEPT_EDITS] =
-            "acceptEdits (files may be changed; most commands need the person's consent)",
-        [MODE_BYPASS] = "bypassPermissions (no call needs consent, so take care)",
-    };
+    json_each (item, a->plan.told_tools)
+        if (str_is(json_get_text(item, "name"), tool))
+            return true;
+    return false;
+}
 
-    return str_of(texts[mode]);
+static struct str describe_plan_mode(const struct agent *a)
+{
+    if (is_told_of(a, TOOL_EXIT_PLAN_MODE))
+        return S("plan. Look around and work out a plan, then call " TOOL_EXIT_PLAN_MODE
+                 " with it. Until it is approved every change is refused: Write, Edit, commands "
+                 "that do more than look");
+    return S("plan. Look around and give a plan as your answer. Every change is refused: Write, "
+             "Edit, commands that do more than look");
+}
+
+/* What would be asked is refused where no one can be asked. */
+static struct str describe_mode(const struct agent *a, struct arena *scratch)
+{
+    const char *verb =
+        a->asker ? "need the person's consent" : "are refused unless a rule allows them";
+    const char *commands =
+        a->gate.rules.commands_run_freely ? "" : ", commands that do more than look";
+
+    switch (a->plan.mode) {
+    case MODE_PLAN:
+        return describe_plan_mode(a);
+    case MODE_DEFAULT:
+        return arena_format(scratch,
+                            "default. Changes of files%s, requests to the web and reading outside "
+                            "the workspace %s",
+                            commands, verb);
+    case MODE_ACCEPT_EDITS:
+        return arena_format(scratch,
+                            "acceptEdits. Change files in the workspace freely. Requests to the "
+                            "web%s and reading outside the workspace %s",
+                            commands, verb);
+    case MODE_BYPASS:
+        break;
+    }
+    return S("bypassPermissions. No call needs consent, so take care. Protected files and the "
+             "limits on commands stay");
 }
 
 static void add_hosts(struct strbuf *text, const struct net_patterns *allowed)
@@ -87,19 +121,27 @@ static void add_hosts(struct strbuf *text, const struct net_patterns *allowed)
         strbuf_addf(text, " and %zu more", allowed->n - MAX_HOSTS);
 }
 
+/* What works and what does not, so that no one has to try it out. */
 static struct str describe_walls(struct agent *a, struct arena *scratch)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
+    if (a->plan.mode == MODE_PLAN)
+        return a->gate.rules.looks_freely
+                   ? S("only those that look, in a sandbox without network where all is read-only")
+                   : S("refused in this mode");
     if (!a->tool_config.is_confined)
-        return S("not confined; they have the person's rights and network");
-    strbuf_add_cstr(&text, "run in a sandbox: they write below the working directory and in "
-                           "$TMPDIR, not in /tmp or elsewhere; ");
+        return S("not confined: they have the person's rights and network");
+    strbuf_addf(&text,
+                "in a sandbox. They can write in the working directory%s and $TMPDIR, not in /tmp "
+                "or elsewhere. Network: ",
+                a->tool_config.n_added_dirs ? ", the further directories" : "");
     if (net_rules_allow_any(&a->network)) {
-        strbuf_add_cstr(&text, "their network reaches ");
+        strbuf_add_cstr(&text, "loopback, ");
         add_hosts(&text, &a->network.allow);
     } else {
-        strbuf_add_cstr(&text, "they have no network");
+        strbuf_add_cstr(&text, "only loopback, so downloads, package installation, git fetch and "
+                               "git push fail");
     }
     return arena_str(scratch, strbuf_str(&text));
 }
@@ -107,9 +149,9 @@ static struct str describe_walls(struct agent *a, struct arena *scratch)
 static struct str describe_person(const struct agent *a)
 {
     if (!a->asker)
-        return S("not there: nobody answers questions or gives consent, so decide for yourself "
-                 "and say at the end what you would have asked");
-    return S("there");
+        return S("absent. No one can answer or consent: decide yourself, choose what is easy to "
+                 "undo, and state your assumptions at the end");
+    return S("can answer questions and give consent");
 }
 
 static struct surroundings find_surroundings(struct agent *a, struct arena *scratch)
@@ -120,8 +162,9 @@ static struct surroundings find_surroundings(struct agent *a, struct arena *scra
     surroundings_add(&s, "Further directories", join_dirs(a, scratch));
     surroundings_add(&s, "Git repository", describe_repository(a, scratch));
     surroundings_add(&s, "System", describe_system(scratch));
+    surroundings_add(&s, "Model", describe_model(a, scratch));
     surroundings_add(&s, "Date", today(scratch));
-    surroundings_add(&s, "Permission mode", describe_mode(a->plan.mode));
+    surroundings_add(&s, "Permission mode", describe_mode(a, scratch));
     surroundings_add(&s, "Commands", describe_walls(a, scratch));
     surroundings_add(&s, "Person", describe_person(a));
     return s;

@@ -221,6 +221,7 @@ static struct tool_entry *play_call(struct replay *r, struct recorded_call *c, s
                  .risk = c->risk,
                  .is_barrier = c->is_alone || c->has_asked,
                  .begins_late = was_cut_early(c),
+                 .gives_answer = real && real->gives_answer,
                  .max_chars = real ? real->max_chars : 0,
                  .run = play_tool},
         .replay = r,

@@ -38,7 +38,7 @@ struct err *codec_decode_run(struct decoding *d)
 
 static struct err *get_ask(struct decoding *d, struct ask *ret_ask)
 {
-    ret_ask->kind = (enum ask_kind)CODEC_GET_NAME(d, "kind", ask_kind_name, ASK_BUDGET);
+    ret_ask->kind = (enum ask_kind)CODEC_GET_NAME(d, "kind", ask_kind_name, ASK_PLAN);
     TRY(codec_get_text(d, "toolCallId", &ret_ask->call_id));
     TRY(codec_get_text(d, "toolName", &ret_ask->tool));
     TRY(codec_get_text(d, "text", &ret_ask->text));

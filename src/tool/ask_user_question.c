@@ -82,9 +82,9 @@ static void take_value(struct tool_result *r, const struct json *questions,
 static void tell_nobody(struct tool_result *r)
 {
     json_set_bool(&r->arena, tool_result_details(r), "unavailable", true);
-    tool_result_addf(r, "Answers are unavailable: nobody is there to ask in this run. Decide by "
-                        "yourself, take the choice that is safest and easiest to change later, and "
-                        "state it as an assumption in your answer.");
+    tool_result_addf(
+        r, "No one can answer in this run. Decide yourself: take the choice that is safest and "
+           "easiest to change later, and state it as an assumption in your answer.");
 }
 
 static void tell_declined(struct tool_result *r, struct str reason)
@@ -96,7 +96,7 @@ static void tell_declined(struct tool_result *r, struct str reason)
         tool_result_addf(r, ": ");
         strbuf_add(&r->text, reason);
     }
-    tool_result_addf(r, "\nDo not ask the same again. Go on with what is known, or say what you "
+    tool_result_addf(r, "\nDo not ask the same again. Continue with what you know, or say what you "
                         "cannot do without an answer.");
 }
 
@@ -114,8 +114,8 @@ static void wait_for_later(struct tool_result *r, const struct ask *ask)
 static void tell_agreed(struct tool_result *r)
 {
     json_set_bool(&r->arena, tool_result_details(r), "agreed", true);
-    tool_result_addf(r, "The person agreed without choosing: take what you would recommend, and "
-                        "say what it is.");
+    tool_result_addf(
+        r, "The person agreed without choosing: take what you recommend, and say what it is.");
 }
 
 static void take_answer(struct tool_result *r, const struct ask *ask, const struct answer *answer)
@@ -156,7 +156,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     if (repeated) {
         struct str text = json_get_text(repeated, "question");
 
-        tool_result_fail(result, "The question \"%" STR_FMT "\" is there twice. Ask it once.",
+        tool_result_fail(result, "The question \"%" STR_FMT "\" appears twice. Ask it once.",
                          STR_ARG(text));
         return NULL;
     }
@@ -175,39 +175,39 @@ static uint64_t timeout_ms(const struct tool *t, const struct json *args)
 }
 
 static const char description[] =
-    "Asks the person one to four questions with ready answers to choose from. Use it when what "
-    "they want is not clear and a wrong guess would cost much: a choice between designs, a "
-    "missing requirement. Not for what you can find out yourself, and not to ask whether to go "
-    "on. Each question has two to four options; the person can always write another answer, so "
-    "add no option for that. Put the one that you recommend first. Where nobody can answer, the "
-    "result says so and you decide.";
+    "Asks the person one to four questions, each with two to four answers to choose from. Use it "
+    "when only they can decide and a wrong guess would cost much: a choice between designs, a "
+    "missing requirement. Do not use it for what you can find out yourself, nor to ask whether to "
+    "continue or whether a plan is all right. Put the answer you recommend first. The person can "
+    "always write another answer, so add no option for that.";
 
 static const char schema[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"questions\"],"
     "\"properties\":{\"questions\":{\"type\":\"array\",\"minItems\":1,\"maxItems\":4,"
-    "\"description\":\"The questions, each with another text\","
+    "\"description\":\"The questions; no two may be the same\","
     "\"items\":{\"type\":\"object\",\"additionalProperties\":false,"
     "\"required\":[\"question\",\"options\"],\"properties\":{"
     "\"question\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,"
-    "\"description\":\"The whole question, with a question mark\"},"
+    "\"description\":\"The complete question, ending in a question mark\"},"
     "\"header\":{\"type\":\"string\",\"maxLength\":80,"
-    "\"description\":\"One or two words that name it, 12 characters at best\"},"
+    "\"description\":\"A label of one or two words, ideally up to 12 characters\"},"
     "\"options\":{\"type\":\"array\",\"minItems\":2,\"maxItems\":4,"
-    "\"description\":\"What can be chosen\","
+    "\"description\":\"The answers to choose from\","
     "\"items\":{\"type\":\"object\",\"additionalProperties\":false,"
     "\"required\":[\"label\"],\"properties\":{"
     "\"label\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":200,"
-    "\"description\":\"The choice in a few words\"},"
+    "\"description\":\"The answer in a few words\"},"
     "\"description\":{\"type\":\"string\",\"maxLength\":2000,"
-    "\"description\":\"What it means and what follows from it\"}}}},"
+    "\"description\":\"What it means and what it entails\"}}}},"
     "\"multiSelect\":{\"type\":\"boolean\","
-    "\"description\":\"Several options may be chosen; default false\"}}}}}}";
+    "\"description\":\"Let the person choose several options. Default: false\"}}}}}}";
 
 struct tool tool_ask_user_question = {
     .name = "AskUserQuestion",
     .description = description,
     .schema = schema,
     .risk = RISK_INSPECT,
+    .needs = NEEDS_PERSON,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = run,
     .timeout_ms = timeout_ms,

@@ -209,30 +209,33 @@ static uint64_t timeout_ms(const struct tool *t, const struct json *args)
 }
 
 static const char description[] =
-    "Runs a command line in bash and returns what it prints, stdout and stderr together.\n"
-    "- The working directory is kept: after `cd dir` the next command starts in dir. Variables, "
-    "functions and aliases are not kept.\n"
-    "- There is no terminal and no input: pass flags that answer questions (-y, --no-edit).\n"
-    "- A result begins with \"Exit code N\" when the command fails.\n"
-    "- What the command leaves running is ended with it. For servers and watchers use "
-    "run_in_background, then BashOutput and KillShell.\n"
-    "- Credentials are not in the environment.\n"
-    "- As a rule it runs in a sandbox, where it can write only in the workspace and in $TMPDIR, "
-    "and "
-    "has no network. What the sandbox refuses, no other command gets either: tell the person.\n"
-    "- Prefer Read, Edit, Write, Glob and Grep over cat, sed, echo, find and grep.";
+    "Runs a command line in bash and returns what it prints, stdout and stderr together. Use it to "
+    "run programs: builds, tests, git. For files prefer Read, Edit, Write, Glob and Grep.\n"
+    "- The working directory is kept from call to call; variables, functions and aliases are "
+    "not.\n"
+    "- There is no terminal and no input. Pass flags that answer questions (-y, --no-edit), and "
+    "start no editor, pager or other interactive program.\n"
+    "- Chain commands that depend on each other with &&. Quote paths that contain spaces.\n"
+    "- The result of a command that fails begins with \"Exit code N\".\n"
+    "- Whatever the command leaves running is ended with it. For servers, watchers and long jobs "
+    "set run_in_background, then use BashOutput and KillShell; do not wait with sleep.\n"
+    "- Credentials are removed from the environment.\n"
+    "- Commands usually run in a sandbox that limits where they write and what they reach. "
+    "\"Read-only file system\", \"Operation not permitted\" and host names that do not resolve "
+    "are its refusals: nothing in a command changes that, so do not retry or work around it. Use "
+    "$TMPDIR instead of /tmp, and tell the person what else you need.";
 
 static const char schema[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"command\":{\"type\":\"string\",\"minLength\":1,"
-    "\"description\":\"The command line, as bash -c takes it; may span lines.\"},"
+    "\"description\":\"The command line; it may span several lines.\"},"
     "\"timeout\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":600000,"
-    "\"description\":\"Milliseconds after which the command is ended; 120000 if not given. Not for "
-    "commands in the background.\"},"
+    "\"description\":\"End the command after this many milliseconds. Default: 120000. Ignored with "
+    "run_in_background.\"},"
     "\"description\":{\"type\":\"string\","
-    "\"description\":\"What it does, in five to ten words, for the person who watches.\"},"
+    "\"description\":\"What the command does, in five to ten words, for the person.\"},"
     "\"run_in_background\":{\"type\":\"boolean\","
-    "\"description\":\"Return at once with an id and let the command run on.\"}},"
+    "\"description\":\"Return at once with an id; the command continues in the background.\"}},"
     "\"required\":[\"command\"],\"additionalProperties\":false}";
 
 struct tool tool_bash = {

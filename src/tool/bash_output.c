@@ -133,16 +133,16 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 }
 
 static const char description[] =
-    "Returns what a background command has printed since this was last called for it, and whether "
-    "it still runs. With a filter only the lines that match are returned; the others are gone. "
-    "The last 1 MiB that was not read is kept.";
+    "Returns what a background command has printed since the last call for it, and whether it is "
+    "still running. With filter, returns only matching lines and discards the others. Keeps at "
+    "most the last 1 MiB of unread output.";
 
 static const char schema[] =
     "{\"type\":\"object\",\"properties\":{"
     "\"bash_id\":{\"type\":\"string\",\"minLength\":1,"
-    "\"description\":\"The id that Bash gave with run_in_background: bash_1.\"},"
+    "\"description\":\"The id that Bash returned, such as bash_1.\"},"
     "\"filter\":{\"type\":\"string\","
-    "\"description\":\"Regular expression that a line must match to be returned.\"}},"
+    "\"description\":\"Return only lines that match this regular expression.\"}},"
     "\"required\":[\"bash_id\"],\"additionalProperties\":false}";
 
 struct tool tool_bash_output = {

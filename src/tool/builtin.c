@@ -15,6 +15,7 @@ struct tool *const builtin_tools[] = {
     &tool_web_search,
     &tool_todo_write,
     &tool_ask_user_question,
+    &tool_exit_plan_mode,
     &tool_tool_output,
     NULL,
 };

@@ -18,6 +18,7 @@ extern struct tool tool_web_search;
 extern struct tool tool_web_search_model; /* instead of it where no service is configured */
 extern struct tool tool_todo_write;
 extern struct tool tool_ask_user_question;
+extern struct tool tool_exit_plan_mode;
 extern struct tool tool_tool_output;
 
 extern struct tool *const builtin_tools[]; /* all of them but that one, then NULL */

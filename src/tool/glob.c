@@ -75,7 +75,7 @@ static struct err *check_directory(const struct search_scope *s)
     if (!s->is_file)
         return NULL;
     return err_hint(err_new(ERR_TOOL_FAILED, "path is a file, not a directory: %s", s->root),
-                    "name the directory to search, or leave path out");
+                    "name the directory to search, or omit path");
 }
 
 /* What `path` names must be a directory, even if the pattern leads on from there. */
@@ -175,19 +175,19 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 struct tool tool_glob = {
     .name = "Glob",
     .description =
-        "Finds files by a pattern of their path, such as \"**/*.c\" or \"src/**/test_*.{py,js}\", "
-        "newest first, at most 1000. * and ? stay within a directory, ** crosses directories. "
-        "A pattern without ** finds directories too, printed with a / at their end. Brackets are "
-        "also taken literally, as in app/[id]/page.tsx. Paths below the working directory are "
-        "printed from there on, others absolute. Leaves out what .gitignore and .ignore name, and "
-        ".git. To search in files use Grep.",
+        "Finds files by a pattern over their paths, such as \"**/*.c\" or "
+        "\"src/**/test_*.{py,js}\". Returns up to 1000, newest first; paths are relative to the "
+        "working directory where they are below it. * and ? stay within one directory, ** crosses "
+        "directories. A pattern without ** also finds directories, printed with a trailing /. "
+        "Brackets match literally, too, as in app/[id]/page.tsx. Skips .git and what .gitignore "
+        "and .ignore exclude. To search file contents use Grep.",
     .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
               "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":4096,"
-              "\"description\":\"The pattern, from path on, or absolute.\"},"
+              "\"description\":\"The pattern, relative to path, or absolute.\"},"
               "\"path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
               "\"The directory to search. Default: the working directory.\"},"
               "\"hidden\":{\"type\":\"boolean\",\"description\":"
-              "\"Also find names that begin with a dot. Default: true.\"}},"
+              "\"Include names that begin with a dot. Default: true.\"}},"
               "\"required\":[\"pattern\"]}",
     .aliases = "dir=path directory=path dir_path=path glob=pattern",
     .risk = RISK_INSPECT,

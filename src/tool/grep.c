@@ -44,7 +44,7 @@ static void add_summary(const struct grep_job *job, size_t n_lines)
     else if (r->was_cut)
         strbuf_addf(out, "[%zu files match]\n", r->n_files_matched);
     if (r->was_cut)
-        strbuf_addf(out, "[there is more: set offset to %zu to go on, or search for less]\n",
+        strbuf_addf(out, "[there is more: set offset to %zu to continue, or narrow the search]\n",
                     q->offset + n_lines);
 }
 
@@ -127,28 +127,28 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 struct tool tool_grep = {
     .name = "Grep",
     .description =
-        "Searches files for a regular expression (PCRE2), in a directory and all below it or in "
-        "one file. output_mode says what to print: files_with_matches (paths, newest first; the "
-        "default), content (matching lines with their numbers) or count (matches of each file). "
-        "Prints at most head_limit lines, 250 by default. Paths below the working directory are "
-        "printed from there on, others absolute. Leaves out binary files, what .gitignore and "
-        ".ignore name, and .git. Prefer it to grep and rg in Bash.",
+        "Searches file contents for a regular expression (PCRE2), in a directory tree or in one "
+        "file. output_mode selects the result: files_with_matches (paths, newest first; the "
+        "default), content (matching lines with numbers) or count (matches per file). Prints at "
+        "most head_limit lines; paths are relative to the working directory where they are below "
+        "it. Skips binary files, .git and what .gitignore and .ignore exclude, unless path names "
+        "it. Use it instead of grep or rg in Bash.",
     .schema =
         "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
         "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-        "\"The regular expression. Escape what is meant literally: interface\\\\{\\\\}.\"},"
+        "\"The regular expression. Escape literal braces and parentheses: interface\\\\{\\\\}.\"},"
         "\"path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-        "\"The directory or file to search. Default: the working directory.\"},"
+        "\"Directory or file to search. Default: the working directory.\"},"
         "\"glob\":{\"type\":\"string\",\"description\":"
-        "\"Only files that match, such as *.js or src/**/*.{ts,tsx}; several are separated by "
-        "blanks, and !*.min.js leaves files out.\"},"
+        "\"Search only files that match, such as *.js or src/**/*.{ts,tsx}. Separate several "
+        "with spaces; !*.min.js excludes files.\"},"
         "\"type\":{\"type\":\"string\",\"description\":"
-        "\"Only files of this type, as rg names them: c, py, js, rust, go, ...\"},"
+        "\"Search only files of this type, named as in rg: c, py, js, rust, go, ...\"},"
         "\"output_mode\":{\"type\":\"string\",\"enum\":[\"files_with_matches\",\"content\","
         "\"count\"],\"description\":\"What to print. Default: files_with_matches.\"},"
         "\"-i\":{\"type\":\"boolean\",\"description\":\"Ignore case.\"},"
         "\"-n\":{\"type\":\"boolean\",\"description\":"
-        "\"Line numbers, in content mode. Default: true.\"},"
+        "\"Print line numbers, in content mode. Default: true.\"},"
         "\"-A\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
         "\"Lines to print after each match, in content mode.\"},"
         "\"-B\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
@@ -156,15 +156,15 @@ struct tool tool_grep = {
         "\"-C\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
         "\"Lines to print before and after each match, in content mode.\"},"
         "\"multiline\":{\"type\":\"boolean\",\"description\":"
-        "\"A match may span lines, and . matches line ends. Default: false.\"},"
+        "\"Let a match span lines and . match line ends. Default: false.\"},"
         "\"fixed_strings\":{\"type\":\"boolean\",\"description\":"
-        "\"The pattern is plain text, not a regular expression. Default: false.\"},"
+        "\"Take the pattern as plain text. Default: false.\"},"
         "\"head_limit\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
-        "\"Print at most so many lines. 0: all, up to 1 MiB. Default: 250.\"},"
+        "\"Maximum number of lines to print; 0 prints all, up to 1 MiB. Default: 250.\"},"
         "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
-        "\"Leave out so many lines first, to read on. Default: 0.\"},"
+        "\"Number of lines to skip first, to continue an earlier search. Default: 0.\"},"
         "\"hidden\":{\"type\":\"boolean\",\"description\":"
-        "\"Also search names that begin with a dot. Default: true.\"}},"
+        "\"Search files whose names begin with a dot. Default: true.\"}},"
         "\"required\":[\"pattern\"]}",
     .aliases = "outputMode=output_mode headLimit=head_limit ignoreCase=-i context=-C "
                "fixedStrings=fixed_strings file_path=path filePath=path dir=path directory=path "

@@ -24,11 +24,12 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 }
 
 static const char description[] =
-    "Ends a command that Bash started with run_in_background, and all that it started itself.";
+    "Ends a background command and everything it started. Its output can still be read with "
+    "BashOutput.";
 
 static const char schema[] = "{\"type\":\"object\",\"properties\":{"
                              "\"shell_id\":{\"type\":\"string\",\"minLength\":1,"
-                             "\"description\":\"The id that Bash gave: bash_1.\"}},"
+                             "\"description\":\"The id that Bash returned, such as bash_1.\"}},"
                              "\"required\":[\"shell_id\"],\"additionalProperties\":false}";
 
 /* No argument for permission patterns: an id says nothing about what is ended. */

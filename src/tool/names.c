@@ -15,7 +15,6 @@ static const char *const others[] = {
     "CronList",
     "EnterPlanMode",
     "EnterWorktree",
-    "ExitPlanMode",
     "ExitWorktree",
     "LS",
     "LSP",

@@ -50,7 +50,7 @@ static struct err *notebook_edit_in_worker(void *arg)
     if (!f->exists)
         return path_missing(f->path, f->target, f->cwd, f->hidden);
     if (f->opaque || !notebook_parse(&job->arena, strbuf_str(&f->old_text), &notebook))
-        return err_hint(err_new(ERR_TOOL_FAILED, "%s is no notebook that can be read", f->shown),
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s is not a readable notebook", f->shown),
                         "change it with Edit, or repair it first");
     e = notebook_change(&job->arena, &notebook, &job->args, &f->new_text, &job->index);
     if (e)
@@ -58,7 +58,7 @@ static struct err *notebook_edit_in_worker(void *arg)
     job->n_cells = notebook.n_cells + (job->args.mode == NOTEBOOK_INSERT) -
                    (job->args.mode == NOTEBOOK_DELETE);
     if (str_eq(strbuf_str(&f->old_text), strbuf_str(&f->new_text)))
-        return err_new(ERR_TOOL_FAILED, "%s stays as it is: the cell has this source already",
+        return err_new(ERR_TOOL_FAILED, "%s is unchanged: the cell already has this source",
                        f->shown);
     return file_change_store(f);
 }
@@ -72,7 +72,7 @@ static struct err *notebook_edit_run(const struct tool *t, struct tool_context *
     struct str path = json_get_text(args, "notebook_path");
     struct err *e = str_find_char(path, '\0') == STR_NONE
                         ? file_change_begin(&job.change, c, result, path)
-                        : err_new(ERR_TOOL_FAILED, "notebook_path has a NUL character in it");
+                        : err_new(ERR_TOOL_FAILED, "notebook_path contains a NUL character");
 
     if (!e)
         e = work_run(notebook_edit_in_worker, &job);
@@ -92,21 +92,20 @@ struct tool tool_notebook_edit = {
     .name = "NotebookEdit",
     .description =
         "Changes one cell of a Jupyter notebook (.ipynb): replaces its source, inserts a new cell "
-        "behind the one that is named, or first if none is, or deletes a cell. The notebook must "
-        "have been read with Read in this session and be unchanged since. Outputs of a code cell "
-        "whose source changes are removed; everything else stays as it is. Returns the change as a "
-        "diff.",
+        "after the one you name (at the top if you name none), or deletes it. The notebook must "
+        "have been read with Read in this session and be unchanged since. The outputs of a code "
+        "cell are removed when its source changes; everything else stays. Returns a diff.",
     .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
               "\"notebook_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-              "\"The notebook: an absolute path, or one from the working directory.\"},"
+              "\"Absolute path, or path relative to the working directory.\"},"
               "\"cell_id\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-              "\"The cell: its id, or cell-N as Read shows it.\"},"
+              "\"The id of the cell, or cell-N as Read shows it.\"},"
               "\"cell_number\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
-              "\"The cell by its number, from 0, if there is no cell_id.\"},"
+              "\"The number of the cell, from 0, if you pass no cell_id.\"},"
               "\"new_source\":{\"type\":\"string\",\"description\":"
-              "\"The whole new source of the cell.\"},"
+              "\"The complete new source of the cell.\"},"
               "\"cell_type\":{\"type\":\"string\",\"enum\":[\"code\",\"markdown\",\"raw\"],"
-              "\"description\":\"Of a new cell, or to change the type of one.\"},"
+              "\"description\":\"Type of a new cell; for an existing one, its new type.\"},"
               "\"edit_mode\":{\"type\":\"string\",\"enum\":[\"replace\",\"insert\",\"delete\"],"
               "\"description\":\"What to do. Default: replace.\"}},"
               "\"required\":[\"notebook_path\"]}",

@@ -91,7 +91,7 @@ static void add_note(const struct read_job *job, const struct excerpt *x, bool k
         tool_result_addf(job->result, " of %zu", excerpt_n_lines(x));
     if (x->is_full)
         tool_result_addf(job->result, ", cut at %zu bytes", EXCERPT_MAX_BYTES);
-    tool_result_addf(job->result, "; to read on, set offset to %zu]\n", last + 1);
+    tool_result_addf(job->result, "; to continue, set offset to %zu]\n", last + 1);
 }
 
 static struct err *past_the_end(const struct read_job *job, const struct excerpt *x)
@@ -103,10 +103,10 @@ static struct err *past_the_end(const struct read_job *job, const struct excerpt
                                 "line %zu of %s has %zu character%s: column %zu is past its end",
                                 job->args.offset, job->shown, n, n == 1 ? "" : "s",
                                 job->args.column),
-                        "set column to a character that there is, or leave it out");
+                        "set column to an existing character, or omit it");
     return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu line%s: line %zu is past its end",
                             job->shown, n, n == 1 ? "" : "s", job->args.offset),
-                    "set offset to a line that there is, or leave it out");
+                    "set offset to an existing line, or omit it");
 }
 
 static struct err *read_text(struct read_job *job, struct open_file *file, struct strbuf *bytes,
@@ -224,7 +224,7 @@ static struct err *show_notebook(struct read_job *job, const struct notebook *n)
                      STR_ARG(n->language));
     utf8_add_repaired(&job->result->text, strbuf_str(&cells));
     if (first + shown < n->n_cells)
-        tool_result_addf(job->result, "[cells %zu-%zu of %zu; to read on, set offset to %zu]\n",
+        tool_result_addf(job->result, "[cells %zu-%zu of %zu; to continue, set offset to %zu]\n",
                          first, first + shown - 1, n->n_cells, first + shown + 1);
     return NULL;
 }
@@ -254,7 +254,7 @@ static struct err *refuse(const struct read_job *job, const struct file_kind *ki
 {
     return err_hint(
         err_new(ERR_TOOL_FAILED, "%s cannot be read as text: it is %s", job->shown, kind->name),
-        "look at it with a program for such files through Bash");
+        "inspect it with a suitable program through Bash");
 }
 
 static struct err *check_pages(const struct read_job *job, const struct file_kind *kind)
@@ -338,27 +338,26 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 struct tool tool_read = {
     .name = "Read",
     .description =
-        "Reads a file. Text comes with line numbers (number, tab, line), 2000 lines from offset on "
-        "unless limit says otherwise; lines over 10000 characters are cut, and a call returns at "
-        "most 100000 bytes. What is cut says how to read on. PNG, JPEG, GIF and WebP images up to "
-        "5 MiB and PDF documents up to 20 MiB are shown to you if you can see them. Of a "
-        "notebook (.ipynb) come cells with their outputs; offset and limit count cells then. A "
-        "file must be "
-        "read before Write or Edit may change it. For directories use Glob or "
-        "ls in Bash.",
+        "Reads a file. Text comes with line numbers (number, tab, line): 2000 lines from offset, "
+        "unless limit says otherwise. Lines over 10000 characters and results over 100000 bytes "
+        "are cut, and a note says how to continue. Read a whole file rather than many small parts "
+        "of it; of a large one read the part you need. Images (PNG, JPEG, GIF, WebP, up to 5 MiB) "
+        "and PDF documents (up to 20 MiB) are shown to you if you can see them. Notebooks (.ipynb) "
+        "come as cells with their outputs; offset and limit count cells. Read a file before you "
+        "change it with Edit or Write. Directories cannot be read: use Glob.",
     .schema =
         "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
         "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-        "\"The file: an absolute path, or one from the working directory.\"},"
+        "\"Absolute path, or path relative to the working directory.\"},"
         "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
-        "\"The first line to read, from 1.\"},"
+        "\"First line to read. The first line of a file is 1.\"},"
         "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"description\":"
-        "\"How many lines to read.\"},"
+        "\"Number of lines to read. Default: 2000.\"},"
         "\"column\":{\"type\":\"integer\",\"minimum\":1,\"description\":"
-        "\"The character of the first line to start at, from 1, to read on in a long line.\"},"
+        "\"Character of the first line to start at, from 1: continues a line that was cut.\"},"
         "\"pages\":{\"type\":\"string\",\"pattern\":\"^[0-9]+(-[0-9]+)?$\",\"description\":"
-        "\"Of a PDF: the pages to look at, such as 3 or 1-5. The document always comes "
-        "whole.\"}},"
+        "\"For a PDF: the pages you need, such as 3 or 1-5."
+        "\"}},"
         "\"required\":[\"file_path\"]}",
     .aliases = "filePath=file_path path=file_path file=file_path",
     .risk = RISK_INSPECT,

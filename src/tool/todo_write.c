@@ -59,7 +59,7 @@ static void show(struct tool_result *r, const struct json *todos)
     size_t number = 0;
 
     if (!todos->n) {
-        tool_result_addf(r, "The todo list is empty now.");
+        tool_result_addf(r, "The todo list is now empty.");
         return;
     }
     tool_result_addf(r,
@@ -87,25 +87,25 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 }
 
 static const char description[] =
-    "Keeps the list of what is to be done in this session, for you and for the person to see. Use "
-    "it for work of three steps or more, and when the person names several things at once; not "
-    "for a single simple step. Every call replaces the whole list, so send all items each time. "
-    "Have one item in progress while you work, and mark it as completed as soon as it really is: "
-    "one that failed or is half done stays in progress, with a new item for what stands in the "
-    "way. At most 200 items.";
+    "Records your list of steps for this session; the person sees it, too. Use it for tasks with "
+    "three or more steps and when the person asks for several things at once, not for a single "
+    "simple step. Each call replaces the whole list: always send every item. Keep exactly one item "
+    "in_progress while you work. Mark an item completed as soon as it is done, and only when it is "
+    "really done; if something blocks it, leave it in_progress and add an item for the obstacle. "
+    "At most 200 items.";
 
 static const char schema[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"todos\"],\"properties\":{"
     "\"todos\":{\"type\":\"array\",\"maxItems\":200,"
-    "\"description\":\"The whole list, in the order of work\","
+    "\"description\":\"The whole list, in the order of work.\","
     "\"items\":{\"type\":\"object\",\"additionalProperties\":false,"
     "\"required\":[\"content\",\"status\"],\"properties\":{"
     "\"content\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,"
-    "\"description\":\"What is to be done: Run the tests\"},"
+    "\"description\":\"What to do, such as: Run the tests\"},"
     "\"status\":{\"type\":\"string\",\"enum\":[\"pending\",\"in_progress\",\"completed\"],"
-    "\"description\":\"How far it is\"},"
+    "\"description\":\"State of the item\"},"
     "\"activeForm\":{\"type\":\"string\",\"maxLength\":2000,"
-    "\"description\":\"The same while it is being done: Running the tests\"}}}}}}";
+    "\"description\":\"The same while in progress, such as: Running the tests\"}}}}}}";
 
 struct tool tool_todo_write = {
     .name = "TodoWrite",

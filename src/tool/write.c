@@ -87,11 +87,12 @@ static struct err *check_markers(const struct write_job *job, struct str old_tex
 
     if (!find_marker(job->args.content, &marker) || str_find(old_text, marker) != STR_NONE)
         return NULL;
-    return err_hint(err_new(ERR_TOOL_FAILED,
-                            "the content holds \"%" STR_FMT
-                            "...\", which stands for text that was not shown; nothing was written",
-                            STR_ARG(marker)),
-                    "read what was left out and write that, or change parts with Edit");
+    return err_hint(
+        err_new(ERR_TOOL_FAILED,
+                "the content contains \"%" STR_FMT
+                "...\", a note in place of text that was not shown; nothing was written",
+                STR_ARG(marker)),
+        "read the omitted text and write that, or change parts with Edit");
 }
 
 /* Content that the file's encoding has no characters for makes it UTF-8: all of it is replaced. */
@@ -167,7 +168,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     if (job.change.was_cancelled)
         return task_check();
     if (job.is_same)
-        tool_result_addf(result, "%s has this content already: nothing was changed.\n",
+        tool_result_addf(result, "%s already has this content: nothing was changed.\n",
                          job.change.shown);
     else
         report(&job, c, result);
@@ -177,16 +178,15 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 struct tool tool_write = {
     .name = "Write",
     .description =
-        "Writes a file with the given content: a new one, with the directories it needs, or "
-        "instead of everything that was in it. All of a file that exists must have been read with "
-        "Read in this session, and it must be unchanged since. It keeps its mode and owner, and "
-        "its line ends and "
-        "byte order mark when the content has plain line ends. To change parts of a file use Edit.",
+        "Writes a whole file: a new one, with the directories it needs, or one that replaces what "
+        "was there. A file that exists must have been read completely with Read in this session "
+        "and be unchanged since. It keeps its mode, owner, line ends and byte order mark. To "
+        "change parts of a file use Edit. Do not create files that the task does not need.",
     .schema = "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"
               "\"file_path\":{\"type\":\"string\",\"minLength\":1,\"description\":"
-              "\"The file: an absolute path, or one from the working directory.\"},"
+              "\"Absolute path, or path relative to the working directory.\"},"
               "\"content\":{\"type\":\"string\",\"description\":"
-              "\"All that the file is to hold.\"}},"
+              "\"The complete content of the file.\"}},"
               "\"required\":[\"file_path\",\"content\"]}",
     .aliases = "filePath=file_path path=file_path file=file_path contents=content "
                "file_text=content fileText=content",

@@ -210,7 +210,8 @@ static void write_ask(struct run_events *v, const struct event *e, struct strbuf
 {
     static const char *const names[] = {[ASK_PERMISSION] = "agent:approval_requested",
                                         [ASK_QUESTION] = "human_gate:paused",
-                                        [ASK_BUDGET] = "budget:paused"};
+                                        [ASK_BUDGET] = "budget:paused",
+                                        [ASK_PLAN] = "human_gate:paused"};
     const struct ask *ask = e->body.ask.ask;
     bool is_answer = e->type == EVENT_ANSWERED;
     struct json_writer w;

@@ -3,6 +3,7 @@
 
 #include "base/sha256.h"
 #include "base/uuid.h"
+#include "port/gate.h"
 
 /* --- lines --- */
 
@@ -276,9 +277,21 @@ static void any_run_event(struct stream_json *s, const struct event *e, struct s
     }
 }
 
+/* An approved plan ends plan mode: the next run's line says so. */
+static void follow_mode(struct stream_json *s, const struct event_state *state)
+{
+    enum permission_mode mode;
+
+    if (str_is(state->key, "mode") && permission_mode_find(json_str(state->value), &mode))
+        stream_json_set_mode(s, permission_mode_name(mode));
+}
+
 static void main_run_event(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     switch (e->type) {
+    case EVENT_STATE:
+        follow_mode(s, &e->body.state);
+        break;
     case EVENT_RUN_BEGIN:
         begin_run(s, e);
         write_init(s, e, out);

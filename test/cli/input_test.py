@@ -542,6 +542,58 @@ class Questions(InputTest):
         self.assertEqual(of_type(parsed(result.out), "control_request"), [])
 
 
+class Plans(InputTest):
+    """ExitPlanMode asks the host as every call does that needs consent."""
+
+    def asked(self):
+        provider = self.provider(
+            ANTHROPIC.answer([""], calls=[Call("ExitPlanMode", plan="1. Do it")]),
+            ANTHROPIC.answer())
+        host = self.host(provider, "--permission-prompt-tool", "stdio", "--permission-mode", "plan")
+        host.say(user("go"))
+        return host, host.wait_for("control_request", "can_use_tool")
+
+    def test_the_question_has_the_plan(self):
+        _, line = self.asked()
+        self.assertEqual(line["request"]["tool_name"], "ExitPlanMode")
+        self.assertEqual(line["request"]["input"], {"plan": "1. Do it"})
+
+    def modes_after(self, **answer):
+        host, line = self.asked()
+        host.say(reply(line["request_id"], **answer))
+        host.wait_for("result")
+        host.say(user("and now?"))
+        host.wait_for("result")
+        self.assert_fine(self.end(host))
+        inits = [line["permissionMode"] for line in of_type(host.seen, "system")
+                 if line["subtype"] == "init"]
+        results = [block["content"] for line in of_type(host.seen, "user")
+                   for block in line["message"]["content"] if block["type"] == "tool_result"]
+        return inits, str(results)
+
+    def test_a_yes_ends_plan_mode(self):
+        modes, results = self.modes_after(behavior="allow", updatedInput={"plan": "1. Do it"})
+        self.assertEqual(modes, ["plan", "default"])
+        self.assertIn("now default", results)
+
+    def test_a_yes_may_choose_the_mode(self):
+        modes, results = self.modes_after(behavior="allow", updatedInput={"plan": "1. Do it"},
+                                          updatedPermissions=[{"type": "setMode",
+                                                               "mode": "acceptEdits",
+                                                               "destination": "session"}])
+        self.assertEqual(modes, ["plan", "acceptEdits"])
+        self.assertIn("now acceptEdits", results)
+
+    def test_a_yes_may_change_the_plan(self):
+        _, results = self.modes_after(behavior="allow", updatedInput={"plan": "1. Less"})
+        self.assertIn("1. Less", results)
+
+    def test_a_no_is_told_with_its_words(self):
+        modes, results = self.modes_after(behavior="deny", message="smaller steps")
+        self.assertEqual(modes, ["plan", "plan"])
+        self.assertIn("smaller steps", results)
+
+
 class Flags(InputTest):
     def refused(self, *arguments, says):
         result = self.keel("-p", *arguments, env={"ANTHROPIC_API_KEY": "k"})

@@ -197,17 +197,49 @@ class Prompts(FlowTest):
         self.assertIn("You are keel", self.system_of())
         text = self.surroundings_of()
         for part in (f"Working directory: {self.project.resolve()}\n", "Git repository: no\n",
-                     "System: Linux ", "Date: ", "Permission mode: default (", "no network",
-                     "Person: not there"):
+                     "System: Linux ", "Model: ", "Date: ", "Permission mode: default. ",
+                     "are refused unless a rule allows them\n", "Network: only loopback",
+                     "Person: absent"):
             self.assertIn(part, text)
 
     def test_what_is_told_is_true(self):
         self.user_settings({"network": {"allow": ["example.com"]}})
-        text = self.surroundings_of("--permission-mode", "plan")
-        self.assertIn("Permission mode: plan (", text)
-        self.assertIn("their network reaches example.com\n", text)
+        for mode in ("default", "bypassPermissions"):
+            self.assertIn("Network: loopback, example.com\n",
+                          self.surroundings_of("--permission-mode", mode))
         self.user_settings({"sandbox": {"enabled": False}})
         self.assertIn("Commands: not confined", self.surroundings_of())
+        self.assertIn("Commands: not confined",
+                      self.surroundings_of("--dangerously-skip-permissions"))
+        self.user_settings({"permissions": {"sandboxedCommands": "auto"}})
+        self.assertNotIn("commands that do more", self.surroundings_of())
+
+    def test_plan_mode_is_told_as_it_is(self):
+        text = self.surroundings_of("--permission-mode", "plan")
+        self.assertIn("Permission mode: plan. ", text)
+        self.assertIn("call ExitPlanMode", text)
+        self.assertIn("Commands: only those that look, in a sandbox without network", text)
+        text = self.surroundings_of("--permission-mode", "plan", "--tools", "Read")
+        self.assertIn("give a plan as your answer", text)
+        self.user_settings({"sandbox": {"enabled": False}})
+        self.assertIn("Commands: refused in this mode\n",
+                      self.surroundings_of("--permission-mode", "plan"))
+
+    def tools_of(self, *arguments, **run):
+        provider = self.provider(ANTHROPIC.answer())
+        self.assert_answer(self.ask(provider, *arguments, "hi", **run))
+        return [tool["name"] for tool in self.only_request(provider).json["tools"]]
+
+    def test_tools_that_cannot_work_here_are_not_offered(self):
+        tools = self.tools_of()
+        self.assertIn("Bash", tools)
+        self.assertNotIn("AskUserQuestion", tools)
+        self.assertNotIn("ExitPlanMode", tools)
+        self.assertIn("ExitPlanMode", self.tools_of("--permission-mode", "plan"))
+        self.user_settings({"permissions": {"onAsk": "suspend"}})
+        tools = self.tools_of()
+        self.assertIn("AskUserQuestion", tools)
+        self.assertIn("ExitPlanMode", tools)
 
     def test_it_is_the_same_twice(self):
         self.assertEqual(self.system_of(), self.system_of())

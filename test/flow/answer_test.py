@@ -53,6 +53,15 @@ class Answers(AnswerTest):
         self.answer(ANTHROPIC, session, "session", turns=[Turn(self.touch("made")), Turn("Done.")])
         self.assertTrue((self.project / "made").exists())
 
+    def test_a_yes_is_for_the_call_that_asked_and_for_no_later_one_of_its_id(self):
+        session = self.new_id()
+        self.suspend(ANTHROPIC, session, self.touch("a", id="toolu_1"))
+        result, _ = self.answer(ANTHROPIC, session, "yes", status=3,
+                                turns=[Turn(self.touch("b", id="toolu_1"))])
+        self.assertIn("touch b", result.err)
+        self.assertTrue((self.project / "a").exists())
+        self.assertFalse((self.project / "b").exists())
+
     def test_several_calls_are_answered_by_their_ids(self):
         session = self.new_id()
         self.suspend(ANTHROPIC, session, self.touch("a", id="toolu_a"),

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import sqlite3
+import uuid
 
 import scripted
 from agent import AgentTest, Call, Thought, Turn
@@ -60,6 +61,22 @@ class Prefix(AgentTest):
         self.assertEqual(len(provider.requests), 11)
         self.assert_grows(provider)
         self.assert_taken(protocol, provider)
+
+    @for_each_protocol
+    def test_a_forgotten_todo_list_comes_back_with_a_result(self, protocol):
+        look = Turn(Call("Glob", pattern="*.none"))
+        todo = Turn(Call("TodoWrite", todos=[{"content": "Test it", "status": "pending",
+                                              "activeForm": "f"}]))
+        session = str(uuid.uuid4())
+        provider = self.play(protocol, todo, *[look] * 12, Turn("Done."))
+        result = self.run_agent(protocol, provider, "--session-id", session, "go")
+        self.assert_status(result, 0)
+        counts = [request.body.count(b"Your todo list has not changed")
+                  for request in provider.requests]
+        self.assertEqual(counts, [0] * 11 + [1] * 3)
+        self.assertNotIn(b"Your todo list", split_list(provider.requests[-1].body)[1].encode())
+        self.assert_grows(provider)
+        self.assert_status(self.keel("session", "replay", session), 0)
 
     @for_each_protocol
     def test_a_request_that_is_made_again_is_the_same(self, protocol):

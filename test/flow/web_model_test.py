@@ -265,7 +265,7 @@ class Asked(SearchTest):
         for protocol in SEARCHERS:
             with self.subTest(protocol.vendor):
                 provider = self.run_search(protocol, found(protocol, [], "I found nothing."))
-                self.assert_result(protocol, provider, "The search names no page.\n\n"
+                self.assert_result(protocol, provider, "The search returned no pages.\n\n"
                                    "Summary of the search:\nI found nothing.\n")
 
     def test_what_hides_in_the_text_is_taken_out(self):
@@ -307,7 +307,7 @@ class Permission(SearchTest):
                 self.assert_whole()
         provider = self.run_search(ANTHROPIC, found(ANTHROPIC, PAGES[:1]))
         self.assert_result(ANTHROPIC, provider,
-                           "Nothing was found but pages of hosts that a rule denies.\n")
+                           "No results except pages on hosts that a rule denies.\n")
 
     def test_bypass_lets_it_run(self):
         provider = self.run_search(ANTHROPIC, found(ANTHROPIC), mode="bypassPermissions",

@@ -21,19 +21,19 @@ static struct err *not_found(struct str text, const struct edit *edit)
         nearest_add(&lines, text, &nearest);
         nearest_add_difference(&difference, text, edit->old_text, &nearest);
         e = err_new(ERR_TOOL_FAILED,
-                    "the text to replace is not in the file; most like it from line %zu on:%s%s",
+                    "old_string is not in the file; the most similar text starts at line %zu:%s%s",
                     nearest.first_line, strbuf_cstr(&lines), strbuf_cstr(&difference));
     } else {
-        e = err_new(ERR_TOOL_FAILED,
-                    "the text to replace is not in the file, nor anything like it");
+        e = err_new(ERR_TOOL_FAILED, "old_string is not in the file, nor is anything similar");
     }
     if (edit->new_text.n >= MIN_TELLING_BYTES && str_find(text, edit->new_text) != STR_NONE)
-        return err_hint(e, "the new text is in the file already: the edit may have been made "
+        return err_hint(e, "new_string is already in the file, so the edit may have been made "
                            "before; read the file again");
     if (difference.n)
-        return err_hint(e, "write the character of the file, or replace lines around it that do "
-                           "not hold it");
-    return err_hint(e, "read the file again and copy the text from it as it is");
+        return err_hint(
+            e,
+            "copy that character from the file, or replace lines around it that do not contain it");
+    return err_hint(e, "read the file again and copy the text exactly");
 }
 
 static struct err *unclear_indent(struct str text, struct edit_match match)
@@ -46,10 +46,10 @@ static struct err *unclear_indent(struct str text, struct edit_match match)
     nearest.n_lines = MIN(nearest.n_lines, (size_t)NEAREST_MAX_LINES);
     nearest_add(&lines, text, &nearest);
     return err_hint(err_new(ERR_TOOL_FAILED,
-                            "the text to replace is in the file with another indentation only, and "
-                            "how to indent the new text is not clear; from line %zu on:%s",
+                            "old_string is in the file only with other indentation, and how to "
+                            "indent new_string is ambiguous; from line %zu:%s",
                             nearest.first_line, strbuf_cstr(&lines)),
-                    "give old_string and new_string with the indentation of the file");
+                    "pass old_string and new_string with the indentation of the file");
 }
 
 static void add_places(struct strbuf *out, const struct edit_places *places)
@@ -69,23 +69,23 @@ static struct err *ambiguous(const struct edit_places *places, enum fold_level l
     if (level == FOLD_BLANKS)
         return err_hint(
             err_new(ERR_TOOL_FAILED,
-                    "the text to replace is not in the file as it is given; if indentation, blanks "
-                    "at line ends and kinds of quotes do not count, it is there %s",
+                    "old_string is not in the file exactly; ignoring indentation, trailing blanks "
+                    "and the kind of quotes it occurs %s",
                     strbuf_cstr(&where)),
-            "read these lines and give old_string exactly as it is in the place that is meant");
+            "read these lines and pass old_string exactly as it is in the place you mean");
     return err_hint(
-        err_new(ERR_TOOL_FAILED, "the text to replace is in the file %s", strbuf_cstr(&where)),
-        "give more of the lines around the place that is meant, or set replace_all");
+        err_new(ERR_TOOL_FAILED, "old_string occurs in the file %s", strbuf_cstr(&where)),
+        "include more lines around the place you mean, or set replace_all");
 }
 
 static struct err *check(const struct edit *edit)
 {
     if (edit->old_text.n == 0)
-        return err_hint(err_new(ERR_TOOL_FAILED, "the text to replace is empty"),
-                        "give the lines before or after which the new text belongs");
+        return err_hint(err_new(ERR_TOOL_FAILED, "old_string is empty"),
+                        "pass the lines before or after which the new text belongs");
     if (str_eq(edit->old_text, edit->new_text))
-        return err_hint(err_new(ERR_TOOL_FAILED, "the new text is the same as the old one"),
-                        "nothing has to be done, or one of the two is not what was meant");
+        return err_hint(err_new(ERR_TOOL_FAILED, "old_string and new_string are the same"),
+                        "either nothing needs to be done, or one of the two is wrong");
     return NULL;
 }
 
@@ -170,9 +170,10 @@ static struct err *apply(struct str text, const struct edit *edit, struct strbuf
     report->was_normalised |= level == FOLD_BLANKS;
     TRY(strbuf_check(out, "the edited text"));
     if (str_eq(text, strbuf_str(out)))
-        return err_hint(err_new(ERR_TOOL_FAILED, "the edit changes nothing: the file differs from "
-                                                 "the old text just as the new text does"),
-                        "read the file again");
+        return err_hint(
+            err_new(ERR_TOOL_FAILED, "the edit changes nothing: ignoring indentation and quotes, "
+                                     "new_string is what the file already has"),
+            "read the file again");
     return NULL;
 }
 
@@ -215,8 +216,8 @@ struct err *edit_apply(struct str text, const struct edit *edits, size_t n_edits
     size_t was_n = out->n;
 
     if (n_edits == 0 || n_edits > EDIT_MAX_EDITS)
-        return err_new(ERR_TOOL_FAILED, "an edit of a file has 1 to %d parts, not %zu",
-                       EDIT_MAX_EDITS, n_edits);
+        return err_new(ERR_TOOL_FAILED, "edits must have 1 to %d items, not %zu", EDIT_MAX_EDITS,
+                       n_edits);
     for (size_t i = 0; i < n_edits; i++) {
         AUTO(strbuf) struct strbuf next = {.max_bytes = out->max_bytes};
         struct edit edit = without_boms(&edits[i], body.n < text.n);

@@ -302,7 +302,7 @@ static bool add_line_difference(struct strbuf *out, size_t number, struct str li
     utf8_add_repaired(out, last_bytes(str_slice(line, 0, at), MAX_SHOWN_BEFORE));
     strbuf_add_cstr(out, "\": the file has ");
     add_code_points(out, str_skip(line, at));
-    strbuf_add_cstr(out, " there, the text to replace ");
+    strbuf_add_cstr(out, " there, old_string ");
     add_code_points(out, str_skip(wanted, at));
     return true;
 }

@@ -21,8 +21,8 @@ static struct err *take_path(const struct json *args, const char *name, struct s
     *ret_path = json_get_text(args, name);
     if (str_find_char(*ret_path, '\0') == STR_NONE)
         return NULL;
-    return err_hint(err_new(ERR_TOOL_FAILED, "%s has a NUL character in it", name),
-                    "no file has such a name");
+    return err_hint(err_new(ERR_TOOL_FAILED, "%s contains a NUL character", name),
+                    "no file name can contain one");
 }
 
 struct err *read_args_parse(const struct json *args, struct read_args *ret)
@@ -62,7 +62,7 @@ static struct err *take_one_edit(const struct json *args, struct arena *a, struc
                                 has_old   ? "new_string is"
                                 : has_new ? "old_string is"
                                           : "old_string and new_string are"),
-                        "give old_string and new_string, or a list of them as edits");
+                        "pass old_string and new_string, or a list of them as edits");
     ret->edits = ARENA_NEW(a, struct edit);
     ret->edits[0] = edit_of(args);
     ret->n_edits = 1;
@@ -74,11 +74,12 @@ static struct err *take_edits(const struct json *args, const struct json *edits,
 {
     if (json_has(args, "old_string") || json_has(args, "new_string") ||
         json_has(args, "replace_all"))
-        return err_hint(err_new(ERR_TOOL_FAILED, "an edit is given beside the list of edits"),
-                        "put old_string, new_string and replace_all into edits, or leave edits "
-                        "out");
+        return err_hint(
+            err_new(ERR_TOOL_FAILED,
+                    "edits was passed together with old_string, new_string or replace_all"),
+            "put them into edits, or omit edits");
     if (edits->n == 0 || edits->n > EDIT_MAX_EDITS)
-        return err_new(ERR_TOOL_FAILED, "edits has 1 to %d parts, not %u", EDIT_MAX_EDITS,
+        return err_new(ERR_TOOL_FAILED, "edits must have 1 to %d items, not %u", EDIT_MAX_EDITS,
                        edits->n);
     ret->edits = ARENA_ARRAY(a, edits->n, struct edit);
     json_each (edit, edits)
@@ -143,7 +144,7 @@ struct err *glob_args_parse(const struct json *args, struct glob_args *ret)
     if (ret->pattern.n)
         return NULL;
     return err_hint(err_new(ERR_TOOL_FAILED, "the pattern names a directory, not files"),
-                    "add what to look for in it: \"%" STR_FMT "**\"", STR_ARG(ret->dir));
+                    "add what to find in it: \"%" STR_FMT "**\"", STR_ARG(ret->dir));
 }
 
 /* --- Grep --- */

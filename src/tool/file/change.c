@@ -49,8 +49,8 @@ static struct err *check_writable(const struct file_change *f, const struct open
     if ((file->mode & 0222) && open_file_may_write(file))
         return NULL;
     return err_hint(
-        err_new(ERR_TOOL_FAILED, "%s may not be written (its mode is %04o)", f->shown, file->mode),
-        "if it is meant to be changed, change its mode with chmod first");
+        err_new(ERR_TOOL_FAILED, "%s is not writable (its mode is %04o)", f->shown, file->mode),
+        "if it should be changed, make it writable with chmod first");
 }
 
 /* Whether the encoding gives the same bytes back. */
@@ -76,7 +76,7 @@ static void take_text(struct file_change *f, struct str bytes)
     f->encoding = text_encoding_of(bytes);
     text_decode(&f->old_text, bytes, f->encoding, /* is_last= */ true);
     if (!is_lossless(bytes, strbuf_str(&f->old_text), f->encoding)) {
-        f->opaque = "UTF-16 with mistakes in it";
+        f->opaque = "invalid UTF-16";
         f->encoding = TEXT_UTF8;
     }
 }
@@ -132,8 +132,8 @@ static struct err *store_new(struct file_change *f, struct str bytes)
     if (created)
         return NULL;
     return err_hint(
-        err_new(ERR_TOOL_FAILED, "%s has been created by someone else meanwhile", f->shown),
-        "read it first with Read, then try again");
+        err_new(ERR_TOOL_FAILED, "%s was created by another program in the meantime", f->shown),
+        "read it with Read, then try again");
 }
 
 /* Only while it is still as load() found it. Whoever changes it after this look is lost, but that
@@ -145,12 +145,12 @@ static struct err *store_again(const struct file_change *f, struct str bytes)
 
     TRY(file_stamp_take(&f->spot, &exists, &now));
     if (!exists)
-        return err_hint(err_new(ERR_TOOL_FAILED, "%s has been removed meanwhile", f->shown),
-                        "use Write if it is to be there again");
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s was removed in the meantime", f->shown),
+                        "create it again with Write if it is needed");
     if (!file_stamp_eq(&f->loaded, &now))
         return err_hint(err_new(ERR_TOOL_FAILED,
                                 "%s has changed since it was read; nothing was written", f->shown),
-                        "read it again with Read and base the change on what it holds now");
+                        "read it again with Read and base the change on its current content");
     return fs_write_atomic_at(&f->spot, bytes, new_file_mode());
 }
 
@@ -176,7 +176,7 @@ struct err *file_change_store(struct file_change *f)
     if (e)
         return err_hint(
             err_wrap(e, "cannot write %s, which is %s", f->shown, text_encoding_name(f->encoding)),
-            "leave that character out, or convert the file to UTF-8 first");
+            "omit that character, or convert the file to UTF-8 first");
     f->was_cancelled = work_cancelled();
     if (f->was_cancelled)
         return NULL;

@@ -31,7 +31,7 @@ static struct err *check_editable(const struct file_change *f)
         return NULL;
     return err_hint(
         err_new(ERR_TOOL_FAILED, "%s cannot be edited as text: it is %s", f->shown, f->opaque),
-        "use a program for it through Bash");
+        "change it with a program through Bash");
 }
 
 /* An empty old text is the start of a new file: what the other edits work on. */
@@ -42,7 +42,7 @@ static struct err *begin_file(struct edit_job *job, struct str *ret_text)
     if (f->old_text.n)
         return err_hint(err_new(ERR_TOOL_FAILED,
                                 "old_string is empty, but %s exists and is not empty", f->shown),
-                        "give the text to replace, or use Write to replace the whole file");
+                        "pass the text to replace, or use Write to replace the whole file");
     *ret_text = job->args.edits[0].new_text;
     job->args.edits++;
     job->args.n_edits--;
@@ -86,8 +86,8 @@ static struct err *edit_in_worker(void *arg)
         return err_wrap(e, "%s was not changed", f->shown);
     if (f->exists && str_eq(strbuf_str(&f->old_text), strbuf_str(&f->new_text)))
         return err_hint(
-            err_new(ERR_TOOL_FAILED, "the edits undo each other: %s stays as it is", f->shown),
-            "look at the edits again");
+            err_new(ERR_TOOL_FAILED, "the edits undo each other: %s is unchanged", f->shown),
+            "check the edits");
     return file_change_store(f);
 }
 
@@ -109,8 +109,8 @@ static void report(const struct edit_job *job, const struct tool_context *c, str
     }
     tool_result_addf(r, "Edited %s: %zu place%s replaced.%s\n", f->shown, n, n == 1 ? "" : "s",
                      job->report.was_normalised
-                         ? " The old text was found without regard to indentation, blanks at line "
-                           "ends and kinds of quotes."
+                         ? " old_string matched only after ignoring indentation, trailing blanks "
+                           "and the kind of quotes: check the diff."
                          : "");
     file_change_show(f, r);
 }

@@ -7,10 +7,11 @@
 /* One edit of a list. */
 #define EDIT_ITEM_SCHEMA                                                                           \
     "{\"type\":\"object\",\"additionalProperties\":false,\"properties\":{"                         \
-    "\"old_string\":{\"type\":\"string\",\"description\":\"The text to replace.\"},"               \
-    "\"new_string\":{\"type\":\"string\",\"description\":\"What to put there.\"},"                 \
+    "\"old_string\":{\"type\":\"string\",\"description\":\"The text to replace, exactly as in "    \
+    "the file.\"},"                                                                                \
+    "\"new_string\":{\"type\":\"string\",\"description\":\"The text that replaces it.\"},"         \
     "\"replace_all\":{\"type\":\"boolean\",\"description\":"                                       \
-    "\"Replace every old_string, not just one. Default: false.\"}},"                               \
+    "\"Replace every occurrence of old_string. Default: false.\"}},"                               \
     "\"required\":[\"old_string\",\"new_string\"]}"
 
 MUST_USE struct err *edit_file_run(const struct tool *t, struct tool_context *c,

@@ -95,8 +95,8 @@ static void show_line(struct excerpt *e)
     utf8_add_repaired(e->out, shown);
     if (n_gone)
         strbuf_addf(e->out,
-                    "... [%zu character%s left out; to read on in this line, set offset to %zu and "
-                    "column to %zu]",
+                    "... [%zu character%s left out; to continue in this line, set offset to %zu "
+                    "and column to %zu]",
                     n_gone, n_gone == 1 ? "" : "s", e->line, n_to_skip(e) + n_chars + 1);
     strbuf_add_char(e->out, '\n');
     if (e->out->n > EXCERPT_MAX_BYTES && e->n_shown) {

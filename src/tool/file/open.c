@@ -42,7 +42,7 @@ static const char *name_of_type(mode_t mode)
         return "a pipe";
     if (S_ISSOCK(mode))
         return "a socket";
-    return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "no regular file";
+    return S_ISCHR(mode) || S_ISBLK(mode) ? "a device" : "a special file";
 }
 
 static struct err *check_type(const char *path, mode_t mode)

@@ -15,7 +15,7 @@
 
 static struct err *forbidden(const struct search_scope *s)
 {
-    return err_new(ERR_TOOL_FAILED, "%s may not be searched: a rule forbids to read it", s->root);
+    return err_new(ERR_TOOL_FAILED, "%s cannot be searched: a rule denies reading it", s->root);
 }
 
 /* By either name: rules may be about a link on the way. */
@@ -147,15 +147,15 @@ static bool has_quoted(struct str lines)
 void search_scope_tell(const struct walk_report *report, struct str lines, struct strbuf *out)
 {
     if (has_quoted(lines))
-        strbuf_add_cstr(out, "[a path in double quotes is written as git does, as its name has "
-                             "odd characters: give it with the quotes]\n");
+        strbuf_add_cstr(out, "[paths in double quotes have special characters and are escaped as "
+                             "git does it: pass them with the quotes]\n");
     if (report->was_cut)
-        strbuf_addf(out, "[the search ended after %zu entries: name a narrower path]\n",
+        strbuf_addf(out, "[the search stopped after %zu entries: choose a narrower path]\n",
                     report->n_entries);
     if (report->is_too_deep)
         strbuf_addf(out,
-                    "[what lies more than %u directories deep was not searched: to search it, set "
-                    "path to a directory further down]\n",
+                    "[directories more than %u levels deep were not searched: to search them, set "
+                    "path to one further down]\n",
                     report->max_depth);
     if (report->n_unreadable)
         strbuf_addf(out, "[%zu director%s could not be read]\n", report->n_unreadable,

@@ -178,12 +178,12 @@ struct err *file_seen_check(const struct file_seen *seen, const struct file_stam
     if (!seen->is_seen)
         return err_hint(
             err_new(ERR_TOOL_FAILED, "%s exists and has not been read in this session", shown_path),
-            "read it first with Read, then try again");
+            "read it with Read, then try again");
     if (!is_unchanged(seen, now, bytes))
         return err_hint(err_new(ERR_TOOL_FAILED,
                                 "%s has changed since it was read; nothing was written",
                                 shown_path),
-                        "read it again with Read and base the change on what it holds now");
+                        "read it again with Read and base the change on its current content");
     return NULL;
 }
 

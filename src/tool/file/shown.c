@@ -175,9 +175,9 @@ static struct err *link_to_nothing(struct arena *a, const char *absolute_path, c
 
     if (strcmp(absolute_path, target) == 0 || lstat(absolute_path, &st) < 0 || !S_ISLNK(st.st_mode))
         return NULL;
-    return err_hint(err_new(ERR_TOOL_FAILED, "%s is a link to %s, which is not there",
+    return err_hint(err_new(ERR_TOOL_FAILED, "%s is a link to %s, which does not exist",
                             path_told(a, cwd, absolute_path), path_told(a, cwd, target)),
-                    "look for the file with Glob, or make it with Write");
+                    "find the file with Glob, or create it with Write");
 }
 
 struct err *path_missing(const char *absolute_path, const char *target, const char *cwd,
@@ -198,10 +198,10 @@ struct err *path_missing(const char *absolute_path, const char *target, const ch
         return dangling;
     }
     if (path_is_below_hidden(hidden, target))
-        return err_hint(e, "look for it with Glob");
+        return err_hint(e, "find it with Glob");
     entries = open_dir_of(target, &has_dir);
     if (!has_dir)
-        return err_hint(e, "there is no directory %s either; look for the file with Glob",
+        return err_hint(e, "there is no directory %s either; find the file with Glob",
                         path_told(&a, cwd, dir));
     alike = entries ? find_alike(&a, entries, dir_of(&a, target),
                                  str_of(strrchr(absolute_path, '/') + 1), hidden)
@@ -210,5 +210,5 @@ struct err *path_missing(const char *absolute_path, const char *target, const ch
         closedir(entries);
     if (alike)
         return err_hint(e, "did you mean %s?", path_told(&a, cwd, fs_join(&a, dir, alike)));
-    return err_hint(e, "look for it with Glob");
+    return err_hint(e, "find it with Glob");
 }

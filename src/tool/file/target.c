@@ -14,7 +14,7 @@ struct err *target_resolve(struct arena *a, const char *absolute_path, const cha
     struct stat st;
 
     if (lstat(target, &st) == 0 && S_ISLNK(st.st_mode))
-        return err_hint(err_new(ERR_TOOL_FAILED, "%s is a link to a file that is not there",
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s is a link to a file that does not exist",
                                 path_shown(cwd, absolute_path)),
                         "use the file that it names, or remove the link first");
     *ret_target = target;

@@ -44,8 +44,8 @@ static struct err *find_cell(const struct notebook *n, const struct notebook_cha
         return NULL;
     }
     if (!c->cell_id.n && c->cell_number < 0)
-        return err_hint(err_new(ERR_TOOL_FAILED, "which cell is meant is missing"),
-                        "give cell_id, as Read shows it, or cell_number, from 0");
+        return err_hint(err_new(ERR_TOOL_FAILED, "cell_id or cell_number is missing"),
+                        "pass cell_id as Read shows it, or cell_number, counted from 0");
     return no_such_cell(n, c);
 }
 
@@ -244,7 +244,7 @@ static struct err *replace(struct arena *a, const struct notebook *n, size_t ind
 
     if (!c->has_source && str_eq(type, was))
         return err_hint(err_new(ERR_TOOL_FAILED, "new_source is missing"),
-                        "give the whole new source of the cell");
+                        "pass the complete new source of the cell");
     if (str_eq(type, was) && is_in_order(old))
         change_members(&l, old, c, str_is(type, "code"), &cell);
     else
@@ -322,7 +322,7 @@ struct err *notebook_change(struct arena *a, const struct notebook *n,
                                        : replace(a, n, index, c, out));
     TRY(strbuf_check(out, "the notebook"));
     if (!notebook_parse(a, strbuf_str(out), &again))
-        return err_new(ERR_TOOL_FAILED, "with this change the notebook would be too large");
+        return err_new(ERR_TOOL_FAILED, "this change would make the notebook too large");
     *ret_index = index;
     return NULL;
 }

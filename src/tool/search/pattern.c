@@ -65,7 +65,7 @@ static struct err *compile_error(struct str source, int code, size_t offset)
 
     pcre2_get_error_message(code, (PCRE2_UCHAR *)text, sizeof text);
     snprintf(why, sizeof why, "is not a regular expression: %s, at offset %zu", text, offset);
-    return invalid(source, why, "put a backslash before characters that are meant as they are");
+    return invalid(source, why, "put a backslash before characters that are meant literally");
 }
 
 static pcre2_code *compile(const struct grep_query *q, struct str source, uint32_t options,
@@ -237,7 +237,7 @@ struct err *grep_pattern_compile(const struct grep_query *query, struct grep_pat
     study(p, query, &rewritten);
     TRY(compile_programs(p, query, strbuf_str(&rewritten)));
     if (p->traits.has_line_end && !p->multiline)
-        return invalid(p->source, "asks for a line end, which no line holds",
+        return invalid(p->source, "contains a line end, which no single line has",
                        "search with multiline for matches that span lines");
     *ret_pattern = TAKE(p);
     return NULL;
@@ -333,8 +333,8 @@ static struct err *match_error(const struct grep_matcher *m, int code)
     case PCRE2_ERROR_HEAPLIMIT:
     case PCRE2_ERROR_JIT_STACKLIMIT:
         return invalid(m->p->source, "takes too many steps",
-                       "make it simpler: a repeat inside a repeat, such as (a+)+, has too many "
-                       "ways to match the same text; or leave the file out");
+                       "simplify it: a repeat inside a repeat, such as (a+)+, has too many ways to "
+                       "match the same text; or exclude the file");
     }
     pcre2_get_error_message(code, (PCRE2_UCHAR *)text, sizeof text);
     snprintf(why, sizeof why, "cannot be matched: %s", text);

@@ -25,7 +25,7 @@ static struct err *check_url(const struct url *u)
     if (u->userinfo.n)
         return err_hint(err_new(ERR_VALIDATION, "the address has a user before its host, %" STR_FMT,
                                 STR_ARG(u->host)),
-                        "leave out everything before the '@', and the '@'");
+                        "remove everything up to and including the '@'");
     return NULL;
 }
 

@@ -258,7 +258,8 @@ TEST(what_a_rule_denies_is_denied_with_its_name)
     scene_init(&s, &rules);
     s.call.mode = MODE_BYPASS;
     assert_str(judge(&s, "Bash", "{\"command\":\"ls; rm x\"}")->reason,
-               "Permission denied by the rule Bash(rm *).");
+               "Permission denied by the rule Bash(rm *). Do not try another way to the same "
+               "effect; if you need it, ask the user to change the rule.");
     assert_int_equal(s.verdict.kind, VERDICT_DENY);
     assert_int_equal(s.verdict.step, 7);
     s.call.mode = MODE_PLAN;
@@ -275,7 +276,7 @@ TEST(plan_mode_denies_and_says_what_to_do)
     scene_init(&s, NULL);
     s.call.mode = MODE_PLAN;
     assert_true(str_starts(judge(&s, "Bash", MAKE)->reason,
-                           S("Permission denied: plan mode does not allow it; ")));
+                           S("Permission denied: plan mode allows no changes. ")));
     assert_str(s.verdict.rule, "mode:plan/execute");
     assert_str(strbuf_str(&s.log), "");
 }
@@ -637,7 +638,7 @@ TEST(other_arguments_that_the_tool_does_not_take_do_not_run)
     scene_init(&s, NULL);
     judge_changed(&s, ANSWER_ONCE, "{\"comand\":\"make check\"}");
     assert_int_equal(s.verdict.kind, VERDICT_DENY);
-    assert_true(str_starts(s.verdict.reason, S("Permission denied. The user approved other ")));
+    assert_true(str_starts(s.verdict.reason, S("Permission denied. The user approved changed ")));
 }
 
 TEST(a_rule_that_denies_holds_for_other_arguments_too)

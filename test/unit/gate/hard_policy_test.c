@@ -28,19 +28,23 @@ TEST(a_refusal_says_what_to_do_instead_and_how_it_can_be_allowed)
     AUTO(yard) struct yard y;
 
     yard_init(&y);
-    assert_str(yard_judge(&y, &edit, "@/out/x")->reason,
-               yard_text(&y, "Permission denied: @/out/x is outside the workspace @/proj. Write "
-                             "below the workspace instead. The user can add a directory with "
-                             "--add-dir @/out or allow it with a rule such as Edit(/@/out/x)."));
-    assert_str(yard_judge(&y, &write_tool, "@/out/x")->reason,
-               yard_text(&y, "Permission denied: @/out/x is outside the workspace @/proj. Write "
-                             "below the workspace instead. The user can add a directory with "
-                             "--add-dir @/out or allow it with a rule such as Write(/@/out/x)."));
+    assert_str(
+        yard_judge(&y, &edit, "@/out/x")->reason,
+        yard_text(&y,
+                  "Permission denied: @/out/x is outside the workspace @/proj. Write in the "
+                  "workspace instead, or in $TMPDIR with Bash. The user can add a directory with "
+                  "--add-dir @/out or allow it with a rule such as Edit(/@/out/x)."));
+    assert_str(
+        yard_judge(&y, &write_tool, "@/out/x")->reason,
+        yard_text(&y,
+                  "Permission denied: @/out/x is outside the workspace @/proj. Write in the "
+                  "workspace instead, or in $TMPDIR with Bash. The user can add a directory with "
+                  "--add-dir @/out or allow it with a rule such as Write(/@/out/x)."));
     assert_str(yard_judge(&y, &edit, ".git/config")->reason,
                yard_text(&y,
                          "Permission denied: @/proj/.git/config is protected: no tool writes to "
-                         ".git, which is obeyed by git. Leave it as it is and tell the user what "
-                         "to change there by hand."));
+                         ".git, because it controls git. Do not change it another way; tell the "
+                         "user what to change there by hand."));
 }
 
 TEST(an_added_directory_is_in_the_jail)
@@ -207,7 +211,7 @@ TEST(what_is_ordinary_work_but_obeyed_later_asks_in_accept_edits)
     auto_by(&edit, "README.md", "mode:acceptEdits/modify");
     asks_by(&bash, "echo x > AGENTS.md", "mode:acceptEdits/execute");
     assert_str(yard_judge(&y, &edit, "AGENTS.md")->reason,
-               "acceptEdits mode asks before Edit changes AGENTS.md, which is obeyed by agents.");
+               "acceptEdits mode asks before Edit changes AGENTS.md, because it controls agents.");
     yard_allow(&y, "Edit(AGENTS.md)");
     auto_by(&edit, "AGENTS.md", "Edit(AGENTS.md)");
 }

@@ -152,7 +152,9 @@ TEST(arguments_that_a_hook_changed_are_what_rules_see_and_what_runs)
     assert_int_equal(s.verdict.kind, VERDICT_ALLOW);
     s.before = (struct hook_outcome){.permission = HOOK_ALLOW,
                                      .updated_input = parsed(&s, "{\"command\":\"rm x\"}")};
-    assert_str(judge(&s, "Bash", MAKE)->reason, "Permission denied by the rule Bash(rm *).");
+    assert_str(judge(&s, "Bash", MAKE)->reason,
+               "Permission denied by the rule Bash(rm *). Do not try another way to the same "
+               "effect; if you need it, ask the user to change the rule.");
     assert_int_equal(s.verdict.step, 7);
 }
 
@@ -166,7 +168,7 @@ TEST(arguments_that_a_hook_changed_are_checked_again)
     assert_int_equal(judge(&s, "Bash", MAKE)->kind, VERDICT_DENY);
     assert_int_equal(s.verdict.step, 6);
     assert_true(str_starts(s.verdict.reason, S("Blocked by hook: it changed the arguments to ones "
-                                               "that the tool does not take: ")));
+                                               "that the tool does not accept: ")));
 }
 
 TEST(pinned_values_stay_whatever_a_hook_sets)
@@ -322,7 +324,9 @@ TEST(what_a_hook_allows_otherwise_is_checked_and_held_against_deny_rules)
     assert_str(json_get_text(judge(&s, "Bash", MAKE)->args, "command"), "make -n");
     assert_int_equal(s.verdict.kind, VERDICT_ALLOW);
     s.request.updated_input = parsed(&s, "{\"command\":\"rm x\"}");
-    assert_str(judge(&s, "Bash", MAKE)->reason, "Permission denied by the rule Bash(rm *).");
+    assert_str(judge(&s, "Bash", MAKE)->reason,
+               "Permission denied by the rule Bash(rm *). Do not try another way to the same "
+               "effect; if you need it, ask the user to change the rule.");
     s.request.updated_input = parsed(&s, "{}");
     assert_int_equal(judge(&s, "Bash", MAKE)->kind, VERDICT_DENY);
     s.request.permission = HOOK_NO_OPINION;

@@ -230,6 +230,14 @@ static struct tool writer = {
     .run = run_nothing,
 };
 
+static struct tool reader = {
+    .name = "Reader",
+    .description = "Reads.",
+    .schema = TEXT_SCHEMA,
+    .aliases = "prompt=",
+    .run = run_nothing,
+};
+
 /* The arguments as the tool gets them, or what the model is told. */
 static char *arguments(struct tool *t, const char *pinned_text, const char *given_text)
 {
@@ -277,6 +285,14 @@ TEST(other_spellings_become_the_real_names)
                      "{\"file_path\":\"a\",\"text\":\"b\"}");
     assert_arguments(NULL, "{\"path\":\"a\",\"text\":\"b\"}",
                      "{\"file_path\":\"a\",\"text\":\"b\"}");
+}
+
+TEST(an_argument_that_means_nothing_is_dropped)
+{
+    AUTO_FREE char *text =
+        arguments(&reader, NULL, "{\"file_path\":\"a\",\"prompt\":\"x\",\"text\":\"b\"}");
+
+    assert_string_equal(text, "{\"file_path\":\"a\",\"text\":\"b\"}");
 }
 
 TEST(of_two_spellings_of_one_name_the_second_is_told_as_unknown)
@@ -614,5 +630,5 @@ RUN_TESTS(UNIT(a_snapshot_is_the_same_object_until_something_changes),
           UNIT(what_cannot_be_pinned_is_refused_when_the_tool_is_added), UNIT(deny_wins_over_allow),
           UNIT(a_narrowed_set_has_what_is_granted_and_can_work),
           UNIT(a_narrowed_set_keeps_its_tools_alive_and_checks_arguments),
-          UNIT(a_grant_within_its_parents_is_fine),
+          UNIT(an_argument_that_means_nothing_is_dropped), UNIT(a_grant_within_its_parents_is_fine),
           UNIT(a_grant_that_widens_its_parents_is_refused))

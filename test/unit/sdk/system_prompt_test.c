@@ -2,13 +2,37 @@
 #include "sdk/system_prompt.h"
 
 #include "test.h"
+#include "tool/builtin.h"
 
-static char *write(const char *instead, const char *append)
+static struct tool_set *all_tools(void)
+{
+    AUTO(tool_registry) struct tool_registry *r = tool_registry_new();
+
+    for (struct tool *const *t = builtin_tools; *t; t++)
+        assert_ok(tool_registry_add(r, *t, NULL));
+    return tool_registry_snapshot(r);
+}
+
+static char *write_with(const struct tool_set *tools, const char *instead, const char *append)
 {
     AUTO(strbuf) struct strbuf out = {0};
 
-    system_prompt_write(&out, instead, append);
+    system_prompt_write(
+        &out, &(struct system_prompt){
+                  .instead = instead, .append = append, .tools = tools, .is_summarised = true});
     return strbuf_take(&out);
+}
+
+static char *write(const char *instead, const char *append)
+{
+    AUTO(tool_set) struct tool_set *tools = all_tools();
+
+    return write_with(tools, instead, append);
+}
+
+static bool has(const char *text, const char *word)
+{
+    return str_find(str_of(text), str_of(word)) != STR_NONE;
 }
 
 TEST(nothing_in_it_changes)
@@ -43,6 +67,64 @@ TEST(nothing_instead_and_something_appended_is_only_that)
     assert_string_equal(text, "Speak Latin.");
 }
 
-RUN_TESTS(UNIT(nothing_in_it_changes), UNIT(given_text_replaces_everything),
+/* Of plain English, too. */
+static bool is_word(const char *name)
+{
+    return strcmp(name, "Read") == 0 || strcmp(name, "Write") == 0;
+}
+
+TEST(it_names_only_tools_that_are_offered)
+{
+    AUTO(tool_set) struct tool_set *all = all_tools(), *some = NULL;
+    AUTO_FREE char *with_all = write_with(all, NULL, NULL),
+                   *with_none = write_with(NULL, NULL, NULL), *with_some = NULL;
+    struct str names[] = {S("Read"), S("TodoWrite")};
+    struct tool_filter filter = {.allow = names, .n_allow = 2};
+
+    some = tool_set_narrow(all, &filter, ~0u);
+    with_some = write_with(some, NULL, NULL);
+    for (struct tool *const *t = builtin_tools; *t; t++) {
+        if (is_word((*t)->name))
+            continue;
+        assert_false(has(with_none, (*t)->name));
+        assert_int_equal(has(with_some, (*t)->name), strcmp((*t)->name, "TodoWrite") == 0);
+    }
+    assert_true(has(with_all, "Bash") && has(with_all, "AskUserQuestion"));
+    assert_false(has(with_some, "# Git"));
+    assert_true(has(with_all, "# Git"));
+}
+
+TEST(it_tells_of_a_search_that_is_the_providers_own)
+{
+    AUTO(strbuf) struct strbuf with = {0}, without = {0};
+
+    system_prompt_write(&with, &(struct system_prompt){.searches_web = true});
+    system_prompt_write(&without, &(struct system_prompt){0});
+    assert_true(has(strbuf_cstr(&with), "Search the web when the person asks"));
+    assert_false(has(strbuf_cstr(&without), "Search the web"));
+}
+
+TEST(it_does_not_promise_summaries_that_are_off)
+{
+    AUTO(strbuf) struct strbuf off = {0};
+    AUTO_FREE char *on = write(NULL, NULL);
+
+    system_prompt_write(&off, &(struct system_prompt){0});
+    assert_true(has(on, "summarises"));
+    assert_false(has(strbuf_cstr(&off), "summarises"));
+}
+
+/* A model reads it with every request. */
+TEST(it_is_short)
+{
+    AUTO_FREE char *text = write(NULL, NULL);
+
+    assert_in_range(strlen(text), 3000, 5500);
+}
+
+RUN_TESTS(UNIT(it_names_only_tools_that_are_offered),
+          UNIT(it_tells_of_a_search_that_is_the_providers_own),
+          UNIT(it_does_not_promise_summaries_that_are_off), UNIT(it_is_short),
+          UNIT(nothing_in_it_changes), UNIT(given_text_replaces_everything),
           UNIT(appended_text_stands_after_a_blank_line),
           UNIT(nothing_instead_and_something_appended_is_only_that))

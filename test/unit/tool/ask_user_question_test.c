@@ -154,7 +154,7 @@ TEST(where_nobody_is_the_model_decides)
     AUTO(tool_result) struct tool_result r = tool_call(&f, &tool_ask_user_question, ONE);
 
     assert_false(r.is_error || r.is_pending);
-    assert_non_null(strstr(strbuf_cstr(&r.text), "unavailable"));
+    assert_non_null(strstr(strbuf_cstr(&r.text), "No one can answer"));
     assert_non_null(strstr(strbuf_cstr(&r.text), "assumption"));
     assert_details(&r, "{\"unavailable\":true}");
 }
@@ -259,7 +259,7 @@ TEST(the_same_question_twice_is_refused_before_anybody_is_asked)
                   "{\"question\":\"Same?\"," OPTIONS "}]}");
     assert_true(r.is_error);
     assert_int_equal(p.n_asked, 0);
-    assert_str(strbuf_str(&r.text), "The question \"Same?\" is there twice. Ask it once.");
+    assert_str(strbuf_str(&r.text), "The question \"Same?\" appears twice. Ask it once.");
 }
 
 TEST(questions_that_cannot_be_asked_are_refused)

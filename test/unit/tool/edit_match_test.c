@@ -99,15 +99,15 @@ TEST(a_line_that_is_removed_goes_with_its_end)
 TEST(a_text_that_is_there_twice_is_refused_with_its_lines)
 {
     assert_refused("x\na\nx\n", edit_of("x", "y"),
-                   "the text to replace is in the file 2 times, at lines 1, 3");
+                   "old_string occurs in the file 2 times, at lines 1, 3");
     assert_refused("x\nx\nx\nx\nx x\nx\n", edit_of("x", "y"),
-                   "the text to replace is in the file 7 times, at lines 1, 2, 3, 4, 5 and others");
+                   "old_string occurs in the file 7 times, at lines 1, 2, 3, 4, 5 and others");
 }
 
 TEST(two_places_that_overlap_are_two_places)
 {
     assert_refused("}\n}\n}\n", edit_of("}\n}\n", "}\n"),
-                   "the text to replace is in the file 2 times, at lines 1, 2");
+                   "old_string occurs in the file 2 times, at lines 1, 2");
 }
 
 TEST(replace_all_replaces_each)
@@ -140,7 +140,7 @@ TEST(an_edit_that_fails_is_named_and_nothing_is_written)
     struct edit edits[] = {edit_of("a", "b"), edit_of("a", "c")};
 
     assert_fails("1\na\n", edits, 2,
-                 "edit 2 of 2: the text to replace is not in the file, nor anything like it");
+                 "edit 2 of 2: old_string is not in the file, nor is anything similar");
 }
 
 TEST(the_number_of_edits_is_bounded)
@@ -149,8 +149,8 @@ TEST(the_number_of_edits_is_bounded)
 
     for (size_t i = 0; i < ARRAY_LEN(edits); i++)
         edits[i] = edit_of("a", "aa");
-    assert_fails("a", edits, 0, "an edit of a file has 1 to 100 parts, not 0");
-    assert_fails("a", edits, 101, "an edit of a file has 1 to 100 parts, not 101");
+    assert_fails("a", edits, 0, "edits must have 1 to 100 items, not 0");
+    assert_fails("a", edits, 101, "edits must have 1 to 100 items, not 101");
 }
 
 TEST(the_report_names_the_first_line_that_differs)
@@ -185,7 +185,7 @@ TEST(a_carriage_return_is_never_split_from_its_newline)
     assert_exact("a\r\nb\r\n", "\nb", "\nx", "a\r\nx\r\n");
     assert_exact("a\r\nb\r\n", "a\n", "", "b\r\n");
     assert_refused("a\r\nb\r\n", edit_of("\r", "x"),
-                   "the text to replace is not in the file, nor anything like it");
+                   "old_string is not in the file, nor is anything similar");
 }
 
 TEST(in_a_file_with_lf_a_text_with_crlf_matches_and_is_written_with_lf)
@@ -219,8 +219,7 @@ TEST(a_bom_at_the_start_stays_and_takes_no_part)
                  "\xEF\xBB\xBF"
                  "1\ntwo\n");
     assert_exact("\xEF\xBB\xBFone\n", "\xEF\xBB\xBFone", "\xEF\xBB\xBFtwo", "\xEF\xBB\xBFtwo\n");
-    assert_refused("\xEF\xBB\xBFone\n", edit_of("\xEF\xBB\xBF", "x"),
-                   "the text to replace is empty");
+    assert_refused("\xEF\xBB\xBFone\n", edit_of("\xEF\xBB\xBF", "x"), "old_string is empty");
 }
 
 /* --- normalised --- */
@@ -269,46 +268,46 @@ TEST(trailing_blanks_do_not_matter)
 TEST(blanks_inside_of_a_line_are_data)
 {
     assert_refused("1\t2\t3\n", edit_of("1 2 3", "1 2 4"),
-                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "old_string is not in the file; the most similar text starts at line 1:\n"
                    "     1\t1\t2\t3\n"
-                   "line 1 differs after \"1\": the file has U+0009 there, the text to replace "
+                   "line 1 differs after \"1\": the file has U+0009 there, old_string "
                    "U+0020");
-    assert_refused("print(\"x   y\")\n", edit_of("print(\"x y\")", "print(\"z\")"),
-                   "the text to replace is not in the file; most like it from line 1 on:\n"
-                   "     1\tprint(\"x   y\")\n"
-                   "line 1 differs after \"print(\"x \": the file has U+0020 there, the text to "
-                   "replace U+0079 (y)");
+    assert_refused(
+        "print(\"x   y\")\n", edit_of("print(\"x y\")", "print(\"z\")"),
+        "old_string is not in the file; the most similar text starts at line 1:\n"
+        "     1\tprint(\"x   y\")\n"
+        "line 1 differs after \"print(\"x \": the file has U+0020 there, old_string U+0079 (y)");
     assert_refused("a\xC2\xA0= 1;\n", edit_of("a = 1;", "a = 2;"),
-                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "old_string is not in the file; the most similar text starts at line 1:\n"
                    "     1\ta\xC2\xA0= 1;\n"
-                   "line 1 differs after \"a\": the file has U+00A0 there, the text to replace "
+                   "line 1 differs after \"a\": the file has U+00A0 there, old_string "
                    "U+0020");
 }
 
 TEST(a_match_that_is_not_exact_is_no_part_of_a_word)
 {
     assert_refused("sub = 1\n  c = 2\n", edit_of("b = 1\nc = 2", "b = 2\nc = 2"),
-                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "old_string is not in the file; the most similar text starts at line 1:\n"
                    "     1\tsub = 1\n     2\t  c = 2");
     assert_refused("a = 1\n  c = 23\n", edit_of("a = 1\nc = 2", "x"),
-                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "old_string is not in the file; the most similar text starts at line 1:\n"
                    "     1\ta = 1\n     2\t  c = 23");
 }
 
 TEST(characters_that_look_the_same_are_named)
 {
-    assert_refused("x\ncafe\xCC\x81 x\n", edit_of("caf\xC3\xA9 x", "tea"),
-                   "the text to replace is not in the file; most like it from line 2 on:\n"
-                   "     2\tcafe\xCC\x81 x\n"
-                   "line 2 differs after \"caf\": the file has U+0065 (e) U+0301 there, the text "
-                   "to replace U+00E9");
+    assert_refused(
+        "x\ncafe\xCC\x81 x\n", edit_of("caf\xC3\xA9 x", "tea"),
+        "old_string is not in the file; the most similar text starts at line 2:\n"
+        "     2\tcafe\xCC\x81 x\n"
+        "line 2 differs after \"caf\": the file has U+0065 (e) U+0301 there, old_string U+00E9");
     assert_refused("x\nfoo\xE2\x80\x8B"
                    "bar()\n",
                    edit_of("foobar()", "x"),
-                   "the text to replace is not in the file; most like it from line 2 on:\n"
+                   "old_string is not in the file; the most similar text starts at line 2:\n"
                    "     2\tfoo\xE2\x80\x8B"
                    "bar()\n"
-                   "line 2 differs after \"foo\": the file has U+200B there, the text to replace "
+                   "line 2 differs after \"foo\": the file has U+200B there, old_string "
                    "U+0062 (b)");
 }
 
@@ -316,12 +315,12 @@ TEST(a_flat_text_is_not_spread_over_lines_of_several_depths)
 {
     assert_refused("svc:\n  image: x\n  ports: y\n",
                    edit_of("svc:\nimage: x\nports: y", "svc:\nimage: z\nports: y"),
-                   "the text to replace is in the file with another indentation only, and how to "
-                   "indent the new text is not clear; from line 1 on:\n"
+                   "old_string is in the file only with other indentation, and how to indent "
+                   "new_string is ambiguous; from line 1:\n"
                    "     1\tsvc:\n     2\t  image: x\n     3\t  ports: y");
     assert_refused("    def f():\n        b = 2\n", edit_of("def f():\nb = 2", "def f():\nb = 3"),
-                   "the text to replace is in the file with another indentation only, and how to "
-                   "indent the new text is not clear; from line 1 on:\n"
+                   "old_string is in the file only with other indentation, and how to indent "
+                   "new_string is ambiguous; from line 1:\n"
                    "     1\t    def f():\n     2\t        b = 2");
     /* what is removed, or stays, needs none */
     assert_normalised("svc:\n  image: x\n  ports: y\n", "svc:\nimage: x\nports: y",
@@ -332,16 +331,16 @@ TEST(an_indentation_that_could_be_two_is_refused)
 {
     /* the block moved, or another width */
     assert_refused("x\n    a()\n    b()\n", edit_of("  a()\n  b()\n", "  if x:\n    a()\n  b()\n"),
-                   "the text to replace is in the file with another indentation only, and how to "
-                   "indent the new text is not clear; from line 2 on:\n"
+                   "old_string is in the file only with other indentation, and how to indent "
+                   "new_string is ambiguous; from line 2:\n"
                    "     2\t    a()\n     3\t    b()");
     assert_normalised("x\n    a()\n    b()\n", "  a()\n  b()\n", "  a()\n  c()\n  b()\n",
                       "x\n    a()\n    c()\n    b()\n");
     /* one line that was given without it */
     assert_refused("    say \xE2\x80\x9Chi\xE2\x80\x9D\n",
                    edit_of("say \"hi\"", "say \"x\"\nsay 2"),
-                   "the text to replace is in the file with another indentation only, and how to "
-                   "indent the new text is not clear; from line 1 on:\n"
+                   "old_string is in the file only with other indentation, and how to indent "
+                   "new_string is ambiguous; from line 1:\n"
                    "     1\t    say \xE2\x80\x9Chi\xE2\x80\x9D");
     assert_normalised("    say \xE2\x80\x9Chi\xE2\x80\x9D\n", "say \"hi\"", "say 1\n    say 2",
                       "    say 1\n    say 2\n");
@@ -366,26 +365,26 @@ TEST(quotes_and_dashes_match_their_plain_forms)
 
 TEST(a_blank_between_words_is_not_nothing)
 {
-    assert_refused("foobar\n", edit_of("foo bar", "x"),
-                   "the text to replace is not in the file; most like it from line 1 on:\n"
-                   "     1\tfoobar\n"
-                   "line 1 differs after \"foo\": the file has U+0062 (b) there, the text to "
-                   "replace U+0020");
+    assert_refused(
+        "foobar\n", edit_of("foo bar", "x"),
+        "old_string is not in the file; the most similar text starts at line 1:\n"
+        "     1\tfoobar\n"
+        "line 1 differs after \"foo\": the file has U+0062 (b) there, old_string U+0020");
     assert_refused("foo bar\n", edit_of("foobar", "x"),
-                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "old_string is not in the file; the most similar text starts at line 1:\n"
                    "     1\tfoo bar\n"
-                   "line 1 differs after \"foo\": the file has U+0020 there, the text to replace "
+                   "line 1 differs after \"foo\": the file has U+0020 there, old_string "
                    "U+0062 (b)");
     assert_refused("x ==1\n", edit_of("x = ", "y = "),
-                   "the text to replace is not in the file; most like it from line 1 on:\n"
+                   "old_string is not in the file; the most similar text starts at line 1:\n"
                    "     1\tx ==1");
 }
 
 TEST(a_normalised_match_must_be_unique)
 {
     static const char message[] =
-        "the text to replace is not in the file as it is given; if indentation, blanks at line "
-        "ends and kinds of quotes do not count, it is there 2 times, at lines 1, 3";
+        "old_string is not in the file exactly; ignoring indentation, trailing blanks and the kind "
+        "of quotes it occurs 2 times, at lines 1, 3";
     struct edit edits[] = {edit_of("a\nb", "x"), edit_all("a\nb", "x")};
 
     for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
@@ -415,11 +414,11 @@ TEST(replace_all_takes_normalised_matches_that_are_the_same)
 TEST(blanks_quotes_and_dashes_alone_are_never_normalised)
 {
     assert_refused("a b - 'c'\n", edit_all("\t", "    "),
-                   "the text to replace is not in the file, nor anything like it");
+                   "old_string is not in the file, nor is anything similar");
     assert_refused("a b - 'c'\n", edit_all("\xE2\x80\x94", "--"),
-                   "the text to replace is not in the file, nor anything like it");
+                   "old_string is not in the file, nor is anything similar");
     assert_refused("a b - 'c'\n", edit_all("\xE2\x80\x99", "x"),
-                   "the text to replace is not in the file, nor anything like it");
+                   "old_string is not in the file, nor is anything similar");
 }
 
 TEST(a_last_line_without_an_end_matches_one_with_it_and_gets_none)
@@ -452,23 +451,23 @@ TEST(bytes_that_are_not_utf8_stay_as_they_are)
 
 TEST(an_edit_of_nothing_or_to_the_same_is_refused)
 {
-    assert_refused("a", edit_of("", "x"), "the text to replace is empty");
-    assert_refused("", edit_of("", "x"), "the text to replace is empty");
-    assert_refused("a", edit_of("a", "a"), "the new text is the same as the old one");
+    assert_refused("a", edit_of("", "x"), "old_string is empty");
+    assert_refused("", edit_of("", "x"), "old_string is empty");
+    assert_refused("a", edit_of("a", "a"), "old_string and new_string are the same");
     assert_refused("it\xE2\x80\x99s\n", edit_of("it's", "it\xE2\x80\x99s"),
-                   "the edit changes nothing: the file differs from the old text just as the new "
-                   "text does");
+                   "the edit changes nothing: ignoring indentation and quotes, new_string is what "
+                   "the file already has");
 }
 
 TEST(a_text_that_is_not_there_is_answered_with_the_lines_most_like_it)
 {
     assert_refused("int a;\n\nint main(void)\n{\n    puts(\"hi\");\n    return 0;\n}\n",
                    edit_of("{\n    puts(\"hello\");\n    return 0;\n}\n", "{\n}\n"),
-                   "the text to replace is not in the file; most like it from line 4 on:\n"
+                   "old_string is not in the file; the most similar text starts at line 4:\n"
                    "     4\t{\n     5\t    puts(\"hi\");\n     6\t    return 0;\n     7\t}");
     assert_refused("alpha = 1\nbeta_value = compute(alpha)\ngamma = 3\n",
                    edit_of("beta_value = computed(alpha)", "x"),
-                   "the text to replace is not in the file; most like it from line 2 on:\n"
+                   "old_string is not in the file; the most similar text starts at line 2:\n"
                    "     2\tbeta_value = compute(alpha)");
 }
 
@@ -503,7 +502,7 @@ TEST(an_edit_that_was_made_before_is_recognised)
     AUTO(err) struct err *e = edit_apply(S("int new_name(void);\n"), &edit, 1, &out, &report);
 
     assert_true(err_is(e, ERR_TOOL_FAILED));
-    assert_string_equal(err_find_hint(e), "the new text is in the file already: the edit may have "
+    assert_string_equal(err_find_hint(e), "new_string is already in the file, so the edit may have "
                                           "been made before; read the file again");
 }
 

@@ -71,7 +71,7 @@ TEST(when_one_edit_fails_none_is_made)
     assert_fails(&f, &tool_edit,
                  "{\"file_path\":\"a\",\"edits\":[{\"old_string\":\"one\",\"new_string\":\"1\"},"
                  "{\"old_string\":\"absent\",\"new_string\":\"2\"}]}",
-                 "a was not changed: edit 2 of 2: the text to replace is not in the file");
+                 "a was not changed: edit 2 of 2: old_string is not in the file");
     assert_file(&f, "a", "one two\n");
 }
 
@@ -101,7 +101,7 @@ TEST(a_match_by_normalised_white_space_is_told)
                                      "{\"file_path\":\"a\",\"old_string\":\"    if (x)\\n"
                                      "        return;\",\"new_string\":\"    if (y)\\n"
                                      "        return;\"}");
-    assert_has(strbuf_str(&r.text), "without regard to indentation");
+    assert_has(strbuf_str(&r.text), "only after ignoring indentation");
     assert_true(json_bool(json_get(r.details, "normalised"), false));
     assert_file(&f, "a", "\tif (y)\n\t\treturn;\n");
 }
@@ -112,7 +112,7 @@ TEST(a_text_that_is_there_twice_is_refused_with_its_lines)
 
     put_and_read(&f, "a", S("x\ny\nx\n"));
     assert_fails(&f, &tool_edit, "{\"file_path\":\"a\",\"old_string\":\"x\",\"new_string\":\"z\"}",
-                 "2 times, at lines 1, 3\nHint: give more of the lines");
+                 "2 times, at lines 1, 3\nHint: include more lines");
 }
 
 TEST(a_file_that_was_not_read_is_not_edited)
@@ -211,11 +211,11 @@ TEST(arguments_that_do_not_go_together_are_told)
 
     assert_fails(&f, &tool_edit, "{\"file_path\":\"a\"}", "old_string and new_string are missing");
     assert_fails(&f, &tool_edit, "{\"file_path\":\"a\",\"old_string\":\"x\"}",
-                 "new_string is missing\nHint: give old_string and new_string, or a list");
+                 "new_string is missing\nHint: pass old_string and new_string, or a list");
     assert_fails(&f, &tool_edit,
                  "{\"file_path\":\"a\",\"old_string\":\"x\",\"edits\":[{\"old_string\":\"x\","
                  "\"new_string\":\"y\"}]}",
-                 "beside the list of edits");
+                 "passed together with old_string");
     assert_fails(&f, &tool_edit, "{\"file_path\":\"a\",\"edits\":[]}", "edits");
 }
 

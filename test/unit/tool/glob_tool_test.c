@@ -108,8 +108,8 @@ TEST(what_a_rule_hides_is_not_found)
     f.context.hidden = &hidden;
     assert_says(&f, &tool_glob, "{\"pattern\":\"**\"}", "a\n");
     assert_fails(&f, &tool_glob, "{\"pattern\":\"*\",\"path\":\"d/private\"}",
-                 "may not be searched");
-    assert_fails(&f, &tool_glob, "{\"pattern\":\"d/private/*\"}", "may not be searched");
+                 "cannot be searched");
+    assert_fails(&f, &tool_glob, "{\"pattern\":\"d/private/*\"}", "cannot be searched");
 }
 
 TEST(at_most_a_thousand_files_are_told_and_that_there_are_more)
@@ -212,7 +212,7 @@ TEST(a_cancelled_call_ends_its_walk)
 }
 
 #define HOW_TO_READ_QUOTES                                                                         \
-    "[a path in double quotes is written as git does, as its name has odd characters: give it "    \
+    "[paths in double quotes have special characters and are escaped as git does it: pass them "   \
     "with the quotes]\n"
 
 TEST(a_name_with_a_newline_is_one_path)
@@ -250,8 +250,8 @@ TEST(a_tree_that_is_too_deep_is_told_as_such)
     }
     close(fd);
     assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.c\"}",
-                "No files found.\n[what lies more than 256 directories deep was not searched: to "
-                "search it, set path to a directory further down]\n");
+                "No files found.\n[directories more than 256 levels deep were not searched: to "
+                "search them, set path to one further down]\n");
 }
 
 TEST(a_glob_only_looks)

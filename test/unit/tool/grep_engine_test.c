@@ -399,8 +399,8 @@ TEST(a_wrong_query_says_what_is_wrong)
 
     assert_refused(&d, "the pattern \"a(b\" is not a regular expression: missing closing",
                    .pattern = S("a(b"));
-    assert_refused(&d, "asks for a line end", .pattern = S("a\\nb"));
-    assert_refused(&d, "asks for a line end", .pattern = S("a\nb"), .fixed_string = true);
+    assert_refused(&d, "contains a line end", .pattern = S("a\\nb"));
+    assert_refused(&d, "contains a line end", .pattern = S("a\nb"), .fixed_string = true);
     assert_refused(&d, "there is no file type \"cobol85\"", .pattern = S("a"),
                    .type = S("cobol85"));
     assert_refused(&(struct temp_dir){"/nonexistent"}, "cannot search the directory /nonexistent",

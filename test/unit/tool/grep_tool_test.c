@@ -14,7 +14,7 @@ static void set_time(struct tool_fixture *f, const char *name, long seconds)
 /* --- names --- */
 
 #define HOW_TO_READ_QUOTES                                                                         \
-    "[a path in double quotes is written as git does, as its name has odd characters: give it "    \
+    "[paths in double quotes have special characters and are escaped as git does it: pass them "   \
     "with the quotes]\n"
 
 TEST(a_name_with_a_newline_is_one_path_in_every_mode)
@@ -300,9 +300,9 @@ TEST(a_file_that_a_rule_hides_is_not_searched_either)
     put(&f.dir, "private", "x\n");
     put(&f.dir, "d/private/b", "x\n");
     f.context.hidden = &hidden;
-    assert_fails(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"private\"}", "may not be searched");
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"private\"}", "cannot be searched");
     assert_fails(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"d/private/b\"}",
-                 "may not be searched");
+                 "cannot be searched");
 }
 
 TEST(a_missing_path_is_a_failure)
@@ -354,7 +354,7 @@ TEST(output_is_cut_at_250_lines_and_tells_how_to_go_on)
         tool_call(&f, &tool_grep, "{\"pattern\":\"x\",\"output_mode\":\"content\"}");
     assert_has(strbuf_str(&r.text),
                "a:250:x250\n[251 matches in 1 file]\n"
-               "[there is more: set offset to 250 to go on, or search for less]\n");
+               "[there is more: set offset to 250 to continue, or narrow the search]\n");
     assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"output_mode\":\"content\",\"offset\":250}",
                 "a:251:x251\n[251 matches in 1 file]\n");
     AUTO(tool_result)
@@ -373,9 +373,9 @@ TEST(head_limit_and_offset_count_files_too)
     set_time(&f, "a", 3000);
     set_time(&f, "b", 2000);
     set_time(&f, "c", 1000);
-    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"headLimit\":1,\"offset\":1}",
-                "b\n[3 files match]\n[there is more: set offset to 2 to go on, or search for "
-                "less]\n");
+    assert_says(
+        &f, &tool_grep, "{\"pattern\":\"x\",\"headLimit\":1,\"offset\":1}",
+        "b\n[3 files match]\n[there is more: set offset to 2 to continue, or narrow the search]\n");
     assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"offset\":3}",
                 "No more results: offset 3 is past the last one.\n");
 }

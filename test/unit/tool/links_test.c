@@ -241,7 +241,7 @@ TEST(a_link_that_appears_where_nothing_was_is_not_written_through)
 
     look(&w, "in/new", &l);
     assert_int_equal(symlink("../out/new", temp_path(&w.f.dir, "in/new")), 0);
-    assert_not_stored(&l, "has been created by someone else meanwhile");
+    assert_not_stored(&l, "was created by another program in the meantime");
     assert_untouched(&w);
 }
 
@@ -263,7 +263,7 @@ TEST(a_file_that_appears_where_nothing_was_is_not_replaced)
 
     look(&w, "in/new", &l);
     put(&w.f.dir, "in/new", "theirs\n");
-    assert_not_stored(&l, "has been created by someone else meanwhile");
+    assert_not_stored(&l, "was created by another program in the meantime");
     assert_file(&w.f, "in/new", "theirs\n");
 }
 
@@ -275,7 +275,7 @@ TEST(a_file_that_vanishes_is_not_made_again)
     assert_works(&w.f, &tool_read, "{\"file_path\":\"in/file\"}");
     look(&w, "in/file", &l);
     assert_int_equal(unlink(temp_path(&w.f.dir, "in/file")), 0);
-    assert_not_stored(&l, "has been removed meanwhile");
+    assert_not_stored(&l, "was removed in the meantime");
     assert_false(fs_exists(temp_path(&w.f.dir, "in/file")));
 }
 
@@ -338,7 +338,7 @@ TEST(a_file_that_this_user_may_not_write_is_refused)
     e = file_change_load(&change);
     setfsuid(0);
     assert_non_null(e);
-    assert_string_equal(e->text, "in/file may not be written (its mode is 0644)");
+    assert_string_equal(e->text, "in/file is not writable (its mode is 0644)");
 }
 
 TEST(a_file_in_a_directory_that_may_not_be_written_stays_as_it_is)
@@ -366,10 +366,10 @@ TEST(no_name_of_a_hidden_place_is_told_through_a_link)
 
     w.f.context.hidden = &hidden;
     here = tool_call(&w.f, &tool_read, "{\"file_path\":\"in/dirlink/fil\"}");
-    assert_has(strbuf_str(&here.text), "\nHint: look for it with Glob");
+    assert_has(strbuf_str(&here.text), "\nHint: find it with Glob");
     decide(&w, "out/nothing/fil");
     missing = tool_call(&w.f, &tool_read, "{\"file_path\":\"in/dirlink/nothing/fil\"}");
-    assert_has(strbuf_str(&missing.text), "\nHint: look for it with Glob");
+    assert_has(strbuf_str(&missing.text), "\nHint: find it with Glob");
 }
 
 TEST(whether_something_is_in_a_hidden_place_is_not_told_by_a_search)
@@ -379,12 +379,12 @@ TEST(whether_something_is_in_a_hidden_place_is_not_told_by_a_search)
 
     w.f.context.hidden = &hidden;
     assert_fails(&w.f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"in/link\"}",
-                 "in/link may not be searched");
+                 "in/link cannot be searched");
     decide(&w, "out/nothing");
     assert_fails(&w.f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"in/dirlink/nothing\"}",
-                 "may not be searched");
+                 "cannot be searched");
     w.f.context.target = NULL;
-    assert_fails(&w.f, &tool_glob, "{\"pattern\":\"in/dirlink/*\"}", "may not be searched");
+    assert_fails(&w.f, &tool_glob, "{\"pattern\":\"in/dirlink/*\"}", "cannot be searched");
 }
 
 TEST(a_rule_about_the_link_hides_what_it_leads_to)
@@ -394,7 +394,7 @@ TEST(a_rule_about_the_link_hides_what_it_leads_to)
 
     w.f.context.hidden = &hidden;
     assert_fails(&w.f, &tool_grep, "{\"pattern\":\"secret\",\"path\":\"in/dirlink\"}",
-                 "may not be searched");
+                 "cannot be searched");
 }
 
 /* --- somebody who does nothing but that --- */

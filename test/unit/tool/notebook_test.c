@@ -35,7 +35,7 @@ TEST(a_notebook_is_shown_by_cells)
     assert_says(&f, &tool_read, "{\"file_path\":\"n.ipynb\",\"limit\":1}",
                 "n.ipynb: a notebook of 2 cells in python.\n\n"
                 "[cell-0, id a1, markdown]\n# Title\ntext\n\n"
-                "[cells 0-0 of 2; to read on, set offset to 2]\n");
+                "[cells 0-0 of 2; to continue, set offset to 2]\n");
     assert_fails(&f, &tool_read, "{\"file_path\":\"n.ipynb\",\"offset\":3}",
                  "n.ipynb has 2 cells: there is none at offset 3");
 }
@@ -176,7 +176,7 @@ TEST(a_cell_that_is_not_there_is_told)
                  "{\"notebook_path\":\"n.ipynb\",\"cell_number\":2,\"new_source\":\"x\"}",
                  "there is no cell number 2");
     assert_fails(&f, &tool_notebook_edit, "{\"notebook_path\":\"n.ipynb\",\"new_source\":\"x\"}",
-                 "which cell is meant is missing");
+                 "cell_id or cell_number is missing");
     assert_fails(&f, &tool_notebook_edit, "{\"notebook_path\":\"n.ipynb\",\"cell_id\":\"a1\"}",
                  "new_source is missing");
     assert_fails(&f, &tool_notebook_edit,

@@ -63,7 +63,7 @@ TEST(offset_and_limit_choose_lines_and_the_last_line_tells_how_to_read_on)
     put_many_lines(&f, "a", 10);
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":3,\"limit\":2}",
                 "     3\tline 3\n     4\tline 4\n"
-                "[lines 3-4 of 10; to read on, set offset to 5]\n");
+                "[lines 3-4 of 10; to continue, set offset to 5]\n");
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":10,\"limit\":5}",
                 "    10\tline 10\n");
 }
@@ -83,7 +83,7 @@ TEST(two_thousand_lines_are_read_unless_told_otherwise)
     put_many_lines(&f, "a", 2001);
     AUTO(tool_result) struct tool_result r = tool_call(&f, &tool_read, "{\"file_path\":\"a\"}");
     assert_has(strbuf_str(&r.text), "  2000\tline 2000\n"
-                                    "[lines 1-2000 of 2001; to read on, set offset to 2001]\n");
+                                    "[lines 1-2000 of 2001; to continue, set offset to 2001]\n");
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":2001}", "  2001\tline 2001\n");
 }
 
@@ -114,7 +114,7 @@ TEST(a_long_line_is_cut_with_a_note)
         strbuf_add(&text, S("\xC3\xA9"));
     strbuf_addf(
         &want,
-        "     1\t%s... [3 characters left out; to read on in this line, set offset to 1 and "
+        "     1\t%s... [3 characters left out; to continue in this line, set offset to 1 and "
         "column to 10001]\n     2\tb\n",
         strbuf_cstr(&text));
     strbuf_add(&text, S("\xC3\xA9xy\nb\n"));
@@ -131,9 +131,8 @@ TEST(a_line_of_a_megabyte_is_cut_and_its_characters_are_counted)
         strbuf_add_char(&text, 'x');
     put_bytes(&f.dir, "a", strbuf_str(&text));
     AUTO(tool_result) struct tool_result r = tool_call(&f, &tool_read, "{\"file_path\":\"a\"}");
-    assert_has(strbuf_str(&r.text),
-               "x... [1038576 characters left out; to read on in this line, set "
-               "offset to 1 and column to 10001]\n");
+    assert_has(strbuf_str(&r.text), "x... [1038576 characters left out; to continue in this line, "
+                                    "set offset to 1 and column to 10001]\n");
     assert_true(r.text.n < 10200);
 }
 
@@ -168,7 +167,7 @@ TEST(a_long_line_can_be_read_on_from_a_column)
                 "     2\tthe end\n     3\tlast\n");
     assert_true(json_bool(json_get(file_state(&f, "a"), "whole"), false));
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":1,\"limit\":1,\"column\":3}",
-                "     1\trst\n[lines 1-1 of 3; to read on, set offset to 2]\n");
+                "     1\trst\n[lines 1-1 of 3; to continue, set offset to 2]\n");
     assert_fails(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":1,\"column\":6}",
                  "line 1 of a has 5 characters: column 6 is past its end");
 }
@@ -194,7 +193,7 @@ TEST(a_call_returns_at_most_100000_bytes_and_tells_where_it_stopped)
     AUTO(tool_result) struct tool_result r = tool_call(&f, &tool_read, "{\"file_path\":\"a\"}");
     assert_true(r.text.n <= EXCERPT_MAX_BYTES + 100);
     assert_has(strbuf_str(&r.text),
-               "[lines 1-99 of 1000, cut at 100000 bytes; to read on, set offset to 100]\n");
+               "[lines 1-99 of 1000, cut at 100000 bytes; to continue, set offset to 100]\n");
     assert_true(r.text.n < tool_read.max_chars);
 }
 
@@ -260,7 +259,7 @@ TEST(a_huge_file_is_not_read_on_to_count_its_lines)
 
     put_huge(&f, "a");
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"limit\":1}",
-                "     1\tsome line\n[lines 1-1; to read on, set offset to 2]\n");
+                "     1\tsome line\n[lines 1-1; to continue, set offset to 2]\n");
 }
 
 TEST(reading_a_huge_file_ends_when_it_is_cancelled)
@@ -293,7 +292,7 @@ TEST(a_missing_file_is_told_with_the_working_directory)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
     AUTO(strbuf) struct strbuf want = {0};
 
-    strbuf_addf(&want, "there is no file %s/a.c (the working directory is %s)\nHint: look for",
+    strbuf_addf(&want, "there is no file %s/a.c (the working directory is %s)\nHint: find it",
                 f.dir.path, f.dir.path);
     assert_fails(&f, &tool_read, "{\"file_path\":\"a.c\"}", strbuf_cstr(&want));
 }
@@ -309,7 +308,7 @@ TEST(a_missing_file_is_told_with_a_name_that_is_like_it)
                  "did you mean src/settings.c?");
     assert_fails(&f, &tool_read, "{\"file_path\":\"src/makefile\"}", "did you mean src/Makefile?");
     assert_fails(&f, &tool_read, "{\"file_path\":\"src/page.ts\"}", "did you mean src/page.tsx?");
-    assert_fails(&f, &tool_read, "{\"file_path\":\"src/other.c\"}", "Hint: look for it with Glob");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"src/other.c\"}", "Hint: find it with Glob");
 }
 
 TEST(a_name_that_is_hidden_by_a_rule_is_not_proposed)
@@ -319,7 +318,7 @@ TEST(a_name_that_is_hidden_by_a_rule_is_not_proposed)
 
     put(&f.dir, "secrets.env", "");
     f.context.hidden = &hidden;
-    assert_fails(&f, &tool_read, "{\"file_path\":\"secret.env\"}", "Hint: look for it with Glob");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"secret.env\"}", "Hint: find it with Glob");
 }
 
 TEST(a_missing_directory_is_told_too)
@@ -535,7 +534,7 @@ TEST(a_link_to_nothing_is_told_as_such)
     assert_int_equal(symlink("gone.go", temp_path(&f.dir, "dangling.go")), 0);
     f.context.target = temp_path(&f.dir, "gone.go");
     assert_fails(&f, &tool_read, "{\"file_path\":\"dangling.go\"}",
-                 "dangling.go is a link to gone.go, which is not there\nHint: look for the file");
+                 "dangling.go is a link to gone.go, which does not exist\nHint: find the file");
 }
 
 RUN_TESTS(UNIT(text_comes_with_line_numbers), UNIT(the_seeds_spelling_of_the_path_is_taken),

@@ -84,7 +84,7 @@ TEST(an_empty_list_clears_it)
     first =
         tool_call(&f, &tool_todo_write, "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\"}]}");
     r = tool_call(&f, &tool_todo_write, "{\"todos\":[]}");
-    assert_str(strbuf_str(&r.text), "The todo list is empty now.");
+    assert_str(strbuf_str(&r.text), "The todo list is now empty.");
     assert_json(tool_session_get(f.session, S("todos")), "[]");
 }
 

@@ -94,7 +94,7 @@ TEST(an_address_with_a_user_in_it_is_refused)
     serve(&w);
     r = web_fetch(&w, web_url(&w, "good.example@127.0.0.1", "/text"));
     assert_str(strbuf_str(&r.text), "the address has a user before its host, 127.0.0.1. Hint: "
-                                    "leave out everything before the '@', and the '@'.");
+                                    "remove everything up to and including the '@'.");
     assert_int_equal(server_n_connections(w.server), 0);
 }
 

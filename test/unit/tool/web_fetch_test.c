@@ -115,9 +115,10 @@ TEST(a_page_without_a_type_is_known_by_its_bytes)
 
 TEST(text_outside_of_the_main_part_is_told_to_be_left_out)
 {
-    check_page("/article", "URL: http://127.0.0.1:PORT/article\nStatus: 200\nType: text/html\n"
-                           "Note: only what the page marks as its main part is here; it has other "
-                           "text besides.\n\nin\n");
+    check_page(
+        "/article",
+        "URL: http://127.0.0.1:PORT/article\nStatus: 200\nType: text/html\n"
+        "Note: this is what the page marks as its main part; it has other text, too.\n\nin\n");
 }
 
 TEST(an_empty_page_is_told_as_such)
@@ -130,7 +131,7 @@ TEST(a_page_that_scripts_would_write_is_told_as_such)
 {
     check_page("/scripted", "URL: http://127.0.0.1:PORT/scripted\nStatus: 200\nType: text/html\n"
                             "Title: App\n\n"
-                            "(The page has no text; scripts may write it in a browser.)\n\n");
+                            "(The page has no text; a browser may build it with scripts.)\n\n");
 }
 
 TEST(the_request_says_who_asks_and_for_what)
@@ -267,7 +268,7 @@ TEST(of_a_large_page_the_first_5_mb_are_told)
     web_serve(&w, &page, 1);
     r = fetch(&w, "/");
     assert_false(r.is_error);
-    assert_has(strbuf_str(&r.text), "Note: the page is longer than the 5 MB that are read");
+    assert_has(strbuf_str(&r.text), "Note: the page is longer than 5 MB");
     assert_true(str_ends(strbuf_str(&r.text), S("\xC3\xA9")));
     assert_true(r.text.n > WEB_MAX_BYTES - 10 && r.text.n < WEB_MAX_BYTES + 300);
     assert_int_equal(server_n_requests(w.server), 1);
@@ -382,8 +383,8 @@ static void check_redirect(const char *path, const char *to)
     r = fetch(&w, path);
     assert_str(web_without_port(&w, &r),
                arena_format(&w.arena,
-                            "http://127.0.0.1:PORT%s redirects to %s\nThat is another server, so "
-                            "it was not followed; fetch that address if you want it.\n",
+                            "http://127.0.0.1:PORT%s redirects to %s\nThat is another host, so the "
+                            "redirect was not followed. Fetch that address if you need it.\n",
                             path, to)
                    .p);
     assert_false(r.is_error);

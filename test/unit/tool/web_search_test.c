@@ -103,7 +103,7 @@ TEST(no_results_are_told)
     AUTO(tool_result)
     struct tool_result r = search_brave(&w, S(JSON_HEAD "\r\n{}"), "{\"query\":\"x\"}");
 
-    assert_text(&r, "Nothing was found.\n");
+    assert_text(&r, "No results.\n");
     assert_false(r.is_error);
 }
 
@@ -297,7 +297,7 @@ TEST(a_command_that_fails_is_told_with_what_it_says)
     check_command("kill -9 $$ #", "the search command was ended by signal 9.", true);
     check_command("echo nothing of use #",
                   "the search command printed nothing that has an address.", true);
-    check_command("true", "Nothing was found.\n", false);
+    check_command("true", "No results.\n", false);
 }
 
 TEST(the_output_of_a_command_is_bounded)
@@ -397,7 +397,7 @@ TEST(results_are_limited_to_the_domains_that_are_asked_for)
                   "1. 1\n   https://a.example/\n\n2. 2\n   https://sub.a.example/\n",
                   "?q=x%20%28site%3AA.example%20OR%20site%3Ab.example%29&");
     check_domains("{\"query\":\"x\",\"allowed_domains\":[\"c.example\"]}",
-                  "Nothing was found in the domains that were asked for.\n", "");
+                  "No results in the requested domains.\n", "");
 }
 
 TEST(results_of_blocked_domains_are_left_out)

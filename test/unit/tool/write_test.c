@@ -39,7 +39,7 @@ TEST(a_file_that_was_not_read_is_not_overwritten)
 
     put(&f.dir, "a", "mine\n");
     assert_fails(&f, &tool_write, "{\"file_path\":\"a\",\"content\":\"x\"}",
-                 "a exists and has not been read in this session\nHint: read it first");
+                 "a exists and has not been read in this session\nHint: read it with Read");
     assert_file(&f, "a", "mine\n");
 }
 
@@ -118,10 +118,10 @@ TEST(a_note_of_what_was_left_out_is_not_written)
     assert_fails(
         &f, &tool_write,
         "{\"file_path\":\"a\",\"content\":\"x... [98000 characters left out; to read on\"}",
-        "the content holds \"[98000 characters left out...\"");
+        "the content contains \"[98000 characters left out...\"");
     assert_fails(&f, &tool_write,
                  "{\"file_path\":\"new\",\"content\":\"a\\n... [1 character left out] ...\"}",
-                 "which stands for text that was not shown");
+                 "a note in place of text that was not shown");
     assert_file(&f, "a", "1\n");
     /* unless the file is about such notes */
     put(&f.dir, "b", "[5 bytes left out]\n");
@@ -186,7 +186,7 @@ TEST(the_same_content_changes_nothing_and_says_so)
     assert_works(&f, &tool_read, "{\"file_path\":\"a\"}");
     assert_int_equal(stat(temp_path(&f.dir, "a"), &before), 0);
     assert_says(&f, &tool_write, "{\"file_path\":\"a\",\"content\":\"one\\n\"}",
-                "a has this content already: nothing was changed.\n");
+                "a already has this content: nothing was changed.\n");
     assert_int_equal(stat(temp_path(&f.dir, "a"), &after), 0);
     assert_int_equal(before.st_ino, after.st_ino);
 }
@@ -212,7 +212,7 @@ TEST(a_file_that_nobody_may_write_is_not_replaced)
     assert_int_equal(chmod(temp_path(&f.dir, "a"), 0444), 0);
     assert_works(&f, &tool_read, "{\"file_path\":\"a\"}");
     assert_fails(&f, &tool_write, "{\"file_path\":\"a\",\"content\":\"x\"}",
-                 "a may not be written (its mode is 0444)");
+                 "a is not writable (its mode is 0444)");
 }
 
 TEST(line_ends_and_mark_of_the_file_are_kept)
@@ -292,7 +292,7 @@ TEST(a_link_to_nothing_is_not_replaced)
 
     assert_int_equal(symlink("nothing", temp_path(&f.dir, "link")), 0);
     assert_fails(&f, &tool_write, "{\"file_path\":\"link\",\"content\":\"x\"}",
-                 "link is a link to a file that is not there");
+                 "link is a link to a file that does not exist");
 }
 
 TEST(what_is_no_file_is_refused)

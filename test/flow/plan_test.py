@@ -1,0 +1,116 @@
+"""plan_test.py - plan mode: the model plans, and a person decides whether the plan is carried out."""
+import json
+
+import scripted
+from agent import Call, Turn
+from resume_test import SessionTest
+from scripted import ANTHROPIC, for_each_protocol
+
+PLAN = "1. Write a.txt\n2. Check it"
+
+
+class PlanTest(SessionTest):
+    def plan(self, **more):
+        return Call("ExitPlanMode", plan=PLAN, **more)
+
+    def change(self):
+        return Call("Write", file_path="a.txt", content="hello\n")
+
+    def resume(self, provider, session, *arguments):
+        """In the mode that the session has."""
+        return self.ask(provider, "-r", session, *arguments, protocol=ANTHROPIC)
+
+    def results(self, protocol, provider):
+        return self.requests(protocol, provider)[-1][-1]
+
+
+class Headless(PlanTest):
+    @for_each_protocol
+    def test_the_plan_is_the_answer_and_nothing_is_changed(self, protocol):
+        provider = self.play(protocol, Turn("I look.", self.change()), Turn("So.", self.plan()))
+        result = self.run_agent(protocol, provider, "go", mode="plan")
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, PLAN + "\n")
+        self.assertEqual(len(provider.requests), 2)
+        self.assertIn("plan mode", self.results(protocol, provider))
+        self.assertFalse((self.project / "a.txt").exists())
+
+    def test_it_is_the_result_of_stream_json(self):
+        provider = self.play(ANTHROPIC, Turn(self.plan()))
+        result = self.run_agent(ANTHROPIC, provider, "--output-format", "json", "go", mode="plan")
+        self.assert_status(result, 0)
+        line = json.loads(result.out)
+        self.assertEqual((line["subtype"], line["is_error"], line["result"]),
+                         ("success", False, PLAN))
+
+    def test_the_session_goes_on_in_plan_mode(self):
+        session = self.new_id()
+        self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(self.plan())), "--session-id", session,
+                       "go", mode="plan")
+        provider = self.play(ANTHROPIC, Turn(self.change()), Turn("Refused."))
+        result = self.resume(provider, session, "do it")
+        self.assert_status(result, 0)
+        self.assertFalse((self.project / "a.txt").exists())
+        provider = self.play(ANTHROPIC, Turn(self.change()), Turn("Done."))
+        self.run_agent(ANTHROPIC, provider, "-r", session, "do it", mode="acceptEdits")
+        self.assertEqual((self.project / "a.txt").read_text(), "hello\n")
+
+    def test_it_replays_as_it_was(self):
+        session = self.new_id()
+        self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(self.plan())), "--session-id", session,
+                       "go", mode="plan")
+        self.assert_status(self.keel("session", "replay", session), 0)
+
+
+class Later(PlanTest):
+    def suspend(self):
+        session = self.new_id()
+        self.user_settings({"permissions": {"onAsk": "suspend"}})
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(self.plan())), "--session-id",
+                                session, "go", mode="plan")
+        self.assert_status(result, 3)
+        self.assertIn(f"keel -p -r {session} --answer yes|edits|no[:REASON]", result.err)
+        self.assertIn("Write a.txt", result.err)
+        return session
+
+    def answer(self, session, answer, *turns, status=0):
+        provider = self.play(ANTHROPIC, *turns)
+        result = self.resume(provider, session, "--answer", answer)
+        self.assert_status(result, status)
+        return result, provider
+
+    def test_a_yes_with_edits_lets_files_be_changed(self):
+        session = self.suspend()
+        _, provider = self.answer(session, "edits", Turn(self.change()), Turn("Done."))
+        self.assertIn("now acceptEdits", str(self.requests(ANTHROPIC, provider)[0]))
+        self.assertEqual((self.project / "a.txt").read_text(), "hello\n")
+
+    def test_a_yes_lets_changes_be_asked_about(self):
+        session = self.suspend()
+        result, provider = self.answer(session, "yes", Turn(self.change()), status=3)
+        self.assertIn("now default", str(self.requests(ANTHROPIC, provider)[0]))
+        self.assertIn("a.txt", result.err)
+
+    def test_a_no_is_told_with_its_words_and_plan_mode_stays(self):
+        session = self.suspend()
+        _, provider = self.answer(session, "no:smaller steps", Turn(self.change()), Turn("Hm."))
+        self.assertIn("They said: smaller steps", str(self.requests(ANTHROPIC, provider)[0]))
+        self.assertFalse((self.project / "a.txt").exists())
+
+    def test_another_word_is_refused_and_changes_nothing(self):
+        session = self.suspend()
+        result, _ = self.answer(session, "perhaps", status=2)
+        self.assertIn("whether the plan is approved", result.err)
+
+
+class Elsewhere(PlanTest):
+    def test_outside_of_plan_mode_no_plan_is_asked_about(self):
+        self.user_settings({"permissions": {"onAsk": "suspend"}})
+        provider = self.play(ANTHROPIC, Turn(self.plan()), Turn("Done."))
+        result = self.run_agent(ANTHROPIC, provider, "go", mode="default")
+        self.assert_answer(result, "Done.")
+        self.assertIn("not in plan mode", self.results(ANTHROPIC, provider))
+
+
+if __name__ == "__main__":
+    scripted.main()
