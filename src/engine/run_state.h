@@ -6,6 +6,7 @@
  *     reserve.c  what a request may take
  *     account.c  what it took
  *     final.c    the forced last turn
+ *     news.c     what happened beside the run
  *     batch.c    the tool calls of one answer, side by side, results in order
  *     call.c     one tool call: judged, run, its result
  *     fit.c      results that are too long for the context
@@ -131,6 +132,13 @@ MUST_USE struct err *unfinished_check(struct run *r, const struct message *answe
 
 /* What was cut off or empty is behind: the model has called tools, or its answer was taken. */
 void unfinished_reset(struct run *r);
+
+/* news.c */
+/* Before the model is asked: what it should know by then. Was there something? */
+bool news_tell(struct run *r);
+/* The model has answered: waits for what is under way. *ret_goes_on: there is news, it has been
+ * told, and `may_ask` and the limit of rounds let the model answer once more. */
+MUST_USE struct err *news_await(struct run *r, bool may_ask, bool *ret_goes_on);
 
 /* ask.c */
 struct final_turn {

@@ -195,6 +195,10 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
     if (goes_on)
         return NULL;
     unfinished_reset(r);
+    TRY(news_await(r, /* may_ask= */ true, &goes_on));
+    *ret_is_over = !goes_on;
+    if (goes_on)
+        return NULL;
     TRY(hook_stop(r, r->result->text, &reason));
     *ret_is_over = reason.n == 0;
     return reason.n ? go_on(r, reason) : answer_check(r, r->result->text);
@@ -221,15 +225,18 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     AUTO(err) struct err *e = NULL;
     const struct message *answer;
     enum final_reason reason;
-    bool is_shorter;
+    bool is_shorter, goes_on;
 
     TRY(task_check());
     refresh_plan(r);
     *ret_is_over = true;
     TRY(find_end(r, &reason));
+    news_tell(r);
     TRY(guard_context(r));
-    if (reason != FINAL_NONE)
-        return final_turn(r, reason);
+    if (reason != FINAL_NONE) {
+        TRY(final_turn(r, reason));
+        return news_await(r, /* may_ask= */ false, &goes_on);
+    }
 
     r->round++;
     r->result->n_rounds++;

@@ -3,7 +3,8 @@
  * Its SDK and its scripts read them, so every field that the SDK's types demand is there. A run
  * gives `system/init` when it begins, one `assistant` line for each block of each message that is
  * committed, one `user` line for each tool's result, and `result` at its end; with include_partial
- * also the pieces as they stream in, as `stream_event` lines. Child runs have no init and no result
+ * also the pieces as they stream in, as `stream_event` lines. A command in the background gives
+ * `system/task_started` and `system/task_notification`. Child runs have no init and no result
  * of their own; their lines name the call that started them in parent_tool_use_id.
  *
  * Besides the reference's fields a `result` that failed has error_code and, where there is one,
