@@ -41,6 +41,8 @@ static const struct option root_options[] = {
     {"max-thinking-tokens", 0, "N", "at most so many tokens of thoughts for an answer"},
     {"max-turns", 0, "N", "at most so many requests with tools; then a last one without"},
     {"retry-seconds", 0, "N", "how long to wait in all before failed requests of a round (600)"},
+    {"wait-background", 0, "SECONDS",
+     "wait so long for background commands after the answer (600), then stop them"},
     {"max-budget-usd", 0, "AMOUNT", "no request that may cost the session more than so much"},
     {"max-tokens-total", 0, "N", "no request that may take the session more tokens than so many"},
     {"system-prompt", 0, "TEXT", "instead of keel's own"},

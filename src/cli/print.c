@@ -11,6 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+enum {
+    DEFAULT_WAIT_SECONDS = 600, /* stands in the help of --wait-background, too */
+    MAX_WAIT_SECONDS = 7 * 24 * 3600,
+};
+
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_STREAM_JSON };
 
 struct print {
@@ -84,6 +89,19 @@ static struct err *read_schema(struct print *p)
     return e ? err_wrap(e, "--json-schema") : NULL;
 }
 
+/* A program that speaks in lines sends further prompts meanwhile: nobody waits unless it says so.
+ */
+static struct err *read_wait(struct print *p)
+{
+    const struct json *setting = settings_get(p->runtime.settings, "background.waitSeconds");
+    int64_t seconds = p->input ? 0 : json_int_or(setting, DEFAULT_WAIT_SECONDS);
+
+    TRY(args_int(p->args, "wait-background", 0, MAX_WAIT_SECONDS,
+                 MAX(MIN(seconds, (int64_t)MAX_WAIT_SECONDS), (int64_t)0), &seconds));
+    p->agent_options.wait_background_ms = (uint64_t)seconds * 1000;
+    return NULL;
+}
+
 static void on_notice(void *self, struct str text)
 {
     cli_tell("%" STR_FMT, STR_ARG(text));
@@ -154,6 +172,7 @@ static struct err *open_runtime(struct print *p)
     TRY(agent_flags_cwd(p->args, &p->arena, &options.cwd));
     TRY(agent_flags_layers(p->args, &options.skipped_layers));
     TRY(runtime_open(&p->runtime, &options));
+    TRY(read_wait(p));
     for (size_t i = 0; i < settings_n_warnings(p->runtime.settings); i++)
         cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->runtime.settings, i)));
     return runtime_use_model(&p->runtime, args_get(p->args, "model"));

@@ -10,6 +10,8 @@
 #include "sys/fs.h"
 #include "sys/proc.h"
 
+#include <unistd.h>
+
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -108,7 +110,8 @@ static struct err *run_in(struct job *j, struct launcher *launcher)
     AUTO(strbuf) struct strbuf notes = {0};
     struct proc_status status = {0};
     struct proc *p = NULL;
-    struct clean_env_options clean = {.is_confined = true};
+    struct clean_env_options clean = {.is_confined = true,
+                                      .is_attended = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)};
     struct proc_spec spec = {.argv = j->args->operands};
     struct err *e, *after;
 

@@ -301,6 +301,10 @@ static bool is_routine(const struct event_notice *n)
 
 static void show_notice(struct show *s, const struct event_notice *n)
 {
+    if (strcmp(n->source, "background") == 0 && s->flags & (SHOW_LONG_WAITS | SHOW_DETAILS)) {
+        say_line(s, FAINT, n->text);
+        return;
+    }
     if (n->severity != SEVERITY_WARNING && n->severity != SEVERITY_ERROR)
         return;
     if (is_routine(n) && !(s->flags & SHOW_DETAILS))

@@ -107,6 +107,16 @@ struct compactor {
     struct err *(*compact)(struct compactor *c, struct run *r, bool is_full);
 };
 
+/* What happens beside a run that its model should hear of: commands in the background that end. */
+struct news {
+    /* Required. Appends a text for the model, nothing if there is nothing new; it counts as told.
+     * Must not wait, but for a replay's. */
+    void (*take)(struct news *n, struct strbuf *out);
+    /* The model has answered: waits for what may still happen, and tells the run's listeners so.
+     * NULL: nobody waits, and what happens then is told to a later run. */
+    struct err *(*wait)(struct news *n, struct run *r);
+};
+
 struct run_options {
     /* what is asked */
     const struct run_policy *policy; /* NULL: conversation */
@@ -157,6 +167,7 @@ struct run_options {
     size_t n_plugins;
     struct attempt_budget budget;
     struct compactor *compactor; /* NULL: never */
+    struct news *news;           /* NULL: there is none */
     /* A failed attempt's text was shown: may it be taken back? NULL: no. */
     bool (*drop_text)(void *self);
     void *drop_self;

@@ -7,6 +7,7 @@
  *     account.c  what it took
  *     final.c    the forced last turn
  *     early.c    calls that run while the answer still comes
+ *     news.c     what happened beside the run
  *     batch.c    the tool calls of one answer, in their order, results too
  *     call.c     one tool call: judged, run, its result
  *     fit.c      results that are too long for the context
@@ -129,6 +130,7 @@ void save_at_end(struct run *r);
 
 /* turn.c */
 MUST_USE struct err *turn_run(struct run *r);
+unsigned run_max_rounds(const struct run *r); /* RUN_UNLIMITED: no cap */
 /* Lets the compactor look at the history, with the plan of the coming round. */
 MUST_USE struct err *run_compact(struct run *r);
 
@@ -142,6 +144,13 @@ MUST_USE struct err *unfinished_check(struct run *r, const struct message *answe
 void unfinished_reset(struct run *r);
 /* For a run without a prompt: finds in the history what an earlier process had asked again for. */
 void unfinished_resume(struct run *r);
+
+/* news.c */
+/* Before the model is asked: what it should know by then. Was there something? */
+bool news_tell(struct run *r);
+/* The model has answered: waits for what is under way. *ret_goes_on: there is news, it has been
+ * told, and `may_ask` and the limit of rounds let the model answer once more. */
+MUST_USE struct err *news_await(struct run *r, bool may_ask, bool *ret_goes_on);
 
 /* ask.c */
 struct final_turn {

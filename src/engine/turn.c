@@ -151,16 +151,21 @@ static struct err *end_again(unsigned max_rounds)
                     "allow more rounds (--max-turns), or give a new prompt");
 }
 
+unsigned run_max_rounds(const struct run *r)
+{
+    return r->options->max_rounds ? r->options->max_rounds : RUN_DEFAULT_MAX_ROUNDS;
+}
+
 /* Why the next turn is the last one; FINAL_NONE: it is not. */
 static struct err *find_end(struct run *r, enum final_reason *ret_reason)
 {
     const struct turn_progress *before = &r->options->before;
-    unsigned max = r->options->max_rounds ? r->options->max_rounds : RUN_DEFAULT_MAX_ROUNDS;
+    unsigned max = run_max_rounds(r);
 
     *ret_reason = r->must_finish;
     if (r->is_stopping)
         *ret_reason = FINAL_STOPPED;
-    else if (max != RUN_UNLIMITED && before->n_rounds + r->round >= max) {
+    else if (before->n_rounds + r->round >= max) {
         if (before->forced == FINAL_TURN_LIMIT)
             return end_again(max);
         *ret_reason = FINAL_TURN_LIMIT;
@@ -219,7 +224,9 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
     if (goes_on)
         return NULL;
     unfinished_reset(r);
-    return end_turn(r, ret_is_over);
+    TRY(news_await(r, /* may_ask= */ true, &goes_on));
+    *ret_is_over = !goes_on;
+    return goes_on ? NULL : end_turn(r, ret_is_over);
 }
 
 /* A provider has found the request too long: what it was asked about is made shorter, once. */
@@ -242,15 +249,18 @@ static struct err *ask_and_act(struct run *r, bool *ret_is_over)
     AUTO(err) struct err *e = NULL;
     const struct message *answer;
     enum final_reason reason;
-    bool is_shorter;
+    bool is_shorter, goes_on;
 
     TRY(task_check());
     refresh_plan(r);
     *ret_is_over = true;
     TRY(find_end(r, &reason));
+    news_tell(r);
     TRY(guard_context(r));
-    if (reason != FINAL_NONE)
-        return final_turn(r, reason);
+    if (reason != FINAL_NONE) {
+        TRY(final_turn(r, reason));
+        return news_await(r, /* may_ask= */ false, &goes_on);
+    }
 
     r->round++;
     r->result->n_rounds++;

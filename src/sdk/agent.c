@@ -178,6 +178,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;
     a->plan.reasoning_budget = options->reasoning_budget;
+    a->wait_background_ms = options->wait_background_ms;
     a->plan.cache = PROMPT_CACHE_SHORT;
     a->hooks.on_notice = options->on_notice;
     a->hooks.self = options->notice_self;
@@ -189,6 +190,7 @@ void agent_done(struct agent *a)
     if (a->has_background) {
         group_cancel(&a->background);
         err_ignore(group_end(&a->background), "nobody waits for what they would have said");
+        agent_news_end(a);
     }
     agent_close_session(a);
     agent_hooks_done(a);
@@ -237,6 +239,7 @@ static struct run_options options_of(struct agent *a)
         .http = &a->http,
         .blobs = a->blobs,
         .snapshotter = a->snapshotter,
+        .news = &a->news,
         .asker = a->asker,
         .plan_mode = &a->plan_mode,
         .remind = remind,
@@ -266,6 +269,7 @@ struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
 {
     hide_denied_paths(a);
     TRY(agent_hooks_begin(a));
+    agent_news_begin(a);
     *ret_options = options_of(a);
     if (!a->asks_runtime)
         return NULL;

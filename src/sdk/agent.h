@@ -47,6 +47,9 @@ struct agent_options {
     enum effort effort;
     int64_t reasoning_budget; /* tokens; 0: as the effort says */
     bool no_stream;
+    /* How long a run that has its answer waits for background commands, whose results its model
+     * then gets; 0: they run on until agent_done(). */
+    uint64_t wait_background_ms;
     struct asker *asker; /* NULL: nobody is there, and permissions.onAsk says what then */
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
     void *notice_self;
@@ -76,6 +79,8 @@ struct agent {
     const char *tmp_dir; /* of commands, without links; NULL: there is none yet */
     struct agent_hooks hooks;
     bool has_background;
+    struct news news;
+    uint64_t wait_background_ms, wait_left_ms;
     struct denied_paths *denied; /* what searches leave out; NULL: nothing */
     struct path_filter hidden;
     bool asks_runtime;           /* the model is the runtime's */

@@ -209,7 +209,7 @@ void agent_add_context(struct agent *a, struct str text)
 struct message *agent_with_context(struct agent *a, struct message *input)
 {
     AUTO(arena) struct arena scratch = {0};
-    AUTO(strbuf) struct strbuf text = {0};
+    AUTO(strbuf) struct strbuf text = {0}, news = {0};
     struct surroundings now;
     struct message *longer;
 
@@ -217,11 +217,14 @@ struct message *agent_with_context(struct agent *a, struct message *input)
         now = find_surroundings(a, &scratch);
         surroundings_tell(&now, &a->session.conversation.history, &text);
     }
-    if (!text.n && !a->context.n)
+    a->news.take(&a->news, &news);
+    if (!text.n && !news.n && !a->context.n)
         return message_ref(input);
     longer = message_new(ROLE_USER, input->id);
     if (text.n)
         message_add_context(longer, strbuf_str(&text));
+    if (news.n)
+        message_add_context(longer, strbuf_str(&news));
     for (size_t i = 0; i < input->n_parts; i++)
         message_add(longer, &input->parts[i]);
     if (a->context.n)

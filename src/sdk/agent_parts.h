@@ -42,6 +42,11 @@ struct message *agent_with_context(struct agent *a, struct message *input) MUST_
 /* What is put back after a summary. */
 void agent_choose_reattachers(struct agent *a, struct compact_options *o);
 
+/* What the model hears of background commands, anew for each run. */
+void agent_news_begin(struct agent *a);
+/* After they have ended, and before the session is closed. */
+void agent_news_end(struct agent *a);
+
 /* Looks at what agent_note_typed() was given. After the session has begun. */
 void agent_remember_typed(struct agent *a);
 

@@ -199,6 +199,7 @@ static struct err *run_again(void *arg)
         .n_plugins = ARRAY_LEN(plugins),
         .budget = replay_budget(r),
         .compactor = &r->compactor,
+        .news = &r->news,
         .drop_text = replay_drops_text,
         .drop_self = r,
         .on_begin = on_begin,

@@ -60,6 +60,7 @@ struct replay {
     struct hooks hooks;
     struct plugin plugin;
     struct compactor compactor;
+    struct news news;
     struct compaction compaction;
     struct replay_summary summary; /* the last one */
     struct blob_store blobs;

@@ -4,6 +4,7 @@
 #include "session/codec.h"
 #include "session/summary.h"
 #include "tool/builtin.h"
+#include "tool/shell/news.h"
 #include "tool/web/search_model.h"
 
 #define SPENT_PREFIX "(tool failed: too many calls with wrong arguments) "
@@ -659,6 +660,27 @@ static struct err *compact(struct compactor *c, struct run *run, bool is_full)
     return r->compaction.compactor.compact(&r->compaction.compactor, run, is_full);
 }
 
+/* --- news --- */
+
+/* It was told where the recording has it. */
+static void take_news(struct news *n, struct strbuf *out)
+{
+    struct replay *r = PORT_OF(n, news);
+    const struct recorded_event *x;
+
+    replay_load(r);
+    x = replay_peek(r);
+    if (x && x->type == EVENT_HISTORY && x->message && x->message->role == ROLE_USER &&
+        x->message->n_parts && str_starts(x->message->parts[0].text, S(NEWS_BEGIN)))
+        strbuf_add(out, x->message->parts[0].text);
+}
+
+/* Nothing runs any more; but the person may have ended the wait. */
+static struct err *await_news(struct news *n, struct run *run)
+{
+    return task_check();
+}
+
 /* --- all of them --- */
 
 void replay_ports_init(struct replay *r)
@@ -670,5 +692,6 @@ void replay_ports_init(struct replay *r)
     r->plugin =
         (struct plugin){.name = "recorded", .before_run = before_run, .before_tool = before_tool};
     r->compactor = (struct compactor){compact};
+    r->news = (struct news){take_news, await_news};
     compaction_init(&r->compaction, &options, &r->conversation, &r->hooks);
 }

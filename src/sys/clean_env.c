@@ -12,7 +12,38 @@ static const char *const left_out[] = {
     "CDPATH",   "LD_PRELOAD", "LD_AUDIT",       "OLDPWD",
 };
 
-static const char *const fixed[] = {"PAGER=cat", "GIT_PAGER=cat", "TERM=dumb", NULL};
+/* What keeps programs from waiting for a person who is not there. A command that says `unless`
+ * itself brings its own. Nothing here changes what a program does besides: no CI=1, which turns off
+ * more than questions, no GIT_SSH_COMMAND, which would take the place of core.sshCommand, and no
+ * LESS, since less prints like cat where there is no terminal. */
+static const struct {
+    const char *entry, *unless;
+} fixed[] = {
+    {"TERM=dumb", NULL},
+    /* Output is read as a whole. */
+    {"PAGER=cat", NULL},
+    {"GIT_PAGER=cat", NULL}, /* wins over core.pager */
+    {"MANPAGER=cat", NULL},
+    {"SYSTEMD_PAGER=cat", NULL},
+    {"AWS_PAGER=cat", NULL}, /* wins over cli_pager */
+    /* An editor that takes the text as it is: amend, revert and merge keep the message that git
+     * proposes, rebase its list, and a commit without a message fails and says why. An editor that
+     * fails would stop all of them. */
+    {"EDITOR=true", NULL},
+    {"VISUAL=true", NULL},
+    {"GIT_EDITOR=true", "core.editor"}, /* wins over core.editor of the person's settings */
+    {"GIT_SEQUENCE_EDITOR=true", "sequence.editor"},
+    /* vim without input turns to stderr for it, and waits there for ever: with input from /dev/null
+     * it ends instead, once its -c commands are done. */
+    {"VIMINIT=if resolve('/proc/self/fd/0')=~#'/null$'|exe 'au VimEnter * cquit'|endif", NULL},
+    /* Who asks for a password fails at once, and names what is missing. */
+    {"GIT_TERMINAL_PROMPT=0", NULL},
+    {"GIT_ASKPASS=", "core.askPass"}, /* none: nor SSH_ASKPASS, which git asks otherwise */
+    {"SSH_ASKPASS_REQUIRE=never", NULL},
+    {"GCM_INTERACTIVE=never", NULL},
+    {"DEBIAN_FRONTEND=noninteractive", NULL},
+    {"PIP_NO_INPUT=1", NULL},
+};
 
 /* Without the "=" and what follows; empty for what is no variable. */
 static struct str name_of(const char *entry)
@@ -35,6 +66,18 @@ static bool sets(const char *const *settings, struct str name)
         if (str_eq(name_of(*settings), name))
             return true;
     return false;
+}
+
+static const char *find_fixed(const struct clean_env_options *o, struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(fixed) && !o->is_attended; i++) {
+        const char *unless = fixed[i].unless;
+
+        if (str_eq(name_of(fixed[i].entry), name))
+            return unless && str_find(o->command, str_of(unless)) != STR_NONE ? NULL
+                                                                              : fixed[i].entry;
+    }
+    return NULL;
 }
 
 static size_t count(const char *const *entries)
@@ -105,6 +148,14 @@ static bool withholds_git_settings(const struct clean_env_options *o,
 
 /* --- the copy --- */
 
+static bool has(const char *const *entries, size_t n, struct str name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_eq(name_of(entries[i]), name))
+            return true;
+    return false;
+}
+
 const char *const *clean_environment(struct arena *a, const struct clean_env_options *o)
 {
     static const char *const none[] = {NULL};
@@ -112,22 +163,26 @@ const char *const *clean_environment(struct arena *a, const struct clean_env_opt
                                      : environ      ? (const char *const *)environ
                                                     : none;
     bool no_git_settings = withholds_git_settings(o, environment);
-    const char **out =
-        ARENA_ARRAY(a, count(environment) + count(fixed) + count(o->settings) + 1, const char *);
+    const char **out = ARENA_ARRAY(
+        a, count(environment) + ARRAY_LEN(fixed) + count(o->settings) + 1, const char *);
     size_t n = 0;
 
     for (; *environment; environment++) {
         struct str name = name_of(*environment);
 
-        if (is_left_out(name) || sets(fixed, name) || sets(o->settings, name) ||
-            clean_env_withholds(o, *environment) ||
+        if (is_left_out(name) ||
+            (find_fixed(o, name) && !is_listed(name, o->passed, o->n_passed)) ||
+            sets(o->settings, name) || clean_env_withholds(o, *environment) ||
             (no_git_settings && (is_git_setting(name) || str_is(name, "GIT_CONFIG_COUNT"))))
             continue;
         out[n++] = *environment;
     }
-    for (size_t i = 0; fixed[i]; i++)
-        if (!sets(o->settings, name_of(fixed[i])))
-            out[n++] = fixed[i];
+    for (size_t i = 0; i < ARRAY_LEN(fixed); i++) {
+        struct str name = name_of(fixed[i].entry);
+
+        if (find_fixed(o, name) && !sets(o->settings, name) && !has(out, n, name))
+            out[n++] = fixed[i].entry;
+    }
     for (size_t i = 0; o->settings && o->settings[i]; i++)
         out[n++] = o->settings[i];
     return out;

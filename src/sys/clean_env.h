@@ -1,8 +1,8 @@
 /* clean_env.h - what commands find in their environment. Pure.
  *
  * A copy of keel's own without credentials (base/variables.h), without what makes a shell or the
- * loader do things that the command does not say, and with settings that keep programs from paging
- * and colouring for a person who is not there. */
+ * loader do things that the command does not say, and with settings that keep programs from paging,
+ * colouring and asking for a person who is not there. */
 #ifndef KEEL_SYS_CLEAN_ENV_H
 #define KEEL_SYS_CLEAN_ENV_H
 
@@ -18,6 +18,9 @@ struct clean_env_options {
     /* Names that a person lets pass, whatever they hold; a star at the end stands for the rest. */
     const struct str *passed;
     size_t n_passed;
+    struct str command; /* its text, which may bring an editor of its own; may be empty */
+    /* A person sits at its terminal, so that it may page, colour and ask. */
+    bool is_attended;
     /* The command runs in the sandbox: without addresses of what it cannot reach, and without the
      * person's proxy, which is the sandbox's business. */
     bool is_confined;

@@ -1,5 +1,4 @@
 /* bash.c - the Bash tool: runs a command line, here or in the background. */
-#include "base/utf8.h"
 #include "sys/fs.h"
 #include "sys/loop.h"
 #include "tool/builtin.h"
@@ -8,6 +7,7 @@
 #include "tool/shell/follow.h"
 #include "tool/shell/notes.h"
 #include "tool/shell/output.h"
+#include "tool/shell/place.h"
 
 enum {
     DEFAULT_TIMEOUT_MS = 120000,
@@ -98,20 +98,15 @@ static void add_output(void *self, struct str bytes)
     output_add(self, bytes);
 }
 
-/* A call that did not move does not take back where another one went meanwhile. */
-static void keep_place(struct tool_session *s, struct shell_command *k, const char *before)
+static void end_line(struct tool_result *r)
 {
-    AUTO(arena) struct arena a = {0};
-    const char *place = shell_command_take_place(k, &a);
-
-    if (place && strcmp(place, before) != 0 && utf8_is_valid(str_of(place)))
-        tool_session_set_cwd(s, place);
+    if (r->text.n > 0 && !str_ends(strbuf_str(&r->text), S("\n")))
+        tool_result_addf(r, "\n");
 }
 
 static void add_timeout(const struct follow *f, struct tool_result *r)
 {
-    if (r->text.n > 0 && !str_ends(strbuf_str(&r->text), S("\n")))
-        tool_result_addf(r, "\n");
+    end_line(r);
     tool_result_addf(r,
                      "(tool failed: timeout) The command was ended after %g s. Give it a longer "
                      "timeout (at most %d ms), or start it with run_in_background.\n",
@@ -133,7 +128,7 @@ static void add_failure(const struct proc_status *status, struct tool_result *r)
     r->is_error = true;
 }
 
-static struct err *write_text(const struct follow *f, const struct output *output,
+static struct err *write_text(const struct follow *f, const struct output *output, struct str place,
                               struct tool_result *r)
 {
     if (!f->timed_out && (f->status.signalled || f->status.exit_code != 0))
@@ -141,7 +136,11 @@ static struct err *write_text(const struct follow *f, const struct output *outpu
     TRY(output_add_text(output, &r->text));
     if (f->timed_out)
         add_timeout(f, r);
-    else if (r->text.n == 0)
+    if (place.n) {
+        end_line(r);
+        strbuf_add(&r->text, place);
+    }
+    if (r->text.n == 0)
         tool_result_addf(r, "(the command succeeded and printed nothing)");
     return NULL;
 }
@@ -166,7 +165,7 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
 {
     AUTO(shell_command) struct shell_command k = {0};
     AUTO(output) struct output output;
-    AUTO(strbuf) struct strbuf notes = {0};
+    AUTO(strbuf) struct strbuf notes = {0}, place = {0};
     struct shell_progress progress = {.context = c};
     struct follow f = {
         .timeout_ms = timeout_ms, .on_output = add_output, .self = &output, .progress = &progress};
@@ -177,10 +176,10 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
     TRY(shell_command_start(c, command, /* asks_place= */ true, &k));
     f.proc = k.proc;
     TRY(follow_run(&f));
-    keep_place(c->session, &k, before);
+    place_follow(c, before, shell_command_take_place(&k, &r->arena), &place);
     shell_command_end(&k, &notes);
     write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
-    TRY(write_text(&f, &output, r));
+    TRY(write_text(&f, &output, strbuf_str(&place), r));
     notes_add_advice(c->launcher, r);
     notes_add(strbuf_str(&notes), r);
     return NULL;

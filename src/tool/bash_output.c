@@ -112,6 +112,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     struct str id = json_get_text(args, "bash_id");
     struct shell *k = background_find(c->session, id);
     uint64_t n_lost, end;
+    bool was_over;
 
     if (!k) {
         background_unknown(c->session, id, r);
@@ -119,6 +120,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     }
     shell_peek(k, &bytes, &n_lost, &end);
     write_head(k, n_lost, r);
+    was_over = shell_state(k) != SHELL_RUNNING;
     job.bytes = strbuf_str(&bytes);
     job.bytes.n -= unfinished(k, job.bytes, /* by_line= */ job.filter.n > 0);
     TRY(run_job(&job));
@@ -129,6 +131,8 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         return NULL;
     shell_add_notes(k, r);
     shell_mark_read(k, end - (bytes.n - job.bytes.n));
+    if (was_over)
+        shell_mark_seen(k);
     return NULL;
 }
 

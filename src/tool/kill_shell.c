@@ -20,6 +20,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     tool_result_addf(r, "\nWhat it printed before can still be read with BashOutput.");
     shell_add_details(k, &r->arena, tool_result_details(r));
     shell_add_notes(k, r);
+    shell_mark_seen(k);
     return NULL;
 }
 

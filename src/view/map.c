@@ -279,9 +279,9 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_JOURNAL] = "tool_state",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* inner state of tools */
             [VIEW_EMITTER] = "tool.state",
-            [VIEW_LIBRARY] = NOT_SHOWN,     /* inner state of tools */
-            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* inner state of tools */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* inner state of tools */
+            [VIEW_LIBRARY] = NOT_SHOWN,    /* inner state of tools */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* inner state of tools */
+            [VIEW_STREAM_JSON] = "system/task_started system/task_notification",
         },
     [EVENT_ASKED] =
         {

@@ -337,6 +337,9 @@ static void main_run_event(struct stream_json *s, const struct event *e, struct 
     case EVENT_BATCH_BEGIN:
         s->in_tools = true;
         break;
+    case EVENT_STATE:
+        write_task(s, e, out);
+        break;
     case EVENT_RUN_END:
         partial_end(s, e, NULL, out);
         write_result(s, e, out);

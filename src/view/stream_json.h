@@ -5,8 +5,9 @@
  * block has come whole, and at the latest when the message is committed (a `system` line of the
  * subtype assistant_dropped says that it will not be), one `user` line for each tool's result, and
  * `result` at its end; with include_partial also the pieces as they stream in, as `stream_event`
- * lines. Child runs have no init and no result of their own; their lines name the call that started
- * them in parent_tool_use_id.
+ * lines. A command in the background gives `system/task_started` and
+ * `system/task_notification`. Child runs have no init and no result of their own; their lines name
+ * the call that started them in parent_tool_use_id.
  *
  * Besides the reference's fields a `result` that failed has error_code and, where there is one,
  * hint; one that came from a forced last turn has forced_final_reason. */

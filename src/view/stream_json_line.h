@@ -66,6 +66,8 @@ void write_assistant(struct stream_json *s, const struct event *e, struct strbuf
 void write_part(struct stream_json *s, const struct event *e, struct strbuf *out);
 void write_prompt(struct stream_json *s, const struct event *e, struct strbuf *out);
 void write_tool_result(struct stream_json *s, const struct event *e, struct strbuf *out);
+/* A change of state, where it is a background command's. */
+void write_task(struct stream_json *s, const struct event *e, struct strbuf *out);
 void write_result(struct stream_json *s, const struct event *e, struct strbuf *out);
 
 /* Only for the main run: pieces of children would mix. */

@@ -295,7 +295,9 @@ class Commands(ToolTest):
     def test_a_command_in_the_background_ends_with_keel(self):
         os.mkfifo(self.project / "held")
         call = Call("Bash", command="exec cat held", run_in_background=True)
-        self.assert_answer(self.call(call, "--allowed-tools", "Bash"), "Done.")
+        result = self.call(call, "--allowed-tools", "Bash", "--wait-background", "0")
+        self.assertEqual(result.out, "Done.\n")
+        self.assertIn("background command bash_1 (exec cat held) was stopped", result.err)
         with self.assertRaises(OSError):  # nobody reads it any more
             os.open(self.project / "held", os.O_WRONLY | os.O_NONBLOCK)
 

@@ -319,7 +319,8 @@ class RecordFile(SessionTest):
         self.make_session()
         provider = self.play(ANTHROPIC, Turn(Call("Bash", command="sleep 0", run_in_background=True)),
                              Turn("Started."))
-        self.assert_status(self.run_agent(ANTHROPIC, provider, "-c", "again"), 0)
+        self.assert_status(self.run_agent(ANTHROPIC, provider, "-c", "--wait-background", "0",
+                                          "again"), 0)
         record = self.record_file()
         exported = self.record()
         self.assertEqual([(entry["category"], entry["type"]) for entry in record["history"]],

@@ -143,7 +143,8 @@ class Case:
     def start(self, *arguments, **how):
         return subprocess.Popen(
             [keel_test.KEEL, "-p", "--model", "anthropic/m", "--permission-mode",
-             "bypassPermissions", *arguments], cwd=self.project, env=self.environment(**how),
+             "bypassPermissions", "--wait-background", "0", *arguments], cwd=self.project,
+            env=self.environment(**how),
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def finish(self, process):

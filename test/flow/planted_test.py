@@ -82,7 +82,7 @@ class PlantedTest(AgentTest):
 
     def run_turns(self, *turns):
         provider = self.play(ANTHROPIC, *turns, Turn("Done."))
-        self.result = self.run_agent(ANTHROPIC, provider, "go")
+        self.result = self.run_agent(ANTHROPIC, provider, "--wait-background", "0", "go")
         self.assert_status(self.result, 0)
         self.assertEqual(self.result.out, "Done.\n")
         return self.result

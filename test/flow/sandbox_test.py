@@ -14,12 +14,12 @@ import threading
 import unittest
 
 import scripted
-from agent import AgentTest, Call, Reader, Turn
+from agent import Call, Turn
+from confined import AS_USER, IS_ROOT, WITHOUT_NAMESPACES, SandboxTest
 from scripted import ANTHROPIC
 from scripted import keel_test
 
 SECRET = "hush-4711"
-IS_ROOT = os.geteuid() == 0
 
 
 class Hello(http.server.BaseHTTPRequestHandler):
@@ -30,64 +30,6 @@ class Hello(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
-
-
-class SandboxTest(AgentTest):
-    prefix = []  # keel is started through it
-
-    def setUp(self):
-        super().setUp()
-        self.outside = self.dir / "outside"
-        self.outside.mkdir()
-        self.n_scripts = 0
-
-    def start(self, *arguments, env=None, cwd=None, **streams):
-        streams.setdefault("stdin", subprocess.DEVNULL)
-        streams.setdefault("stdout", subprocess.PIPE)
-        streams.setdefault("stderr", subprocess.PIPE)
-        self.hand_over()
-        return subprocess.Popen([*self.prefix, keel_test.KEEL, *arguments],
-                                env=self.environment(env), cwd=cwd or self.project, **streams)
-
-    def hand_over(self):
-        """Gives the files to whom keel runs as."""
-
-    def run_turns(self, *turns, arguments=(), **run):
-        """The results of all calls, in their order."""
-        self.one = self.play(ANTHROPIC, *turns, Turn("Done."))
-        self.result = self.run_agent(ANTHROPIC, self.one, "go", *arguments, **run)
-        self.assert_status(self.result, 0)
-        self.assertEqual(self.result.out, "Done.\n")
-        lines = Reader(ANTHROPIC, self.one.requests[-1]).lines
-        return [ast.literal_eval(line.split(" ", 4)[4]) for line in lines
-                if line.startswith("  result #")]
-
-    def bash(self, script, **more):
-        """A turn that runs this. The gate does not see what is in the file: the sandbox alone has
-        to hold."""
-        self.n_scripts += 1
-        path = self.project / f"script-{self.n_scripts}"
-        path.write_text(script + "\n")
-        return Turn(Call("Bash", command=f". {path}", **more))
-
-    def run_bash(self, *scripts, **run):
-        return self.run_turns(*map(self.bash, scripts), **run)
-
-    def init_repository(self, path):
-        subprocess.run(["git", "init", "-q", str(path)], check=True, env=self.environment())
-        return path / ".git"
-
-    def assert_not_sent(self, text):
-        for request in self.one.requests:
-            self.assertNotIn(text, request.body.decode())
-
-    def assert_nothing_runs(self, marker):
-        """No process has this in its arguments."""
-        for path in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                self.assertNotIn(marker.encode(), path.read_bytes(), path)
-            except OSError:
-                pass  # it has just ended
 
 
 class Behaviour:
@@ -260,8 +202,9 @@ class Behaviour:
         (self.dir / "hidden").mkdir()
         out = self.run_bash(f"printf '%s\\n\\0' {self.dir}/hidden >&47; trap - EXIT", "pwd",
                             "echo ran")
-        if out[1] != f"{self.dir}/hidden\n":  # without namespaces one can stand there
-            self.assertIn(f"the working directory is {self.project} again", out[1])
+        self.assertIn(f"The working directory is {self.project} again: {self.dir}/hidden is "
+                      "outside the workspace.", out[0])
+        self.assertEqual(out[1], f"{self.project}\n")
         self.assertEqual(out[2], "ran\n")
 
     def test_the_workspace_may_be_reached_by_a_link(self):
@@ -326,7 +269,7 @@ class AsRun(Behaviour, SandboxTest):
 
 @unittest.skipUnless(IS_ROOT and shutil.which("setpriv"), "only root can be others")
 class AsOrdinaryUser(Behaviour, SandboxTest):
-    prefix = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+    prefix = AS_USER
 
     def hand_over(self):
         subprocess.run(["chown", "-hR", "65534:65534", str(self.dir)], check=True)
@@ -334,7 +277,7 @@ class AsOrdinaryUser(Behaviour, SandboxTest):
 
 @unittest.skipUnless(IS_ROOT and shutil.which("setpriv"), "only root can give this up")
 class WithoutNamespaces(Behaviour, SandboxTest):
-    prefix = ["setpriv", "--bounding-set=-sys_admin", "--inh-caps=-sys_admin", "--"]
+    prefix = WITHOUT_NAMESPACES
 
     def test_a_model_learns_why_chmod_fails(self):
         out = self.run_bash("touch new && chmod +x new", "true")

@@ -102,7 +102,8 @@ class UndoneCommands:
     def talk(self, *turns):
         provider = self.play(ANTHROPIC, *turns, Turn("Done."))
         how = ["-r"] if self.count(self.session, "run_begin") else ["--session-id"]
-        result = self.run_agent(ANTHROPIC, provider, *how, self.session, "go", cwd=self.work)
+        result = self.run_agent(ANTHROPIC, provider, *how, self.session, "--wait-background", "0",
+                                "go", cwd=self.work)
         self.assert_status(result, 0)
         self.heard = [str(request.json["messages"][-1]) for request in provider.requests]
         return result

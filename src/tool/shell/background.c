@@ -15,10 +15,13 @@
 
 struct shell {
     char id[sizeof ID_PREFIX + 20];
-    char *command;
+    char *command, *call_id;
     struct tool_session *session;
     enum shell_state state;
-    int pid; /* 0: it is being started, and nobody knows it yet */
+    bool is_seen;        /* the model knows that it has ended */
+    bool is_left;        /* background_stop() has ended it */
+    char *output_handle; /* of what was stored of its output; NULL: nothing was */
+    int pid;             /* 0: it is being started, and nobody knows it yet */
     struct shell_command running;
     struct follow follow;
     struct tail output;
@@ -46,6 +49,11 @@ const char *shell_state_name(enum shell_state s)
 const char *shell_id(const struct shell *k)
 {
     return k->id;
+}
+
+const char *shell_text(const struct shell *k)
+{
+    return k->command;
 }
 
 int shell_pid(const struct shell *k)
@@ -96,8 +104,37 @@ static void tell_session(const struct shell *k)
     struct json *value = json_new(&a, JSON_OBJECT);
 
     json_set_str(&a, value, "command", str_of(k->command));
+    json_set_str(&a, value, "call", str_of(k->call_id));
     shell_add_details(k, &a, value);
+    json_set_bool(&a, value, "seen", k->is_seen);
+    if (k->output_handle)
+        json_set_str(&a, value, "output", str_of(k->output_handle));
     tool_session_set(k->session, arena_format(&a, KEY_PREFIX "%s", k->id), value);
+}
+
+bool shell_is_news(const struct shell *k)
+{
+    return k->state != SHELL_RUNNING && !k->is_seen;
+}
+
+bool shell_is_left(const struct shell *k)
+{
+    return k->is_left || (k->state == SHELL_KILLED && !k->is_seen);
+}
+
+void shell_mark_seen(struct shell *k)
+{
+    if (!shell_is_news(k))
+        return;
+    k->is_seen = true;
+    tell_session(k);
+}
+
+void shell_set_output(struct shell *k, const char *handle)
+{
+    mem_free(k->output_handle);
+    k->output_handle = mem_strdup(handle);
+    tell_session(k);
 }
 
 static void shell_free(struct shell *k)
@@ -107,6 +144,8 @@ static void shell_free(struct shell *k)
     tail_done(&k->output);
     chan_free(k->ended);
     mem_free(k->command);
+    mem_free(k->call_id);
+    mem_free(k->output_handle);
     mem_free(k);
 }
 
@@ -159,19 +198,24 @@ static struct err *live(void *arg)
     return NULL;
 }
 
-struct err *shell_kill(struct shell *k)
+static struct err *await_end(struct shell *k)
 {
     struct err *e;
     void *item;
     bool is_open;
 
-    if (k->state != SHELL_RUNNING)
-        return NULL;
-    follow_stop(&k->follow);
     k->n_waiting++;
     e = chan_receive(k->ended, &item, &is_open);
     k->n_waiting--;
     return e;
+}
+
+struct err *shell_kill(struct shell *k)
+{
+    if (k->state != SHELL_RUNNING)
+        return NULL;
+    follow_stop(&k->follow);
+    return await_end(k);
 }
 
 /* --- the list --- */
@@ -252,7 +296,7 @@ static struct shell **last_link(struct shells *s)
     return link;
 }
 
-static struct shell *add(struct shells *s, struct tool_session *session, struct str command)
+static struct shell *add(struct shells *s, const struct tool_context *c, struct str command)
 {
     struct shell *k = mem_alloc(sizeof *k);
 
@@ -260,7 +304,8 @@ static struct shell *add(struct shells *s, struct tool_session *session, struct 
         forget_oldest(s);
     snprintf(k->id, sizeof k->id, ID_PREFIX "%" PRIu64, ++s->last_number);
     k->command = str_dup(command);
-    k->session = session;
+    k->call_id = str_dup(c->call_id);
+    k->session = c->session;
     k->ended = chan_new(1);
     tail_init(&k->output, BACKGROUND_MAX_BYTES);
     k->follow.on_output = add_output;
@@ -279,13 +324,66 @@ static void drop(struct shells *s, const struct shell *k)
     remove_from(s, link);
 }
 
-struct shell *background_find(struct tool_session *session, struct str id)
+struct shell *background_next(struct tool_session *session, const struct shell *before)
 {
-    struct shell *k = shells_of(session)->first;
+    struct shell *k = before ? before->next : shells_of(session)->first;
 
-    while (k && (k->pid == 0 || !str_is(id, k->id)))
+    while (k && k->pid == 0)
         k = k->next;
     return k;
+}
+
+struct shell *background_find(struct tool_session *session, struct str id)
+{
+    struct shell *k = background_next(session, NULL);
+
+    while (k && !str_is(id, k->id))
+        k = background_next(session, k);
+    return k;
+}
+
+/* One after the other: what waiting for one gives for others is there already. */
+static struct err *await_all(struct tool_session *session)
+{
+    struct shell *k = background_next(session, NULL);
+
+    while (k) {
+        if (k->state == SHELL_RUNNING) {
+            TRY(await_end(k));
+            k = NULL; /* the list may have changed */
+        }
+        k = background_next(session, k);
+    }
+    return NULL;
+}
+
+struct err *background_wait(struct tool_session *session, uint64_t timeout_ms)
+{
+    struct deadline limit;
+    struct err *e;
+
+    deadline_begin(&limit, timeout_ms, "background commands");
+    e = await_all(session);
+    deadline_end(&limit);
+    if (!err_is(e, ERR_TIMEOUT) || !limit.expired)
+        return e;
+    err_ignore(e, "those that still run tell it");
+    return NULL;
+}
+
+struct err *background_stop(struct tool_session *session)
+{
+    for (struct shell *k = background_next(session, NULL); k; k = background_next(session, k))
+        if (k->state == SHELL_RUNNING) {
+            k->is_left = true;
+            follow_stop(&k->follow);
+        }
+    return await_all(session);
+}
+
+size_t background_n_running(struct tool_session *session)
+{
+    return count_running(shells_of(session));
 }
 
 static void list_known(const struct shells *s, struct tool_result *result)
@@ -341,7 +439,7 @@ struct err *background_start(struct tool_context *c, struct str command, struct 
         return NULL;
     }
     /* Counted before it is started, which may wait. */
-    k = add(s, c->session, command);
+    k = add(s, c, command);
     e = shell_command_start(c, command, /* asks_place= */ false, &k->running);
     if (e) {
         drop(s, k);

@@ -2,7 +2,8 @@
  *
  * They live in the session's task group, so that they end with it, and hang on the session. The
  * newest output of each is kept until it is read; the session's state says what became of them
- * (shell:ID). Of those that have ended only the newest are remembered. */
+ * (shell:ID), and whether the model has seen it. Of those that have ended only the newest are
+ * remembered. What the model is told without asking is in news.h. */
 #ifndef KEEL_TOOL_SHELL_BACKGROUND_H
 #define KEEL_TOOL_SHELL_BACKGROUND_H
 
@@ -23,10 +24,18 @@ MUST_USE struct err *background_start(struct tool_context *c, struct str command
 
 /* NULL: there is none. Borrowed until the next wait. */
 struct shell *background_find(struct tool_session *s, struct str id);
+/* The one that was started after `before`; NULL: the first, or there is none any more. */
+struct shell *background_next(struct tool_session *s, const struct shell *before);
+size_t background_n_running(struct tool_session *s);
+/* Until all have ended, or the time is over. */
+MUST_USE struct err *background_wait(struct tool_session *s, uint64_t timeout_ms);
+/* Ends all, and waits until they are gone. */
+MUST_USE struct err *background_stop(struct tool_session *s);
 /* Fails the result: the id is not known, these are. */
 void background_unknown(struct tool_session *s, struct str id, struct tool_result *result);
 
 const char *shell_id(const struct shell *k);
+const char *shell_text(const struct shell *k); /* the command line */
 int shell_pid(const struct shell *k);
 enum shell_state shell_state(const struct shell *k);
 /* "running", "ended with exit code 3", "killed by SIGKILL": for the model. */
@@ -40,6 +49,15 @@ void shell_add_notes(const struct shell *k, struct tool_result *result);
  * until shell_mark_read(*ret_end). */
 void shell_peek(const struct shell *k, struct strbuf *out, uint64_t *ret_n_lost, uint64_t *ret_end);
 void shell_mark_read(struct shell *k, uint64_t end);
+
+/* It has ended, and the model does not know yet. */
+bool shell_is_news(const struct shell *k);
+/* Nobody wanted its end but the end of the run. */
+bool shell_is_left(const struct shell *k);
+void shell_mark_seen(struct shell *k); /* now it does; nothing, while it runs */
+
+/* What it printed is stored under this handle. */
+void shell_set_output(struct shell *k, const char *handle);
 
 /* Ends the whole tree and waits until it is gone. */
 MUST_USE struct err *shell_kill(struct shell *k);

@@ -154,7 +154,7 @@ static const char *add_prologue(struct arena *a, struct str text)
 }
 
 static const char *const *environment_for(const struct tool_context *c, struct arena *a,
-                                          const char *start)
+                                          struct str text, const char *start)
 {
     const struct tool_config *config = c->config;
     struct str pwd = arena_format(a, "PWD=%s", tool_session_cwd(c->session));
@@ -172,6 +172,7 @@ static const char *const *environment_for(const struct tool_context *c, struct a
                                                             .secrets = config->secrets,
                                                             .passed = config->passed_variables,
                                                             .n_passed = config->n_passed_variables,
+                                                            .command = text,
                                                             .is_confined = config->is_confined,
                                                             .settings = settings});
 }
@@ -202,7 +203,7 @@ static struct err *start_in(const struct tool_context *c, const char *shell, str
                              .extra_fds = fds};
 
     argv[2] = manner == TELLS_LIKE_SH ? add_prologue(&a, text) : arena_cstr(&a, text);
-    spec.environment = environment_for(c, &a, manner == TELLS_LIKE_BASH ? BASH_START : NULL);
+    spec.environment = environment_for(c, &a, text, manner == TELLS_LIKE_BASH ? BASH_START : NULL);
     if (manner == TELLS_LIKE_BASH) {
         TRY(open_prologue(&pipes, text));
         fds[spec.n_extra_fds++] = pipes.prologue;

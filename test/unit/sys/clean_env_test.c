@@ -18,7 +18,13 @@ static struct str made_of(struct arena *a, const char *const *environment)
     return joined(a, clean_environment(a, &(struct clean_env_options){.environment = environment}));
 }
 
-#define FIXED "PAGER=cat GIT_PAGER=cat TERM=dumb "
+#define EDITORS "EDITOR=true VISUAL=true GIT_EDITOR=true GIT_SEQUENCE_EDITOR=true "
+#define NO_TERM                                                                                    \
+    "PAGER=cat GIT_PAGER=cat MANPAGER=cat SYSTEMD_PAGER=cat AWS_PAGER=cat " EDITORS                \
+    "VIMINIT=if resolve('/proc/self/fd/0')=~#'/null$'|exe 'au VimEnter * cquit'|endif "            \
+    "GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS_REQUIRE=never GCM_INTERACTIVE=never "          \
+    "DEBIAN_FRONTEND=noninteractive PIP_NO_INPUT=1 "
+#define FIXED "TERM=dumb " NO_TERM
 
 TEST(credentials_are_left_out_and_the_rest_is_kept_in_order)
 {
@@ -62,7 +68,44 @@ TEST(settings_win)
 
     assert_str(joined(&a, clean_environment(&a, &(struct clean_env_options){.environment = in,
                                                                             .settings = settings})),
-               "A=1 PAGER=cat GIT_PAGER=cat PWD=/new BASH_ENV=/start TERM=vt100 ");
+               "A=1 " NO_TERM "PWD=/new BASH_ENV=/start TERM=vt100 ");
+}
+
+TEST(editors_are_set_whatever_they_were_unless_the_command_names_one)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *const in[] = {"EDITOR=vim", "GIT_EDITOR=code --wait", NULL};
+    struct clean_env_options o = {.environment = in};
+    struct str own;
+
+    assert_str(joined(&a, clean_environment(&a, &o)), FIXED);
+    o.command = S("git -c sequence.editor='sed -i s/pick/fixup/' rebase -i HEAD~2");
+    own = joined(&a, clean_environment(&a, &o));
+    assert_int_equal(str_find(own, S("GIT_SEQUENCE_EDITOR")), STR_NONE);
+    assert_int_not_equal(str_find(own, S("GIT_EDITOR=true")), STR_NONE);
+}
+
+TEST(what_a_person_passes_on_purpose_wins)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *const in[] = {"EDITOR=ed", NULL};
+    const struct str passed[] = {S("EDITOR")};
+    struct str got =
+        joined(&a, clean_environment(&a, &(struct clean_env_options){
+                                             .environment = in, .passed = passed, .n_passed = 1}));
+
+    assert_true(str_starts(got, S("EDITOR=ed TERM=dumb ")));
+    assert_int_equal(str_find(got, S(" EDITOR=true")), STR_NONE);
+}
+
+TEST(a_person_at_a_terminal_is_asked_and_shown_pages)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *const in[] = {"TERM=xterm", "EDITOR=vim", NULL};
+
+    assert_str(joined(&a, clean_environment(&a, &(struct clean_env_options){.environment = in,
+                                                                            .is_attended = true})),
+               "TERM=xterm EDITOR=vim ");
 }
 
 TEST(names_that_are_given_as_secret_are_left_out)
@@ -180,6 +223,9 @@ TEST(a_program_of_the_operators_own_keeps_what_keel_does_not_know)
 RUN_TESTS(UNIT(credentials_are_left_out_and_the_rest_is_kept_in_order),
           UNIT(what_shells_and_the_loader_heed_is_left_out), UNIT(keels_own_variables_are_left_out),
           UNIT(pagers_and_the_terminal_are_set_whatever_they_were), UNIT(settings_win),
+          UNIT(editors_are_set_whatever_they_were_unless_the_command_names_one),
+          UNIT(what_a_person_passes_on_purpose_wins),
+          UNIT(a_person_at_a_terminal_is_asked_and_shown_pages),
           UNIT(names_that_are_given_as_secret_are_left_out),
           UNIT(what_a_confined_command_cannot_reach_is_left_out_there_only),
           UNIT(what_a_person_lets_pass_passes), UNIT(git_gets_all_of_its_settings_or_none),

@@ -1,5 +1,6 @@
 /* bash_test.c - the Bash tool with real commands. */
 #include "files.h"
+#include "sys/clean_env.h"
 #include "tool/shells.h"
 
 #define NOTHING "(the command succeeded and printed nothing)"
@@ -74,6 +75,81 @@ TEST(the_directory_is_kept_however_the_shell_ends)
     }
 }
 
+/* What it prints, and that it ends in this directory of the workspace. */
+static void assert_moves(struct shell_fixture *f, const char *command, const char *printed,
+                         const char *place)
+{
+    AUTO(strbuf) struct strbuf wanted = {0};
+
+    strbuf_addf(&wanted, "%sThe working directory is now %s%s.\n", printed, f->tools.dir.path,
+                place);
+    assert_bash(f, command, strbuf_cstr(&wanted));
+}
+
+TEST(a_new_directory_is_told)
+{
+    AUTO(shell_fixture) struct shell_fixture f;
+
+    shell_fixture_init(&f);
+    put(&f.tools.dir, "sub/deep/", "");
+    assert_moves(&f, "cd sub", "", "/sub");
+    assert_bash(&f, "cd deep; cd ..; echo same", "same\n");
+    assert_moves(&f, "echo x; cd deep; false", "Exit code 1\nx\n", "/sub/deep");
+    assert_cwd(&f, "/sub/deep");
+}
+
+static void assert_stays(struct shell_fixture *f, const char *command, const char *kept,
+                         const char *left)
+{
+    AUTO(strbuf) struct strbuf wanted = {0};
+
+    strbuf_addf(&wanted, "The working directory is %s%s again: %s is outside the workspace.\n",
+                f->tools.dir.path, kept, left);
+    assert_bash(f, command, strbuf_cstr(&wanted));
+    assert_cwd(f, kept);
+}
+
+TEST(a_command_that_leaves_the_workspace_does_not_take_the_session_along)
+{
+    AUTO(shell_fixture) struct shell_fixture f;
+    AUTO(strbuf) struct strbuf away = {0};
+
+    shell_fixture_init(&f);
+    put(&f.tools.dir, "sub/", "");
+    assert_stays(&f, "cd /usr", "", "/usr");
+    assert_moves(&f, "cd sub", "", "/sub");
+    assert_stays(&f, "cd /usr/bin", "/sub", "/usr/bin");
+    assert_stays(&f, "cd ../..", "/sub", "/tmp");
+    strbuf_addf(&away, "%s/sub/away", f.tools.dir.path);
+    assert_stays(&f, "ln -s /usr away; cd away", "/sub", strbuf_cstr(&away));
+}
+
+TEST(an_added_directory_is_a_place_to_work_in)
+{
+    static const char *const added[] = {"/usr"};
+    AUTO(shell_fixture) struct shell_fixture f;
+
+    shell_fixture_init(&f);
+    f.tools.config.added_dirs = added;
+    f.tools.config.n_added_dirs = 1;
+    assert_bash(&f, "cd /usr/bin", "The working directory is now /usr/bin.\n");
+    assert_bash(&f, "pwd", "/usr/bin\n");
+}
+
+TEST(a_command_that_removes_its_directory_says_so)
+{
+    AUTO(shell_fixture) struct shell_fixture f;
+    AUTO(strbuf) struct strbuf wanted = {0};
+
+    shell_fixture_init(&f);
+    put(&f.tools.dir, "sub/", "");
+    assert_moves(&f, "cd sub", "", "/sub");
+    strbuf_addf(&wanted, "The working directory is %s again: %s/sub no longer exists.\n",
+                f.tools.dir.path, f.tools.dir.path);
+    assert_bash(&f, "rmdir \"$PWD\"", strbuf_cstr(&wanted));
+    assert_bash(&f, "ls", NOTHING);
+}
+
 TEST(the_directory_of_a_subshell_is_not_kept)
 {
     AUTO(shell_fixture) struct shell_fixture f;
@@ -89,9 +165,12 @@ TEST(the_directory_of_a_subshell_is_not_kept)
 TEST(names_with_blanks_quotes_and_newlines_are_kept)
 {
     AUTO(shell_fixture) struct shell_fixture f;
+    AUTO(strbuf) struct strbuf told = {0};
 
     shell_fixture_init(&f);
-    assert_bash(&f, "mkdir $'a \"b\\'\\n\\nc\\n'; cd a*", NOTHING);
+    strbuf_addf(&told, "The working directory is now \"%s/a \\\"b'\\n\\nc\\n\".\n",
+                f.tools.dir.path);
+    assert_bash(&f, "mkdir $'a \"b\\'\\n\\nc\\n'; cd a*", strbuf_cstr(&told));
     assert_cwd(&f, "/a \"b'\n\nc\n");
     assert_bash(&f, "ls ..", "a \"b'\n\nc\n\n");
 }
@@ -102,9 +181,9 @@ TEST(a_directory_that_was_reached_by_a_link_keeps_its_name)
 
     shell_fixture_init(&f);
     put(&f.tools.dir, "real/deep/", "");
-    assert_bash(&f, "ln -s real/deep link; cd link", NOTHING);
+    assert_moves(&f, "ln -s real/deep link; cd link", "", "/link");
     assert_cwd(&f, "/link");
-    assert_bash(&f, "basename \"$PWD\"; cd ..", "link\n");
+    assert_moves(&f, "basename \"$PWD\"; cd ..", "link\n", "");
     assert_cwd(&f, "");
 }
 
@@ -123,8 +202,7 @@ TEST(files_that_a_command_opens_get_nothing_else)
     AUTO(shell_fixture) struct shell_fixture f;
 
     shell_fixture_init(&f);
-    assert_bash(&f, "exec 3>three 4>four 9>nine; echo x >&3; cd /", NOTHING);
-    tool_session_set_cwd(f.tools.session, f.tools.dir.path);
+    assert_bash(&f, "exec 3>three 4>four 9>nine; echo x >&3; mkdir d; cd d; cd ..", NOTHING);
     assert_bash(&f, "cat three four nine", "x\n");
 }
 
@@ -135,7 +213,7 @@ TEST(a_directory_that_is_gone_is_a_failure_and_the_next_call_runs_in_the_workspa
 
     shell_fixture_init(&f);
     put(&f.tools.dir, "sub/", "");
-    assert_bash(&f, "cd sub", NOTHING);
+    assert_moves(&f, "cd sub", "", "/sub");
     rmdir(temp_path(&f.tools.dir, "sub"));
     r = bash(&f, "touch ran");
     assert_true(r.is_error);
@@ -206,12 +284,13 @@ struct bare_run {
 static struct err *run_bare(void *arg)
 {
     struct bare_run *r = arg;
-    const char *const environment[] = {r->fixture->mark, r->fixture->path, "PAGER=cat",
-                                       "GIT_PAGER=cat",  "TERM=dumb",      NULL};
-    struct proc_spec spec = {.argv = ARGV("bash", "-c", r->command),
-                             .environment = environment,
-                             .cwd = r->fixture->tools.dir.path,
-                             .merge_stderr = true};
+    const char *const given[] = {r->fixture->mark, r->fixture->path, NULL};
+    AUTO(arena) struct arena a = {0};
+    struct proc_spec spec = {
+        .argv = ARGV("bash", "-c", r->command),
+        .environment = clean_environment(&a, &(struct clean_env_options){.environment = given}),
+        .cwd = r->fixture->tools.dir.path,
+        .merge_stderr = true};
 
     return proc_run(&spec, 0, &r->output);
 }
@@ -221,7 +300,7 @@ TEST(a_command_prints_what_it_prints_in_a_bare_shell)
     static const char *const commands[] = {
         "echo $0 $# $? $- $LINENO $BASH_SUBSHELL $SHLVL \"$*\"",
         "echo \"$BASH_EXECUTION_STRING\"",
-        "set -x; cd /; echo a; exec echo b",
+        "set -x; cd .; echo a; exec echo b",
         "set -x; false; exit",
         "no-such-command\n\ncd /no/such/dir\necho $LINENO",
         "false; echo $?; exec 8>&1; echo $? $_ >&8",
@@ -469,7 +548,7 @@ TEST(without_bash_there_is_sh)
     shell_fixture_init(&f);
     put(&f.tools.dir, "sub/", "");
     snprintf(f.path, sizeof f.path, "PATH=/no/such/directory");
-    assert_bash(&f, "echo $0; cd sub; exit 3", "Exit code 3\n/bin/sh\n");
+    assert_moves(&f, "echo $0; cd sub; exit 3", "Exit code 3\n/bin/sh\n", "/sub");
     assert_cwd(&f, "/sub");
 }
 
@@ -480,7 +559,8 @@ TEST(another_shell_can_be_chosen_and_keeps_its_directory_too)
     shell_fixture_init(&f);
     put(&f.tools.dir, "sub/9/", "");
     f.tools.config.shell = S("sh");
-    assert_bash(&f, "echo $0 $#; exec 9>nine; cd sub; cd 9; set -e; false", "Exit code 1\nsh 0\n");
+    assert_moves(&f, "echo $0 $#; exec 9>nine; cd sub; cd 9; set -e; false", "Exit code 1\nsh 0\n",
+                 "/sub/9");
     assert_cwd(&f, "/sub/9");
     assert_bash(&f, "cat ../../nine; echo 3456789; cd ..", "3456789\n");
     assert_cwd(&f, "/sub/9");
@@ -493,7 +573,7 @@ TEST(bash_in_posix_mode_keeps_its_directory_too)
     shell_fixture_init(&f);
     put(&f.tools.dir, "sub/", "");
     f.environment[2] = "POSIXLY_CORRECT=1";
-    assert_bash(&f, "cd sub; echo ${BASH_ENV-none}", "none\n");
+    assert_moves(&f, "cd sub; echo ${BASH_ENV-none}", "none\n", "/sub");
     assert_cwd(&f, "/sub");
 }
 
@@ -562,7 +642,10 @@ TEST(the_longest_command_runs_and_a_longer_one_is_refused)
 
 RUN_TESTS(UNIT(a_command_starts_in_the_session_s_directory),
           UNIT(the_directory_is_kept_however_the_shell_ends),
-          UNIT(the_directory_of_a_subshell_is_not_kept),
+          UNIT(the_directory_of_a_subshell_is_not_kept), UNIT(a_new_directory_is_told),
+          UNIT(a_command_that_leaves_the_workspace_does_not_take_the_session_along),
+          UNIT(an_added_directory_is_a_place_to_work_in),
+          UNIT(a_command_that_removes_its_directory_says_so),
           UNIT(names_with_blanks_quotes_and_newlines_are_kept),
           UNIT(a_directory_that_was_reached_by_a_link_keeps_its_name),
           UNIT(a_command_with_an_exit_trap_of_its_own_runs_it_and_does_not_move),

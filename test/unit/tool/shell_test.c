@@ -361,10 +361,12 @@ SESSION_TEST(a_background_command_that_ends_tells_how)
     TRY(wait_for_end(t, "bash_1"));
     EXPECT_SAME(read_new(t, "bash_1"), "bash_1: ended with exit code 3\ndone\n");
     EXPECT_SAME(read_new(t, "bash_1"), "bash_1: ended with exit code 3\n(no new output)");
-    EXPECT_SAME(t->changes,
-                "shell:bash_1 {\"command\":\"echo done; exit 3\",\"state\":\"running\"}\n"
-                "shell:bash_1 {\"command\":\"echo done; exit 3\",\"state\":\"ended\","
-                "\"exitCode\":3}\n");
+    EXPECT_SAME(t->changes, "shell:bash_1 {\"command\":\"echo done; exit 3\",\"call\":\"call_1\","
+                            "\"state\":\"running\",\"seen\":false}\n"
+                            "shell:bash_1 {\"command\":\"echo done; exit 3\",\"call\":\"call_1\","
+                            "\"state\":\"ended\",\"exitCode\":3,\"seen\":false}\n"
+                            "shell:bash_1 {\"command\":\"echo done; exit 3\",\"call\":\"call_1\","
+                            "\"state\":\"ended\",\"exitCode\":3,\"seen\":true}\n");
     return NULL;
 }
 
@@ -379,7 +381,7 @@ SESSION_TEST(killing_ends_the_tree_and_keeps_what_was_printed)
                                       "What it printed before can still be read with BashOutput.");
     EXPECT(count_left(&t->f) == 0);
     EXPECT_SAME(read_new(t, "bash_1"), "bash_1: killed with exit code 1\nup\nbye\n");
-    EXPECT(strstr(t->changes, "\"state\":\"killed\",\"exitCode\":1}\n"));
+    EXPECT(strstr(t->changes, "\"state\":\"killed\",\"exitCode\":1,\"seen\":true}\n"));
     return NULL;
 }
 
@@ -388,7 +390,8 @@ SESSION_TEST(a_signal_is_told)
     start(t, "sleep 1000");
     EXPECT_SAME(kill_it(t, "bash_1"), "bash_1: killed by SIGTERM\n"
                                       "What it printed before can still be read with BashOutput.");
-    EXPECT(strstr(t->changes, "\"state\":\"killed\",\"exitCode\":143,\"signal\":15}\n"));
+    EXPECT(
+        strstr(t->changes, "\"state\":\"killed\",\"exitCode\":143,\"signal\":15,\"seen\":true}\n"));
     return NULL;
 }
 

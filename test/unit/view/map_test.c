@@ -69,6 +69,7 @@ static const struct variant {
     enum delta_kind delta;
     enum ask_kind ask;
     bool is_separator, tool_fails, is_child, of_session, has_handoff;
+    const char *shell; /* a state of one in the background */
 } variants[] = {
     {RUN_DONE, 0, DELTA_TEXT, ASK_PERMISSION},
     {RUN_DONE, 0, DELTA_REASONING, ASK_QUESTION, .has_handoff = true},
@@ -77,7 +78,9 @@ static const struct variant {
     {RUN_FAILED, ERR_NETWORK, DELTA_TEXT, ASK_PERMISSION, .tool_fails = true},
     {RUN_FAILED, ERR_TIMEOUT, DELTA_TEXT, ASK_PERMISSION, .is_separator = true},
     {RUN_FAILED, ERR_NETWORK, DELTA_TEXT, ASK_PERMISSION, .is_child = true},
-    {RUN_SUSPENDED, 0, DELTA_TEXT, ASK_PERMISSION},
+    {RUN_SUSPENDED, 0, DELTA_TEXT, ASK_PERMISSION,
+     .shell = "{\"state\":\"running\",\"seen\":false}"},
+    {RUN_SUSPENDED, 0, DELTA_TEXT, ASK_PERMISSION, .shell = "{\"state\":\"ended\",\"seen\":false}"},
     {RUN_INTERRUPTED, 0, DELTA_TEXT, ASK_PERMISSION},
     {RUN_DONE, 0, DELTA_TEXT, ASK_PERMISSION, .of_session = true},
     {RUN_INTERRUPTED, 0, DELTA_TEXT, ASK_PERMISSION, .of_session = true},
@@ -93,6 +96,9 @@ static void vary(struct samples *s, const struct variant *v)
     s->ask.kind = v->ask;
     s->events[EVENT_DELTA].body.delta.is_separator = v->is_separator;
     s->events[EVENT_TOOL_RESULT].body.tool.is_ok = !v->tool_fails;
+    if (v->shell)
+        s->events[EVENT_STATE].body.state =
+            (struct event_state){S("shell:bash_1"), sample_json(s, v->shell)};
     s->run_result.outcome = v->outcome;
     if (v->outcome == RUN_FAILED)
         s->run_result.error = err_new(v->error, "why");
