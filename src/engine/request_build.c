@@ -1,4 +1,5 @@
 /* request_build.c - a history becomes messages that every provider takes. */
+#include "engine/refused_media.h"
 #include "engine/request_build_parts.h"
 
 #define NOT_RUN "The tool call was not executed: the run ended before its turn came."
@@ -65,8 +66,14 @@ static void add_media(struct builder *b, struct message *to, const struct part *
 {
     struct arena *a = &b->out->arena;
     struct part sent = {.kind = PART_MEDIA, .media = request_media(a, &p->media)};
+    const struct json *refused =
+        refused_media_find(b->target->refused, b->target->provider, &sent.media);
 
-    if (!request_takes_media(b->target, &sent.media, place))
+    if (refused)
+        sent = (struct part){
+            .kind = PART_TEXT,
+            .text = request_name_refused(a, &sent.media, json_get_text(refused, "reason"))};
+    else if (!request_takes_media(b->target, &sent.media, place))
         sent = (struct part){.kind = PART_TEXT, .text = request_name_media(a, &sent.media)};
     message_add(to, &sent);
 }

@@ -192,3 +192,14 @@ struct str request_name_media(struct arena *a, const struct media *m)
         a, "[A file of type %" STR_FMT " (%" STR_FMT ") was left out: this model cannot take it.]",
         STR_ARG(m->mime), STR_ARG(name));
 }
+
+struct str request_name_refused(struct arena *a, const struct media *m, struct str reason)
+{
+    const char *what = str_starts(m->mime, S("image/"))     ? "image"
+                       : str_is(m->mime, "application/pdf") ? "document"
+                                                            : "file";
+    struct str name = m->name.n ? m->name : S("without a name");
+
+    return arena_format(a, "[%s (%" STR_FMT ") left out: the provider refused it: %" STR_FMT "]",
+                        what, STR_ARG(name), STR_ARG(reason));
+}

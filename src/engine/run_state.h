@@ -3,6 +3,7 @@
  *     run.c      from the prompt to the result
  *     turn.c     the rounds: ask, run the tools, again
  *     ask.c      one answer of the model, through the chain, committed
+ *     refused_media.c  files that a provider refused are left out
  *     reserve.c  what a request may take
  *     account.c  what it took
  *     final.c    the forced last turn

@@ -6,6 +6,7 @@
 #include "provider/aws_sign.h"
 #include "provider/decode.h"
 #include "provider/model_list.h"
+#include "provider/refused_part.h"
 #include "sys/loop.h"
 
 #include <stdio.h>
@@ -308,6 +309,17 @@ static struct err *try_fresh_key(struct exchange *x, const struct model_request 
     return take_refusal;
 }
 
+/* A refusal of a file says where it stands in the body. */
+static struct err *name_refused(struct err *take_error, struct str body)
+{
+    char hex[SHA256_HEX_SIZE];
+
+    if (!take_error || !take_error->refused_media)
+        return take_error;
+    refused_part_find(body, str_of(take_error->text), hex);
+    return err_refuse_media(take_error, hex);
+}
+
 static struct err *explain(const struct endpoint *e, struct err *take_error)
 {
     if (err_is(take_error, ERR_PROVIDER_AUTH) && e->config.key_hint.n)
@@ -335,6 +347,7 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
     secret_hide_in_err(&key, failure);
     if (failure)
         failure = try_fresh_key(&x, r, strbuf_str(&body), failure, reply);
+    failure = name_refused(failure, strbuf_str(&body));
     return failure ? explain(e, failure) : NULL;
 }
 
