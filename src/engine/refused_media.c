@@ -192,3 +192,31 @@ bool refused_media_leave_out(struct run *r, const struct built_messages *built, 
     arena_done(&files.arena);
     return n > 0;
 }
+
+/* --- before they are sent --- */
+
+struct media_limits run_media_limits(const struct run_plan *plan)
+{
+    const struct target *first = &plan->targets[0];
+
+    return provider_capabilities(first->provider, first->info).media;
+}
+
+struct err *run_fit_result(const struct run_plan *plan, struct tool_result *result)
+{
+    const struct media_limits limits = run_media_limits(plan);
+    size_t n_kept = 0;
+
+    for (size_t i = 0; i < result->n_media; i++) {
+        AUTO(strbuf) struct strbuf note = {0};
+        bool is_fine;
+
+        TRY(media_fit(&limits, &result->media[i], &result->arena, &note, &is_fine));
+        if (note.n)
+            tool_result_addf(result, "\n%" STR_FMT, STR_ARG(str_trim(strbuf_str(&note))));
+        if (is_fine)
+            result->media[n_kept++] = result->media[i];
+    }
+    result->n_media = n_kept;
+    return NULL;
+}

@@ -31,6 +31,10 @@ struct endpoint {
 #define COUNTS_WAIT_MS 10000
 #define ERROR_BODY_WAIT_MS 10000
 #define MAX_SHOWN_URL 200
+/* Of files, where a vendor documents no limit. */
+#define USUAL_MAX_EDGE 8000
+#define USUAL_MAX_IMAGE_BYTES ((size_t)5 << 20)
+#define USUAL_MAX_PDF_BYTES ((size_t)20 << 20)
 
 /* --- one exchange --- */
 
@@ -353,6 +357,19 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
 
 /* --- what it can, what it has --- */
 
+/* What a row leaves open is what keel has always sent. */
+static struct media_limits media_limits(const struct endpoint_config *c)
+{
+    struct media_limits l = c->words ? c->words->media : (struct media_limits){0};
+
+    return (struct media_limits){
+        .max_edge = l.max_edge ? l.max_edge : USUAL_MAX_EDGE,
+        .max_image_bytes = l.max_image_bytes ? l.max_image_bytes : USUAL_MAX_IMAGE_BYTES,
+        .max_pdf_bytes = l.max_pdf_bytes ? l.max_pdf_bytes : USUAL_MAX_PDF_BYTES,
+        .max_pdf_pages = l.max_pdf_pages,
+    };
+}
+
 static struct provider_capabilities capabilities(const struct provider *p,
                                                  const struct model_info *info)
 {
@@ -365,6 +382,7 @@ static struct provider_capabilities capabilities(const struct provider *p,
         .web_search = {.is_supported = search, .is_enabled = search},
         .web_fetch = {.is_supported = fetch, .is_enabled = fetch},
         .takes_file_urls = c->dialect->file_urls,
+        .media = media_limits(c),
     };
 }
 

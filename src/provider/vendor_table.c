@@ -5,30 +5,11 @@
  * documented is not sent. */
 #include "provider/catalogue.h"
 #include "provider/vendor.h"
+#include "provider/vendor_files.h"
 
 #define MODELS(table)                                                                              \
     .models = (table), .n_models = ARRAY_LEN(table), .catalogue_status = CATALOGUE_FALLBACK
 #define NO_MODELS .catalogue_status = CATALOGUE_UNAVAILABLE
-
-/* How the makers of an API complain about files, for all who offer it. Anthropic names the block:
- * "messages.5.content.1.image.source.base64.data: At least one of the image dimensions exceed max
- * allowed size: 8000 pixels". */
-#define ANTHROPIC_MEDIA_WORDS                                                                      \
-    ".image.source|.pdf.source|.document.source|could not process image|"                          \
-    "image dimensions exceed|image exceeds*maximum|PDF pages may be provided|"                     \
-    "could not process PDF|PDF specified|too many images|unable to download the file"
-#define OPENAI_MEDIA_WORDS                                                                         \
-    "unsupported image|image data you provided|image_url|.file_data|input_image|input_file|"       \
-    "while downloading|invalid base64|could not parse*image|failed to parse*PDF|"                  \
-    "does not support image"
-#define GEMINI_MEDIA_WORDS                                                                         \
-    "process input image|provided image is not valid|inline_data|inlineData|document has no "      \
-    "pages|unsupported MIME type|supported page limit|fetch content from the provided URL"
-#define LOCAL_MEDIA_WORDS                                                                          \
-    "image input is not supported|failed to load image|failed to process image|"                   \
-    "cannot identify image file|is not a multimodal model|may be provided in one prompt|"          \
-    "invalid image|illegal base64 data|image: unknown format|for image input|"                     \
-    "support image input|does not support images|failed to decode image"
 
 const struct vendor vendors[] = {
     {
@@ -49,7 +30,7 @@ const struct vendor vendors[] = {
         .overflow_words = "prompt is too long|exceed context limit",
         .has_web_search = true,
         .has_web_fetch = true,
-        .media_words = ANTHROPIC_MEDIA_WORDS,
+        ANTHROPIC_FILES,
         .models_path = "/v1/models?limit=1000",
         .api_key_url = "https://platform.claude.com/settings/keys",
         .console_url = "https://platform.claude.com",
@@ -69,7 +50,7 @@ const struct vendor vendors[] = {
         .overflow_words = "exceeds the context window|maximum context length is",
         .delay_words = "try again in ",
         .has_web_search = true,
-        .media_words = OPENAI_MEDIA_WORDS,
+        OPENAI_FILES,
         .models_path = "/models",
         .api_key_url = "https://platform.openai.com/api-keys",
         .console_url = "https://platform.openai.com",
@@ -90,7 +71,7 @@ const struct vendor vendors[] = {
         .overflow_words = "input token count*exceeds the maximum",
         .has_web_search = true,
         .has_web_fetch = true,
-        .media_words = GEMINI_MEDIA_WORDS,
+        GEMINI_FILES,
         .models_path = "/v1beta/models?pageSize=1000",
         .api_key_url = "https://aistudio.google.com/apikey",
         .console_url = "https://aistudio.google.com",
@@ -149,8 +130,7 @@ const struct vendor vendors[] = {
                           "exceeds the context window|"
                           "input token count*exceeds the maximum|maximum prompt length is",
         .delay_words = "try again in ",
-        .media_words = ANTHROPIC_MEDIA_WORDS "|" OPENAI_MEDIA_WORDS "|" GEMINI_MEDIA_WORDS
-                                             "|" LOCAL_MEDIA_WORDS,
+        ROUTER_FILES,
         .models_path = "/models",
         .api_key_url = "https://openrouter.ai/settings/keys",
         .console_url = "https://openrouter.ai",
@@ -173,7 +153,7 @@ const struct vendor vendors[] = {
                     .most_effort = EFFORT_HIGH},
         .overflow_words = "reduce the length of the messages",
         .delay_words = "try again in ",
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://console.groq.com/keys",
         .console_url = "https://console.groq.com",
@@ -202,7 +182,7 @@ const struct vendor vendors[] = {
                 .reasoning_replay = REPLAY_THINKING_PARTS,
             },
         .overflow_words = "too large for model with*maximum context length",
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://console.mistral.ai/api-keys",
         .console_url = "https://console.mistral.ai",
@@ -226,7 +206,7 @@ const struct vendor vendors[] = {
                     .max_search_domains = 5},
         .overflow_words = "maximum prompt length is",
         .has_web_search = true,
-        .media_words = OPENAI_MEDIA_WORDS,
+        OPENAI_FILES,
         .models_path = "/models",
         .api_key_url = "https://console.x.ai/team/default/api-keys",
         .console_url = "https://console.x.ai",
@@ -253,7 +233,7 @@ const struct vendor vendors[] = {
             },
         .overflow_words = "tokens + `max_new_tokens` must be|maximum context length is|"
                           "longer than the model's context length",
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://api.together.ai/settings/api-keys",
         .console_url = "https://api.together.ai",
@@ -279,7 +259,7 @@ const struct vendor vendors[] = {
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
         .overflow_words = "prompt is too long|maximum context length",
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://app.fireworks.ai/settings/users/api-keys",
         .console_url = "https://app.fireworks.ai",
@@ -296,7 +276,7 @@ const struct vendor vendors[] = {
         .base_url_env = "CEREBRAS_BASE_URL",
         .key_env = "CEREBRAS_API_KEY",
         .dialect = {.no_custom_tools = true, .no_strict_tools = true, .most_effort = EFFORT_HIGH},
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .console_url = "https://cloud.cerebras.ai",
         .official_url = "https://inference-docs.cerebras.ai",
@@ -320,7 +300,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .reasoning_replay = REPLAY_REASONING_CONTENT, /* demanded within a turn */
             },
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://platform.moonshot.ai/console/api-keys",
         .console_url = "https://platform.moonshot.ai",
@@ -346,7 +326,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .api_key_url = "https://z.ai/manage-apikey/apikey-list",
         .console_url = "https://z.ai",
         .official_url = "https://docs.z.ai",
@@ -373,7 +353,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_ENABLE_THINKING,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .console_url = "https://modelstudio.console.alibabacloud.com",
         .official_url = "https://www.alibabacloud.com/help/en/model-studio/",
@@ -397,8 +377,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_OBJECT,
                 .reasoning_replay = REPLAY_REASONING_DETAILS,
             },
-        .media_words = ANTHROPIC_MEDIA_WORDS "|" OPENAI_MEDIA_WORDS "|" GEMINI_MEDIA_WORDS
-                                             "|" LOCAL_MEDIA_WORDS,
+        ROUTER_FILES,
         .models_path = "/models",
         .console_url = "https://vercel.com/ai-gateway",
         .official_url = "https://vercel.com/docs/ai-gateway",
@@ -421,7 +400,7 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://huggingface.co/settings/tokens",
         .console_url = "https://huggingface.co",
@@ -446,7 +425,7 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
-        .media_words = OPENAI_MEDIA_WORDS,
+        OPENAI_FILES,
         .models_path = "/models",
         .console_url = "https://github.com/settings/copilot",
         .official_url = "https://docs.github.com/copilot",
@@ -467,7 +446,7 @@ const struct vendor vendors[] = {
         .model_env = "ANTHROPIC_MODEL",
         .auth = AUTH_AWS,
         .dialect = {.bedrock = true, .no_top_level_cache = true},
-        .media_words = ANTHROPIC_MEDIA_WORDS,
+        ANTHROPIC_FILES,
         .console_url = "https://console.aws.amazon.com/bedrock",
         .official_url = "https://docs.aws.amazon.com/bedrock/",
         .setup_prompt = "Set AWS_REGION, and credentials as for the AWS CLI",
@@ -488,7 +467,7 @@ const struct vendor vendors[] = {
         .auth = AUTH_GOOGLE,
         .dialect = {.vertex = true},
         .has_web_search = true,
-        .media_words = GEMINI_MEDIA_WORDS,
+        GEMINI_FILES,
         .console_url = "https://console.cloud.google.com/vertex-ai",
         .official_url = "https://cloud.google.com/vertex-ai/generative-ai/docs",
         .setup_prompt = "Set GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CLOUD_PROJECT",
@@ -509,7 +488,7 @@ const struct vendor vendors[] = {
         .model_env = "ANTHROPIC_MODEL",
         .auth = AUTH_GOOGLE,
         .dialect = {.vertex = true, .no_top_level_cache = true},
-        .media_words = ANTHROPIC_MEDIA_WORDS,
+        ANTHROPIC_FILES,
         .console_url = "https://console.cloud.google.com/vertex-ai",
         .official_url = "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models",
         .setup_prompt = "Set GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CLOUD_PROJECT",
@@ -531,7 +510,7 @@ const struct vendor vendors[] = {
         .auth = AUTH_API_KEY,
         .overflow_words = "exceeds the context window|maximum context length is",
         .delay_words = "try again in ",
-        .media_words = OPENAI_MEDIA_WORDS,
+        OPENAI_FILES,
         .models_path = "/models",
         .console_url = "https://portal.azure.com",
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/openai/",
@@ -555,7 +534,7 @@ const struct vendor vendors[] = {
         .token_env = "AZURE_OPENAI_AD_TOKEN",
         .auth = AUTH_API_KEY,
         .dialect = {.deployments = true, .no_custom_tools = true},
-        .media_words = OPENAI_MEDIA_WORDS,
+        OPENAI_FILES,
         .console_url = "https://portal.azure.com",
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/openai/",
         .setup_prompt = "Paste your Azure OpenAI key, and set AZURE_OPENAI_ENDPOINT and "
@@ -573,7 +552,7 @@ const struct vendor vendors[] = {
         .key_env = "ANTHROPIC_FOUNDRY_API_KEY",
         .model_env = "ANTHROPIC_MODEL",
         .auth = AUTH_X_API_KEY,
-        .media_words = ANTHROPIC_MEDIA_WORDS,
+        ANTHROPIC_FILES,
         .console_url = "https://ai.azure.com",
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/",
         .setup_prompt =
@@ -594,7 +573,7 @@ const struct vendor vendors[] = {
         .overflow_words = "exceeds the context length|exceeded max context length|"
                           "exceeds the available context size|"
                           "exceeds maximum context length",
-        .media_words = LOCAL_MEDIA_WORDS,
+        .media_words = LOCAL_WORDS,
         .models_path = "/api/tags",
         .api_key_url = "https://ollama.com/settings/keys",
         .console_url = "https://ollama.com",
@@ -622,7 +601,7 @@ const struct vendor vendors[] = {
             },
         .overflow_words = "exceeds the available context size|exceeds context size|"
                           "context size has been exceeded",
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .official_url = "https://github.com/ggml-org/llama.cpp",
         .setup_prompt = "Start llama-server with --jinja and a model",
@@ -648,7 +627,7 @@ const struct vendor vendors[] = {
         .overflow_words = "maximum context length is|"
                           "longer than the maximum model length|"
                           "is longer than the model's context|maximum input length of",
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .official_url = "https://docs.vllm.ai",
         .setup_prompt = "Start vllm serve with a model and --enable-auto-tool-choice",
@@ -675,7 +654,7 @@ const struct vendor vendors[] = {
         .overflow_words = "greater than the context length|context the overflows|"
                           "context overflow|loaded with context length of only|"
                           "exceeds the available context size|reached context length",
-        .media_words = OPENAI_MEDIA_WORDS "|" LOCAL_MEDIA_WORDS,
+        CHAT_FILES,
         .models_path = "/models",
         .official_url = "https://lmstudio.ai/docs",
         .setup_prompt = "Start the server of LM Studio, and load a model",
@@ -697,8 +676,7 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
-        .media_words = ANTHROPIC_MEDIA_WORDS "|" OPENAI_MEDIA_WORDS "|" GEMINI_MEDIA_WORDS
-                                             "|" LOCAL_MEDIA_WORDS,
+        ROUTER_FILES,
         .models_path = "/models",
         .official_url = "https://docs.litellm.ai",
         .setup_prompt = "Set LITELLM_PROXY_API_BASE to the address of the gateway",
@@ -735,8 +713,7 @@ const struct vendor vendors[] = {
                           "maximum prompt length is|tokens + `max_new_tokens` must be|"
                           "longer than the model's context length",
         .delay_words = "try again in ",
-        .media_words = ANTHROPIC_MEDIA_WORDS "|" OPENAI_MEDIA_WORDS "|" GEMINI_MEDIA_WORDS
-                                             "|" LOCAL_MEDIA_WORDS,
+        ROUTER_FILES,
         .models_path = "/models",
         .setup_prompt = "Set KEEL_BASE_URL to the address of the server, with its /v1",
         NO_MODELS,
