@@ -74,7 +74,8 @@ static void add_media(struct builder *b, struct message *to, const struct part *
             .kind = PART_TEXT,
             .text = request_name_refused(a, &sent.media, json_get_text(refused, "reason"))};
     else if (!request_takes_media(b->target, &sent.media, place))
-        sent = (struct part){.kind = PART_TEXT, .text = request_name_media(a, &sent.media)};
+        sent =
+            (struct part){.kind = PART_TEXT, .text = request_name_media(a, b->target, &sent.media)};
     message_add(to, &sent);
 }
 
@@ -320,7 +321,7 @@ static void add_content(struct builder *b, struct message *to, const struct part
 
         if (p->kind == PART_MEDIA && result->is_error && speaks_anthropic(b)) {
             media = request_media(&b->out->arena, &p->media);
-            message_add_text(to, request_name_media(&b->out->arena, &media));
+            message_add_text(to, request_name_media(&b->out->arena, b->target, &media));
         } else {
             add_said(b, to, p, FILE_IN_RESULT);
         }

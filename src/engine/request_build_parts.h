@@ -35,7 +35,8 @@ struct media request_media(struct arena *a, const struct media *m);
 bool request_takes_media(const struct request_target *t, const struct media *m,
                          enum file_place place);
 /* What stands in its place. */
-struct str request_name_media(struct arena *a, const struct media *m);
+struct str request_name_media(struct arena *a, const struct request_target *t,
+                              const struct media *m);
 /* The same for a file that the provider has refused. */
 struct str request_name_refused(struct arena *a, const struct media *m, struct str reason);
 

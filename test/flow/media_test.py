@@ -8,80 +8,15 @@ import json
 import pathlib
 import struct
 import subprocess
-import zlib
 
 import scripted
 from agent import AgentTest, Call, Turn
+from media_files import WEBP, gif, locked_pdf, noise, pdf, png
 from scripted import ANTHROPIC, BY_NAME
 
 KEEL_MEDIA = pathlib.Path(scripted.keel_test.KEEL).resolve().parent / "keel-media"
 SCALE, COUNT, PAGES = 1, 2, 3
 DONE, REFUSED, BROKEN, ENCRYPTED, TOO_LARGE, UNKNOWN = range(1, 7)
-WEBP = base64.b64decode("UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA")
-
-
-def png_chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def png(width, height, rows=None, depth=8, color=2):
-    rows = rows or (b"\0" + b"\x80\x20\x20" * width) * height
-    return (b"\x89PNG\r\n\x1a\n" +
-            png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, 0)) +
-            png_chunk(b"IDAT", zlib.compress(rows, 9)) + png_chunk(b"IEND", b""))
-
-
-def noise(width, height):
-    """An opaque PNG that does not compress."""
-    seed, rows = 1, bytearray()
-    for _ in range(height):
-        rows.append(0)
-        for _ in range(width * 3):
-            seed = (seed * 1103515245 + 12345) & 0x7fffffff
-            rows.append(seed >> 16 & 255)
-    return png(width, height, bytes(rows))
-
-
-def gif(width, height):
-    """One frame of one colour: codes of 9 bits with a clear before each pixel never need more."""
-    table = b"\x20\x80\x20" * 256
-    bits, n_bits, data = 0, 0, bytearray()
-    for code in [c for _ in range(width * height) for c in (256, 1)] + [257]:
-        bits |= code << n_bits
-        n_bits += 9
-        while n_bits >= 8:
-            data.append(bits & 255)
-            bits, n_bits = bits >> 8, n_bits - 8
-    data.append(bits)
-    blocks = b"".join(bytes([len(data[i:i + 255])]) + data[i:i + 255]
-                      for i in range(0, len(data), 255))
-    return (b"GIF89a" + struct.pack("<HHBBB", width, height, 0xf7, 0, 0) + table + b"," +
-            struct.pack("<HHHHB", 0, 0, width, height, 0) + b"\x08" + blocks + b"\0;")
-
-
-def pdf(n_pages, trailer=b"", extra=()):
-    objects = [b"<</Type/Catalog/Pages 2 0 R>>",
-               b"<</Type/Pages/Count %d/Kids[%s]>>" % (n_pages, b" ".join(
-                   b"%d 0 R" % (3 + n) for n in range(n_pages)))]
-    objects += [b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 %d 100]>>" % (100 + n)
-                for n in range(n_pages)]
-    objects += extra
-    out, places = bytearray(b"%PDF-1.4\n"), []
-    for number, body in enumerate(objects, 1):
-        places.append(len(out))
-        out += b"%d 0 obj\n%s\nendobj\n" % (number, body)
-    start = len(out)
-    out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1)
-    out += b"".join(b"%010d 00000 n \n" % place for place in places)
-    out += b"trailer\n<</Size %d/Root 1 0 R%s>>\nstartxref\n%d\n%%%%EOF\n" % (
-        len(objects) + 1, trailer, start)
-    return bytes(out)
-
-
-def locked_pdf():
-    """No password fits: its check values are nonsense."""
-    lock = (b"<</Filter/Standard/V 1/R 2/P -44/O<" + b"41" * 32 + b">/U<" + b"42" * 32 + b">>>")
-    return pdf(1, b"/Encrypt 4 0 R/ID[<00><00>]", [lock])
 
 
 class Reply:
@@ -161,6 +96,15 @@ class Program(scripted.KeelTest):
                       ask_media(PAGES, pdf(2), first=0, last=1)):
             self.assertEqual((reply.status, reply.outcome), (0, REFUSED))
         self.assertEqual(ask_media(SCALE, b"BM" + bytes(100)).outcome, UNKNOWN)
+
+    def test_it_has_given_up_all_it_could_do_before_it_reads(self):
+        with subprocess.Popen([KEEL_MEDIA], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+            status = ""
+            while "Seccomp:\t2" not in status:  # it waits for its input after that
+                status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+                self.assertIsNone(process.poll())
+            self.assertIn("NoNewPrivs:\t1", status)
+            process.communicate(b"")
 
     def test_pages_are_counted_and_cut_out(self):
         self.assertEqual(ask_media(COUNT, pdf(40)).n_pages, 40)
@@ -278,6 +222,21 @@ class Media(AgentTest):
         self.assertEqual(image["media_type"], "image/png")
         self.assertEqual(size_of_png(base64.b64decode(image["data"])), (2000, 2))
         self.assertIn("was scaled from 9000x10 to 2000x2", json.dumps(content))
+
+    def test_an_image_of_a_notebook_is_scaled_like_any_other(self):
+        picture = base64.b64encode(png(9000, 10)).decode()
+        notebook = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [{
+            "cell_type": "code", "id": "a", "metadata": {}, "source": "plot()",
+            "execution_count": 1, "outputs": [{"output_type": "display_data", "metadata": {},
+                                               "data": {"image/png": picture}}]}]}
+        text, [file] = self.result_of(self.read("a.ipynb", json.dumps(notebook).encode()))
+        self.assertIn("was scaled from 9000x10 to 2000x2 pixels", text)
+        self.assertEqual(size_of_png(base64.b64decode(file["data"])), (2000, 2))
+
+    def test_doctor_says_where_the_program_is(self):
+        self.assertIn(str(KEEL_MEDIA), self.keel("doctor").out)
+        lost = self.keel("doctor", env={"KEEL_MEDIA": "/nonexistent"}).out
+        self.assertIn("large images are not scaled", lost)
 
     def test_only_the_pages_that_were_asked_for_are_sent(self):
         text, [file] = self.result_of(self.read("long.pdf", pdf(40), pages="3-5"))

@@ -5,25 +5,14 @@ gets the vendor's 400, whichever process of keel sends it.
 """
 import base64
 import json
-import struct
-import zlib
 
 import scripted
 from agent import AgentTest, Call, Thought, Turn
+from media_files import png, png_chunk
 from scripted import ANTHROPIC, for_each_protocol, json_answer
 
 
-def png(width, height, color=b"\x80\x20\x20"):
-    def chunk(kind, data):
-        return (struct.pack(">I", len(data)) + kind + data +
-                struct.pack(">I", zlib.crc32(kind + data)))
-    row = b"\0" + color * width
-    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0,
-                                                              0)) +
-            chunk(b"IDAT", zlib.compress(row * height, 9)) + chunk(b"IEND", b""))
-
-
-POISON, GOOD = png(3, 2), png(4, 4, b"\x10\x90\x10")
+POISON, GOOD = png(3, 2), png(4, 4)
 
 # What vendors say of an image, as far as possible with the place where it stands.
 SAY_NOTHING = {
@@ -197,6 +186,32 @@ class RefusedMedia(AgentTest):
         self.assert_status(result, 0)
         last = json.loads(result.out.splitlines()[-1])
         self.assertEqual(last["result"], "I cannot see it.")
+
+    def test_a_request_that_is_too_long_because_of_files_loses_the_older_ones(self):
+        """Five photographs of 3.5 MB: what was seen already goes, the newest stays."""
+        names = [f"{number}.png" for number in range(5)]
+        for number, name in enumerate(names):
+            rows = b"".join(b"\0" + bytes(((x * x * (y + number + 7)) >> 5) & 255
+                                          for x in range(3 * 1000)) for y in range(10))
+            file = bytearray(png(1000, 10, rows))
+            at = len(file) - 12  # before its end: a chunk that nobody looks at
+            (self.project / name).write_bytes(
+                bytes(file[:at]) + png_chunk(b"keEl", bytes(3_500_000)) + bytes(file[at:]))
+        long = json_answer({"type": "error", "error": {
+            "type": "request_too_large", "message": "Request exceeds the maximum size"}}, 413)
+        rounds = [self.encode(ANTHROPIC, Turn(Call("Read", file_path=name))) for name in names]
+        done = self.encode(ANTHROPIC, Turn("Done."))
+
+        def answer(request):
+            if len(request.body) > 16_000_000:
+                return long
+            return rounds.pop(0) if rounds else done
+        provider = self.provider(answer)
+        result = self.run_agent(ANTHROPIC, provider, "look")
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, "Done.\n")
+        last = self.last_texts(provider)
+        self.assertEqual(last.count("left out: the provider refused it"), 3)
 
     def test_a_replay_makes_the_same_requests(self):
         provider = self.refusing(ANTHROPIC, Turn(Call("Read", file_path="poison.png")),
