@@ -85,6 +85,7 @@ struct err *err_wrap(struct err *take_cause, const char *format, ...)
     e->retry_after_ms = take_cause->retry_after_ms;
     e->peer_status = take_cause->peer_status;
     e->is_final = take_cause->is_final;
+    e->refused_media = take_cause->refused_media ? mem_strdup(take_cause->refused_media) : NULL;
     e->cause = take_cause;
     return e;
 }
@@ -106,6 +107,15 @@ struct err *err_final(struct err *e)
     return e;
 }
 
+struct err *err_refuse_media(struct err *e, const char *sha256_hex)
+{
+    char *copy = mem_strdup(sha256_hex);
+
+    mem_free(e->refused_media);
+    e->refused_media = copy;
+    return e;
+}
+
 struct err *err_copy(const struct err *e)
 {
     struct err *copy;
@@ -117,6 +127,7 @@ struct err *err_copy(const struct err *e)
     copy->retry_after_ms = e->retry_after_ms;
     copy->peer_status = e->peer_status;
     copy->is_final = e->is_final;
+    copy->refused_media = e->refused_media ? mem_strdup(e->refused_media) : NULL;
     copy->cause = err_copy(e->cause);
     return copy;
 }
@@ -127,6 +138,7 @@ void err_free(struct err *e)
         struct err *cause = e->cause;
         mem_free(e->text);
         mem_free(e->hint);
+        mem_free(e->refused_media);
         mem_free(e);
         e = cause;
     }

@@ -70,6 +70,9 @@ struct err {
     int64_t retry_after_ms; /* what the peer asked for; -1 when it did not say */
     int peer_status;        /* HTTP, as the peer sent it; 0: there was none */
     bool is_final;          /* the same call would fail again, though its kind is retryable */
+    /* The peer refused a file in the request: the SHA-256 of its content in hex, or "" where the
+     * peer does not say which file; NULL: it complains about something else. */
+    char *refused_media;
     struct err *cause;
 };
 
@@ -78,13 +81,16 @@ NEVER_NULL MUST_USE struct err *err_new(enum err_kind kind, const char *format, 
 /* The text, then what errno means; with a hint where a disk is full. */
 NEVER_NULL MUST_USE struct err *err_errno(enum err_kind kind, int error, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* Says what was being done when `take_cause` happened; keeps its kind and retry-after. */
+/* Says what was being done when `take_cause` happened; keeps its kind, retry-after and
+ * refused file. */
 NEVER_NULL MUST_USE struct err *err_wrap(struct err *take_cause, const char *format, ...)
     PRINTF_LIKE(2, 3);
 /* Sets what to do next and returns the same error: `return err_hint(err_new(...), "...")`. */
 NEVER_NULL MUST_USE struct err *err_hint(struct err *e, const char *format, ...) PRINTF_LIKE(2, 3);
 /* Marks that asking again is of no use and returns the same error. */
 NEVER_NULL MUST_USE struct err *err_final(struct err *e);
+/* Marks that the peer refused a file and returns the same error. */
+NEVER_NULL MUST_USE struct err *err_refuse_media(struct err *e, const char *sha256_hex);
 MUST_USE struct err *err_copy(const struct err *e);
 void err_free(struct err *e);
 DEFINE_AUTO_PTR(err, err_free)

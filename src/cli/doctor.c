@@ -175,6 +175,7 @@ static struct err *run(const struct args *args, int *ret_status)
     doctor_check_providers(&report, &runtime);
     doctor_check_network(&report, &runtime);
     doctor_check_sandbox(&report, &runtime);
+    doctor_check_media(&report);
     doctor_check_stores(&report, &runtime);
     doctor_check_terminal(&report);
     if (args_has(args, "probe"))

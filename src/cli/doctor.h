@@ -25,6 +25,7 @@ void doctor_check_rules(struct report *r, const struct runtime *runtime);
 void doctor_check_providers(struct report *r, struct runtime *runtime);
 void doctor_check_network(struct report *r, const struct runtime *runtime);
 void doctor_check_sandbox(struct report *r, const struct runtime *runtime);
+void doctor_check_media(struct report *r);
 void doctor_check_stores(struct report *r, const struct runtime *runtime);
 void doctor_check_terminal(struct report *r);
 

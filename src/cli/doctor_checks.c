@@ -225,6 +225,20 @@ void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
     }
 }
 
+/* --- files --- */
+
+void doctor_check_media(struct report *r)
+{
+    char path[4096];
+    AUTO(err) struct err *e = proc_find_media(path);
+
+    if (e)
+        report_add(r, HEALTH_NOTE, "Files", "keel-media",
+                   "%s; large images are not scaled, and PDF documents come whole", e->text);
+    else
+        report_add(r, HEALTH_GOOD, "Files", "keel-media", "%s", path);
+}
+
 /* --- stores --- */
 
 void doctor_check_stores(struct report *r, const struct runtime *runtime)

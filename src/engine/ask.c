@@ -2,7 +2,7 @@
  *
  * The reply is the pending answer. Whatever ends the asking (the answer's end, an abort, an error)
  * there is one way from it into the history. */
-#include "engine/request_build.h"
+#include "engine/refused_media.h"
 #include "engine/run_state.h"
 #include "engine/shorten.h"
 
@@ -23,6 +23,7 @@ struct ask_state {
     const char *slugs[CHAIN_MAX_TARGETS * 8]; /* codes of the attempts that failed */
     size_t n_slugs;
     int64_t prompt_tokens; /* of the conversation, as the ledger has them */
+    struct refusals refusals;
     /* of the attempt under way */
     struct model_request *request;
     struct reservation reserved;
@@ -169,6 +170,7 @@ static void build_messages(struct ask_state *a, const struct target *t)
         .protocol = t->provider->protocol,
         .info = t->info,
         .takes_file_urls = provider_capabilities(t->provider, t->info).takes_file_urls,
+        .refused = a->run->conversation->tools,
         .model = t->model,
         .authored = begins_as_session(a) ? a->run->plan->system : a->aside->system,
         .tools = a->tools,
@@ -490,6 +492,13 @@ static void settle(void *self, const struct attempt *attempt)
         a->slugs[a->n_slugs++] = err_code(attempt->error->kind);
 }
 
+static bool ask_repair(void *self, const struct target *t, const struct err *why)
+{
+    struct ask_state *a = self;
+
+    return refused_media_leave_out(a->run, &a->built, t->provider->id, why, &a->refusals);
+}
+
 static void on_retry(void *self, const struct attempt *attempt)
 {
     struct ask_state *a = self;
@@ -617,9 +626,9 @@ static struct err *check_stop(const struct reply *reply)
 static struct err *ask(struct ask_state *a, struct message **ret_message)
 {
     struct run *r = a->run;
-    struct chain_hooks hooks = {fits,      build,    reserve,     before_send,
-                                settle,    on_retry, on_fallback, known_delay,
-                                drop_text, a,        r->secrets};
+    struct chain_hooks hooks = {fits,        build,      reserve,  before_send,
+                                settle,      ask_repair, on_retry, on_fallback,
+                                known_delay, drop_text,  a,        r->secrets};
     struct provider_call call = r->options->call;
     const struct target *target = &r->plan->targets[0];
     struct err *e;

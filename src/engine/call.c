@@ -399,7 +399,8 @@ static struct err *run_tool(struct call *c)
 
     TRY(task_check());
     c->was_executed = true;
-    return t->run(t, &context, c->verdict.args, &c->result);
+    TRY(t->run(t, &context, c->verdict.args, &c->result));
+    return run_fit_result(c->run->plan, &c->result);
 }
 
 /* What a tool's error says, for the model. */

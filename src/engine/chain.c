@@ -210,6 +210,12 @@ static bool may_go_on(const struct ask *a)
            (a->hooks->drop_text && a->hooks->drop_text(a->hooks->self));
 }
 
+static bool is_repaired(const struct ask *a, const struct target *t, const struct err *e)
+{
+    return e && !err_is(e, ERR_CANCELLED) && !has_shown_text(a->reply) && a->hooks->repair &&
+           a->hooks->repair(a->hooks->self, t, e);
+}
+
 static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_verdict)
 {
     const struct target *t = &a->chain->targets[index];
@@ -221,6 +227,10 @@ static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_ver
         bool was_refused;
         AUTO(err) struct err *e = try_once(a, &attempt, &was_refused);
 
+        if (!was_refused && is_repaired(a, t, e)) {
+            max++;
+            continue;
+        }
         *ret_verdict = was_refused ? FINAL : judge(e);
         if (*ret_verdict == ANSWERED || *ret_verdict == FINAL)
             return TAKE(e);

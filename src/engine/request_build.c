@@ -1,4 +1,5 @@
 /* request_build.c - a history becomes messages that every provider takes. */
+#include "engine/refused_media.h"
 #include "engine/request_build_parts.h"
 
 #include "engine/ledger.h"
@@ -57,9 +58,16 @@ static void add_media(struct builder *b, struct message *to, const struct part *
 {
     struct arena *a = &to->arena;
     struct part sent = {.kind = PART_MEDIA, .media = request_media(a, &p->media)};
+    const struct json *refused =
+        refused_media_find(b->target->refused, b->target->provider, &sent.media);
 
-    if (!request_takes_media(b->target, &sent.media, place))
-        sent = (struct part){.kind = PART_TEXT, .text = request_name_media(a, &sent.media)};
+    if (refused)
+        sent = (struct part){
+            .kind = PART_TEXT,
+            .text = request_name_refused(a, &sent.media, json_get_text(refused, "reason"))};
+    else if (!request_takes_media(b->target, &sent.media, place))
+        sent =
+            (struct part){.kind = PART_TEXT, .text = request_name_media(a, b->target, &sent.media)};
     message_lend(to, &sent);
 }
 
@@ -324,7 +332,7 @@ static void add_content(struct builder *b, struct message *to, const struct part
 
         if (p->kind == PART_MEDIA && result->is_error && speaks_anthropic(b)) {
             media = request_media(&to->arena, &p->media);
-            message_add_text(to, request_name_media(&to->arena, &media));
+            message_add_text(to, request_name_media(&to->arena, b->target, &media));
         } else {
             add_said(b, to, p, FILE_IN_RESULT);
         }

@@ -16,7 +16,8 @@
  *   pairs; and reasoning only where nothing before it has changed since it was made, if its
  * provider checks that;
  * - an answer that was interrupted or broke off says so at its end;
- * - media that the model or its protocol cannot take are named instead of sent;
+ * - media that the model or its protocol cannot take, or that its provider has refused before, are
+ *   named instead of sent;
  * - system messages become the system text.
  *
  * The same history gives the same messages, and a longer one begins with those of the shorter: so
@@ -29,14 +30,16 @@
 #include "model/history.h"
 #include "model/message_list.h"
 #include "model/request.h"
+#include "port/tool_session.h"
 
 #define INTERRUPTED_NOTE "[This response was interrupted by the user]"
 #define BROKEN_NOTE "[This response broke off before it was complete]"
 
 struct request_target {
-    struct str provider, protocol; /* whose native parts may go along */
-    const struct model_info *info; /* NULL: nothing is known, so it is taken to see and hear */
-    bool takes_file_urls;          /* addresses of files too, not only of images */
+    struct str provider, protocol;      /* whose native parts may go along */
+    const struct model_info *info;      /* NULL: nothing is known, so it is taken to see and hear */
+    bool takes_file_urls;               /* addresses of files too, not only of images */
+    const struct tool_session *refused; /* knows files that it has refused; NULL: none */
     /* What stands before the messages: model, system text, tools. */
     struct str model, authored;
     const struct tool_def *const *tools;

@@ -181,14 +181,34 @@ bool request_takes_media(const struct request_target *t, const struct media *m,
            (is_pdf_address && t->takes_file_urls);
 }
 
-struct str request_name_media(struct arena *a, const struct media *m)
+static const char *kind_word(const struct media *m)
+{
+    if (str_starts(m->mime, S("image/")))
+        return "image";
+    return str_is(m->mime, "application/pdf") ? "document" : "file";
+}
+
+struct str request_name_media(struct arena *a, const struct request_target *t,
+                              const struct media *m)
 {
     struct str name = m->name.n ? m->name : S("without a name");
 
+    if (m->source == MEDIA_URL && is_address(m->data) && is_perceived(t->info, m->mime))
+        return arena_format(a,
+                            "[%s at %" STR_FMT " left out: this provider takes %ss only as bytes]",
+                            kind_word(m), STR_ARG(m->data), kind_word(m));
     if (is_empty(m))
         return arena_format(a, "[A file of type %" STR_FMT " (%" STR_FMT ") is empty.]",
                             STR_ARG(m->mime), STR_ARG(name));
     return arena_format(
         a, "[A file of type %" STR_FMT " (%" STR_FMT ") was left out: this model cannot take it.]",
         STR_ARG(m->mime), STR_ARG(name));
+}
+
+struct str request_name_refused(struct arena *a, const struct media *m, struct str reason)
+{
+    struct str name = m->name.n ? m->name : S("without a name");
+
+    return arena_format(a, "[%s (%" STR_FMT ") left out: the provider refused it: %" STR_FMT "]",
+                        kind_word(m), STR_ARG(name), STR_ARG(reason));
 }

@@ -30,7 +30,10 @@ struct media request_media(struct arena *a, const struct media *m);
 bool request_takes_media(const struct request_target *t, const struct media *m,
                          enum file_place place);
 /* What stands in its place. */
-struct str request_name_media(struct arena *a, const struct media *m);
+struct str request_name_media(struct arena *a, const struct request_target *t,
+                              const struct media *m);
+/* The same for a file that the provider has refused. */
+struct str request_name_refused(struct arena *a, const struct media *m, struct str reason);
 
 /* --- what stands before an answer --- */
 
@@ -51,6 +54,7 @@ struct built_prefix {
     struct strbuf provider, protocol;
     unsigned capabilities;
     bool takes_file_urls;
+    uint64_t refused;  /* files that it would not take */
     struct bound head; /* of what stands before the messages */
     bool is_lent;
 };

@@ -1,4 +1,5 @@
 /* request_build_prefix.c - what is built of a request, and what the next one begins with. */
+#include "engine/refused_media.h"
 #include "engine/request_build_parts.h"
 
 /* --- states --- */
@@ -48,7 +49,7 @@ size_t request_count_settled(const struct message *const *messages, size_t n)
     return 0;
 }
 
-/* Nothing else is asked of a model when files are left out. */
+/* Nothing else is asked of a model when files are left out for what it cannot take. */
 static unsigned capabilities_of(const struct request_target *t)
 {
     return t->info ? t->info->capabilities : ~0u;
@@ -62,7 +63,8 @@ static bool is_same_target(const struct built_prefix *p, const struct request_ta
         bound_begin(&head, t);
     return str_eq(strbuf_str(&p->provider), t->provider) &&
            str_eq(strbuf_str(&p->protocol), t->protocol) && p->capabilities == capabilities_of(t) &&
-           p->takes_file_urls == t->takes_file_urls && bound_is_same(&p->head, &head);
+           p->takes_file_urls == t->takes_file_urls &&
+           p->refused == refused_media_mark(t->refused) && bound_is_same(&p->head, &head);
 }
 
 bool built_prefix_fits(const struct built_prefix *p, const struct request_target *t,
@@ -93,6 +95,7 @@ void built_prefix_begin(struct built_prefix *p, const struct request_target *t,
     strbuf_add(&p->protocol, t->protocol);
     p->capabilities = capabilities_of(t);
     p->takes_file_urls = t->takes_file_urls;
+    p->refused = refused_media_mark(t->refused);
     if (request_is_bound(t))
         bound_begin(&p->head, t);
     build_state_begin(&p->built, t, messages, n);

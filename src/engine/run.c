@@ -160,11 +160,26 @@ static void tell_begin(struct run *r)
     run_emit(r, EVENT_RUN_BEGIN, &e);
 }
 
+/* Files in it as the provider takes them. */
+static struct err *fit_input(struct run *r)
+{
+    const struct media_limits limits = run_media_limits(first_plan(r));
+    struct message *fitted;
+
+    TRY(media_fit_message(&limits, r->input, &fitted));
+    message_unref(r->input);
+    r->input = fitted;
+    return NULL;
+}
+
 /* What could not be read back is neither stored nor sent. */
 static struct err *check_input(struct run *r)
 {
-    struct err *e = r->input ? message_check(r->input, "the prompt") : NULL;
+    struct err *e = r->input ? fit_input(r) : NULL;
 
+    if (e) /* cancelled */
+        return e;
+    e = r->input ? message_check(r->input, "the prompt") : NULL;
     if (!e)
         return NULL;
     message_unref(TAKE(r->input));

@@ -3,6 +3,7 @@
  *     run.c      from the prompt to the result
  *     turn.c     the rounds: ask, run the tools, again
  *     ask.c      one answer of the model, through the chain, committed
+ *     refused_media.c  files: as providers take them, and those that they refuse
  *     reserve.c  what a request may take
  *     account.c  what it took
  *     final.c    the forced last turn
@@ -120,6 +121,11 @@ MUST_USE struct err *hook_stop(struct run *r, struct str answer, struct str *ret
 /* The same for a forced last turn: nothing can follow it. */
 MUST_USE struct err *hook_last_stop(struct run *r, struct str answer);
 void hook_failure(struct run *r, const struct err *e);
+
+/* refused_media.c */
+struct media_limits run_media_limits(const struct run_plan *plan); /* of its first target */
+/* Files of a tool's result as the provider takes them. */
+MUST_USE struct err *run_fit_result(const struct run_plan *plan, struct tool_result *result);
 
 /* save_points.c */
 /* An error keeps the call from running: it was cancelled, or the journal is not durable. */

@@ -10,6 +10,7 @@
 #include "model/request.h"
 #include "net/http.h"
 #include "port/credential.h"
+#include "port/media.h"
 
 struct provider;
 
@@ -53,7 +54,8 @@ struct native_web_tool {
 struct provider_capabilities {
     bool can_call_tools;
     struct native_web_tool web_search, web_fetch;
-    bool takes_file_urls; /* addresses of files too, not only of images */
+    bool takes_file_urls;      /* addresses of files too, not only of images */
+    struct media_limits media; /* larger files are made smaller, or told */
 };
 
 /* Live catalogue, in the arena that was passed. */

@@ -14,6 +14,8 @@
  *     allow:PATTERN       true      a call that the person allowed for the session (gate/answer.c)
  *     typed:host:HOST     true      named by the person in a prompt (gate/typed.h), and so is
  *     typed:path:PATH     true      this
+ *     refused:SHA256      {"provider":..., "bytes":..., "reason":...}  a file that it would not
+ *                         take: no later request has it (engine/refused_media.c)
  *     prefix              {"system":..., "tools":..., ...}  what requests begin with (sdk/prefix.h)
  *     rewind              {"turn":..., "at":..., ...}  while one is under way (session/rewind.c)
  *

@@ -33,6 +33,7 @@ void decoder_listen(struct decoder *d, const struct vendor *v)
 {
     d->overflow_words = v ? v->overflow_words : NULL;
     d->delay_words = v ? v->delay_words : NULL;
+    d->media_words = v ? v->media_words : NULL;
     d->decode.dialect = v ? &v->dialect : NULL;
 }
 
@@ -154,9 +155,12 @@ static struct err *read_words(const struct decoder *d, struct err *e)
 {
     bool is_vague = err_is(e, ERR_PROVIDER_ERROR) || err_is(e, ERR_PROVIDER_UNAVAILABLE);
     bool may_wait = err_is(e, ERR_PROVIDER_RATE_LIMIT) || err_is(e, ERR_PROVIDER_UNAVAILABLE);
+    bool may_refuse = is_vague || err_is(e, ERR_MODEL_NOT_AVAILABLE);
 
     if (is_vague && error_text_has(str_of(e->text), d->overflow_words))
         e->kind = ERR_CONTEXT_OVERFLOW;
+    else if (may_refuse && !e->refused_media && error_text_has(str_of(e->text), d->media_words))
+        e = err_refuse_media(e, "");
     else if (may_wait && e->retry_after_ms < 0)
         e->retry_after_ms = error_text_delay_ms(str_of(e->text), d->delay_words);
     return e;

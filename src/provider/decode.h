@@ -44,9 +44,9 @@ struct decoder {
     size_t line_start, line_end; /* of its first line; 0: the end has not come */
     bool is_object;              /* that line begins with '{' */
     size_t n_events, max_events;
-    const char *overflow_words, *delay_words; /* the vendor's; may be NULL */
-    bool is_spoilt;                           /* by what came after the end */
-    bool is_web_page;                         /* the stream began like one */
+    const char *overflow_words, *delay_words, *media_words; /* the vendor's; may be NULL */
+    bool is_spoilt;                                         /* by what came after the end */
+    bool is_web_page;                                       /* the stream began like one */
     /* Called with every event's bytes as they came, and its type; or with an answer in one piece,
      * which has none. May be NULL. */
     void (*on_event)(void *self, struct str type, struct str bytes);

@@ -7,6 +7,7 @@
 #include "provider/aws_sign.h"
 #include "provider/decode.h"
 #include "provider/model_list.h"
+#include "provider/refused_part.h"
 #include "sys/loop.h"
 
 #include <stdio.h>
@@ -31,6 +32,10 @@ struct endpoint {
 #define COUNTS_WAIT_MS 10000
 #define ERROR_BODY_WAIT_MS 10000
 #define MAX_SHOWN_URL 200
+/* Of files, where a vendor documents no limit. */
+#define USUAL_MAX_EDGE 8000
+#define USUAL_MAX_IMAGE_BYTES ((size_t)5 << 20)
+#define USUAL_MAX_PDF_BYTES ((size_t)20 << 20)
 
 /* --- one exchange --- */
 
@@ -327,6 +332,17 @@ static struct err *try_fresh_key(struct exchange *x, const struct model_request 
     return take_refusal;
 }
 
+/* A refusal of a file says where it stands in the body. */
+static struct err *name_refused(struct err *take_error, struct str body)
+{
+    char hex[SHA256_HEX_SIZE];
+
+    if (!take_error || !take_error->refused_media)
+        return take_error;
+    refused_part_find(body, str_of(take_error->text), hex);
+    return err_refuse_media(take_error, hex);
+}
+
 static struct err *explain(const struct endpoint *e, struct err *take_error)
 {
     if (err_is(take_error, ERR_PROVIDER_AUTH) && e->config.key_hint.n)
@@ -356,12 +372,26 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
     secret_hide_in_err(&key, failure);
     if (failure)
         failure = try_fresh_key(&x, r, strbuf_str(&body), failure, reply);
+    failure = name_refused(failure, strbuf_str(&body));
     if (r->kept)
         kept_body_take(r->kept, &body);
     return failure ? explain(e, failure) : NULL;
 }
 
 /* --- what it can, what it has --- */
+
+/* What a row leaves open is what keel has always sent. */
+static struct media_limits media_limits(const struct endpoint_config *c)
+{
+    struct media_limits l = c->words ? c->words->media : (struct media_limits){0};
+
+    return (struct media_limits){
+        .max_edge = l.max_edge ? l.max_edge : USUAL_MAX_EDGE,
+        .max_image_bytes = l.max_image_bytes ? l.max_image_bytes : USUAL_MAX_IMAGE_BYTES,
+        .max_pdf_bytes = l.max_pdf_bytes ? l.max_pdf_bytes : USUAL_MAX_PDF_BYTES,
+        .max_pdf_pages = l.max_pdf_pages,
+    };
+}
 
 static struct provider_capabilities capabilities(const struct provider *p,
                                                  const struct model_info *info)
@@ -375,6 +405,7 @@ static struct provider_capabilities capabilities(const struct provider *p,
         .web_search = {.is_supported = search, .is_enabled = search},
         .web_fetch = {.is_supported = fetch, .is_enabled = fetch},
         .takes_file_urls = c->dialect->file_urls,
+        .media = media_limits(c),
     };
 }
 

@@ -107,6 +107,19 @@ static const struct {
     {"cyber_policy", ERR_CONTENT_FILTER},
 };
 
+/* Codes that complain about a file of the request. */
+static const char *const media_words[] = {
+    "invalid_image",        "invalid_image_format",
+    "invalid_base64_image", "invalid_image_url",
+    "image_too_large",      "image_too_small",
+    "image_parse_error",    "invalid_image_mode",
+    "image_file_too_large", "unsupported_image_media_type",
+    "empty_image_file",     "failed_to_download_image",
+    "image_file_not_found", "unsupported_image",
+    "unsupported_file",     "unsupported_file_mimetype",
+    "invalid_file",
+};
+
 static bool kind_of_word(const struct json *word, enum err_kind *ret_kind)
 {
     bool is_word = json_is(word, JSON_STRING) || json_is(word, JSON_NUMBER);
@@ -142,6 +155,16 @@ static bool kind_of_words(const struct json *error, enum err_kind *ret_kind)
         return true;
     json_each (detail, json_get(error, "details"))
         if (kind_of_word(json_get(detail, "reason"), ret_kind))
+            return true;
+    return false;
+}
+
+static bool is_about_media(const struct json *error)
+{
+    struct str code = json_get_text(error, "code");
+
+    for (size_t i = 0; i < ARRAY_LEN(media_words); i++)
+        if (str_is(code, media_words[i]))
             return true;
     return false;
 }
@@ -216,6 +239,17 @@ static const struct json *error_behind(struct arena *a, const struct json *error
     return json_is(value, JSON_OBJECT) ? value : NULL;
 }
 
+/* The text then also says where the file stands. */
+static struct err *refuse_media(struct arena *a, const struct json *error, enum err_kind kind,
+                                int status, struct str message)
+{
+    struct str param = json_get_text(error, "param");
+
+    if (param.n && str_find(message, param) == STR_NONE)
+        message = arena_format(a, "%" STR_FMT " (%" STR_FMT ")", STR_ARG(message), STR_ARG(param));
+    return err_refuse_media(provider_error(kind, status, message), "");
+}
+
 struct err *openai_classify(int status, const struct json *body)
 {
     AUTO(arena) struct arena a = {0};
@@ -235,5 +269,7 @@ struct err *openai_classify(int status, const struct json *body)
             message = arena_format(&a, "%" STR_FMT ": %" STR_FMT, STR_ARG(message),
                                    STR_ARG(message_in(behind)));
     }
+    if (kind != ERR_CONTENT_FILTER && is_about_media(error))
+        return refuse_media(&a, error, kind, status, message);
     return provider_error(kind, status, message);
 }

@@ -6,6 +6,7 @@
 #define KEEL_PROVIDER_VENDOR_H
 
 #include "model/catalogue.h"
+#include "port/media.h"
 #include "provider/protocol.h"
 
 enum auth_style {
@@ -56,6 +57,9 @@ struct vendor {
     const char *overflow_words;
     /* In the same form: what stands before the time after which to ask again. */
     const char *delay_words;
+    /* In the same form: how it says that it does not take an image or a document. */
+    const char *media_words;
+    struct media_limits media;          /* 0: not documented */
     bool has_web_search, has_web_fetch; /* the vendor's own */
     const char *models_path;            /* GET below the base URL lists models; NULL: cannot */
     /* Setup links in the order in which they help: where to get a key, the console, the docs.

@@ -5,6 +5,7 @@
  * documented is not sent. */
 #include "provider/catalogue.h"
 #include "provider/vendor.h"
+#include "provider/vendor_files.h"
 
 #define MODELS(table)                                                                              \
     .models = (table), .n_models = ARRAY_LEN(table), .catalogue_status = CATALOGUE_FALLBACK
@@ -29,6 +30,7 @@ const struct vendor vendors[] = {
         .overflow_words = "prompt is too long|exceed context limit",
         .has_web_search = true,
         .has_web_fetch = true,
+        ANTHROPIC_FILES,
         .models_path = "/v1/models?limit=1000",
         .api_key_url = "https://platform.claude.com/settings/keys",
         .console_url = "https://platform.claude.com",
@@ -48,6 +50,7 @@ const struct vendor vendors[] = {
         .overflow_words = "exceeds the context window|maximum context length is",
         .delay_words = "try again in ",
         .has_web_search = true,
+        OPENAI_FILES,
         .models_path = "/models",
         .api_key_url = "https://platform.openai.com/api-keys",
         .console_url = "https://platform.openai.com",
@@ -68,6 +71,7 @@ const struct vendor vendors[] = {
         .overflow_words = "input token count*exceeds the maximum",
         .has_web_search = true,
         .has_web_fetch = true,
+        GEMINI_FILES,
         .models_path = "/v1beta/models?pageSize=1000",
         .api_key_url = "https://aistudio.google.com/apikey",
         .console_url = "https://aistudio.google.com",
@@ -126,6 +130,7 @@ const struct vendor vendors[] = {
                           "exceeds the context window|"
                           "input token count*exceeds the maximum|maximum prompt length is",
         .delay_words = "try again in ",
+        ROUTER_FILES,
         .models_path = "/models",
         .api_key_url = "https://openrouter.ai/settings/keys",
         .console_url = "https://openrouter.ai",
@@ -148,6 +153,7 @@ const struct vendor vendors[] = {
                     .most_effort = EFFORT_HIGH},
         .overflow_words = "reduce the length of the messages",
         .delay_words = "try again in ",
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://console.groq.com/keys",
         .console_url = "https://console.groq.com",
@@ -176,6 +182,7 @@ const struct vendor vendors[] = {
                 .reasoning_replay = REPLAY_THINKING_PARTS,
             },
         .overflow_words = "too large for model with*maximum context length",
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://console.mistral.ai/api-keys",
         .console_url = "https://console.mistral.ai",
@@ -199,6 +206,7 @@ const struct vendor vendors[] = {
                     .max_search_domains = 5},
         .overflow_words = "maximum prompt length is",
         .has_web_search = true,
+        OPENAI_FILES,
         .models_path = "/models",
         .api_key_url = "https://console.x.ai/team/default/api-keys",
         .console_url = "https://console.x.ai",
@@ -225,6 +233,7 @@ const struct vendor vendors[] = {
             },
         .overflow_words = "tokens + `max_new_tokens` must be|maximum context length is|"
                           "longer than the model's context length",
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://api.together.ai/settings/api-keys",
         .console_url = "https://api.together.ai",
@@ -250,6 +259,7 @@ const struct vendor vendors[] = {
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
         .overflow_words = "prompt is too long|maximum context length",
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://app.fireworks.ai/settings/users/api-keys",
         .console_url = "https://app.fireworks.ai",
@@ -266,6 +276,7 @@ const struct vendor vendors[] = {
         .base_url_env = "CEREBRAS_BASE_URL",
         .key_env = "CEREBRAS_API_KEY",
         .dialect = {.no_custom_tools = true, .no_strict_tools = true, .most_effort = EFFORT_HIGH},
+        CHAT_FILES,
         .models_path = "/models",
         .console_url = "https://cloud.cerebras.ai",
         .official_url = "https://inference-docs.cerebras.ai",
@@ -289,6 +300,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .reasoning_replay = REPLAY_REASONING_CONTENT, /* demanded within a turn */
             },
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://platform.moonshot.ai/console/api-keys",
         .console_url = "https://platform.moonshot.ai",
@@ -314,6 +326,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
+        CHAT_FILES,
         .api_key_url = "https://z.ai/manage-apikey/apikey-list",
         .console_url = "https://z.ai",
         .official_url = "https://docs.z.ai",
@@ -340,6 +353,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_ENABLE_THINKING,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
+        CHAT_FILES,
         .models_path = "/models",
         .console_url = "https://modelstudio.console.alibabacloud.com",
         .official_url = "https://www.alibabacloud.com/help/en/model-studio/",
@@ -363,6 +377,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_OBJECT,
                 .reasoning_replay = REPLAY_REASONING_DETAILS,
             },
+        ROUTER_FILES,
         .models_path = "/models",
         .console_url = "https://vercel.com/ai-gateway",
         .official_url = "https://vercel.com/docs/ai-gateway",
@@ -385,6 +400,7 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
+        CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://huggingface.co/settings/tokens",
         .console_url = "https://huggingface.co",
@@ -409,6 +425,7 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
+        OPENAI_FILES,
         .models_path = "/models",
         .console_url = "https://github.com/settings/copilot",
         .official_url = "https://docs.github.com/copilot",
@@ -429,6 +446,7 @@ const struct vendor vendors[] = {
         .model_env = "ANTHROPIC_MODEL",
         .auth = AUTH_AWS,
         .dialect = {.bedrock = true, .no_top_level_cache = true},
+        ANTHROPIC_FILES,
         .console_url = "https://console.aws.amazon.com/bedrock",
         .official_url = "https://docs.aws.amazon.com/bedrock/",
         .setup_prompt = "Set AWS_REGION, and credentials as for the AWS CLI",
@@ -449,6 +467,7 @@ const struct vendor vendors[] = {
         .auth = AUTH_GOOGLE,
         .dialect = {.vertex = true},
         .has_web_search = true,
+        GEMINI_FILES,
         .console_url = "https://console.cloud.google.com/vertex-ai",
         .official_url = "https://cloud.google.com/vertex-ai/generative-ai/docs",
         .setup_prompt = "Set GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CLOUD_PROJECT",
@@ -469,6 +488,7 @@ const struct vendor vendors[] = {
         .model_env = "ANTHROPIC_MODEL",
         .auth = AUTH_GOOGLE,
         .dialect = {.vertex = true, .no_top_level_cache = true},
+        ANTHROPIC_FILES,
         .console_url = "https://console.cloud.google.com/vertex-ai",
         .official_url = "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models",
         .setup_prompt = "Set GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CLOUD_PROJECT",
@@ -490,6 +510,7 @@ const struct vendor vendors[] = {
         .auth = AUTH_API_KEY,
         .overflow_words = "exceeds the context window|maximum context length is",
         .delay_words = "try again in ",
+        OPENAI_FILES,
         .models_path = "/models",
         .console_url = "https://portal.azure.com",
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/openai/",
@@ -513,6 +534,7 @@ const struct vendor vendors[] = {
         .token_env = "AZURE_OPENAI_AD_TOKEN",
         .auth = AUTH_API_KEY,
         .dialect = {.deployments = true, .no_custom_tools = true},
+        OPENAI_FILES,
         .console_url = "https://portal.azure.com",
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/openai/",
         .setup_prompt = "Paste your Azure OpenAI key, and set AZURE_OPENAI_ENDPOINT and "
@@ -530,6 +552,7 @@ const struct vendor vendors[] = {
         .key_env = "ANTHROPIC_FOUNDRY_API_KEY",
         .model_env = "ANTHROPIC_MODEL",
         .auth = AUTH_X_API_KEY,
+        ANTHROPIC_FILES,
         .console_url = "https://ai.azure.com",
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/",
         .setup_prompt =
@@ -550,6 +573,7 @@ const struct vendor vendors[] = {
         .overflow_words = "exceeds the context length|exceeded max context length|"
                           "exceeds the available context size|"
                           "exceeds maximum context length",
+        .media_words = LOCAL_WORDS,
         .models_path = "/api/tags",
         .api_key_url = "https://ollama.com/settings/keys",
         .console_url = "https://ollama.com",
@@ -577,6 +601,7 @@ const struct vendor vendors[] = {
             },
         .overflow_words = "exceeds the available context size|exceeds context size|"
                           "context size has been exceeded",
+        CHAT_FILES,
         .models_path = "/models",
         .official_url = "https://github.com/ggml-org/llama.cpp",
         .setup_prompt = "Start llama-server with --jinja and a model",
@@ -602,6 +627,7 @@ const struct vendor vendors[] = {
         .overflow_words = "maximum context length is|"
                           "longer than the maximum model length|"
                           "is longer than the model's context|maximum input length of",
+        CHAT_FILES,
         .models_path = "/models",
         .official_url = "https://docs.vllm.ai",
         .setup_prompt = "Start vllm serve with a model and --enable-auto-tool-choice",
@@ -628,6 +654,7 @@ const struct vendor vendors[] = {
         .overflow_words = "greater than the context length|context the overflows|"
                           "context overflow|loaded with context length of only|"
                           "exceeds the available context size|reached context length",
+        CHAT_FILES,
         .models_path = "/models",
         .official_url = "https://lmstudio.ai/docs",
         .setup_prompt = "Start the server of LM Studio, and load a model",
@@ -649,6 +676,7 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
+        ROUTER_FILES,
         .models_path = "/models",
         .official_url = "https://docs.litellm.ai",
         .setup_prompt = "Set LITELLM_PROXY_API_BASE to the address of the gateway",
@@ -685,6 +713,7 @@ const struct vendor vendors[] = {
                           "maximum prompt length is|tokens + `max_new_tokens` must be|"
                           "longer than the model's context length",
         .delay_words = "try again in ",
+        ROUTER_FILES,
         .models_path = "/models",
         .setup_prompt = "Set KEEL_BASE_URL to the address of the server, with its /v1",
         NO_MODELS,

@@ -82,6 +82,8 @@ struct err *codec_get_failure(struct decoding *d)
     e = err_new(kind, "%" STR_FMT, STR_ARG(json_get_text(v, "message")));
     if (json_get_text(v, "hint").n)
         e = err_hint(e, "%" STR_FMT, STR_ARG(json_get_text(v, "hint")));
+    if (json_has(v, "refusedMedia"))
+        e = err_refuse_media(e, arena_cstr(d->arena, json_get_text(v, "refusedMedia")));
     err_free(d->reader->error);
     return d->reader->error = e;
 }

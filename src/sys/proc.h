@@ -133,5 +133,7 @@ bool proc_can_run(const char *program, const char *const *environment);
 /* Where keel-exec is: where the environment variable KEEL_EXEC says, else beside the running
  * program or library, else in its libexec directory. */
 MUST_USE struct err *proc_find_supervisor(char path[4096]);
+/* The same for keel-media and KEEL_MEDIA. */
+MUST_USE struct err *proc_find_media(char path[4096]);
 
 #endif

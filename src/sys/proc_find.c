@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#define SUPERVISOR_NAME "keel-exec"
-
 /* --- the command --- */
 
 /* What a system without PATH searches. */
@@ -134,9 +132,9 @@ bool proc_can_run(const char *program, const char *const *environment)
     return path != NULL;
 }
 
-/* --- the supervisor --- */
+/* --- programs of our own --- */
 
-static bool try_supervisor(char path[4096], const char *directory, const char *name)
+static bool try_program(char path[4096], const char *directory, const char *name)
 {
     AUTO(strbuf) struct strbuf file = {0};
     char real[PATH_MAX];
@@ -149,38 +147,51 @@ static bool try_supervisor(char path[4096], const char *directory, const char *n
 }
 
 /* Beside `file`, or in the libexec directory of the tree that it was installed into. */
-static bool try_beside(char path[4096], const char *file)
+static bool try_beside(char path[4096], const char *file, const char *name)
 {
+    AUTO(strbuf) struct strbuf installed = {0};
     char directory[PATH_MAX];
     char *slash;
 
     if (!realpath(file, directory) || !(slash = strrchr(directory, '/')))
         return false;
-    *slash = 0;
-    return try_supervisor(path, directory, "/" SUPERVISOR_NAME) ||
-           try_supervisor(path, directory, "/../libexec/keel/" SUPERVISOR_NAME);
+    slash[1] = 0;
+    strbuf_addf(&installed, "../libexec/keel/%s", name);
+    return try_program(path, directory, name) ||
+           try_program(path, directory, strbuf_cstr(&installed));
+}
+
+static struct err *find_own(char path[4096], const char *name, const char *variable,
+                            const char *what)
+{
+    const char *chosen = secure_getenv(variable);
+    Dl_info library;
+
+    if (chosen && *chosen) {
+        if (try_program(path, "", chosen))
+            return NULL;
+        return err_hint(
+            err_new(ERR_CONFIGURATION, "cannot run %s, which %s names", chosen, variable),
+            "correct or unset %s", variable);
+    }
+    if (try_beside(path, "/proc/self/exe", name))
+        return NULL;
+    if (dladdr((void *)(uintptr_t)proc_find_supervisor, &library) && library.dli_fname &&
+        try_beside(path, library.dli_fname, name))
+        return NULL;
+    if (try_program(path, KEEL_LIBEXECDIR "/keel/", name))
+        return NULL;
+    return err_hint(err_new(ERR_CONFIGURATION, "cannot find %s, %s", name, what),
+                    "install it beside keel or in %s/keel, or set %s to its path", KEEL_LIBEXECDIR,
+                    variable);
 }
 
 struct err *proc_find_supervisor(char path[4096])
 {
-    const char *chosen = secure_getenv("KEEL_EXEC");
-    Dl_info library;
+    return find_own(path, "keel-exec", "KEEL_EXEC", "the supervisor of all commands");
+}
 
-    if (chosen && *chosen) {
-        if (try_supervisor(path, "", chosen))
-            return NULL;
-        return err_hint(err_new(ERR_CONFIGURATION, "cannot run %s, which KEEL_EXEC names", chosen),
-                        "correct or unset KEEL_EXEC");
-    }
-    if (try_beside(path, "/proc/self/exe"))
-        return NULL;
-    if (dladdr((void *)(uintptr_t)proc_find_supervisor, &library) && library.dli_fname &&
-        try_beside(path, library.dli_fname))
-        return NULL;
-    if (try_supervisor(path, KEEL_LIBEXECDIR, "/keel/" SUPERVISOR_NAME))
-        return NULL;
-    return err_hint(err_new(ERR_CONFIGURATION, "cannot find %s, the supervisor of all commands",
-                            SUPERVISOR_NAME),
-                    "install it beside keel or in %s/keel, or set KEEL_EXEC to its path",
-                    KEEL_LIBEXECDIR);
+struct err *proc_find_media(char path[4096])
+{
+    return find_own(path, "keel-media", "KEEL_MEDIA", "which scales images and cuts documents");
 }

@@ -3,6 +3,7 @@
 #include "base/file_kind.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
+#include "port/media.h"
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/args.h"
@@ -17,8 +18,6 @@
 
 #define CHUNK_BYTES ((size_t)256 << 10)
 #define MAX_COUNTED_BYTES ((uint64_t)64 << 20) /* larger files are not read on to count lines */
-#define MAX_IMAGE_BYTES ((size_t)5 << 20)
-#define MAX_PDF_BYTES ((size_t)20 << 20) /* in base64 it must fit into a message */
 
 struct read_job {
     struct read_args args;
@@ -146,19 +145,11 @@ static bool is_shown_as_image(const struct file_kind *kind)
     return false;
 }
 
-static void add_media_text(const struct read_job *job, const struct file_kind *kind, size_t n_bytes)
-{
-    tool_result_addf(job->result, "%s: %s, %zu bytes.", job->shown, kind->name, n_bytes);
-    if (job->args.pages.n && kind->class == FILE_PDF)
-        tool_result_addf(job->result, " All of it is here; look at pages %" STR_FMT ".",
-                         STR_ARG(job->args.pages));
-}
-
 static struct err *read_media(struct read_job *job, struct open_file *file, struct strbuf *bytes,
                               const struct file_kind *kind)
 {
     bool is_pdf = kind->class == FILE_PDF, at_end;
-    size_t max = is_pdf ? MAX_PDF_BYTES : MAX_IMAGE_BYTES;
+    size_t max = is_pdf ? MEDIA_MAX_PDF_BYTES : MEDIA_MAX_IMAGE_BYTES;
     const char *slash = strrchr(job->path, '/');
 
     if (!(job->capabilities & (is_pdf ? CAN_READ_PDF : CAN_SEE_IMAGES)))
@@ -176,7 +167,7 @@ static struct err *read_media(struct read_job *job, struct open_file *file, stru
                                                        .source = MEDIA_BYTES,
                                                        .data = strbuf_str(bytes),
                                                        .name = str_of(slash + 1)});
-    add_media_text(job, kind, bytes->n);
+    tool_result_addf(job->result, "%s: %s, %zu bytes.", job->shown, kind->name, bytes->n);
     job->seen.whole = true;
     note_content(job);
     return NULL;
@@ -189,12 +180,12 @@ static struct err *read_media(struct read_job *job, struct open_file *file, stru
 static bool add_notebook_image(void *self, struct str mime, struct str base64)
 {
     struct read_job *job = self;
-    AUTO(strbuf) struct strbuf bytes = {.max_bytes = MAX_IMAGE_BYTES};
+    AUTO(strbuf) struct strbuf bytes = {.max_bytes = MEDIA_MAX_IMAGE_BYTES};
     AUTO(err) struct err *e = NULL;
     struct file_kind kind;
 
     if (!(job->capabilities & CAN_SEE_IMAGES) || job->result->n_media == MAX_IMAGES ||
-        base64.n / 4 * 3 > MAX_IMAGE_BYTES)
+        base64.n / 4 * 3 > MEDIA_MAX_IMAGE_BYTES)
         return false;
     e = base64_decode(&bytes, base64);
     kind = file_kind_of(str_slice(strbuf_str(&bytes), 0, TEXT_HEAD_BYTES));
@@ -304,6 +295,30 @@ static struct err *read_in_worker(void *arg)
     return read_open(job, &file);
 }
 
+/* Only the pages that were asked for. */
+static struct err *cut_pages(const struct read_job *job)
+{
+    struct str rest = job->args.pages, first_text, last_text;
+    struct media *pdf = &job->result->media[0];
+    int64_t first, last;
+    uint32_t n_pages;
+
+    if (!str_split(&rest, '-', &first_text))
+        return NULL;
+    last_text = rest.n ? rest : first_text;
+    if (!str_to_int64(first_text, &first) || !str_to_int64(last_text, &last) || first < 1 ||
+        last < first || last > UINT32_MAX)
+        return err_hint(
+            err_new(ERR_TOOL_FAILED, "there are no pages %" STR_FMT, STR_ARG(job->args.pages)),
+            "pages count from 1: give one, such as 3, or a range, such as 1-5");
+    TRY(media_cut_pages(pdf->data, (uint32_t)first, (uint32_t)last, &job->result->arena, &pdf->data,
+                        &n_pages));
+    tool_result_addf(job->result, " It has %u page%s; pages %u-%u are here.", n_pages,
+                     n_pages == 1 ? "" : "s", (unsigned)first,
+                     (unsigned)MIN(last, (int64_t)n_pages));
+    return NULL;
+}
+
 static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result)
 {
@@ -324,8 +339,12 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         return failure_tell(result, e);
     earlier = file_seen_find(c->session, job.target);
     e = work_run(read_in_worker, &job);
-    if (e)
+    if (!e && !job.was_cancelled && result->n_media == 1)
+        e = cut_pages(&job);
+    if (e) {
+        result->n_media = 0;
         return failure_tell(result, e);
+    }
     if (job.was_cancelled)
         return task_check();
     file_seen_add_earlier(&job.seen, &earlier);
@@ -356,8 +375,7 @@ struct tool tool_read = {
         "\"column\":{\"type\":\"integer\",\"minimum\":1,\"description\":"
         "\"Character of the first line to start at, from 1: continues a line that was cut.\"},"
         "\"pages\":{\"type\":\"string\",\"pattern\":\"^[0-9]+(-[0-9]+)?$\",\"description\":"
-        "\"For a PDF: the pages you need, such as 3 or 1-5."
-        "\"}},"
+        "\"For a PDF: the pages you need, such as 3 or 1-5.\"}},"
         "\"required\":[\"file_path\"]}",
     .aliases = "filePath=file_path path=file_path file=file_path",
     .risk = RISK_INSPECT,

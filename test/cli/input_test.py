@@ -9,6 +9,7 @@ import threading
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
 
 import scripted  # noqa: E402
+from media_files import pdf, png  # noqa: E402
 from scripted import ANTHROPIC, HANG_SECONDS, TEXT, Call, FlowTest  # noqa: E402
 
 FLAGS = ("--output-format", "stream-json", "--verbose", "--input-format", "stream-json")
@@ -140,8 +141,7 @@ class Prompts(InputTest):
 
     def test_blocks_of_text_images_and_documents_reach_the_model(self):
         provider = self.provider(ANTHROPIC.answer())
-        image, paper = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode(), base64.b64encode(
-            b"%PDF-1.4").decode()
+        image, paper = (base64.b64encode(file).decode() for file in (png(3, 2), pdf(1)))
         result = self.feed(provider, user([
             {"type": "text", "text": "look"},
             {"type": "image", "source": {"type": "base64", "media_type": "image/png",
@@ -162,6 +162,22 @@ class Prompts(InputTest):
         self.assert_fine(self.feed(provider, user([{"type": "image", "source": source}])))
         [_, block] = self.only_request(provider).json["messages"][0]["content"]
         self.assertEqual(block, {"type": "image", "source": source})
+
+    def test_an_image_at_an_address_reaches_every_provider_that_takes_addresses(self):
+        url = "https://a.example/cat.png?size=2"
+        for protocol in scripted.PROTOCOLS:
+            with self.subTest(protocol.name):
+                provider = self.provider(protocol.answer())
+                line = user([{"type": "image", "source": {"type": "url", "url": url}},
+                             {"type": "text", "text": "what is it?"}])
+                self.assert_fine(self.ask(provider, *FLAGS, protocol=protocol, stdin=packed(line)))
+                body = self.only_request(provider).body.decode()
+                self.assertIn(url, body)
+                if protocol.name == "ollama":
+                    self.assertIn(f"[image at {url} left out: this provider takes images only as "
+                                  "bytes]", body)
+                else:
+                    self.assertNotIn("left out", body)
 
     def test_a_file_of_the_providers_storage_is_refused_with_the_reason(self):
         provider = self.provider(ANTHROPIC.answer())

@@ -78,7 +78,7 @@ static bool drop(void *self)
 static struct err *ask(void *arg)
 {
     struct world *w = arg;
-    struct chain_hooks hooks = {NULL,    build,     reserve, before_send, settled,
+    struct chain_hooks hooks = {NULL,    build,     reserve, before_send, settled, NULL,
                                 retried, fell_back, NULL,    drop,        w};
 
     for (unsigned i = 0; i < w->n_asks; i++) {

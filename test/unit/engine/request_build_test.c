@@ -187,13 +187,13 @@ TEST(media_that_a_protocol_cannot_take_are_named)
         {"anthropic-messages", "image/png", "", "is empty"},
         {"anthropic-messages", "image/png", "ftp://a", "was left out", MEDIA_URL},
         {"anthropic-messages", "Image/JPG; q=1", "x", ""},
-        {"openai-chat", "application/pdf", "https://a", "was left out", MEDIA_URL},
+        {"openai-chat", "application/pdf", "https://a", "takes documents only as bytes", MEDIA_URL},
         {"openai-chat", "audio/x-wav", "x", ""},
         {"openai-responses", "video/mp4", "x", "was left out"},
         {"gemini", "image/gif", "x", "was left out"},
         {"gemini", "", "https://a", "", MEDIA_URL},
         {"ollama", "application/pdf", "x", "was left out"},
-        {"ollama", "image/png", "https://a", "was left out", MEDIA_URL},
+        {"ollama", "image/png", "https://a", "takes images only as bytes", MEDIA_URL},
         {"some-other", "audio/wav", "x", ""},
     };
 

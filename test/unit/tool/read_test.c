@@ -428,9 +428,8 @@ TEST(a_pdf_becomes_media_when_the_model_can_read_it)
     put(&f.dir, "a.pdf", "%PDF-1.7\n");
     f.context.model = &reader;
     AUTO(tool_result)
-    struct tool_result r = tool_call(&f, &tool_read, "{\"file_path\":\"a.pdf\",\"pages\":\"1-2\"}");
-    assert_str(strbuf_str(&r.text),
-               "a.pdf: a PDF document, 9 bytes. All of it is here; look at pages 1-2.");
+    struct tool_result r = tool_call(&f, &tool_read, "{\"file_path\":\"a.pdf\"}");
+    assert_str(strbuf_str(&r.text), "a.pdf: a PDF document, 9 bytes.");
     assert_str(r.media[0].mime, "application/pdf");
     f.context.model = &blind;
     assert_fails(&f, &tool_read, "{\"file_path\":\"a.pdf\"}",
@@ -443,10 +442,10 @@ TEST(media_over_their_limits_are_refused)
 
     put_bytes(&f.dir, "a.png", S(PNG));
     put(&f.dir, "a.pdf", "%PDF-1.7\n");
-    assert_int_equal(truncate(temp_path(&f.dir, "a.png"), (5 << 20) + 1), 0);
-    assert_int_equal(truncate(temp_path(&f.dir, "a.pdf"), (20 << 20) + 1), 0);
-    assert_fails(&f, &tool_read, "{\"file_path\":\"a.png\"}", "over the limit of 5242880");
-    assert_fails(&f, &tool_read, "{\"file_path\":\"a.pdf\"}", "over the limit of 20971520");
+    assert_int_equal(truncate(temp_path(&f.dir, "a.png"), (32 << 20) + 1), 0);
+    assert_int_equal(truncate(temp_path(&f.dir, "a.pdf"), (60 << 20) + 1), 0);
+    assert_fails(&f, &tool_read, "{\"file_path\":\"a.png\"}", "over the limit of 33554432");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"a.pdf\"}", "over the limit of 62914560");
 }
 
 TEST(an_image_that_no_model_takes_is_refused_with_its_kind)
@@ -472,6 +471,11 @@ TEST(pages_are_for_pdfs_only)
     put(&f.dir, "a", "x\n");
     assert_fails(&f, &tool_read, "{\"file_path\":\"a\",\"pages\":\"1\"}", "has no pages");
     assert_fails(&f, &tool_read, "{\"file_path\":\"a\",\"pages\":\"first\"}", "pages");
+    put(&f.dir, "a.pdf", "%PDF-1.7\n");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"a.pdf\",\"pages\":\"5-3\"}",
+                 "there are no pages 5-3");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"a.pdf\",\"pages\":\"0\"}",
+                 "there are no pages 0");
 }
 
 /* --- what is remembered --- */

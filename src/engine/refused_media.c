@@ -1,0 +1,233 @@
+/* refused_media.c - files that a provider would not take are left out, and the turn continues.
+ *
+ * A file stays in the history for good, so a provider that refuses it would refuse every later
+ * request of the session. What was refused is state of the session (refused:SHA256): the next
+ * request says in the file's place why it is missing, and so do all that follow, after a restart or
+ * in a fork too. Every refusal leaves out at least one file more, in growing steps, so that the
+ * requests come to an end. */
+#include "engine/refused_media.h"
+
+#include "base/utf8.h"
+#include "engine/run_state.h"
+
+#include <string.h>
+
+#define KEY_PREFIX "refused:"
+#define MAX_NAMED 8 /* files that a provider may refuse one by one in one ask */
+#define MAX_REASON_BYTES 300
+/* A request that is refused for its length is so because of files if these take most of it. */
+#define LONG_MEDIA_BYTES ((size_t)12 << 20)
+
+/* --- what was refused --- */
+
+static void hash_media(const struct media *m, char hex[SHA256_HEX_SIZE])
+{
+    if (m->source == MEDIA_BLOB && m->data.n == SHA256_HEX_SIZE - 1) {
+        memcpy(hex, m->data.p, m->data.n);
+        hex[m->data.n] = 0;
+    } else {
+        sha256_hex(m->data, hex);
+    }
+}
+
+/* The size is compared first: hashing all files for every request would take its time. */
+const struct json *refused_media_find(const struct tool_session *s, struct str provider,
+                                      const struct media *m)
+{
+    char hex[SHA256_HEX_SIZE] = "";
+    const struct json *value;
+    struct str key;
+
+    for (size_t at = 0; s && tool_session_next(s, S(KEY_PREFIX), &at, &key, &value);) {
+        if (json_int_or(json_get(value, "bytes"), -1) != (int64_t)m->data.n ||
+            !str_eq(json_get_text(value, "provider"), provider))
+            continue;
+        if (!*hex)
+            hash_media(m, hex);
+        if (str_eq(str_skip(key, sizeof KEY_PREFIX - 1), str_of(hex)))
+            return value;
+    }
+    return NULL;
+}
+
+uint64_t refused_media_mark(const struct tool_session *s)
+{
+    uint64_t mark = 0;
+    const struct json *value;
+    struct str key;
+
+    for (size_t at = 0; s && tool_session_next(s, S(KEY_PREFIX), &at, &key, &value);)
+        mark += str_hash(key) ^ str_hash(json_get_text(value, "provider"));
+    return mark;
+}
+
+/* One line. */
+static struct str short_reason(struct arena *a, const struct err *e)
+{
+    AUTO_FREE char *text = err_message(e);
+    struct str reason = arena_str(a, utf8_truncate(str_of(text), MAX_REASON_BYTES));
+
+    for (char *p = (char *)reason.p; p < reason.p + reason.n; p++)
+        if ((unsigned char)*p < ' ')
+            *p = ' ';
+    return reason;
+}
+
+/* --- the files of a request --- */
+
+struct sent_file {
+    const struct media *media;
+    size_t message; /* by its place in the request */
+};
+
+struct sent_files {
+    struct arena arena;
+    struct sent_file *items;
+    size_t n, room;
+};
+
+static void collect(struct sent_files *files, const struct part *parts, size_t n, size_t message)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (parts[i].kind == PART_TOOL_RESULT)
+            collect(files, parts[i].content, parts[i].n_content, message);
+        if (parts[i].kind != PART_MEDIA)
+            continue;
+        files->items =
+            arena_grow(&files->arena, files->items, files->n, &files->room, sizeof *files->items);
+        files->items[files->n++] = (struct sent_file){&parts[i].media, message};
+    }
+}
+
+static size_t total_bytes(const struct sent_files *files)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < files->n; i++)
+        n += files->items[i].media->source == MEDIA_URL ? 0 : files->items[i].media->data.n;
+    return n;
+}
+
+/* The first of the files that came last together: in a prompt, or in the results of one batch. */
+static size_t newest_group(const struct built_messages *built, const struct sent_files *files)
+{
+    size_t first = files->n - 1;
+    enum role role = built->items[files->items[first].message]->role;
+    size_t message = files->items[first].message;
+
+    while (message > 0 && built->items[message - 1]->role == role && role == ROLE_TOOL)
+        message--;
+    while (first > 0 && files->items[first - 1].message >= message)
+        first--;
+    return first;
+}
+
+static size_t find_named(const struct sent_files *files, const char *sha256)
+{
+    char hex[SHA256_HEX_SIZE];
+
+    for (size_t i = 0; i < files->n; i++) {
+        hash_media(files->items[i].media, hex);
+        if (strcmp(hex, sha256) == 0)
+            return i;
+    }
+    return files->n;
+}
+
+/* --- leaving out --- */
+
+static void leave_out(struct run *r, const struct sent_file *f, struct str provider,
+                      struct str reason)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json *value = json_new(&a, JSON_OBJECT);
+    char key[sizeof KEY_PREFIX + SHA256_HEX_SIZE] = KEY_PREFIX;
+    struct str name = f->media->name.n ? f->media->name : f->media->mime;
+
+    hash_media(f->media, key + sizeof KEY_PREFIX - 1);
+    json_set_str(&a, value, "provider", provider);
+    json_set_int(&a, value, "bytes", (int64_t)f->media->data.n);
+    json_set_str(&a, value, "reason", reason);
+    tool_session_set(r->conversation->tools, str_of(key), value);
+    run_notice(r, SEVERITY_WARNING, "llm",
+               arena_format(&a,
+                            "the provider refused a file (%" STR_FMT "), it is left out of this "
+                            "session's requests: %" STR_FMT,
+                            STR_ARG(name), STR_ARG(reason)));
+}
+
+/* Which of the files to leave out now: from *ret_from on, *ret_n of them; none: give up. */
+static void choose(const struct built_messages *built, const struct sent_files *files,
+                   const struct err *e, struct refusals *refusals, size_t *ret_from, size_t *ret_n)
+{
+    size_t group = newest_group(built, files);
+    size_t named =
+        e->refused_media && *e->refused_media ? find_named(files, e->refused_media) : files->n;
+
+    *ret_from = 0;
+    *ret_n = files->n;
+    if (!e->refused_media && group > 0) { /* too long: what was seen already goes first */
+        *ret_n = group;
+    } else if (named < files->n && refusals->n_named++ < MAX_NAMED) {
+        *ret_from = named;
+        *ret_n = 1;
+    } else if (e->refused_media && refusals->step < REFUSAL_ALL) {
+        *ret_from = refusals->step++ == REFUSAL_NEWEST ? files->n - 1 : group;
+        *ret_n = files->n - *ret_from;
+    }
+}
+
+static bool is_refusal(const struct err *e, const struct sent_files *files)
+{
+    bool is_too_long = err_is(e, ERR_CONTEXT_OVERFLOW) && e->peer_status == 413 &&
+                       total_bytes(files) > LONG_MEDIA_BYTES;
+
+    return files->n && (e->refused_media || is_too_long);
+}
+
+bool refused_media_leave_out(struct run *r, const struct built_messages *built, struct str provider,
+                             const struct err *e, struct refusals *refusals)
+{
+    struct sent_files files = {0};
+    size_t from = 0, n = 0;
+
+    for (size_t i = 0; i < built->n; i++)
+        collect(&files, built->items[i]->parts, built->items[i]->n_parts, i);
+    if (is_refusal(e, &files)) {
+        struct str reason = short_reason(&files.arena, e);
+
+        choose(built, &files, e, refusals, &from, &n);
+        for (size_t i = from; i < from + n; i++)
+            leave_out(r, &files.items[i], provider, reason);
+    }
+    arena_done(&files.arena);
+    return n > 0;
+}
+
+/* --- before they are sent --- */
+
+struct media_limits run_media_limits(const struct run_plan *plan)
+{
+    const struct target *first = &plan->targets[0];
+
+    return provider_capabilities(first->provider, first->info).media;
+}
+
+struct err *run_fit_result(const struct run_plan *plan, struct tool_result *result)
+{
+    const struct media_limits limits = run_media_limits(plan);
+    size_t n_kept = 0;
+
+    for (size_t i = 0; i < result->n_media; i++) {
+        AUTO(strbuf) struct strbuf note = {0};
+        bool is_fine;
+
+        TRY(media_fit(&limits, &result->media[i], &result->arena, &note, &is_fine));
+        if (note.n)
+            tool_result_addf(result, "\n%" STR_FMT, STR_ARG(str_trim(strbuf_str(&note))));
+        if (is_fine)
+            result->media[n_kept++] = result->media[i];
+    }
+    result->n_media = n_kept;
+    return NULL;
+}
