@@ -23,6 +23,7 @@ struct run_policy {
     struct err *(*on_no_answer)(enum final_reason reason, struct str *ret_text);
     bool unknown_is_correction; /* an unknown tool counts as a wrong argument */
     bool tells_failure;         /* a provider's failure becomes a message in the history */
+    bool compacts;              /* a history that is too long may become a summary */
     /* Share of the window that is kept free for the last turn; 0: none, only the guard holds. */
     unsigned reserve_per_mille;
     /* The tool that a forced last turn may still call; NULL: none. */

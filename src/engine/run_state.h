@@ -120,6 +120,7 @@ void save_at_end(struct run *r);
 
 /* turn.c */
 MUST_USE struct err *turn_run(struct run *r);
+struct compactor *run_compactor(const struct run *r); /* NULL: this run has none */
 /* Lets the compactor look at the history, with the plan of the coming round. */
 MUST_USE struct err *run_compact(struct run *r);
 
@@ -208,8 +209,12 @@ void call_hide_secrets(struct call *c);
 /* fit.c */
 struct result_budget {
     int64_t used, window; /* tokens */
+    int per_mille;        /* of the window: so far results may fill it */
     bool is_spent;        /* a result has crossed the limit */
 };
+/* For the results of these calls. Where they need more room than there is and a compaction can make
+ * it, they get what there is after it: it comes before the next request. */
+struct result_budget fit_budget(struct run *r, const struct call *calls, size_t n);
 void fit_result(struct call *c, struct result_budget *budget);
 
 /* answer.c */

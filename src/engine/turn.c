@@ -101,9 +101,14 @@ static void refresh_plan(struct run *r)
         count_head(r);
 }
 
+struct compactor *run_compactor(const struct run *r)
+{
+    return r->policy->compacts ? r->options->compactor : NULL;
+}
+
 struct err *run_compact(struct run *r)
 {
-    struct compactor *c = r->options->compactor;
+    struct compactor *c = run_compactor(r);
 
     if (!c)
         return NULL;
@@ -203,7 +208,7 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
 /* A provider has found the request too long: what it was asked about is made shorter, once. */
 static struct err *make_room(struct run *r, bool *ret_is_shorter)
 {
-    struct compactor *c = r->options->compactor;
+    struct compactor *c = run_compactor(r);
     int64_t before = run_estimate(r).serialized;
 
     *ret_is_shorter = false;

@@ -9,7 +9,7 @@
  *                         as last read; of a part also "lines", "seen" and "cut" (tool/file/seen.c)
  *     todos               [{"content":..., "status":..., "activeForm":...}]
  *     shell:ID            {"command":..., "state":"running"|"ended"|"killed", "exitCode":...}
- *     handle:SHA256       {"tool":..., "bytes":..., "lines":...}        a result that was stored
+ *     handle:out_N        {"sha256":..., "tool":..., ...}  a stored result (port/stored_result.h)
  *     allow:PATTERN       true      a call that the person allowed for the session (gate/answer.c)
  *     typed:host:HOST     true      named by the person in a prompt (gate/typed.h), and so is
  *     typed:path:PATH     true      this

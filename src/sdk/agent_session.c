@@ -40,6 +40,7 @@ static struct err *read_compaction(struct agent *a, struct compact_options *ret)
 
     agent_choose_reattachers(a, ret);
     ret->instructions = settings_text(s, "compact.instructions", &a->arena);
+    ret->keeps_results = !settings_bool(s, "compact.results", true);
     if (threshold && (!json_double(threshold, &share) || share <= 0 || share > 1))
         return err_hint(err_new(ERR_VALIDATION, "compact.threshold must be over 0 and at most 1"),
                         "\"compact\": {\"enabled\": false} switches it off");

@@ -60,6 +60,7 @@ struct replay {
     struct hooks hooks;
     struct plugin plugin;
     struct compactor compactor;
+    bool was_promised; /* the results of the last batch were let in because it compacts next */
     struct compaction compaction;
     struct replay_summary summary; /* the last one */
     struct blob_store blobs;

@@ -120,6 +120,8 @@ const struct setting_key setting_keys[] = {
      .help = "of all sessions; the oldest without a name go first; 0: no limit (8589934592)"},
     {"compact", SETTING_OBJECT, .help = "when a long history becomes a summary of it"},
     {"compact.enabled", SETTING_BOOL, .help = "false: never by itself (true)"},
+    {"compact.results", SETTING_BOOL,
+     .help = "false: old tool results are not taken out before a summary is asked for (true)"},
     {"compact.threshold", SETTING_NUMBER, .help = "the share of the window that is full (0.835)"},
     {"compact.instructions", SETTING_STRING, .help = "what the summary must care for"},
     {"budget", SETTING_OBJECT, .help = "what a session may take, all its runs together"},

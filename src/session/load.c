@@ -166,6 +166,10 @@ static void take_history(struct loading *l, const struct event *e)
     count_message(l, e);
     if (!m)
         return;
+    if (e->body.message.is_kept) { /* its calls had ended */
+        l->is_answered = is_answer(m);
+        return;
+    }
     if (m->role == ROLE_USER && strcmp(e->body.message.mutation, "append") == 0) {
         /* Behind an answer stands a prompt, what a Stop hook makes the model continue with, or
          * keel's own word about an answer that was none. */
@@ -538,6 +542,7 @@ static struct err *read_core(struct loading *l, uint64_t from)
         take(l, e);
     }
     l->out->is_damaged |= l->has_gap;
+    codec_reader_end_compaction(r);
     h = codec_reader_history(r, &l->out->base_seq);
     for (size_t i = 0; l->conversation && i < h->n; i++)
         history_add_message(&l->conversation->history, h->entries[i].message,

@@ -151,6 +151,8 @@ static void write_compacted(struct stream_json *s, const struct event *e, struct
     const struct event_compact *c = &e->body.compact;
     struct json_writer w;
 
+    if (c->n_results) /* the conversation is still there */
+        return;
     line_begin(&w, out, "system");
     jw_kv_str(&w, "subtype", S("compact_boundary"));
     jw_key(&w, "compact_metadata");
