@@ -46,7 +46,13 @@ struct run_plan {
     bool stream;
     bool web_search, web_fetch; /* the provider's own: ours are then not exposed */
     enum prompt_cache cache;
+    /* What has become known of the first target while it was asked; told once, and the targets say
+     * it from then on. Another text is another address. */
+    struct str news;
 };
+#define PLAN_NEWS_SOURCE "agent:model" /* of the notice */
+/* Of a model whose server has told it: its name, window and longest answer. */
+#define PLAN_NEWS_FORMAT "%" STR_FMT " has a window of %lld tokens and answers of up to %lld"
 
 /* What a budget has to say. */
 struct budget_word {

@@ -49,6 +49,7 @@ struct run {
     struct tool_set *tools;        /* what the model sees */
     struct tool_filter filter;     /* that made it */
     const struct json *told_tools; /* that `tools` are made of */
+    const char *told_news;         /* of the plan; NULL: none */
     int64_t head_tokens;           /* what system text and tools take */
     struct str counted_system;     /* that is in it */
     /* of answers that reached the output limit, and go on in the next (unfinished.c) */

@@ -90,6 +90,10 @@ static void refresh_plan(struct run *r)
     const struct run_plan *plan = r->options->plan(r->options->plan_self);
 
     r->plan = plan;
+    if (plan->news.p != r->told_news) {
+        r->told_news = plan->news.p;
+        run_notice(r, SEVERITY_VERBOSE, PLAN_NEWS_SOURCE, plan->news);
+    }
     if (r->chain.targets != plan->targets || r->chain.n_targets != plan->n_targets) {
         chain_init(&r->chain, plan->targets, plan->n_targets, r->policy->default_attempts,
                    r->random);
@@ -136,10 +140,12 @@ static struct err *guard_context(struct run *r)
 
 static bool needs_reserve(struct run *r)
 {
-    int64_t window = target_window(&r->plan->targets[0]);
+    const struct target *first = &r->plan->targets[0];
 
     return r->policy->reserve_per_mille &&
-           ledger_is_over(run_estimate(r).used, window, 1000 - (int)r->policy->reserve_per_mille);
+           run_estimate(r).used >
+               target_window(first) - ledger_reserve(target_window(first), first->max_output,
+                                                     (int)r->policy->reserve_per_mille);
 }
 
 /* The last request was made, and its process died: one more would be one over the limit. */

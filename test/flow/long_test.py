@@ -4,6 +4,7 @@ A result that does not fit is given whole after a compaction; old results are ta
 summary is asked for. Every request is judged as its provider would, and every session is replayed.
 """
 import json
+import threading
 
 import scripted
 from agent import Call, Thought, Turn
@@ -53,6 +54,26 @@ class LongTest(ReplayTest):
         self.assert_same(self.session)
         result = self.keel("session", "verify", self.session)
         self.assert_status(result, 0)
+
+
+class Thresholds(LongTest):
+    def test_a_model_has_a_threshold_of_its_own(self):
+        self.settings(compact={"models": {"anthropic-messages/m": 0.5, "openai/m": 0.9}})
+        turns = [self.read("I look.", used=80_000), self.read("Again.", used=101_000),
+                 Turn("In short."), Turn("Done.")]
+        requests = self.run_long(ANTHROPIC, *turns)
+        self.assertTrue(asks_for_summary(requests[2]))
+        requests = self.run_long(BY_NAME["openai-responses"], *turns[:2], Turn("Done."))
+        self.assertEqual([asks_for_summary(request) for request in requests], [False] * 3)
+
+    def test_one_that_cannot_be_meant_is_refused(self):
+        for value in (0, -1, 1.5, "half", None, {}):
+            self.settings(compact={"models": {"m": value}})
+            provider = self.play(ANTHROPIC, Turn("Done."))
+            result = self.run_agent(ANTHROPIC, provider, "hi")
+            self.assertNotEqual(result.status, 0, value)
+            self.assertIn("compact.models", result.err)
+            self.assertEqual(provider.requests, [])
 
 
 class Whole(LongTest):
@@ -195,6 +216,105 @@ class TakenOut(LongTest):
         self.assertEqual(self.count_results(requests[9]), 8)
         self.assertEqual(self.count_results(requests[10]), 1)
         self.assert_exact()
+
+
+# What servers say about a model "m", and what keel makes of it: window and longest answer.
+SHAPES = {
+    "vLLM": ("openai-chat", {"object": "list", "data": [
+        {"id": "m", "object": "model", "owned_by": "vllm", "max_model_len": 32768}]}, 32768, 8192),
+    "LM Studio": ("openai-chat", {"data": [
+        {"id": "m", "object": "model", "type": "llm", "max_context_length": 131072,
+         "loaded_context_length": 40960}]}, 40960, 10240),
+    "llama.cpp": ("openai-chat", {"object": "list", "data": [
+        {"id": "m", "object": "model", "meta": {"n_ctx": 16384, "n_ctx_train": 131072}}]},
+        16384, 4096),
+    "OpenRouter": ("openai-chat", {"data": [
+        {"id": "other", "context_length": 1000000},
+        {"id": "m", "context_length": 262144, "top_provider": {"max_completion_tokens": 65536}}]},
+        262144, 65536),
+    "Together": ("openai-chat", [{"id": "m", "type": "chat", "context_length": 65536}],
+                 65536, 16384),
+    "Fireworks": ("openai-chat", {"data": [
+        {"id": "m", "supports_chat": True, "context_length": 163840}]}, 163840, 16384),
+    "Groq": ("openai-chat", {"data": [
+        {"id": "m", "context_window": 131072, "max_completion_tokens": 32768}]}, 131072, 32768),
+    "Ollama": ("ollama", {"parameters": "num_ctx    24576", "model_info": {
+        "general.architecture": "qwen3", "qwen3.context_length": 262144}}, 24576, 6144),
+}
+
+
+class Lookup(LongTest):
+    """A model that no catalogue knows: its server is asked beside the first request."""
+
+    def look(self):
+        """A round that ends when the server has been asked about its model."""
+        self.told = threading.Event()
+        return Turn(["I ", self.told, "look."], Call("Bash", command="true"))
+
+    def start_run(self, protocol, about, *turns):
+        provider = self.play(protocol, *turns)
+        provider.about, provider.told = about, self.told
+        self.session = self.new_id()
+        result = self.keel("-p", "--model", f"{protocol.vendor}/m", "--session-id", self.session,
+                           "--permission-mode", "bypassPermissions", "go", "--output-format",
+                           "stream-json", "--verbose", env=protocol.environment(provider))
+        self.assert_status(result, 0)
+        return provider, result
+
+    def test_every_server_tells_it_in_its_own_words(self):
+        for name, (kind, about, window, output) in SHAPES.items():
+            with self.subTest(name):
+                protocol = BY_NAME[kind]
+                self.user_settings({})
+                provider, _ = self.start_run(protocol, scripted.json_answer(about),
+                                             self.look(), Turn("Done."))
+                self.assertEqual(len(provider.lookups), 1)
+                self.assertEqual(len(provider.requests), 2)
+                sent = json.dumps(provider.requests[1].json)
+                self.assertRegex(sent, f'"(max_tokens|max_completion_tokens|num_predict)": {output}')
+                if kind == "ollama":
+                    self.assertIn(f'"num_ctx": {window}', sent)
+                self.assertIn(": 16384", json.dumps(provider.requests[0].json))
+                self.assert_exact()
+
+    def test_a_later_run_knows_it_at_once(self):
+        protocol, (_, about, _, output) = BY_NAME["openai-chat"], SHAPES["vLLM"]
+        self.user_settings({})
+        provider = self.play(protocol, self.look(), Turn("Done."), Turn("Again."))
+        provider.about, provider.told = scripted.json_answer(about), self.told
+        for _ in range(2):
+            self.assert_status(self.run_agent(protocol, provider, "go",
+                                              mode="bypassPermissions"), 0)
+        self.assertEqual(len(provider.lookups), 1)
+        self.assertEqual(provider.requests[2].json["max_completion_tokens"], output)
+
+    def test_nobody_is_asked_where_the_operator_or_the_catalogue_says_it(self):
+        protocol = BY_NAME["openai-responses"]
+        self.settings()
+        requests = self.run_long(protocol, Turn("Done."))
+        self.assertEqual(len(requests), 1)
+        self.assertEqual(self.provider_played.lookups, [])
+        provider = self.play(ANTHROPIC, Turn("Done."))
+        self.assert_status(self.ask(provider, "--model", "anthropic/claude-haiku-4-5", "hi"), 0)
+        self.assertEqual(provider.lookups, [])
+
+    def test_the_first_request_does_not_wait_and_neither_does_the_end(self):
+        self.told, held = None, scripted.Answer([self.hold()])
+        provider, _ = self.start_run(ANTHROPIC, held, Turn("Done."))
+        self.assertEqual(len(provider.requests), 1)
+
+    def test_what_cannot_be_meant_changes_nothing(self):
+        self.user_settings({})
+        for about in ([], {"data": [{"id": "m", "context_length": 1}]},
+                      {"data": [{"id": "m", "context_length": 10 ** 30}]},
+                      {"data": [{"id": "m", "context_length": -5}]},
+                      {"data": [{"id": "m", "context_length": "many"}]}, {"data": "x"}, 7,
+                      {"data": [{"id": "n", "context_length": 4096}]}):
+            provider, result = self.start_run(
+                BY_NAME["openai-chat"], scripted.json_answer(about), self.look(), Turn("Done."))
+            self.assertEqual(len(provider.requests), 2, about)
+            self.assertNotIn("tokens and answers", result.out)
+            self.assert_exact()
 
 
 if __name__ == "__main__":

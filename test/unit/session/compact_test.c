@@ -356,6 +356,18 @@ TEST(a_long_loop_of_tools_is_compacted_between_rounds)
                                  "Count.\"\n    assistant: Big#b\n    tool: b "));
 }
 
+TEST(report_and_node_runs_do_not_compact)
+{
+    static const struct run_policy *const policies[] = {&policy_node, &policy_report};
+
+    for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+        AUTO(scene) struct scene s = {.w.options.policy = policies[i]};
+
+        play(&s, "turns:\n" ROUND(a, 1000) ROUND(b, 8400) " - text: Done.\n", "Count.");
+        assert_int_equal(n_summaries(&s), 0);
+    }
+}
+
 TEST(the_request_survives_a_second_compaction_of_its_run)
 {
     AUTO(scene) struct scene s = {0};
@@ -899,7 +911,7 @@ TEST(every_protocol_takes_the_request_after_a_compaction)
 }
 
 RUN_TESTS(UNIT(a_history_at_the_threshold_becomes_a_summary_before_the_prompt),
-          UNIT(below_the_threshold_nothing_happens),
+          UNIT(below_the_threshold_nothing_happens), UNIT(report_and_node_runs_do_not_compact),
           UNIT(over_the_threshold_it_is_compacted_as_well), UNIT(the_threshold_can_be_set),
           UNIT(switched_off_it_does_not_happen_by_itself_but_when_demanded),
           UNIT(a_demand_holds_once_and_says_what_to_care_for),
