@@ -79,6 +79,11 @@ struct token_estimate run_context(struct run *r, int64_t *ret_window)
     return run_estimate(r);
 }
 
+int run_compact_per_mille(const struct run *r)
+{
+    return r->plan->targets[0].compact_per_mille;
+}
+
 void run_emit_context(struct run *r)
 {
     struct token_estimate estimate = run_estimate(r);

@@ -191,8 +191,7 @@ static void suspend(struct call *c)
 
 static void report_all(struct batch *b)
 {
-    struct result_budget budget = {.used = run_estimate(b->run).used,
-                                   .window = target_window(&b->run->plan->targets[0])};
+    struct result_budget budget = fit_budget(b->run, b->calls, b->n);
 
     for (size_t i = 0; i < b->n; i++)
         if (b->calls[i].is_suspended)

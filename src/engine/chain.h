@@ -38,6 +38,7 @@ struct target {
     struct backoff backoff;
     int64_t window;             /* tokens; 0: what `info` says, else the default */
     int64_t max_output;         /* tokens to ask for; 0: as the model has it */
+    int compact_per_mille;      /* of the window, when it is compacted; 0: as usual */
     uint64_t idle_ms;           /* longest silence; 0: the call's */
     uint64_t total_ms;          /* longest answer; 0: the call's */
     const struct json *options; /* the profile's; may be NULL */

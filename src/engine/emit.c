@@ -142,6 +142,19 @@ struct message *run_new_message(struct run *r, enum role role)
     return message_new(role, run_new_id(r, id));
 }
 
+struct message *run_repeat_message(struct run *r, const struct message *m)
+{
+    struct message *copy = run_new_message(r, m->role);
+
+    copy->state = m->state;
+    copy->is_error = m->is_error;
+    copy->stop_reason = arena_str(&copy->arena, m->stop_reason);
+    message_set_origin(copy, m->origin);
+    for (size_t i = 0; i < m->n_parts; i++)
+        message_add(copy, &m->parts[i]);
+    return copy;
+}
+
 void run_append(struct run *r, struct message *m)
 {
     struct history *h = &r->conversation->history;
@@ -158,19 +171,22 @@ const struct history *run_history(const struct run *r)
     return &r->conversation->history;
 }
 
-void run_replace_history(struct run *r, const char *mutation, struct message *const *messages,
-                         size_t n, const struct event_compact *compact)
+void run_replace_history(struct run *r, const struct new_message *messages, size_t n,
+                         const struct event_compact *compact)
 {
     struct history *h = &r->conversation->history;
     struct event told = {.body.compact = *compact};
 
     history_done(h);
     for (size_t i = 0; i < n; i++) {
-        struct event e = {
-            .body.message = {.message = messages[i], .index = i, .mutation = mutation}};
+        struct event e = {.body.message = {.message = messages[i].message,
+                                           .index = i,
+                                           .mutation = "compact",
+                                           .n_of = i ? 0 : n,
+                                           .is_kept = messages[i].is_kept}};
 
         run_emit(r, EVENT_HISTORY, &e);
-        history_add_message(h, messages[i], e.unix_ms);
+        history_add_message(h, messages[i].message, e.unix_ms);
     }
     run_emit(r, EVENT_COMPACTED, &told);
 }

@@ -10,10 +10,11 @@
 #include "base/clip.h"
 #include "base/utf8.h"
 #include "model/message_json.h"
+#include "port/stored_result.h"
 
 #define SKIPPED_TEXT "Error: Context window near capacity. Tool execution result skipped."
-#define SHORT_PREVIEW_CHARS 1000
-#define NOTE_CHARS 400 /* what the note about the handle takes at most */
+#define STORED_MARK "[The whole output has"
+#define NOTE_CHARS 600 /* what the note about the handle takes at most */
 /* As JSON, with its id and name, and its text twice. */
 #define MAX_TEXT_JSON ((MESSAGE_MAX_JSON_BYTES - ((size_t)2 << 20)) / 2)
 
@@ -52,79 +53,119 @@ static bool is_too_long(const struct call *c, size_t *ret_max_chars)
     return text.n > *ret_max_chars;
 }
 
-/* --- handles --- */
+/* --- what is stored --- */
 
-static void remember_handle(struct call *c, const char *handle, struct str text, size_t n_lines)
+/* A result on its way into the store, and then what the model reads instead. */
+struct storing {
+    struct run *run;
+    const struct owner *owner;
+    struct arena *arena;
+    struct str tool, call_id;
+    const struct json *left_out; /* what its tool could not keep of it; NULL: nothing */
+    struct str text;
+    size_t n_lines;
+};
+
+static struct json *describe(const struct storing *x)
 {
-    struct json *v = json_new(&c->arena, JSON_OBJECT);
+    struct json *v = json_new(x->arena, JSON_OBJECT);
 
-    json_set_str(&c->arena, v, "tool", c->part->name);
-    json_set_int(&c->arena, v, "bytes", (int64_t)text.n);
-    json_set_int(&c->arena, v, "lines", (int64_t)n_lines);
-    tool_session_set(c->run->conversation->tools, arena_format(&c->arena, "handle:%s", handle), v);
+    json_set_str(x->arena, v, "tool", x->tool);
+    json_set_str(x->arena, v, "call", x->call_id);
+    json_set_int(x->arena, v, "bytes", (int64_t)x->text.n);
+    json_set_int(x->arena, v, "lines", (int64_t)x->n_lines);
+    if (x->left_out)
+        json_set(x->arena, v, "leftOut", json_copy(x->arena, x->left_out));
+    return v;
 }
 
-static void tell_stored(struct call *c, const char *handle, const char *reason, struct str text,
-                        size_t n_lines)
+static void tell_stored(const struct storing *x, struct str handle, const char *reason)
 {
-    struct json *details = json_new(&c->arena, JSON_OBJECT);
-    struct event e = {.owner = &c->owner,
+    struct json *details = json_new(x->arena, JSON_OBJECT);
+    struct event e = {.owner = x->owner,
                       .body.notice = {.severity = SEVERITY_WARNING,
                                       .source = "agent:tool_output",
                                       .text = S("a long tool result was stored"),
                                       .details = details}};
 
-    json_set_str(&c->arena, details, "handle", str_of(handle));
-    json_set_str(&c->arena, details, "reason", str_of(reason));
-    json_set_int(&c->arena, details, "bytes", (int64_t)text.n);
-    json_set_int(&c->arena, details, "lines", (int64_t)n_lines);
-    json_set_int(&c->arena, details, "tokens", ledger_result_tokens(text));
-    run_emit(c->run, EVENT_NOTICE, &e);
+    json_set_str(x->arena, details, "handle", handle);
+    json_set_str(x->arena, details, "reason", str_of(reason));
+    json_set_int(x->arena, details, "bytes", (int64_t)x->text.n);
+    json_set_int(x->arena, details, "lines", (int64_t)x->n_lines);
+    json_set_int(x->arena, details, "tokens", ledger_result_tokens(x->text));
+    run_emit(x->run, EVENT_NOTICE, &e);
 }
 
 /* The handle, or "" where nothing can be stored. */
-static void store(struct call *c, const char *reason, char handle[SHA256_HEX_SIZE])
+static struct str store(const struct storing *x, const char *reason)
 {
-    struct str text = strbuf_str(&c->result.text);
-    size_t n_lines = count_lines(text);
+    char hash[SHA256_HEX_SIZE];
     AUTO(err) struct err *e = NULL;
+    struct str handle;
 
-    handle[0] = 0;
-    if (!c->run->options->blobs)
-        return;
-    e = blob_put(c->run->options->blobs, text, handle);
+    if (!x->run->options->blobs)
+        return (struct str){0};
+    e = blob_put(x->run->options->blobs, x->text, hash);
     if (e) {
         AUTO_FREE char *why = err_message(e);
 
-        handle[0] = 0;
-        run_notice(c->run, SEVERITY_WARNING, "agent:tool_output", str_of(why));
-        return;
+        run_notice(x->run, SEVERITY_WARNING, "agent:tool_output", str_of(why));
+        return (struct str){0};
     }
-    remember_handle(c, handle, text, n_lines);
-    tell_stored(c, handle, reason, text, n_lines);
+    handle = stored_result_add(x->run->conversation->tools, x->arena, str_of(hash), describe(x));
+    tell_stored(x, handle, reason);
+    return handle;
+}
+
+/* How long it is, and what of it nobody has: a command may print more than is kept. */
+static void add_size(struct strbuf *out, const struct storing *x)
+{
+    const struct json *gap = x->left_out;
+
+    strbuf_addf(out, STORED_MARK " %lld bytes in %lld lines.",
+                (long long)json_int_or(json_get(gap, "totalBytes"), (int64_t)x->text.n),
+                (long long)json_int_or(json_get(gap, "totalLines"), (int64_t)x->n_lines));
+    if (gap)
+        strbuf_addf(
+            out,
+            " Its middle was too much to keep: %lld bytes behind line %lld are gone, and no "
+            "tool finds anything there. To see them, run the command again and filter what "
+            "it prints.",
+            (long long)json_int_or(json_get(gap, "bytes"), 0),
+            (long long)json_int_or(json_get(gap, "line"), 0));
 }
 
 /* Head and tail, and how to get at the rest. */
+static void add_shown(struct strbuf *out, const struct storing *x, const char *reason,
+                      size_t max_chars)
+{
+    struct str handle = store(x, reason);
+
+    add_size(out, x);
+    strbuf_add_cstr(out, " Its head and tail follow.");
+    if (handle.n)
+        strbuf_addf(out,
+                    " To read on, call tool_output with handle \"%" STR_FMT "\" and offset (a "
+                    "line) or pattern (a regular expression).",
+                    STR_ARG(handle));
+    strbuf_add_cstr(out, "]\n");
+    clip_middle(out, x->text, max_chars > NOTE_CHARS * 2 ? max_chars - NOTE_CHARS : max_chars);
+}
+
 static void replace(struct call *c, const char *reason, size_t max_chars)
 {
     struct strbuf *text = &c->result.text;
     struct strbuf shown = {0};
-    size_t n_bytes = text->n, n_lines = count_lines(strbuf_str(text));
-    char handle[SHA256_HEX_SIZE];
+    struct storing x = {.run = c->run,
+                        .owner = &c->owner,
+                        .arena = &c->arena,
+                        .tool = c->part->name,
+                        .call_id = c->part->id,
+                        .left_out = json_get(c->result.details, TOOL_LEFT_OUT),
+                        .text = strbuf_str(text),
+                        .n_lines = count_lines(strbuf_str(text))};
 
-    store(c, reason, handle);
-    if (handle[0])
-        strbuf_addf(&shown,
-                    "[The whole output has %zu bytes in %zu lines and is stored; its head and tail "
-                    "follow. To read on: tool_output with handle \"%s\" and offset (a line), or "
-                    "pattern (a regular expression).]\n",
-                    n_bytes, n_lines, handle);
-    else
-        strbuf_addf(&shown,
-                    "[The whole output has %zu bytes in %zu lines; its head and tail follow.]\n",
-                    n_bytes, n_lines);
-    clip_middle(&shown, strbuf_str(text),
-                max_chars > NOTE_CHARS * 2 ? max_chars - NOTE_CHARS : max_chars);
+    add_shown(&shown, &x, reason, max_chars);
     strbuf_done(text);
     *text = shown;
 }
@@ -133,7 +174,7 @@ static void replace(struct call *c, const char *reason, size_t max_chars)
 
 static int64_t limit(const struct result_budget *b)
 {
-    return (int64_t)((__int128)b->window * LEDGER_RESULTS_PER_MILLE / 1000);
+    return (int64_t)((__int128)b->window * b->per_mille / 1000);
 }
 
 static int64_t media_tokens(const struct call *c)
@@ -192,9 +233,130 @@ void fit_result(struct call *c, struct result_budget *b)
         if (!b->is_spent && b->used + result_tokens(c) > limit(b)) {
             b->is_spent = true;
             c->result.n_media = 0;
-            if (utf8_count(strbuf_str(&c->result.text)) > SHORT_PREVIEW_CHARS)
-                replace(c, "token_budget", SHORT_PREVIEW_CHARS);
+            if (utf8_count(strbuf_str(&c->result.text)) > FIT_PREVIEW_CHARS)
+                replace(c, "token_budget", FIT_PREVIEW_CHARS);
         }
     }
     b->used += result_tokens(c);
+}
+
+/* --- the batch --- */
+
+/* So much of the window is set aside for a summary that is not written yet, and what is put back
+ * behind it. */
+#define SUMMARY_PER_MILLE 100
+
+/* What a result takes once it is cut to what its tool allows. */
+static void count_waiting(const struct call *c, struct waiting_results *w)
+{
+    size_t max_chars, n_chars = utf8_count(strbuf_str(&c->result.text));
+
+    if (is_too_long(c, &max_chars))
+        n_chars = MIN(n_chars, max_chars);
+    w->likely += (int64_t)n_chars / 4 + media_tokens(c);
+    w->most += (int64_t)n_chars / 2 + media_tokens(c);
+}
+
+struct result_budget fit_budget(struct run *r, const struct call *calls, size_t n)
+{
+    struct result_budget b = {.used = run_estimate(r).used,
+                              .window = target_window(&r->plan->targets[0]),
+                              .per_mille = LEDGER_RESULTS_PER_MILLE};
+    struct compactor *c = run_compactor(r);
+    struct waiting_results waiting = {0};
+    enum room room;
+
+    for (size_t i = 0; i < n; i++)
+        if (!calls[i].is_suspended)
+            count_waiting(&calls[i], &waiting);
+    room = c && !r->is_ended ? c->find_room(c, r, &waiting) : ROOM_LITTLE;
+    if (room == ROOM_ENOUGH)
+        b.per_mille = LEDGER_GUARD_PER_MILLE;
+    if (room == ROOM_COMING)
+        b.used = r->head_tokens + b.window * SUMMARY_PER_MILLE / 1000;
+    return b;
+}
+
+/* --- results that are in the history --- */
+
+static struct str join_text(struct arena *a, const struct part *result)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    for (size_t i = 0; i < result->n_content; i++)
+        strbuf_add(&text, result->content[i].text);
+    return arena_str(a, strbuf_str(&text));
+}
+
+/* The name under which the whole of it was stored when it came, or "". */
+static struct str find_stored(const struct run *r, const struct part *result)
+{
+    struct stored_result stored;
+    size_t at = 0;
+
+    if (!result->n_content || !str_starts(result->content[0].text, S(STORED_MARK)))
+        return (struct str){0};
+    while (stored_result_next(r->conversation->tools, &at, &stored)) {
+        AUTO(strbuf) struct strbuf named = {0};
+
+        strbuf_addf(&named, "handle \"%" STR_FMT "\"", STR_ARG(stored.name));
+        if (str_eq(json_get_text(stored.value, "call"), result->id) &&
+            str_find(str_slice(result->content[0].text, 0, NOTE_CHARS * 2), strbuf_str(&named)) !=
+                STR_NONE)
+            return stored.name;
+    }
+    return (struct str){0};
+}
+
+/* Only its name is left of it. */
+static bool add_name(struct strbuf *out, const struct storing *x, const struct part *result,
+                     const char *reason)
+{
+    struct str handle = find_stored(x->run, result);
+
+    if (!handle.n)
+        handle = store(x, reason);
+    strbuf_addf(out,
+                "[The result of this call, %zu bytes in %zu lines, was taken out to make room. If "
+                "you need it again, call tool_output with handle \"%" STR_FMT "\".]",
+                x->text.n, x->n_lines, STR_ARG(handle));
+    return handle.n > 0;
+}
+
+static bool shorten_result(struct run *r, struct part *result, struct arena *a, size_t max_chars,
+                           const char *reason)
+{
+    struct str text = join_text(a, result);
+    struct storing x = {.run = r,
+                        .owner = &r->execution,
+                        .arena = a,
+                        .tool = result->name,
+                        .call_id = result->id,
+                        .text = text,
+                        .n_lines = count_lines(text)};
+    struct part *shown = ARENA_NEW(a, struct part);
+    AUTO(strbuf) struct strbuf out = {0};
+    bool is_there = true;
+
+    if (max_chars)
+        add_shown(&out, &x, reason, max_chars);
+    else
+        is_there = add_name(&out, &x, result, reason);
+    *shown = (struct part){.kind = PART_TEXT, .text = arena_str(a, strbuf_str(&out))};
+    result->content = shown;
+    result->n_content = 1;
+    result->native = (struct str){0};
+    return is_there;
+}
+
+struct message *run_shorten_results(struct run *r, const struct message *m, size_t max_chars,
+                                    const char *reason)
+{
+    AUTO(message) struct message *copy = run_repeat_message(r, m);
+
+    for (size_t i = 0; i < copy->n_parts; i++)
+        if (copy->parts[i].kind == PART_TOOL_RESULT &&
+            !shorten_result(r, &copy->parts[i], &copy->arena, max_chars, reason))
+            return NULL;
+    return TAKE(copy);
 }

@@ -2,10 +2,12 @@
 #include "engine/ledger.h"
 
 #include "base/utf8.h"
+#include "model/catalogue.h"
 
 #define CHARS_PER_TOKEN 4
 #define RESULT_CHARS_PER_TOKEN 2
 #define MESSAGE_TOKENS 4            /* role and framing */
+#define RESERVE_BUFFER 256          /* the instruction of a last turn, and what counts are off by */
 #define IMAGE_TOKENS 1600           /* a large image in most APIs */
 #define DOCUMENT_BYTES_PER_TOKEN 30 /* a page of a PDF is about 50 KB and 1,600 tokens */
 
@@ -102,6 +104,13 @@ struct token_estimate ledger_estimate_history(struct history *h, int64_t head, i
     while (h->tally.n < h->n_messages)
         add_to_tally(&h->tally, h->messages[h->tally.n]);
     return estimate(&h->tally, head, floor);
+}
+
+int64_t ledger_reserve(int64_t window, int64_t max_output, int per_mille)
+{
+    int64_t wanted = (max_output > 0 ? max_output : MODEL_DEFAULT_MAX_OUTPUT) + RESERVE_BUFFER;
+
+    return MIN(wanted, (int64_t)((__int128)window * per_mille / 1000));
 }
 
 bool ledger_is_over(int64_t used, int64_t window, int per_mille)

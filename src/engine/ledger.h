@@ -37,6 +37,10 @@ int64_t ledger_message_tokens(const struct message *m);
 /* What a tool's result will take: two characters a token, because such text is dense. */
 int64_t ledger_result_tokens(struct str text);
 
+/* What a last turn needs of the window: the answer that is asked for (0: of usual length) and a
+ * little more, and no more than this share. */
+int64_t ledger_reserve(int64_t window, int64_t max_output, int per_mille);
+
 bool ledger_is_over(int64_t used, int64_t window, int per_mille);
 
 /* Why a prompt was not sent, for the person and for later rounds. */

@@ -78,6 +78,7 @@ const struct run_policy policy_conversation = {
     .on_turn_limit = force_last_turn,
     .on_no_answer = give_fallback,
     .tells_failure = true,
+    .compacts = true,
 };
 
 const struct run_policy policy_node = {

@@ -25,7 +25,9 @@ struct run_policy {
     bool unknown_is_correction; /* an unknown tool counts as a wrong argument */
     bool tells_failure;         /* a provider's failure becomes a message in the history */
     bool blames_request;        /* what a provider refuses as malformed is ERR_VALIDATION */
-    /* Share of the window that is kept free for the last turn; 0: none, only the guard holds. */
+    bool compacts;              /* a history that is too long may become a summary */
+    /* Share of the window that is kept free for the last turn at most (ledger_reserve); 0: none,
+     * only the guard holds. */
     unsigned reserve_per_mille;
     /* The tool that a forced last turn may still call; NULL: none. */
     const char *final_tool;

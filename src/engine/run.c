@@ -16,7 +16,9 @@ static void on_state_change(void *self, struct str key, const struct json *value
 
 static const struct run_plan *first_plan(struct run *r)
 {
-    return r->plan = r->options->plan(r->options->plan_self);
+    r->plan = r->options->plan(r->options->plan_self);
+    r->told_note = r->plan->note.p; /* an earlier run has told it */
+    return r->plan;
 }
 
 /* Whose work this run is: the parent's call, or the parent itself. */

@@ -26,6 +26,7 @@
 #define RUN_DEFAULT_MAX_STOP_BLOCKS 8
 #define RUN_DEFAULT_TOOL_TIMEOUT_MS 300000
 #define RUN_DEFAULT_TOOL_RESPONSE_BYTES 12288
+#define FIT_PREVIEW_CHARS 1000 /* of a result that does not fit into the window */
 
 /* The result of a call that the user interrupted or kept from beginning. */
 #define CALL_INTERRUPTED_TEXT "Execution interrupted by user"
@@ -49,7 +50,13 @@ struct run_plan {
     bool stream;
     bool web_search, web_fetch; /* the provider's own: ours are then not exposed */
     enum prompt_cache cache;
+    /* What has become known of the first target while it was asked; told once, and the targets say
+     * it from then on. Another text is another address. */
+    struct str note;
 };
+#define PLAN_NOTE_SOURCE "agent:model" /* of the notice */
+/* Of a model whose server has told it: its name, window and longest answer. */
+#define PLAN_NOTE_FORMAT "%" STR_FMT " has a window of %lld tokens and answers of up to %lld"
 
 /* What a budget has to say. */
 struct budget_word {
@@ -99,12 +106,26 @@ struct given_outcome {
 
 struct run;
 
+/* Results of a batch that are about to join the history, in tokens. */
+struct waiting_results {
+    int64_t likely; /* as the ledger will count them */
+    int64_t most;   /* if their text is dense */
+};
+
+enum room {
+    ROOM_LITTLE, /* no compaction can help: what would fill the window is shortened */
+    ROOM_ENOUGH, /* they fit */
+    ROOM_COMING, /* the compaction that comes next makes room, and keeps them as they are */
+};
+
 /* Makes a history shorter when it is due. Called with the run's plan read: after the prompt is
  * durable and before it is in the history, and between rounds. With `is_full` it is due whatever
  * the count says: the provider has refused a request as too long. What fails is told by the
  * compactor and leaves the history as it is; an error ends the run. */
 struct compactor {
     struct err *(*compact)(struct compactor *c, struct run *r, bool is_full);
+    /* Is there room for these? Does not wait. */
+    enum room (*find_room)(struct compactor *c, struct run *r, const struct waiting_results *w);
 };
 
 /* What happens beside a run that its model should hear of: commands in the background that end. */
@@ -201,6 +222,8 @@ void run_notice(struct run *r, enum severity severity, const char *source, struc
 /* --- for a compactor, and for tools that ask the model --- */
 
 struct token_estimate run_context(struct run *r, int64_t *ret_window);
+/* The share of its window at which the model that is asked wants a compaction; 0: no own one. */
+int run_compact_per_mille(const struct run *r);
 /* What system text and tools take of it. */
 int64_t run_head_tokens(const struct run *r);
 /* A question to the run's model that does not belong to the conversation: no tool is called,
@@ -221,10 +244,21 @@ MUST_USE struct err *run_ask_aside(struct run *r, const struct aside *aside,
 const struct history *run_history(const struct run *r);
 const struct secrets *run_secrets(const struct run *r);    /* NULL: none are known */
 const struct path_filter *run_hidden(const struct run *r); /* NULL: nothing is */
-/* These messages instead of the history, as one mutation ("compact"); tells of the compaction. */
-void run_replace_history(struct run *r, const char *mutation, struct message *const *messages,
-                         size_t n, const struct event_compact *compact);
+struct new_message {
+    struct message *message;
+    bool is_kept; /* it was in the history before, perhaps longer */
+};
+/* These messages instead of the history, as one compaction, which is told. */
+void run_replace_history(struct run *r, const struct new_message *messages, size_t n,
+                         const struct event_compact *compact);
 struct message *run_new_message(struct run *r, enum role role) MUST_USE;
+/* As another message of the same history: with its origin, and without what a provider counted for
+ * what stood before it. */
+struct message *run_repeat_message(struct run *r, const struct message *m) MUST_USE;
+/* The same with each result of a tool stored, named by its handle and shown by `max_chars` of it;
+ * 0: not at all. NULL: nothing can be stored. May wait. */
+struct message *run_shorten_results(struct run *r, const struct message *m, size_t max_chars,
+                                    const char *reason) MUST_USE;
 
 /* Ends the run with the answer it can give now, after what is under way: a forced last turn. */
 void run_stop(struct run *r);

@@ -53,6 +53,7 @@ struct run {
     struct tool_set *tools;        /* what the model sees */
     struct tool_filter filter;     /* that made it */
     const struct json *told_tools; /* that `tools` are made of */
+    const char *told_note;         /* of the plan; NULL: none */
     int64_t head_tokens;           /* what system text and tools take */
     struct str counted_system;     /* that is in it */
     /* of answers that reached the output limit, and go on in the next (unfinished.c) */
@@ -136,7 +137,8 @@ void save_at_end(struct run *r);
 
 /* turn.c */
 MUST_USE struct err *turn_run(struct run *r);
-unsigned run_max_rounds(const struct run *r); /* RUN_UNLIMITED: no cap */
+unsigned run_max_rounds(const struct run *r);         /* RUN_UNLIMITED: no cap */
+struct compactor *run_compactor(const struct run *r); /* NULL: this run has none */
 /* Lets the compactor look at the history, with the plan of the coming round. */
 MUST_USE struct err *run_compact(struct run *r);
 
@@ -260,8 +262,12 @@ void call_hide_secrets(struct call *c);
 /* fit.c */
 struct result_budget {
     int64_t used, window; /* tokens */
+    int per_mille;        /* of the window: so far results may fill it */
     bool is_spent;        /* a result has crossed the limit */
 };
+/* For the results of these calls. Where they need more room than there is and a compaction can make
+ * it, they get what there is after it: it comes before the next request. */
+struct result_budget fit_budget(struct run *r, const struct call *calls, size_t n);
 void fit_result(struct call *c, struct result_budget *budget);
 
 /* answer.c */

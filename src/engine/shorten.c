@@ -126,6 +126,7 @@ void shorten(const struct message *const *messages, size_t n_messages,
     *ret = (struct shortened){.items = mem_alloc((n_messages + 1) * sizeof *ret->items)};
     if (cut->has_nothing)
         return;
+    n_messages -= MIN(cut->n_behind, n_messages);
     if (cut->n_skipped)
         ret->items[ret->n++] = tell_skipped(cut->n_skipped);
     for (size_t i = cut->n_skipped; i < n_messages; i++) {

@@ -94,6 +94,10 @@ static void refresh_plan(struct run *r)
     const struct run_plan *plan = r->options->plan(r->options->plan_self);
 
     r->plan = plan;
+    if (plan->note.p != r->told_note) {
+        r->told_note = plan->note.p;
+        run_notice(r, SEVERITY_VERBOSE, PLAN_NOTE_SOURCE, plan->note);
+    }
     if (r->chain.targets != plan->targets || r->chain.n_targets != plan->n_targets) {
         chain_init(&r->chain, plan->targets, plan->n_targets, r->policy->default_attempts,
                    r->random);
@@ -105,9 +109,14 @@ static void refresh_plan(struct run *r)
         count_head(r);
 }
 
+struct compactor *run_compactor(const struct run *r)
+{
+    return r->policy->compacts ? r->options->compactor : NULL;
+}
+
 struct err *run_compact(struct run *r)
 {
-    struct compactor *c = r->options->compactor;
+    struct compactor *c = run_compactor(r);
 
     if (!c)
         return NULL;
@@ -135,10 +144,12 @@ static struct err *guard_context(struct run *r)
 
 static bool needs_reserve(struct run *r)
 {
-    int64_t window = target_window(&r->plan->targets[0]);
+    const struct target *first = &r->plan->targets[0];
 
     return r->policy->reserve_per_mille &&
-           ledger_is_over(run_estimate(r).used, window, 1000 - (int)r->policy->reserve_per_mille);
+           run_estimate(r).used >
+               target_window(first) - ledger_reserve(target_window(first), first->max_output,
+                                                     (int)r->policy->reserve_per_mille);
 }
 
 /* The last request was made, and its process died: one more would be one over the limit. */
@@ -232,7 +243,7 @@ static struct err *take_answer(struct run *r, const struct message *answer, bool
 /* A provider has found the request too long: what it was asked about is made shorter, once. */
 static struct err *make_room(struct run *r, bool *ret_is_shorter)
 {
-    struct compactor *c = r->options->compactor;
+    struct compactor *c = run_compactor(r);
     int64_t before = run_estimate(r).serialized;
 
     *ret_is_shorter = false;

@@ -48,6 +48,7 @@ void history_add_event(struct history *h, struct str id, struct str type, const 
 struct history_cut {
     bool has_nothing;      /* all of it: not even a note stands for it */
     size_t n_skipped;      /* the first messages */
+    size_t n_behind;       /* the last ones: they are no part of what is told */
     const size_t *clipped; /* messages whose tool results are only named, ascending */
     size_t n_clipped;
 };

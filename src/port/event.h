@@ -97,6 +97,10 @@ struct event_message {
     /* HISTORY: "append"; or what the history begins anew with, from index 0 on: "clear" (no
      * message), "compact", "rewind", "fork-base" */
     const char *mutation;
+    /* "compact" at index 0: the number of its messages. One that a crash has cut off counts for
+     * nothing: the history stays what it was. 0: not told. */
+    size_t n_of;
+    bool is_kept;        /* "compact": it was in the history before, perhaps longer */
     size_t n_tool_calls; /* RESPONSE_NORMALIZED */
     bool is_aside;       /* RESPONSE_NORMALIZED: it does not belong to the conversation */
 };
@@ -111,10 +115,11 @@ struct event_context {
     bool is_exact;
 };
 
-/* The history was replaced by a summary of it. */
+/* The history was replaced by a summary of it, or results of tools were taken out of it. */
 struct event_compact {
     const char *trigger; /* "auto", "manual" */
     struct event_context before, after;
+    size_t n_results; /* that were taken out, and nothing else was done; 0: it is a summary */
 };
 
 struct event_final {

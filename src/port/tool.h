@@ -60,6 +60,11 @@ enum tool_needs {
  * and a message has room for it. */
 #define TOOL_RESULT_MAX_JSON_BYTES (MESSAGE_MAX_JSON_BYTES - ((size_t)2 << 20))
 
+/* In the details of a result whose middle was too much to keep: {"bytes", "lines", "line",
+ * "totalBytes", "totalLines"}. So much is missing behind that line of the text, where a line of its
+ * own says so; the totals are of all that there was. */
+#define TOOL_LEFT_OUT "leftOut"
+
 struct tool_result {
     struct arena arena;
     struct strbuf text;  /* what the model reads, before the media */
@@ -203,6 +208,8 @@ struct tool {
     /* Other spellings of arguments, taken when the real one is missing: "filePath=file_path".
      * "prompt=": an argument that models pass out of habit and that means nothing here. */
     const char *aliases; /* separated by blanks; NULL: none */
+    /* Arguments of the schema that models are not shown, and that are taken all the same. */
+    const char *hidden; /* separated by blanks; NULL: none */
     enum risk risk;
     unsigned needs; /* enum tool_needs */
     /* The argument that permission patterns are matched against: "command", "file_path". */

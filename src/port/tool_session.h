@@ -9,8 +9,8 @@
  *                         as last read; of a part also "lines", "seen" and "cut" (tool/file/seen.c)
  *     todos               [{"content":..., "status":..., "activeForm":...}]
  *     shell:ID            {"command":..., "state":"running"|"ended"|"killed", "exitCode":...,
- *                         "seen":..., "output":SHA256}     (tool/shell/background.h, news.h)
- *     handle:SHA256       {"tool":..., "bytes":..., "lines":...}        a result that was stored
+ *                         "seen":..., "output":out_N}     (tool/shell/background.h, news.h)
+ *     handle:out_N        {"sha256":..., "tool":..., ...}  a stored result (port/stored_result.h)
  *     allow:PATTERN       true      a call that the person allowed for the session (gate/answer.c)
  *     typed:host:HOST     true      named by the person in a prompt (gate/typed.h), and so is
  *     typed:path:PATH     true      this

@@ -201,23 +201,28 @@ struct err *tool_registry_add(struct tool_registry *r, struct tool *take_tool,
     return NULL;
 }
 
-/* The schema without the arguments that are pinned. */
-static struct json *visible_schema(struct arena *a, const char *text, const struct json *pinned)
+/* The schema without the arguments that are hidden or pinned. */
+static struct json *visible_schema(struct arena *a, const struct tool *t, const struct json *pinned)
 {
     struct json *schema = NULL, *required, *still_required;
-    AUTO(err) struct err *e = json_parse(a, str_of(text), 0, &schema);
+    AUTO(err) struct err *e = json_parse(a, str_of(t->schema), 0, &schema);
+    struct str hidden = str_of(t->hidden), name;
 
     BUG_IF(e); /* checked when it was added */
-    if (!pinned)
+    if (!pinned && !t->hidden)
         return schema;
     schema->raw = (struct str){0};
+    while (str_split(&hidden, ' ', &name))
+        json_remove(json_get(schema, "properties"), name);
+    if (!pinned)
+        return schema;
     json_each (value, pinned)
         json_remove(json_get(schema, "properties"), value->key);
     required = json_get(schema, "required");
     still_required = json_new(a, JSON_ARRAY);
-    json_each (name, required)
-        if (!json_get_str(pinned, name->text))
-            json_push(still_required, json_new_str(a, name->text));
+    json_each (item, required)
+        if (!json_get_str(pinned, item->text))
+            json_push(still_required, json_new_str(a, item->text));
     if (still_required->n)
         json_set(a, schema, "required", still_required);
     else
@@ -242,8 +247,7 @@ static struct tool_set *make_snapshot(const struct tool_registry *r)
             .pinned = item->pinned,
             .def = {.name = str_of(item->tool->name),
                     .description = str_of(item->tool->description),
-                    .input_schema =
-                        visible_schema(&s->set.arena, item->tool->schema, item->pinned)},
+                    .input_schema = visible_schema(&s->set.arena, item->tool, item->pinned)},
         };
     }
     return &s->set;

@@ -187,6 +187,10 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
 
 void agent_done(struct agent *a)
 {
+    if (a->has_lookup) {
+        group_cancel(&a->lookup);
+        err_ignore(group_end(&a->lookup), "the next run asks again");
+    }
     if (a->has_background) {
         group_cancel(&a->background);
         err_ignore(group_end(&a->background), "nobody waits for what they would have said");
@@ -220,8 +224,9 @@ static void remind(void *self, const struct history *h, struct strbuf *out)
 
 static const struct run_plan *plan_of(void *self)
 {
-    const struct agent *a = self;
+    struct agent *a = self;
 
+    agent_use_learned(a);
     return &a->plan;
 }
 
@@ -323,6 +328,7 @@ void agent_run(struct agent *a, const struct run_options *options, struct run_re
         o.input = input = agent_with_context(a, options->input);
     agent_note_mode(a);
     agent_remember_typed(a);
+    agent_look_up_model(a);
     session_run(&a->session, &o, ret_result);
 }
 

@@ -86,6 +86,12 @@ struct agent {
     bool asks_runtime;           /* the model is the runtime's */
     struct provider **providers; /* all that were made: a run may still use an earlier one */
     size_t n_providers, providers_room;
+    const struct profile *profile; /* of the first target; NULL: the caller's provider is asked */
+    struct group lookup;           /* asks about a model that nobody knows */
+    bool has_lookup;
+    struct str looked_up;   /* the model that was asked about */
+    struct str lookup_note; /* what came of it, for the plan of the next round; empty: nothing */
+    const struct target *learned; /* the targets with that; NULL: they stay */
     const char *system_prompt, *append_system_prompt;
     bool has_prefix;         /* what requests begin with is fixed (prefix.h) */
     bool tells_surroundings; /* who writes all of the system text writes those, too */

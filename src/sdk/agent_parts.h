@@ -19,6 +19,11 @@ static inline void texts_add(struct texts *list, struct arena *a, struct str tex
 /* The chain: the runtime's model (or the caller's provider), then the fallbacks. */
 MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_options *options);
 
+/* Beside the run that begins: asks the provider about its first model if nobody knows it. */
+void agent_look_up_model(struct agent *a);
+/* Between rounds: what has become known of it goes into the plan. */
+void agent_use_learned(struct agent *a);
+
 /* Rules of settings and flags, the mode, and the tools that are not shown. */
 MUST_USE struct err *agent_set_rules(struct agent *a, const struct agent_options *options);
 

@@ -32,6 +32,25 @@ static struct err *find_session(struct agent *a, const struct agent_session *wan
 
 /* --- its length --- */
 
+static bool is_share(const struct json *v)
+{
+    double share;
+
+    return json_double(v, &share) && share > 0 && share <= 1;
+}
+
+static struct err *check_thresholds(const struct json *models)
+{
+    json_each (threshold, models)
+        if (!is_share(threshold))
+            return err_hint(err_new(ERR_VALIDATION,
+                                    "compact.models: the threshold of \"%" STR_FMT
+                                    "\" must be over 0 and at most 1",
+                                    STR_ARG(threshold->key)),
+                            "0.6 compacts when six tenths of the model's window are full");
+    return NULL;
+}
+
 static struct err *read_compaction(struct agent *a, struct compact_options *ret)
 {
     const struct settings *s = a->runtime->settings;
@@ -40,10 +59,12 @@ static struct err *read_compaction(struct agent *a, struct compact_options *ret)
 
     agent_choose_reattachers(a, ret);
     ret->instructions = settings_text(s, "compact.instructions", &a->arena);
-    if (threshold && (!json_double(threshold, &share) || share <= 0 || share > 1))
+    ret->keeps_results = !settings_bool(s, "compact.results", true);
+    TRY(check_thresholds(settings_get(s, "compact.models")));
+    if (threshold && !is_share(threshold))
         return err_hint(err_new(ERR_VALIDATION, "compact.threshold must be over 0 and at most 1"),
                         "\"compact\": {\"enabled\": false} switches it off");
-    if (threshold)
+    if (json_double(threshold, &share))
         ret->threshold_per_mille = MAX((int)(share * 1000), 1);
     if (!settings_bool(s, "compact.enabled", true))
         ret->threshold_per_mille = -1;
@@ -182,6 +203,8 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
         return e;
     group_begin(&a->background, 0, GROUP_KEEP_GOING); /* ends before the session's own tasks */
     a->has_background = true;
+    group_begin(&a->lookup, 0, GROUP_KEEP_GOING);
+    a->has_lookup = true;
     tool_session_set_tasks(a->session.conversation.tools, &a->background);
     a->blobs = store_blobs(a->store, str_of(a->session.conversation.id));
     restore_mode(a, options);

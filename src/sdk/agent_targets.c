@@ -1,5 +1,10 @@
-/* agent_targets.c - whom an agent asks, and what that costs. */
+/* agent_targets.c - whom an agent asks, what that costs, and how long a question may be. */
 #include "sdk/agent_parts.h"
+
+#include "provider/endpoint.h"
+#include "sdk/saved_catalogue.h"
+#include "sys/loop.h"
+#include "sys/work.h"
 
 /* --- prices --- */
 
@@ -33,28 +38,86 @@ static struct price price_of(const struct settings *s, const struct profile *p, 
     return price;
 }
 
+/* --- thresholds --- */
+
+/* A value for a model, listed under its name, profile/model or vendor/model. */
+static const struct json *find_for_model(const struct json *list, const struct profile *p,
+                                         struct arena *a)
+{
+    const struct json *v = json_get_str(
+        list, arena_format(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(p->id), STR_ARG(p->model)));
+
+    if (!v && p->vendor)
+        v = json_get_str(list, arena_format(a, "%s/%" STR_FMT, p->vendor->name, STR_ARG(p->model)));
+    return v ? v : json_get_str(list, p->model);
+}
+
+/* Checked when the session was opened (agent_session.c). */
+static int compact_per_mille(const struct settings *s, const struct profile *p, struct arena *a)
+{
+    double share;
+
+    if (!json_double(find_for_model(settings_get(s, "compact.models"), p, a), &share))
+        return 0;
+    return MAX((int)(share * 1000 + 0.5), 1);
+}
+
+/* --- windows --- */
+
+#define OUTPUT_PART 4 /* of a window that a server told: so long is an answer at most */
+#define LEARNED_FOR_MS ((int64_t)24 * 3600 * 1000) /* then it is asked again */
+
+/* Is the size of its window anybody's guess? */
+static bool is_unknown(const struct profile *p)
+{
+    return p && !p->info_is_known && !p->has_own_window;
+}
+
+static void use_learned(const struct profile *p, const struct learned_model *m, struct target *t)
+{
+    t->window = m->window;
+    if (!p->has_own_output)
+        t->max_output = MIN(m->max_output ? m->max_output : t->max_output, m->window / OUTPUT_PART);
+}
+
+static bool recall(const struct agent *a, const struct profile *p, struct learned_model *ret)
+{
+    AUTO(arena) struct arena scratch = {0};
+
+    return is_unknown(p) &&
+           saved_catalogue_recall(runtime_home(a->runtime, &scratch).p, p->base_url, p->model, ret);
+}
+
 /* --- targets --- */
 
 static struct target target_of(struct agent *a, const struct profile *p,
                                const struct provider *provider)
 {
-    return (struct target){
+    const struct settings *s = a->runtime->settings;
+    struct target t = {
         .provider = provider,
         .model = p->model,
         .info = p->info_is_known ? &p->info : NULL,
-        .price = price_of(a->runtime->settings, p, &a->arena),
+        .price = price_of(s, p, &a->arena),
         .max_attempts = p->max_attempts,
         .backoff = {p->backoff.first_ms, p->backoff.max_ms},
         .window = p->info.context_window,
         .max_output = p->info.max_output,
+        .compact_per_mille = compact_per_mille(s, p, &a->arena),
         .idle_ms = p->idle_ms,
         .total_ms = p->total_ms,
         .options = p->options,
     };
+    struct learned_model learned;
+
+    if (recall(a, p, &learned))
+        use_learned(p, &learned, &t);
+    return t;
 }
 
 /* A target for a model by name, which may be another vendor's than the runtime's. */
-static struct err *make_target(struct agent *a, const char *model, struct target *ret_target)
+static struct err *make_target(struct agent *a, const char *model, struct target *ret_target,
+                               const struct profile **ret_profile)
 {
     const struct runtime *r = a->runtime;
     struct profile_query query = {.model = model, .environment = r->options.environment};
@@ -67,6 +130,7 @@ static struct err *make_target(struct agent *a, const char *model, struct target
                               sizeof(struct provider *));
     a->providers[a->n_providers++] = provider;
     *ret_target = target_of(a, p, provider);
+    *ret_profile = p;
     return NULL;
 }
 
@@ -87,8 +151,10 @@ struct err *agent_add_targets(struct agent *a, const struct agent_options *optio
                        CHAIN_MAX_TARGETS - 1);
     a->asks_runtime = !options->provider;
     targets[0] = first_target(a, options->provider);
+    a->profile = options->provider ? NULL : &a->runtime->profile;
     for (size_t i = 0; i < n; i++) {
-        struct err *e = make_target(a, options->fallback_models[i], &targets[i + 1]);
+        const struct profile *p;
+        struct err *e = make_target(a, options->fallback_models[i], &targets[i + 1], &p);
 
         if (e)
             return err_wrap(e, "--fallback-model %s", options->fallback_models[i]);
@@ -104,10 +170,106 @@ struct err *agent_set_model(struct agent *a, const char *model)
     struct target *targets =
         arena_copy(&a->arena, a->plan.targets, a->plan.n_targets * sizeof *targets);
 
-    if (model)
-        TRY(make_target(a, model, &targets[0]));
-    else
+    if (model) {
+        TRY(make_target(a, model, &targets[0], &a->profile));
+    } else {
         targets[0] = first_target(a, NULL);
+        a->profile = &a->runtime->profile;
+    }
     a->plan.targets = targets;
+    a->learned = NULL;
     return NULL;
+}
+
+/* --- a model that nobody knows --- */
+
+/* A round works with what it began with. A new array is a new chain, and the text is told with it.
+ */
+void agent_use_learned(struct agent *a)
+{
+    if (a->lookup_note.n)
+        a->plan.note = a->lookup_note;
+    if (a->learned)
+        a->plan.targets = a->learned;
+    a->learned = NULL;
+    a->lookup_note = (struct str){0};
+}
+
+static void adopt(struct agent *a, const struct profile *p, const struct learned_model *m)
+{
+    struct target *targets =
+        arena_copy(&a->arena, a->plan.targets, a->plan.n_targets * sizeof *targets);
+
+    use_learned(p, m, &targets[0]);
+    if (targets[0].window == a->plan.targets[0].window &&
+        targets[0].max_output == a->plan.targets[0].max_output)
+        return;
+    a->learned = targets;
+    a->lookup_note = arena_format(&a->arena, PLAN_NOTE_FORMAT, STR_ARG(p->model),
+                                  (long long)targets[0].window, (long long)targets[0].max_output);
+}
+
+struct learning {
+    const char *home;
+    struct str base_url, model;
+    struct learned_model learned;
+};
+
+static struct err *learn(void *arg)
+{
+    const struct learning *l = arg;
+
+    return saved_catalogue_learn(l->home, l->base_url, l->model, &l->learned);
+}
+
+static struct err *ask_about_model(struct agent *a, const struct profile *p,
+                                   const struct provider *provider, struct learned_model *ret)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct provider_call call = {0};
+    struct model_info info;
+
+    TRY(runtime_call(a->runtime, &call));
+    TRY(endpoint_ask_model(provider, &call, p->model, &scratch, &info));
+    *ret = (struct learned_model){info.context_window, info.max_output,
+                                  clock_unix_ms(loop_clock(task_loop()))};
+    if (!learned_model_check(ret))
+        return err_new(ERR_BAD_RESPONSE, "the server does not tell how large its window is");
+    return NULL;
+}
+
+/* A task beside the run. What fails costs nothing but the knowledge. */
+static struct err *agent_lookup(void *arg)
+{
+    struct agent *a = arg;
+    const struct profile *p = a->profile;
+    AUTO(arena) struct arena scratch = {0};
+    struct learning l = {runtime_home(a->runtime, &scratch).p, p->base_url, p->model, {0}};
+    AUTO(err) struct err *e = ask_about_model(a, p, a->plan.targets[0].provider, &l.learned);
+    AUTO_FREE char *why = e ? err_message(e) : NULL;
+
+    if (err_is(e, ERR_CANCELLED) || p != a->profile)
+        return NULL;
+    if (e) {
+        a->lookup_note = arena_format(&a->arena, "the window of %" STR_FMT " is not known: %s",
+                                      STR_ARG(p->model), why);
+        return NULL;
+    }
+    adopt(a, p, &l.learned);
+    err_ignore(work_run(learn, &l), "the next run asks again");
+    return NULL;
+}
+
+void agent_look_up_model(struct agent *a)
+{
+    const struct profile *p = a->profile;
+    struct learned_model known;
+
+    if (!a->asks_runtime || !a->has_lookup || !is_unknown(p) || str_eq(a->looked_up, p->model))
+        return;
+    a->looked_up = p->model;
+    if (recall(a, p, &known) &&
+        clock_unix_ms(loop_clock(task_loop())) - known.unix_ms < LEARNED_FOR_MS)
+        return;
+    group_spawn(&a->lookup, "model lookup", agent_lookup, a);
 }

@@ -121,6 +121,8 @@ static void describe_model(struct profile *p, const struct json *profile)
                                           .price = {-1, -1, -1, -1}};
     if (p->vendor && p->vendor->models_of)
         p->info.price = (struct price){-1, -1, -1, -1};
+    p->has_own_window = window > 0;
+    p->has_own_output = output > 0;
     if (window > 0)
         p->info.context_window = window;
     if (output > 0)

@@ -21,6 +21,7 @@ struct profile {
     struct str model;
     struct model_info info; /* the catalogue's entry with the profile's own values on top */
     bool info_is_known;     /* the catalogue has the model */
+    bool has_own_window, has_own_output; /* these numbers of `info` are the operator's */
     const struct json *options;
     struct http_headers headers;
     uint64_t idle_ms, total_ms; /* longest silence, longest answer; 0: as usual */

@@ -123,6 +123,8 @@ static const struct run_plan *plan(void *self)
     struct replay *r = self;
     const struct recorded_event *x = replay_peek(r);
 
+    if (x && x->type == EVENT_NOTICE && str_is(x->source, PLAN_NOTE_SOURCE))
+        replay_take_note(r, x->text);
     if (x && x->type == EVENT_TOOLS_CHANGED)
         err_ignore(replay_add_tools(r, x->tools), "they were offered, so they are fine");
     return &r->plan;

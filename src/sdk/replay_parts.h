@@ -61,6 +61,8 @@ struct replay {
     struct plugin plugin;
     struct compactor compactor;
     struct news news;
+    struct target *targets; /* the plan's */
+    bool was_promised;      /* the results of the last batch were let in because it compacts next */
     struct compaction compaction;
     struct replay_summary summary; /* the last one */
     struct blob_store blobs;
@@ -98,6 +100,8 @@ void replay_cancel(struct replay *r); /* as the person did */
 
 /* replay_provider.c: all that were asked, in the order of the chain; they live in the arena. */
 MUST_USE struct err *replay_add_targets(struct replay *r);
+/* What was told of the first model while it was asked. */
+void replay_take_note(struct replay *r, struct str text);
 
 /* replay_ports.c */
 MUST_USE struct err *replay_add_tools(struct replay *r, const struct tool_set *set);

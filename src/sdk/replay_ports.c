@@ -645,11 +645,30 @@ static struct str find_wishes(struct replay *r)
     return (struct str){0};
 }
 
+/* Results are taken out next. */
+static bool is_taken_out_now(const struct replay *r)
+{
+    const struct recorded_event *x = replay_peek(r);
+
+    for (size_t i = 0; x && (x->type == EVENT_STATE || x->type == EVENT_NOTICE); i++)
+        x = recording_at(r->recording, i); /* they are stored */
+    return x && x->type == EVENT_HISTORY && x->is_kept;
+}
+
+static struct err *make_shorter(struct replay *r, struct run *run, enum compact_steps steps,
+                                bool is_full)
+{
+    r->compaction.steps = steps;
+    return r->compaction.compactor.compact(&r->compaction.compactor, run, is_full);
+}
+
 /* It is compacted where it was, whatever the threshold was. */
 static struct err *compact(struct compactor *c, struct run *run, bool is_full)
 {
     struct replay *r = PORT_OF(c, compactor);
 
+    if (is_taken_out_now(r))
+        TRY(make_shorter(r, run, COMPACT_ONLY_RESULTS, is_full));
     if (!is_compacted_now(r))
         return NULL;
     TRY(look_ahead(r));
@@ -657,7 +676,34 @@ static struct err *compact(struct compactor *c, struct run *run, bool is_full)
     r->compaction.options.instructions = find_wishes(r);
     if (!r->summary.was_automatic)
         compaction_demand(&r->compaction, (struct str){0});
-    return r->compaction.compactor.compact(&r->compaction.compactor, run, is_full);
+    r->compaction.is_promised = r->was_promised;
+    r->was_promised = false;
+    return make_shorter(r, run, COMPACT_ONLY_SUMMARY, is_full);
+}
+
+/* What came of the batch whose results come next: they were shortened, or a compaction made room
+ * for them before anything else was asked, or neither was needed. */
+static enum room find_room(struct compactor *c, struct run *run, const struct waiting_results *w)
+{
+    struct replay *r = PORT_OF(c, compactor);
+    const struct recorded_event *x;
+    bool is_short = false;
+    struct str reason;
+
+    for (size_t i = 0; (x = recording_at(r->recording, i)); i++) {
+        if (x->type == EVENT_BATCH_BEGIN || (x->type == EVENT_ATTEMPT_BEGIN && !x->is_aside))
+            break;
+        r->was_promised = x->type == EVENT_ATTEMPT_BEGIN ||
+                          (x->type == EVENT_HISTORY && x->is_kept) ||
+                          (x->type == EVENT_NOTICE && str_is(x->source, "compaction")) ||
+                          (x->type == EVENT_ERROR && ended_by_hook(r, HOOK_PRE_COMPACT, &reason));
+        if (r->was_promised)
+            return ROOM_COMING;
+        is_short |= str_find(x->line, S("\"token_budget\"")) != STR_NONE ||
+                    (x->type == EVENT_TOOL_RESULT && x->call &&
+                     str_is(x->call->code, "context_budget_exceeded"));
+    }
+    return is_short ? ROOM_LITTLE : ROOM_ENOUGH;
 }
 
 /* --- news --- */
@@ -691,7 +737,7 @@ void replay_ports_init(struct replay *r)
     r->hooks = (struct hooks){run_hooks};
     r->plugin =
         (struct plugin){.name = "recorded", .before_run = before_run, .before_tool = before_tool};
-    r->compactor = (struct compactor){compact};
+    r->compactor = (struct compactor){compact, find_room};
     r->news = (struct news){take_news, await_news};
     compaction_init(&r->compaction, &options, &r->conversation, &r->hooks);
 }

@@ -357,6 +357,29 @@ static void init_target(struct replay *r, const struct recorded_target *a, struc
     ret->options = p->options;
 }
 
+/* The number that follows these words; 0: there is none. */
+static int64_t number_after(struct str text, struct str words)
+{
+    size_t at = str_find(text, words);
+    struct str rest = at == STR_NONE ? (struct str){0} : str_skip(text, at + words.n), digits;
+    int64_t n;
+
+    return str_split(&rest, ' ', &digits) && str_to_int64(digits, &n) ? n : 0;
+}
+
+/* PLAN_NOTE_FORMAT, as it was told then: from here on it has this window. */
+void replay_take_note(struct replay *r, struct str text)
+{
+    int64_t window = number_after(text, S(" has a window of "));
+    int64_t output = number_after(text, S(" answers of up to "));
+
+    r->plan.note = arena_str(&r->arena, text);
+    if (window && output) {
+        r->targets[0].window = window;
+        r->targets[0].max_output = output;
+    }
+}
+
 struct err *replay_add_targets(struct replay *r)
 {
     const struct recording *x = r->recording;
@@ -369,7 +392,7 @@ struct err *replay_add_targets(struct replay *r)
         init_target(r, &x->targets[i], &targets[i]);
     if (n == 0)
         init_target(r, &first, &targets[n++]);
-    r->plan.targets = targets;
+    r->plan.targets = r->targets = targets;
     r->plan.n_targets = n;
     return NULL;
 }

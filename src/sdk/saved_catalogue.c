@@ -194,3 +194,100 @@ bool saved_catalogue_read(const char *home, const struct vendor *v, struct arena
     *ret_fetched_at = json_get_text(root, "fetchedAt");
     return true;
 }
+
+/* --- single models --- */
+
+#define LEARNED_FILE "learned.json"
+#define LEAST_WINDOW 2048 /* less than any agent can work with: not meant */
+#define MOST_WINDOW 100000000
+#define LEAST_OUTPUT 256
+
+bool learned_model_check(struct learned_model *m)
+{
+    if (m->window < LEAST_WINDOW || m->window > MOST_WINDOW)
+        return false;
+    if (m->max_output < LEAST_OUTPUT || m->max_output >= m->window)
+        m->max_output = 0;
+    return true;
+}
+
+static const char *learned_path(struct arena *a, const char *home)
+{
+    return fs_join(a, fs_join(a, home, "models"), LEARNED_FILE);
+}
+
+static const struct json *read_learned(struct arena *a, const char *home)
+{
+    struct json *root;
+    const struct json *list;
+
+    if (!home || !*home || !read_root(a, learned_path(a, home), &root))
+        return NULL;
+    list = json_get(root, "models");
+    return json_is(list, JSON_ARRAY) ? list : NULL;
+}
+
+static bool is_about(const struct json *entry, struct str base_url, struct str model)
+{
+    return str_eq(json_get_text(entry, "url"), base_url) &&
+           str_eq(json_get_text(entry, "id"), model);
+}
+
+bool saved_catalogue_recall(const char *home, struct str base_url, struct str model,
+                            struct learned_model *ret_learned)
+{
+    AUTO(arena) struct arena a = {0};
+
+    json_each (entry, read_learned(&a, home)) {
+        struct learned_model m = {count_or_zero(entry, "contextWindow"),
+                                  count_or_zero(entry, "maxOutput"),
+                                  count_or_zero(entry, "unixMs")};
+
+        if (!is_about(entry, base_url, model) || !learned_model_check(&m))
+            continue;
+        *ret_learned = m;
+        return true;
+    }
+    return false;
+}
+
+static void write_learned(struct json_writer *w, struct str base_url, struct str model,
+                          const struct learned_model *m)
+{
+    jw_begin_object(w);
+    jw_kv_str(w, "url", base_url);
+    jw_kv_str(w, "id", model);
+    jw_kv_int(w, "contextWindow", m->window);
+    if (m->max_output)
+        jw_kv_int(w, "maxOutput", m->max_output);
+    jw_kv_int(w, "unixMs", m->unix_ms);
+    jw_end_object(w);
+}
+
+/* The newest first, so that the oldest are those that have no place. */
+struct err *saved_catalogue_learn(const char *home, struct str base_url, struct str model,
+                                  const struct learned_model *learned)
+{
+    AUTO(strbuf) struct strbuf out;
+    AUTO(arena) struct arena a = {0};
+    struct json_writer w;
+    size_t n = 1;
+
+    if (!home || !*home)
+        return NULL;
+    strbuf_init(&out, MAX_FILE);
+    jw_init(&w, &out);
+    jw_begin_object(&w);
+    jw_key(&w, "models");
+    jw_begin_array(&w);
+    write_learned(&w, base_url, model, learned);
+    json_each (entry, read_learned(&a, home))
+        if (json_is(entry, JSON_OBJECT) && !is_about(entry, base_url, model) &&
+            n++ < SAVED_LEARNED_MAX)
+            jw_json(&w, entry);
+    jw_end_array(&w);
+    jw_end_object(&w);
+    TRY(strbuf_check(&out, "the list of models"));
+    TRY(fs_make_dirs(fs_join(&a, home, "models"), 0700));
+    return fs_write_atomic(learned_path(&a, home), strbuf_str(&out), 0600);
+}

@@ -124,6 +124,9 @@ void codec_reader_let_go(struct codec_reader *r);
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq);
 /* The hash of all of them, for a writer that continues the stream. */
 void codec_reader_chain(struct codec_reader *r, struct chain_hash *ret_chain);
+/* No more comes: a compaction that was cut off before its last message counts for nothing, and the
+ * history before it holds. */
+void codec_reader_end_compaction(struct codec_reader *r);
 
 /* The first `n` messages since the mutation `base_seq`; the hash binds them all. */
 struct codec_range {

@@ -11,6 +11,8 @@
 #define REATTACHED_PART 20 /* of the window, at most */
 #define CHARS_PER_TOKEN 4
 #define ANSWER_PART 10      /* of the window, kept free for the summary */
+#define GAIN_PART 10        /* of the window: a summary of less than that gains nothing */
+#define NAME_TOKENS 50      /* a result that is only named */
 #define SOURCE "compaction" /* of notices */
 
 /* One compaction on its way. */
@@ -21,6 +23,9 @@ struct compacting {
     struct arena arena;
     struct token_estimate before;
     int64_t window;
+    size_t n_unseen; /* messages at the end that stay: an answer, and results that no model saw */
+    int64_t unseen;  /* tokens of those results */
+    bool keeps_promise;         /* those results were let in because this compaction makes room */
     struct str wishes[3];       /* the options', the demand's, the hooks' */
     struct strbuf summary;      /* as it will stand in the history */
     struct message *reattached; /* NULL: nothing */
@@ -75,20 +80,73 @@ static bool has_grown(const struct compacting *x, int64_t since)
     return since == 0 || x->before.used - since >= x->window / COMPACT_GROWTH_PART;
 }
 
+/* Of the model that is asked; the operator's word for this model wins. -1: never. */
+static int find_threshold(const struct compacting *x)
+{
+    int set = x->owner->options.threshold_per_mille, own = run_compact_per_mille(x->run);
+
+    if (set < 0)
+        return -1;
+    return own ? own : set ? set : COMPACT_DEFAULT_PER_MILLE;
+}
+
+/* Neither the last failure nor the last success is so near that nothing else can come of it. */
+static bool is_worth_it(const struct compacting *x)
+{
+    int64_t settled = count_settled(run_history(x->run));
+
+    return has_grown(x, x->owner->failed_at) &&
+           has_grown(x, settled ? MAX(settled, x->before.floor) : 0);
+}
+
 static bool is_due(struct compacting *x)
 {
-    struct compaction *c = x->owner;
-    int per_mille = c->options.threshold_per_mille;
-    int64_t settled;
+    int per_mille = find_threshold(x);
 
     if (per_mille < 0)
         return false;
-    if (!reaches(x->before.used, x->window, per_mille ? per_mille : COMPACT_DEFAULT_PER_MILLE)) {
-        c->failed_at = 0; /* that overflow is over */
+    if (!reaches(x->before.used, x->window, per_mille)) {
+        x->owner->failed_at = 0; /* that overflow is over */
         return false;
     }
-    settled = count_settled(run_history(x->run));
-    return has_grown(x, c->failed_at) && has_grown(x, settled ? MAX(settled, x->before.floor) : 0);
+    return is_worth_it(x);
+}
+
+/* Results that would reach the threshold, or could fill the window, wait for a compaction: one that
+ * is worth it, and has something to summarise besides what every request begins with. */
+static enum room find_room(struct compactor *base, struct run *r, const struct waiting_results *w)
+{
+    struct compaction *c = (struct compaction *)base;
+    struct compacting x = {.owner = c, .run = r};
+    int per_mille = find_threshold(&x);
+
+    x.before = run_context(r, &x.window);
+    c->has_looked = true;
+    if (per_mille < 0)
+        return ROOM_LITTLE;
+    if (!reaches(x.before.used + w->likely, x.window, per_mille) &&
+        !ledger_is_over(x.before.used + w->most, x.window, LEDGER_GUARD_PER_MILLE))
+        return ROOM_ENOUGH;
+    if (!is_worth_it(&x) || x.before.used - run_head_tokens(r) < x.window / GAIN_PART)
+        return ROOM_LITTLE;
+    c->is_promised = true;
+    return ROOM_COMING;
+}
+
+/* An answer that called tools at the end of the history, and its results, none of which a model has
+ * seen yet. */
+static void find_unseen(struct compacting *x)
+{
+    size_t n;
+    const struct message *const *messages = history_messages(run_history(x->run), &n);
+    size_t i = n;
+
+    while (i > 0 && (messages[i - 1]->role == ROLE_TOOL || messages[i - 1]->is_error))
+        x->unseen += ledger_message_tokens(messages[--i]);
+    if (i == 0 || i == n || messages[i - 1]->role != ROLE_ASSISTANT)
+        x->unseen = 0;
+    else
+        x->n_unseen = n - i + 1;
 }
 
 /* Has the model said anything? A single prompt that is too long does not get shorter. */
@@ -212,14 +270,16 @@ static struct err *ask_about(struct compacting *x, struct str question, int64_t 
     struct aside aside = {.instruction = question};
     AUTO(message) struct message *said = NULL;
     const struct message *const *messages;
-    struct history_cut cut;
+    struct history_cut cut = {0};
     size_t n;
 
     if (n_excess > 0) {
         messages = history_messages(run_history(x->run), &n);
-        cut = shorten_plan(messages, n, n_excess, &x->arena);
-        aside.cut = &cut;
+        cut = shorten_plan(messages, n - x->n_unseen, n_excess, &x->arena);
     }
+    cut.n_behind = x->n_unseen;
+    if (n_excess > 0 || x->n_unseen)
+        aside.cut = &cut;
     strbuf_clear(answer);
     TRY(run_ask_aside(x->run, &aside, &said));
     message_text(said, answer);
@@ -230,7 +290,7 @@ static struct err *ask_about(struct compacting *x, struct str question, int64_t 
  * half a window, when the provider counts otherwise. */
 static struct err *ask(struct compacting *x, struct strbuf *answer)
 {
-    int64_t used = MAX(x->before.used, x->before.serialized);
+    int64_t used = MAX(x->before.used, x->before.serialized) - x->unseen;
     int64_t room = x->window - x->window / ANSWER_PART;
     AUTO(strbuf) struct strbuf question = {0};
     struct str hidden;
@@ -321,42 +381,46 @@ static struct err *reattach(struct compacting *x)
 /* --- the new history --- */
 
 struct new_history {
-    struct message **items;
+    struct new_message *items; /* references are held */
     size_t n;
 };
 
 static void new_history_done(struct new_history *h)
 {
     for (size_t i = 0; i < h->n; i++)
-        message_unref(h->items[i]);
+        message_unref(h->items[i].message);
 }
 DEFINE_AUTO_VAL(new_history, new_history_done)
 
-/* A message that is kept is told anew: a history that begins here must not refer back. */
-static struct message *repeat(struct compacting *x, const struct message *m)
+static void new_history_init(struct new_history *h, struct compacting *x)
 {
-    struct message *copy = run_new_message(x->run, m->role);
-
-    for (size_t i = 0; i < m->n_parts; i++)
-        message_add(copy, &m->parts[i]);
-    return copy;
+    *h = (struct new_history){
+        .items = ARENA_ARRAY(&x->arena, run_history(x->run)->n_messages + 2, struct new_message)};
 }
 
+static void add_message(struct new_history *h, struct message *take_message, bool is_kept)
+{
+    h->items[h->n++] = (struct new_message){take_message, is_kept};
+}
+
+/* What is kept is told anew, and no longer bound to what stood before it. */
 static void make_history(struct compacting *x, struct new_history *ret)
 {
-    const struct history *old = run_history(x->run);
+    size_t n;
+    const struct message *const *old = history_messages(run_history(x->run), &n);
     struct message *summary;
 
-    *ret = (struct new_history){.items =
-                                    ARENA_ARRAY(&x->arena, old->n_messages + 2, struct message *)};
-    for (size_t i = 0; i < old->n; i++)
-        if (old->entries[i].message && old->entries[i].message->role == ROLE_SYSTEM)
-            ret->items[ret->n++] = repeat(x, old->entries[i].message);
+    new_history_init(ret, x);
+    for (size_t i = 0; i < n; i++)
+        if (old[i]->role == ROLE_SYSTEM)
+            add_message(ret, run_repeat_message(x->run, old[i]), /* is_kept= */ false);
     summary = run_new_message(x->run, ROLE_ASSISTANT);
     message_add_text(summary, strbuf_str(&x->summary));
-    ret->items[ret->n++] = summary;
+    add_message(ret, summary, /* is_kept= */ false);
     if (x->reattached)
-        ret->items[ret->n++] = TAKE(x->reattached);
+        add_message(ret, TAKE(x->reattached), /* is_kept= */ false);
+    for (size_t i = n - x->n_unseen; i < n; i++)
+        add_message(ret, run_repeat_message(x->run, old[i]), /* is_kept= */ true);
 }
 
 static struct event_context describe(const struct token_estimate *e, int64_t window)
@@ -366,6 +430,15 @@ static struct event_context describe(const struct token_estimate *e, int64_t win
                                   .serialized = e->serialized,
                                   .counted = e->counted,
                                   .is_exact = e->is_exact};
+}
+
+static struct token_estimate estimate(struct compacting *x, const struct new_history *h)
+{
+    const struct message **messages = ARENA_ARRAY(&x->arena, h->n, const struct message *);
+
+    for (size_t i = 0; i < h->n; i++)
+        messages[i] = h->items[i].message;
+    return ledger_estimate(messages, h->n, run_head_tokens(x->run), x->before.floor);
 }
 
 static struct err *check_gain(const struct compacting *x, const struct token_estimate *after)
@@ -385,15 +458,127 @@ static struct err *replace(struct compacting *x)
     struct event_compact event = {.trigger = x->trigger, .before = describe(&x->before, x->window)};
 
     make_history(x, &new);
-    after = ledger_estimate((const struct message *const *)new.items, new.n,
-                            run_head_tokens(x->run), x->before.floor);
+    after = estimate(x, &new);
     TRY(check_gain(x, &after));
     event.after = describe(&after, x->window);
     c->failed_at = 0;
-    run_replace_history(x->run, "compact", new.items, new.n, &event);
+    run_replace_history(x->run, new.items, new.n, &event);
     if (c->options.on_compact)
         c->options.on_compact(c->options.self, strbuf_str(&x->summary), &event);
     return NULL;
+}
+
+/* --- results that are taken out --- */
+
+/* The new history has `n_results` of them less. */
+static void replace_results(struct compacting *x, const struct new_history *new, size_t n_results)
+{
+    struct token_estimate after = estimate(x, new);
+    struct event_compact event = {.trigger = "auto",
+                                  .before = describe(&x->before, x->window),
+                                  .after = describe(&after, x->window),
+                                  .n_results = n_results};
+
+    run_replace_history(x->run, new->items, new->n, &event);
+}
+
+/* The results that the newest answers asked for are still in use. */
+static size_t find_newest(const struct message *const *messages, size_t n)
+{
+    size_t n_answers = 0, i = n;
+
+    while (i > 0 && n_answers < COMPACT_KEPT_ROUNDS)
+        n_answers += message_n_calls(messages[--i]) > 0;
+    return i;
+}
+
+static bool has_media(const struct part *result)
+{
+    for (size_t i = 0; i < result->n_content; i++)
+        if (result->content[i].kind != PART_TEXT)
+            return true;
+    return false;
+}
+
+/* What of it can be taken out, and read again by its name: text. In tokens; 0: nothing. */
+static int64_t count_gain(const struct message *m)
+{
+    int64_t tokens = ledger_message_tokens(m);
+
+    if (m->role != ROLE_TOOL || m->n_parts != 1 || m->parts[0].kind != PART_TOOL_RESULT)
+        return 0;
+    return tokens < COMPACT_LARGE_RESULT || has_media(&m->parts[0]) ? 0 : tokens - NAME_TOKENS;
+}
+
+/* A provider's count holds no longer behind the first result that is not there. */
+static bool make_without_results(struct compacting *x, size_t n_old,
+                                 const struct message *const *messages, size_t n,
+                                 struct new_history *new, size_t *ret_n_results)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct message *m = (struct message *)messages[i];
+
+        if (i < n_old && count_gain(m)) {
+            m = run_shorten_results(x->run, m, /* max_chars= */ 0, "compaction");
+            *ret_n_results += 1;
+        } else if (*ret_n_results && usage_is_known(&m->usage)) {
+            m = run_repeat_message(x->run, m);
+        } else {
+            m = message_ref(m);
+        }
+        if (!m)
+            return false;
+        add_message(new, m, /* is_kept= */ true);
+    }
+    return true;
+}
+
+/* Takes out old and large results, all at once, if that gains enough. */
+static void take_out_results(struct compacting *x)
+{
+    size_t n, n_old, n_results = 0;
+    const struct message *const *messages = history_messages(run_history(x->run), &n);
+    AUTO(new_history) struct new_history new = {0};
+    int64_t gain = 0;
+
+    n_old = find_newest(messages, n);
+    for (size_t i = 0; i < n_old; i++)
+        gain += count_gain(messages[i]);
+    if (gain < x->window / COMPACT_RESULTS_PART)
+        return;
+    new_history_init(&new, x);
+    if (!make_without_results(x, n_old, messages, n, &new, &n_results))
+        return;
+    replace_results(x, &new, n_results);
+    x->before = run_context(x->run, &x->window);
+}
+
+/* No room was made for results that were let in all the same: those that do not fit are stored and
+ * shortened, as they would have been when they came. */
+static void shorten_unseen(struct compacting *x)
+{
+    size_t n, n_results = 0;
+    const struct message *const *messages = history_messages(run_history(x->run), &n);
+    int64_t used = MAX(x->before.used, x->before.serialized) + x->unseen;
+    AUTO(new_history) struct new_history new = {0};
+
+    if (!ledger_is_over(used, x->window, LEDGER_GUARD_PER_MILLE))
+        return;
+    used -= 2 * x->unseen;
+    new_history_init(&new, x);
+    for (size_t i = 0; i < n; i++) {
+        struct message *m = (struct message *)messages[i], *shorter = NULL;
+        bool is_unseen = i + x->n_unseen >= n && m->role == ROLE_TOOL;
+        int64_t tokens = is_unseen ? 2 * ledger_message_tokens(m) : 0;
+
+        if (is_unseen && ledger_is_over(used + tokens, x->window, LEDGER_RESULTS_PER_MILLE))
+            shorter = run_shorten_results(x->run, m, FIT_PREVIEW_CHARS, "token_budget");
+        n_results += shorter != NULL;
+        used += shorter ? 2 * ledger_message_tokens(shorter) : tokens;
+        add_message(&new, shorter ? shorter : message_ref(m), /* is_kept= */ true);
+    }
+    if (n_results)
+        replace_results(x, &new, n_results);
 }
 
 /* --- all of it --- */
@@ -411,30 +596,64 @@ static struct err *compact_now(struct compacting *x)
         e = task_check(); /* an interrupted run keeps its history */
     if (!e)
         e = replace(x);
-    return e ? give_up(x, e) : tell_after(x);
+    if (!e)
+        return tell_after(x);
+    TRY(give_up(x, e));
+    if (x->keeps_promise)
+        shorten_unseen(x);
+    return NULL;
+}
+
+static bool is_enough(const struct compacting *x)
+{
+    return !reaches(x->before.used, x->window, find_threshold(x)) &&
+           !(x->keeps_promise &&
+             ledger_is_over(x->before.used + x->unseen, x->window, LEDGER_GUARD_PER_MILLE));
+}
+
+/* Old results go first, and a summary is asked for only where that is not enough. */
+static struct err *compact_in_steps(struct compacting *x)
+{
+    struct compaction *c = x->owner;
+    bool is_automatic = strcmp(x->trigger, "auto") == 0;
+
+    if (is_automatic && c->steps != COMPACT_ONLY_SUMMARY && !c->options.keeps_results)
+        take_out_results(x);
+    if (c->steps == COMPACT_ONLY_RESULTS)
+        return NULL;
+    if (is_automatic && c->steps == COMPACT_ALL_STEPS && is_enough(x))
+        return NULL;
+    return compact_now(x);
 }
 
 static struct err *compact(struct compactor *base, struct run *r, bool is_full)
 {
     struct compaction *c = (struct compaction *)base;
+    bool has_looked = c->has_looked;
     AUTO(compacting)
     struct compacting x = {.owner = c,
                            .run = r,
                            .trigger = c->is_demanded ? "manual" : "auto",
-                           .wishes = {c->options.instructions, c->demanded}};
+                           .wishes = {c->options.instructions, c->demanded},
+                           .keeps_promise = c->is_promised};
 
+    c->has_looked = c->is_promised = false;
     x.before = run_context(r, &x.window);
     if (is_full && !has_answer(run_history(r)))
         return NULL;
     if (is_full && c->options.threshold_per_mille >= 0)
         x.before.used = MAX(x.before.used, x.window); /* whatever the count says */
-    else if (!is_due(&x) && !c->is_demanded)
+    else if (!c->is_demanded && !(has_looked ? x.keeps_promise : is_due(&x)))
         return NULL;
+    if (!is_full)
+        find_unseen(&x);
     c->is_demanded = false;
     c->demanded = (struct str){0};
     err_free(TAKE(c->failure));
-    if (has_something(run_history(r)))
+    if (is_full)
         return compact_now(&x);
+    if (has_something(run_history(r)))
+        return compact_in_steps(&x);
     if (strcmp(x.trigger, "manual") == 0)
         run_notice(r, SEVERITY_VERBOSE, SOURCE, S("There is nothing to summarise yet."));
     return NULL;
@@ -443,8 +662,10 @@ static struct err *compact(struct compactor *base, struct run *r, bool is_full)
 void compaction_init(struct compaction *c, const struct compact_options *options,
                      struct conversation *conversation, struct hooks *hooks)
 {
-    *c = (struct compaction){
-        .compactor = {compact}, .options = *options, .conversation = conversation, .hooks = hooks};
+    *c = (struct compaction){.compactor = {compact, find_room},
+                             .options = *options,
+                             .conversation = conversation,
+                             .hooks = hooks};
 }
 
 void compaction_done(struct compaction *c)

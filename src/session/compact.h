@@ -14,7 +14,13 @@
 
 #define COMPACT_DEFAULT_PER_MILLE LEDGER_COMPACT_PER_MILLE
 #define COMPACT_SUMMARY_PREFIX "[Context Summary] "
-#define COMPACT_GROWTH_PART 20 /* of the window: so much more before the next try */
+#define COMPACT_GROWTH_PART 20   /* of the window: so much more before the next try */
+#define COMPACT_KEPT_ROUNDS 4    /* results of so many answers are not taken out */
+#define COMPACT_LARGE_RESULT 500 /* tokens: smaller ones are not worth a name */
+/* Of the window: taking out results for less would not be worth it. All behind the first of them is
+ * read by the provider anew, at ten times the price of what it has cached; after a fifth the window
+ * fills for many rounds before that is due again. */
+#define COMPACT_RESULTS_PART 5
 
 /* --- what is put back --- */
 
@@ -43,10 +49,14 @@ struct compact_options {
     struct str instructions;              /* what the summary must care for; may be empty */
     const struct reattacher *reattachers; /* NULL: the three above */
     size_t n_reattachers;
+    bool keeps_results;       /* old results are never taken out: only a summary makes room */
     bool reattaches_as_given; /* what they give is not cut: it was, when it was recorded */
     void (*on_compact)(void *self, struct str summary, const struct event_compact *event);
     void *self;
 };
+
+/* Which of the two ways to make room may be used; a replay knows which one was. */
+enum compact_steps { COMPACT_ALL_STEPS, COMPACT_ONLY_RESULTS, COMPACT_ONLY_SUMMARY };
 
 struct compaction {
     struct compactor compactor; /* what a run is given */
@@ -55,6 +65,10 @@ struct compaction {
     struct hooks *hooks; /* PreCompact, PostCompact; NULL: none */
     struct str demanded; /* instructions of a manual one */
     bool is_demanded;
+    /* A batch has ended: the next call makes room for its results if that was promised, and else
+     * leaves them alone. */
+    bool has_looked, is_promised;
+    enum compact_steps steps;
     int64_t failed_at;   /* tokens; 0: the last one did not fail */
     struct err *failure; /* why the last one left the history as it was; NULL: it did not */
 };

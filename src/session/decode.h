@@ -52,6 +52,17 @@ struct stream_reading {
 };
 void codec_stream_reading_clear(struct stream_reading *s); /* an attempt begins, or has ended */
 
+/* What a compaction replaces, until all of it was read. */
+struct held_history {
+    size_t n_of; /* messages that it must have; 0: nothing is held */
+    struct history history;
+    size_t n_in_history;
+    struct message *answer;
+    uint64_t base_seq;
+    struct chain_hash chain;
+    size_t n_chained;
+};
+
 struct codec_reader {
     struct store *store;
     struct str stream, parent; /* in the arena */
@@ -76,8 +87,9 @@ struct codec_reader {
     struct message *answer; /* the last one of the history; may be NULL */
     uint64_t base_seq;
     struct chain_hash chain;
-    size_t n_chained;   /* messages that are in it; of the core alone, the rest is added when asked
-                           for */
+    size_t n_chained; /* messages that are in it; of the core alone, the rest is added when asked
+                         for */
+    struct held_history held;
     struct reply reply; /* the last answer */
     bool has_reply;
     uint64_t reply_seq;

@@ -154,6 +154,7 @@ static const struct history_cut *get_cut(struct decoding *d)
         return NULL;
     cut->has_nothing = json_bool(json_get(v, "all"), false);
     cut->n_skipped = (size_t)json_int_or(json_get(v, "skipped"), 0);
+    cut->n_behind = (size_t)json_int_or(json_get(v, "behind"), 0);
     json_each (index, clipped)
         indices[cut->n_clipped++] = (size_t)json_int_or(index, 0);
     cut->clipped = indices;

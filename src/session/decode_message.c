@@ -296,13 +296,46 @@ struct err *codec_get_result(struct decoding *d, bool is_whole, const struct par
 
 /* --- the history --- */
 
-static void begin_history(struct codec_reader *r, uint64_t seq)
+static void drop_held(struct codec_reader *r)
 {
+    history_done(&r->held.history);
+    message_unref(r->held.answer);
+    r->held = (struct held_history){0};
+}
+
+void codec_reader_end_compaction(struct codec_reader *r)
+{
+    struct held_history *h = &r->held;
+
+    if (!h->n_of)
+        return;
     history_done(&r->history);
-    message_unref(TAKE(r->answer));
+    message_unref(r->answer);
+    r->history = h->history;
+    r->n_in_history = h->n_in_history;
+    r->answer = h->answer;
+    r->base_seq = h->base_seq;
+    r->chain = h->chain;
+    r->n_chained = h->n_chained;
+    *h = (struct held_history){0};
+}
+
+static void begin_history(struct codec_reader *r, uint64_t seq, size_t n_of)
+{
+    codec_reader_end_compaction(r);
+    r->held = (struct held_history){.n_of = n_of,
+                                    .history = r->history,
+                                    .n_in_history = r->n_in_history,
+                                    .answer = TAKE(r->answer),
+                                    .base_seq = r->base_seq,
+                                    .chain = r->chain,
+                                    .n_chained = r->n_chained};
+    r->history = (struct history){0};
     r->n_in_history = r->n_chained = 0;
     r->base_seq = seq;
     r->chain = (struct chain_hash){0};
+    if (!n_of || !r->held.base_seq)
+        drop_held(r);
 }
 
 /* Whoever wrote it had the same messages: their hash need not be made again. */
@@ -371,10 +404,14 @@ struct err *codec_decode_history(struct decoding *d)
 
     b->mutation = codec_get_word(d, "mutation");
     b->index = (size_t)codec_get_int(d, "index");
+    b->n_of = (size_t)codec_get_int(d, "of");
+    b->is_kept = codec_get_bool(d, "kept");
     if (!b->mutation)
         return codec_broken(d, "does not say what it changes");
+    if (strcmp(b->mutation, "append") == 0)
+        codec_reader_end_compaction(r);
     if (!r->base_seq || (strcmp(b->mutation, "append") != 0 && b->index == 0))
-        begin_history(r, d->record->seq);
+        begin_history(r, d->record->seq, b->n_of);
     if (json_has(d->body, "result"))
         TRY(get_tool_message(d, &m));
     else
@@ -382,5 +419,7 @@ struct err *codec_decode_history(struct decoding *d)
     b->message = m;
     if (m)
         add_to_history(d, m);
+    if (r->held.n_of && r->n_in_history >= r->held.n_of)
+        drop_held(r);
     return NULL;
 }

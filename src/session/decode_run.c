@@ -32,6 +32,7 @@ struct err *codec_decode_run(struct decoding *d)
     TRY(codec_get_text(d, "provider", &r->provider));
     TRY(codec_get_text(d, "model", &r->model));
     TRY(codec_get_text(d, "input", &r->input));
+    codec_reader_end_compaction(d->reader);
     d->event->history = d->reader->leaves & CODEC_LEAVE_HISTORY ? NULL : &d->reader->history;
     return codec_check_history(d, "history");
 }
@@ -126,6 +127,7 @@ struct err *codec_decode_compact(struct decoding *d)
 {
     d->event->body.compact =
         (struct event_compact){.trigger = codec_get_word(d, "trigger"),
+                               .n_results = (size_t)codec_get_int(d, "results"),
                                .before = context_of(json_get(d->body, "before")),
                                .after = context_of(json_get(d->body, "after"))};
     return NULL;

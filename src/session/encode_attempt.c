@@ -154,6 +154,7 @@ static void put_cut(struct encoding *c, const struct history_cut *cut)
     jw_begin_object(&c->json);
     codec_put_true(c, "all", cut->has_nothing);
     codec_put_int(c, "skipped", (int64_t)cut->n_skipped);
+    codec_put_int(c, "behind", (int64_t)cut->n_behind);
     jw_key(&c->json, "clipped");
     jw_begin_array(&c->json);
     for (size_t i = 0; i < cut->n_clipped; i++)

@@ -261,6 +261,8 @@ void codec_encode_history(struct encoding *c)
     }
     jw_kv_str(&c->json, "mutation", str_of(b->mutation));
     jw_kv_int(&c->json, "index", (int64_t)b->index);
+    codec_put_int(c, "of", (int64_t)b->n_of);
+    codec_put_true(c, "kept", b->is_kept);
     if (!b->message)
         return;
     if (!put_tool_message(c, b->message))

@@ -1,6 +1,8 @@
 /* encode_run.c - sessions, runs, and what is told about them. */
 #include "session/encode.h"
 
+#include "port/stored_result.h"
+
 /* --- sessions and runs --- */
 
 static void put_ask(struct encoding *c, const struct ask *a)
@@ -121,6 +123,7 @@ void codec_encode_compact(struct encoding *c)
     const struct event_compact *x = &c->event->body.compact;
 
     codec_put_name(c, "trigger", x->trigger);
+    codec_put_int(c, "results", (int64_t)x->n_results);
     jw_key(&c->json, "before");
     jw_begin_object(&c->json);
     put_context(c, &x->before);
@@ -148,17 +151,19 @@ void codec_encode_final(struct encoding *c)
 }
 
 /* A result that was too long for the model: its state names the blob that holds it. */
-static void add_stored_result(struct encoding *c, struct str key)
+static void add_stored_result(struct encoding *c, struct str key, const struct json *value)
 {
-    if (str_starts(key, S("handle:")))
-        codec_add_handle(c, str_skip(key, strlen("handle:")));
+    struct stored_result stored;
+
+    if (stored_result_read(key, value, &stored))
+        codec_add_handle(c, stored.sha256);
 }
 
 void codec_encode_state(struct encoding *c)
 {
     codec_put_text(c, "key", c->event->body.state.key);
     codec_put_json(c, "value", c->event->body.state.value);
-    add_stored_result(c, c->event->body.state.key);
+    add_stored_result(c, c->event->body.state.key, c->event->body.state.value);
 }
 
 void codec_encode_ask(struct encoding *c)
@@ -201,7 +206,7 @@ void codec_encode_checkpoint(struct encoding *c)
     codec_put_int(c, "baseSeq", (int64_t)x->base_seq);
     codec_put_json(c, "state", x->state);
     json_each (value, x->state)
-        add_stored_result(c, value->key);
+        add_stored_result(c, value->key, value);
     codec_put_usage(c, &x->usage);
     codec_put_int(c, "costMicrocents", x->cost_microcents);
     codec_put_true(c, "costIsKnown", x->cost_is_known);

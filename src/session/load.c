@@ -167,6 +167,10 @@ static void take_history(struct loading *l, const struct event *e)
     count_message(l, e);
     if (!m)
         return;
+    if (e->body.message.is_kept) { /* its calls had ended */
+        l->is_answered = is_answer(m);
+        return;
+    }
     if (m->role == ROLE_USER && strcmp(e->body.message.mutation, "append") == 0) {
         /* Behind an answer stands a prompt, what a Stop hook makes the model continue with, or
          * keel's own word about an answer that was none. */
@@ -555,6 +559,7 @@ static struct err *read_core(struct loading *l, uint64_t from)
         take(l, e);
     }
     l->out->is_damaged |= l->has_gap;
+    codec_reader_end_compaction(r);
     h = codec_reader_history(r, &l->out->base_seq);
     if (l->conversation)
         codec_reader_chain(r, &l->out->chain);

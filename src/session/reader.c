@@ -30,6 +30,7 @@ void codec_reader_free(struct codec_reader *r)
     if (!r)
         return;
     codec_forget_seen(r);
+    codec_reader_end_compaction(r);
     message_unref(r->answer);
     history_done(&r->history);
     codec_stream_reading_clear(&r->streaming);

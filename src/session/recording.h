@@ -78,6 +78,7 @@ struct recorded_event {
     /* of a notice; text: also of an error, a trigger, or the question that a summary answers */
     struct str source, text;
     const struct message *message;    /* of a mutation or an input */
+    bool is_kept;                     /* of a mutation: the message was in the history before */
     enum final_reason reason;         /* of a forced last turn */
     const struct tool_set *tools;     /* that there are from here on */
     struct recorded_attempt *attempt; /* that begins here */

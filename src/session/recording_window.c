@@ -366,8 +366,11 @@ static void take_facts(struct recording_window *w, const struct event *e, struct
     struct round *r = w->last;
 
     switch (e->type) {
-    case EVENT_USER_INPUT:
     case EVENT_HISTORY:
+        x->is_kept = e->body.message.is_kept;
+        x->message = keep_message(r, e->body.message.message);
+        break;
+    case EVENT_USER_INPUT:
         x->message = keep_message(r, e->body.message.message);
         break;
     case EVENT_TOOLS_CHANGED:

@@ -3,10 +3,9 @@
 
 #include "base/sha256.h"
 #include "base/utf8.h"
+#include "port/stored_result.h"
 #include "session/long_texts.h"
 #include "view/journal.h"
-
-#define HANDLE_PREFIX "handle:" /* state that the engine itself keeps */
 
 /* --- what is compared --- */
 
@@ -22,7 +21,7 @@ bool replay_compares(const struct event *e)
     case EVENT_DELTA: /* an older keel did not say where a part ends */
         return e->body.delta.delta->kind != DELTA_END;
     case EVENT_STATE:
-        return str_starts(e->body.state.key, S(HANDLE_PREFIX));
+        return str_starts(e->body.state.key, S(STORED_RESULT_KEY)); /* the engine's own */
     case EVENT_NOTICE:
         return is_engines_notice(e->body.notice.source);
     case EVENT_SNAPSHOT:

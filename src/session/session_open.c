@@ -2,6 +2,7 @@
 #include "session/session_parts.h"
 
 #include "port/draft.h"
+#include "port/stored_result.h"
 #include "sys/fs.h"
 
 #define SHELL_PREFIX "shell:"
@@ -192,22 +193,18 @@ static struct err *copy_stored_results(struct session *s)
 {
     struct blob_store *from = store_blobs(s->options.store, s->options.source);
     struct blob_store *to = store_blobs(s->options.store, s->options.id);
-    const struct json *value;
-    struct str key;
+    struct stored_result stored;
     size_t at = 0;
 
     if (from == to)
         return NULL;
-    while (tool_session_next(s->conversation.tools, S("handle:"), &at, &key, &value)) {
+    while (stored_result_next(s->conversation.tools, &at, &stored)) {
         AUTO(strbuf) struct strbuf bytes = {0};
-        struct str handle = str_skip(key, strlen("handle:"));
         char hash[SHA256_HEX_SIZE];
         struct err *e = NULL;
 
-        if (!blob_handle_is_valid(handle))
-            continue;
         strbuf_init(&bytes, BLOB_DEFAULT_MAX);
-        e = blob_get(from, handle, &bytes);
+        e = blob_get(from, stored.sha256, &bytes);
         if (err_is(e, ERR_CANCELLED))
             return e;
         if (e)

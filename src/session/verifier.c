@@ -40,6 +40,7 @@ struct verifier {
     size_t n_calls, calls_room;
     uint64_t answer_seq;
     size_t n_messages;
+    size_t n_of, n_replaced; /* of a compaction that is being read; n_of 0: none is */
 };
 
 /* --- findings --- */
@@ -315,11 +316,21 @@ static void take_result_message(struct verifier *v, const struct event *e)
                       STR_ARG(id));
 }
 
-static void begin_history(struct verifier *v)
+static void begin_history(struct verifier *v, size_t n_of)
 {
     forget_calls(v);
+    v->n_of = n_of;
+    v->n_replaced = v->n_messages;
     v->n_messages = 0;
     v->is_history_lost = false;
+}
+
+/* One that a crash has cut off has changed nothing. */
+static void end_compaction(struct verifier *v)
+{
+    if (v->n_of && v->n_messages < v->n_of)
+        v->n_messages = v->n_replaced;
+    v->n_of = 0;
 }
 
 static void take_history(struct verifier *v, const struct event *e)
@@ -327,8 +338,10 @@ static void take_history(struct verifier *v, const struct event *e)
     const struct event_message *b = &e->body.message;
     const struct message *m = b->message;
 
-    if (strcmp(b->mutation, "append") != 0 && b->index == 0)
-        begin_history(v);
+    if (strcmp(b->mutation, "append") == 0)
+        end_compaction(v);
+    else if (b->index == 0)
+        begin_history(v, b->n_of);
     if (!m)
         return;
     if (b->index != v->n_messages && !v->is_history_lost)
@@ -360,6 +373,7 @@ static void tell_cut(struct verifier *v)
 static void take_run_begin(struct verifier *v, const struct event *e)
 {
     tell_cut(v);
+    end_compaction(v);
     v->totals.n_runs++;
     v->is_in_run = true;
     v->is_blind = false;

@@ -1,12 +1,12 @@
 /* verify.c - reads a stream and its children whole, and checks what they refer to. */
 #include "session/verify.h"
 
+#include "port/stored_result.h"
 #include "session/codec.h"
 #include "session/digest.h"
 #include "sys/task.h"
 
 #define CHECKED_BITS 16 /* blobs that were found to be fine, as many as have a place */
-#define HANDLE_PREFIX "handle:"
 #define REFERENCE "{\"$blob\":\""
 #define MAX_DEPTH 16 /* of child runs */
 
@@ -186,15 +186,15 @@ static void check_snapshot(struct verifying *v, const struct event *e)
 static void check_references(struct verifying *v, const struct event *e)
 {
     const struct event_state *state = &e->body.state;
+    struct stored_result stored;
 
     switch (e->type) {
     case EVENT_HISTORY:
         check_message(v, e->seq, e->body.message.message);
         break;
     case EVENT_STATE:
-        if (state->value && str_starts(state->key, S(HANDLE_PREFIX)))
-            check_blob(v, e->seq, str_skip(state->key, strlen(HANDLE_PREFIX)),
-                       "a stored tool result");
+        if (stored_result_read(state->key, state->value, &stored))
+            check_blob(v, e->seq, stored.sha256, "a stored tool result");
         break;
     case EVENT_SNAPSHOT:
         check_snapshot(v, e);

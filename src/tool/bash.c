@@ -128,11 +128,28 @@ static void add_failure(const struct proc_status *status, struct tool_result *r)
     r->is_error = true;
 }
 
+/* Whoever stores the result tells it, too: not all of what was printed can be read there. */
+static void tell_gap(const struct output *output, bool has_status_line, struct tool_result *r)
+{
+    struct output_gap gap = output_find_gap(output);
+    struct json *told = json_new(&r->arena, JSON_OBJECT);
+
+    if (gap.n_bytes == 0)
+        return;
+    json_set_int(&r->arena, told, "bytes", (int64_t)gap.n_bytes);
+    json_set_int(&r->arena, told, "lines", (int64_t)gap.n_lines);
+    json_set_int(&r->arena, told, "line", (int64_t)(gap.after_line + has_status_line));
+    json_set_int(&r->arena, told, "totalBytes", (int64_t)gap.n_total_bytes);
+    json_set_int(&r->arena, told, "totalLines", (int64_t)gap.n_total_lines);
+    json_set(&r->arena, tool_result_details(r), TOOL_LEFT_OUT, told);
+}
+
 static struct err *write_text(const struct follow *f, const struct output *output, struct str place,
                               struct tool_result *r)
 {
     if (!f->timed_out && (f->status.signalled || f->status.exit_code != 0))
         add_failure(&f->status, r);
+    tell_gap(output, r->text.n > 0, r);
     TRY(output_add_text(output, &r->text));
     if (f->timed_out)
         add_timeout(f, r);

@@ -1,9 +1,10 @@
 /* tool_output.c - tool_output: reads on in a result that was too long to be shown whole.
  *
- * The engine stores such results and names them by a handle. Only handles of this session can be
- * read: the store may hold those of others too. */
+ * The engine stores such results and names them by a handle (port/stored_result.h). Only those of
+ * this session can be read: the store may hold others too. */
 #include "tool/builtin.h"
 
+#include "port/stored_result.h"
 #include "tool/output/show.h"
 
 #define DEFAULT_LINES 200
@@ -18,6 +19,7 @@ struct call {
     struct str pattern, extract;
     uint64_t offset;
     size_t limit, n_context; /* limit 0: not given */
+    const struct json *gap;  /* what was not kept of it; NULL: all was */
     struct tool_result *result;
 };
 
@@ -33,44 +35,34 @@ static enum mode mode_of(const struct json *args)
 
 /* --- handles --- */
 
-static bool is_known(const struct tool_session *s, struct str handle)
+static void list_result(struct tool_result *r, const struct stored_result *stored)
 {
-    AUTO(strbuf) struct strbuf key = {0};
-
-    strbuf_add_cstr(&key, "handle:");
-    strbuf_add(&key, handle);
-    return blob_handle_is_valid(handle) && tool_session_get(s, strbuf_str(&key));
-}
-
-static void list_handle(struct tool_result *r, struct str key, const struct json *value)
-{
-    struct str tool = json_get_text(value, "tool");
+    struct str tool = json_get_text(stored->value, "tool");
 
     tool_result_addf(r, "\n%" STR_FMT " (%" STR_FMT ", %lld bytes, %lld lines)",
-                     STR_ARG(str_skip(key, strlen("handle:"))), STR_ARG(tool),
-                     (long long)json_int_or(json_get(value, "bytes"), 0),
-                     (long long)json_int_or(json_get(value, "lines"), 0));
+                     STR_ARG(stored->name), STR_ARG(tool),
+                     (long long)json_int_or(json_get(stored->value, "bytes"), 0),
+                     (long long)json_int_or(json_get(stored->value, "lines"), 0));
 }
 
 /* Says which ones there are, the latest last. */
 static void refuse_handle(struct tool_result *r, const struct tool_session *s)
 {
-    const struct json *value;
+    struct stored_result stored;
     size_t n = 0, at = 0;
-    struct str key;
 
-    while (tool_session_next(s, S("handle:"), &at, &key, &value))
+    while (stored_result_next(s, &at, &stored))
         n++;
     if (!n) {
         tool_result_fail(r, "There is no such handle: no result of this session was stored. Run "
                             "the tool again whose result you need.");
         return;
     }
-    tool_result_fail(r, "There is no such handle in this session. A handle has 64 hex digits; copy "
-                        "it whole from the message that names it. The latest:");
-    for (at = 0; tool_session_next(s, S("handle:"), &at, &key, &value); n--)
+    tool_result_fail(r, "There is no such handle in this session. Copy the handle from the message "
+                        "that names it. The latest:");
+    for (at = 0; stored_result_next(s, &at, &stored); n--)
         if (n <= N_LISTED)
-            list_handle(r, key, value);
+            list_result(r, &stored);
 }
 
 /* --- the ways to read --- */
@@ -90,20 +82,17 @@ static struct err *show_found(struct call *c, const struct found_lines *found, s
     return NULL;
 }
 
-/* Of a very long output the middle was never stored; a line in its place says so. */
-static struct err *tell_gap(struct call *c)
+/* Of a very long output the middle was never stored. Told once. */
+static void tell_gap(struct call *c, const char *what_follows)
 {
-    struct found_lines gap;
+    const struct json *gap = TAKE(c->gap);
 
-    TRY(stored_find_pattern(&c->text,
-                            S("^\\.\\.\\. \\[\\d+ bytes of output left out\\] \\.\\.\\.$"), 0, 1,
-                            &c->result->arena, &gap));
-    if (gap.n)
+    if (gap)
         tool_result_addf(c->result,
-                         " The middle of the output was not stored: see line %llu. What you look "
-                         "for may have been there; run the command again and filter its output.",
-                         (unsigned long long)gap.lines[0].number);
-    return NULL;
+                         "\n[%lld bytes in %lld lines behind line %lld were too much to keep. %s]",
+                         (long long)json_int_or(json_get(gap, "bytes"), 0),
+                         (long long)json_int_or(json_get(gap, "lines"), 0),
+                         (long long)json_int_or(json_get(gap, "line"), 0), what_follows);
 }
 
 static struct err *search_pattern(struct call *c)
@@ -118,7 +107,9 @@ static struct err *search_pattern(struct call *c)
                          "No line of the stored result matches%s. Try another pattern ((?i) at "
                          "its start ignores case), or read the lines with offset and limit.",
                          c->offset > 1 ? " from there on" : "");
-        return tell_gap(c);
+        tell_gap(c, "What you look for may have been there: run the command again and filter what "
+                    "it prints.");
+        return NULL;
     }
     TRY(show_found(c, &found, &n_shown));
     if (n_shown < found.n || found.has_more)
@@ -179,14 +170,16 @@ static struct err *show(struct call *c, enum mode mode)
 static struct err *read_result(struct call *c, enum mode mode)
 {
     TRY(blob_size(c->text.blobs, c->text.handle, &c->text.n_bytes));
-    return show(c, mode);
+    TRY(show(c, mode));
+    tell_gap(c, "Lines behind it are numbered as if they were not missing.");
+    return NULL;
 }
 
 static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result)
 {
     struct call call = {
-        .text = {.blobs = c->blobs, .handle = json_get_text(args, "handle")},
+        .text = {.blobs = c->blobs},
         .pattern = json_get_text(args, "pattern"),
         .extract = json_get_text(args, "extract"),
         .offset = (uint64_t)json_int_or(json_get(args, "offset"), 0),
@@ -195,11 +188,14 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         .result = result,
     };
     AUTO(err) struct err *e = NULL;
+    struct stored_result stored;
 
-    if (!is_known(c->session, call.text.handle)) {
+    if (!stored_result_find(c->session, json_get_text(args, "handle"), &stored)) {
         refuse_handle(result, c->session);
         return NULL;
     }
+    call.text.handle = arena_str(&result->arena, stored.sha256);
+    call.gap = json_get(stored.value, TOOL_LEFT_OUT);
     e = read_result(&call, mode_of(args));
     if (err_is(e, ERR_STORAGE)) { /* for the model it is only gone */
         tool_result_fail(result,
@@ -212,35 +208,29 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 }
 
 static const char description[] =
-    "Reads a tool result that was too long and was stored: the message in its place names the "
-    "handle. Search it rather than read all of it. With a pattern: the lines that match, with "
-    "their numbers. With extract: the lines that hold most of those words. With neither: lines "
-    "with their numbers, from offset on. Lines are cut at 2,000 characters, and lines over 64 KiB "
-    "count as several; mode full-chunked shows everything, about 24,000 bytes a call. One call "
-    "shows at most about 26,000 characters; its last line says how to go on.";
+    "Read a tool result that was too long to be shown. The message in its place names its handle, "
+    "like out_3. Search it rather than read all of it. Give pattern to see the lines that match, "
+    "with their numbers. Give offset to see the lines from there on. The last line of the answer "
+    "says how to go on.";
 
 static const char schema[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"handle\"],\"properties\":{"
-    "\"handle\":{\"type\":\"string\","
-    "\"description\":\"The stored result: 64 hex digits, from the message that names it\"},"
-    "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"The line to start at, from "
-    "1; in mode full-chunked the byte, from 0\"},"
-    "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":2000,\"description\":\"How many "
-    "lines, 200 unless given; in a search how many matches, at most 200\"},"
+    "\"handle\":{\"type\":\"string\",\"description\":\"The stored result, like out_3\"},"
     "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,\"description\":\"A "
-    "regular expression (PCRE2), matched line by line\"},"
-    "\"context\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":50,\"description\":\"Lines to "
-    "show before and after each match; default 0\"},"
-    "\"extract\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,\"description\":\"What to "
-    "look for, in plain words; not used when there is a pattern\"},"
+    "regular expression; shows the lines that match\"},"
+    "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"The line to start at\"},"
+    "\"limit\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":2000,\"description\":\"How many "
+    "lines or matches to show\"},"
+    "\"context\":{\"type\":\"integer\",\"minimum\":0,\"maximum\":50},"
+    "\"extract\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000},"
     "\"mode\":{\"type\":\"string\",\"enum\":[\"auto\",\"full-chunked\",\"read-grep\","
-    "\"truncate\"],\"description\":\"auto (default): by the other arguments. full-chunked: all "
-    "bytes from offset on. read-grep: search. truncate: the start and the end\"}}}";
+    "\"truncate\"]}}}";
 
 struct tool tool_tool_output = {
     .name = "tool_output",
     .description = description,
     .schema = schema,
+    .hidden = "context extract mode", /* a search by words, and all bytes from `offset` on */
     .risk = RISK_INSPECT,
     .starts_early = true,
     .needs = NEEDS_BLOBS,

@@ -260,12 +260,14 @@ static void take_history(struct story *s, const struct event *e)
 
     s->is_base = str_is(mutation, "compact");
     if (b->index == 0 && str_is(mutation, "compact"))
-        note(s, e, TONE_PLAIN, S("The conversation was summarised here, to make room for more."));
+        note(s, e, TONE_PLAIN,
+             b->is_kept ? S("Old tool results were taken out here, to make room for more.")
+                        : S("The conversation was summarised here, to make room for more."));
     if (b->index == 0 && str_is(mutation, "rewind"))
         note(s, e, TONE_PLAIN, S("The conversation was taken back, and goes on differently."));
     if (str_is(mutation, "clear"))
         note(s, e, TONE_PLAIN, S("The conversation was cleared."));
-    if (b->message && !str_is(mutation, "rewind"))
+    if (b->message && !b->is_kept && !str_is(mutation, "rewind"))
         take_message(s, e, b->message);
 }
 

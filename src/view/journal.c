@@ -162,6 +162,8 @@ static void context_fields(struct json_writer *w, const struct event_context *c)
 static void compact_fields(struct json_writer *w, const struct event_compact *c)
 {
     jw_kv_str(w, "trigger", str_of(c->trigger));
+    if (c->n_results)
+        jw_kv_int(w, "results", (int64_t)c->n_results);
     field_context(w, "before", c->before.used, c->before.window);
     field_context(w, "after", c->after.used, c->after.window);
 }
@@ -172,6 +174,10 @@ static void history_fields(struct json_writer *w, const struct event_message *b)
 {
     jw_kv_str(w, "mutation", str_of(b->mutation));
     jw_kv_int(w, "index", (int64_t)b->index);
+    if (b->n_of)
+        jw_kv_int(w, "of", (int64_t)b->n_of);
+    if (b->is_kept)
+        jw_kv_bool(w, "kept", true);
     journal_message(w, "message", b->message);
 }
 

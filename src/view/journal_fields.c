@@ -134,6 +134,8 @@ static void field_cut(struct json_writer *w, const struct history_cut *cut)
     if (cut->has_nothing)
         jw_kv_bool(w, "all", true);
     jw_kv_int(w, "skipped", (int64_t)cut->n_skipped);
+    if (cut->n_behind)
+        jw_kv_int(w, "behind", (int64_t)cut->n_behind);
     jw_key(w, "clipped");
     jw_begin_array(w);
     for (size_t i = 0; i < cut->n_clipped; i++)

@@ -276,6 +276,8 @@ static void log_compacted(const struct library_view *v, const struct event *e, s
 
     strbuf_addf(&text, "%s: %" PRId64 " tokens became %" PRId64, c->trigger, c->before.used,
                 c->after.used);
+    if (c->n_results)
+        strbuf_addf(&text, ", %zu tool results taken out", c->n_results);
     write_log(v, e, (struct entry){"VRB", false, OF_LLM, S("agent:compaction")}, strbuf_str(&text),
               out);
 }

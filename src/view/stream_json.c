@@ -166,6 +166,8 @@ static void write_compacted(struct stream_json *s, const struct event *e, struct
     const struct event_compact *c = &e->body.compact;
     struct json_writer w;
 
+    if (c->n_results) /* the conversation is still there */
+        return;
     line_begin(&w, out, "system");
     jw_kv_str(&w, "subtype", S("compact_boundary"));
     jw_key(&w, "compact_metadata");
@@ -291,6 +293,7 @@ static void main_run_event(struct stream_json *s, const struct event *e, struct 
     switch (e->type) {
     case EVENT_STATE:
         follow_mode(s, &e->body.state);
+        write_task(s, e, out);
         break;
     case EVENT_RUN_BEGIN:
         begin_run(s, e);
@@ -336,9 +339,6 @@ static void main_run_event(struct stream_json *s, const struct event *e, struct 
         break;
     case EVENT_BATCH_BEGIN:
         s->in_tools = true;
-        break;
-    case EVENT_STATE:
-        write_task(s, e, out);
         break;
     case EVENT_RUN_END:
         partial_end(s, e, NULL, out);

@@ -27,6 +27,8 @@ LISTS = {
 
 
 class Refresh(FlowTest):
+    lists_models = True
+
     def refresh(self, provider, *options, protocol=ANTHROPIC, env=None):
         given = {**protocol.environment(provider), **(env or {})}
         return self.keel("models", "--refresh", "--json", *options, env=given)
@@ -120,6 +122,8 @@ class Refresh(FlowTest):
 
 
 class Probe(FlowTest):
+    lists_models = True
+
     def probe(self, provider, *options, protocol=ANTHROPIC):
         result = self.keel("doctor", "--probe", "--json", *options,
                            env=protocol.environment(provider))

@@ -399,8 +399,8 @@ class Limits(ReplayTest):
     def test_compaction_between_rounds(self):
         self.user_settings({"compact": {"threshold": 0.5}})
         session = self.record(
-            ANTHROPIC, Turn("Long. " * 500, Call("Bash", command="true"), usage=(120000, 900)),
-            Turn("The person said go."), Turn("Done."))
+            ANTHROPIC, Turn("Long. " * 500, Call("Bash", command="true")),
+            Turn(Call("Bash", command="true"), usage=(120000, 900)), Turn("The person said go."), Turn("Done."))
         self.assertEqual(self.count(session, "context_compact"), 1)
         self.assert_same(session)
 

@@ -249,7 +249,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return
         request = Request(self.command, self.path, headers, body)
-        self.send(self.server.provider.take_answer(request))
+        provider = self.server.provider
+        self.send(provider.take_answer(request))
+        if request in provider.lookups and provider.told:
+            provider.told.set()
 
     do_GET = do_POST = do_CONNECT = answer_any
 
@@ -304,8 +307,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 class Provider:
     """Listens on a port of its own; gives the answers in order, the last one again and again."""
 
-    def __init__(self, answers):
+    def __init__(self, answers, lists=False):
         self.answers, self.requests, self.lock = list(answers), [], threading.Lock()
+        # Questions about models: where the test is not about them, they are answered beside it.
+        self.lists, self.lookups, self.about = lists, [], None
+        self.told = None  # an event: what it was asked about models is answered
         self.moved = []  # thoughts that were sent where they do not belong
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
@@ -326,8 +332,16 @@ class Provider:
             self.moved.append(why)
         return body
 
+    def asks_about_models(self, request):
+        path = split_path(request.path)[0]
+        return not self.lists and (path.endswith("/api/show") or
+                                   request.method == "GET" and path.endswith("/models"))
+
     def take_answer(self, request):
         with self.lock:
+            if self.asks_about_models(request):
+                self.lookups.append(request)
+                return self.about or json_answer({"error": "not found"}, 404)
             self.requests.append(request)
             body = self.judge(request)
             if self.moved:
@@ -361,6 +375,7 @@ class FlowTest(KeelTest):
     """One attempt a request, unless a test wants to see more: what fails is told at once."""
 
     base_settings = {"maxAttempts": 1}
+    lists_models = False  # a question about models is one of the requests
 
     def setUp(self):
         super().setUp()
@@ -372,7 +387,7 @@ class FlowTest(KeelTest):
         return super().user_settings(settings)
 
     def provider(self, *answers):
-        provider = Provider(answers)
+        provider = Provider(answers, self.lists_models)
         self.addCleanup(lambda: self.assertEqual(provider.moved, []))
         self.addCleanup(provider.close)
         return provider

@@ -131,7 +131,7 @@ static void write_message(struct session_show *s, const struct event *e)
 {
     const struct event_message *b = &e->body.message;
 
-    if (!b->message || strcmp(b->mutation, "rewind") == 0)
+    if (!b->message || b->is_kept || strcmp(b->mutation, "rewind") == 0)
         return;
     if (!s->is_in_turn)
         begin_turn(s, e, "copy");

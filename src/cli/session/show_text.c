@@ -394,15 +394,16 @@ static struct err *show_tool(struct session_show *s, const struct event *e)
 
 /* --- what became of the history --- */
 
-static void describe_compaction(struct session_show *s, uint64_t seq, struct strbuf *out)
+static void describe_compaction(struct session_show *s, const struct event *e, struct strbuf *out)
 {
-    struct store_query q = {.from = seq, .type = S("context_compact"), .n_max = 1};
+    struct store_query q = {.from = e->seq, .type = S("context_compact"), .n_max = 1};
     AUTO(store_page) struct store_page page = {0};
     AUTO(arena) struct arena a = {0};
     struct json_where where;
     struct json *body;
 
-    strbuf_add_cstr(out, "(what came before became a summary");
+    strbuf_add_cstr(out, e->body.message.is_kept ? "(old tool results were taken out"
+                                                 : "(what came before became a summary");
     err_ignore(store_read(s->work->store, s->summary.id, &q, &page), "it only says how long");
     if (page.n && json_parse_at(&a, page.records[0].body, JSON_REPAIR_UTF8, &body, &where))
         strbuf_addf(out, ": about %lld tokens instead of %lld",
@@ -416,10 +417,10 @@ static struct err *show_summary(struct session_show *s, const struct event *e)
     AUTO(strbuf) struct strbuf line = {0}, text = {0};
 
     if (e->body.message.index == 0) {
-        describe_compaction(s, e->seq, &line);
+        describe_compaction(s, e, &line);
         TRY(say(s, TINT_YELLOW, strbuf_str(&line)));
     }
-    if (!s->with_tools || !e->body.message.message)
+    if (!s->with_tools || !e->body.message.message || e->body.message.is_kept)
         return NULL;
     message_text(e->body.message.message, &text);
     return say(s, TINT_FAINT, strbuf_str(&text));

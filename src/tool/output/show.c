@@ -24,9 +24,11 @@ static struct str without_end(struct str line)
     return line;
 }
 
-/* A line that is too long is shown from shortly before its match. */
-static void add_line(struct strbuf *out, struct str line, size_t match_at)
+/* A line that is too long is shown from shortly before its match. Returns whether it was. */
+static bool add_line(struct strbuf *out, struct str line, size_t match_at)
 {
+    bool is_cut;
+
     AUTO(strbuf) struct strbuf clipped = {0};
 
     line = without_end(line);
@@ -38,9 +40,10 @@ static void add_line(struct strbuf *out, struct str line, size_t match_at)
         strbuf_addf(out, "[%zu bytes left out] ...", start);
         line = str_skip(line, start);
     }
-    clip_line(&clipped, line, MAX_LINE_CHARS);
+    is_cut = clip_line(&clipped, line, MAX_LINE_CHARS);
     utf8_add_repaired(out, strbuf_str(&clipped));
     strbuf_add_char(out, '\n');
+    return is_cut;
 }
 
 /* --- a run of lines --- */
@@ -55,7 +58,8 @@ struct run {
     size_t n;
     struct place first, last; /* that were shown; number 0: none */
     uint64_t n_lines;         /* seen */
-    bool is_full;
+    uint64_t cut_at;          /* where the first line begins that is not shown whole */
+    bool is_full, has_cut;
 };
 
 static void show_block(struct run *r, struct str block, uint64_t block_at, struct strbuf *out)
@@ -71,7 +75,10 @@ static void show_block(struct run *r, struct str block, uint64_t block_at, struc
             r->first = here;
         r->last = here;
         strbuf_addf(out, "%6llu\t", (unsigned long long)here.number);
-        add_line(out, line, 0);
+        if (add_line(out, line, 0) && !r->has_cut) {
+            r->has_cut = true;
+            r->cut_at = here.end - line.n;
+        }
         r->is_full = here.number - r->from + 1 >= r->n || out->n > ENOUGH_BYTES;
     }
 }
@@ -80,6 +87,11 @@ static void add_run_note(struct strbuf *out, const struct run *r, uint64_t n_byt
 {
     unsigned long long first = r->first.number, last = r->last.number;
 
+    if (r->has_cut)
+        strbuf_addf(out,
+                    "[long lines are cut; to read the first of them whole, add "
+                    "\"mode\":\"full-chunked\",\"offset\":%llu]\n",
+                    (unsigned long long)r->cut_at);
     if (r->last.end < n_bytes)
         strbuf_addf(out, "[lines %llu-%llu, up to byte %llu of %llu: go on with offset=%llu]",
                     first, last, (unsigned long long)r->last.end, (unsigned long long)n_bytes,

@@ -3,6 +3,7 @@
 
 #include "base/clip.h"
 #include "base/utf8.h"
+#include "port/stored_result.h"
 #include "tool/shell/background.h"
 #include "tool/shell/output.h"
 
@@ -204,29 +205,30 @@ static size_t count_lines(struct str text)
     return n;
 }
 
+/* Its handle is in `a`; empty where there is nothing to store, or no place for it. */
 static struct err *store_output(struct shell *k, struct tool_session *s, struct blob_store *blobs,
-                                char handle[SHA256_HEX_SIZE])
+                                struct arena *a, struct str *ret_handle)
 {
-    AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf bytes = {0}, text = {0};
-    struct json *about = json_new(&a, JSON_OBJECT);
+    struct json *about = json_new(a, JSON_OBJECT);
+    char hash[SHA256_HEX_SIZE];
     uint64_t n_lost, end;
 
+    *ret_handle = (struct str){0};
     shell_peek(k, &bytes, &n_lost, &end);
-    handle[0] = 0;
     if (bytes.n == 0 || !blobs)
         return NULL;
     output_add_clean(&text, strbuf_str(&bytes));
-    TRY(blob_put(blobs, strbuf_str(&text), handle));
-    json_set_str(&a, about, "tool", S("Bash"));
-    json_set_int(&a, about, "bytes", (int64_t)text.n);
-    json_set_int(&a, about, "lines", (int64_t)count_lines(strbuf_str(&text)));
-    tool_session_set(s, arena_format(&a, "handle:%s", handle), about);
-    shell_set_output(k, handle);
+    TRY(blob_put(blobs, strbuf_str(&text), hash));
+    json_set_str(a, about, "tool", S("Bash"));
+    json_set_int(a, about, "bytes", (int64_t)text.n);
+    json_set_int(a, about, "lines", (int64_t)count_lines(strbuf_str(&text)));
+    *ret_handle = stored_result_add(s, a, str_of(hash), about);
+    shell_set_output(k, arena_cstr(a, *ret_handle));
     return NULL;
 }
 
-static void tell_stopped(const struct shell *k, const char *handle, const struct err *failure,
+static void tell_stopped(const struct shell *k, struct str handle, const struct err *failure,
                          void (*tell)(void *self, struct str line), void *self)
 {
     AUTO_FREE char *why = failure ? err_message(failure) : NULL;
@@ -237,8 +239,8 @@ static void tell_stopped(const struct shell *k, const char *handle, const struct
     strbuf_add_cstr(&line, " was stopped");
     if (why)
         strbuf_addf(&line, "; keel cannot store its output: %s", why);
-    else if (*handle)
-        strbuf_addf(&line, "; its output is stored as %s", handle);
+    else if (handle.n)
+        strbuf_addf(&line, "; its output is stored as %" STR_FMT, STR_ARG(handle));
     else
         strbuf_add_cstr(&line, "; it printed nothing new");
     tell(self, strbuf_str(&line));
@@ -249,12 +251,13 @@ void shell_news_keep(struct tool_session *s, struct blob_store *blobs,
 {
     task_shield_begin();
     for (struct shell *k = background_next(s, NULL); k; k = background_next(s, k)) {
+        AUTO(arena) struct arena a = {0};
         AUTO(err) struct err *e = NULL;
-        char handle[SHA256_HEX_SIZE];
+        struct str handle;
 
         if (!shell_is_news(k) && !shell_is_left(k))
             continue;
-        e = store_output(k, s, blobs, handle);
+        e = store_output(k, s, blobs, &a, &handle);
         if (tell && shell_is_left(k))
             tell_stopped(k, handle, e, tell, self);
     }

@@ -20,10 +20,40 @@ void output_done(struct output *o)
     tail_done(&o->tail);
 }
 
+static uint64_t count_newlines(struct str bytes)
+{
+    uint64_t n = 0;
+    size_t at;
+
+    while ((at = str_find_char(bytes, '\n')) != STR_NONE) {
+        bytes = str_skip(bytes, at + 1);
+        n++;
+    }
+    return n;
+}
+
+struct output_gap output_find_gap(const struct output *o)
+{
+    struct output_gap gap = {.n_bytes = tail_start(&o->tail),
+                             .n_total_bytes = o->head.n + o->tail.end,
+                             .n_total_lines = o->n_newlines};
+    uint64_t n_in_head = count_newlines(strbuf_str(&o->head));
+    AUTO(strbuf) struct strbuf tail = {0};
+
+    if (gap.n_bytes == 0)
+        return gap;
+    tail_copy(&o->tail, 0, &tail);
+    gap.n_lines = o->n_newlines - n_in_head - count_newlines(strbuf_str(&tail));
+    gap.after_line = n_in_head + !str_ends(strbuf_str(&o->head), S("\n"));
+    gap.n_total_lines += !str_ends(strbuf_str(&tail), S("\n"));
+    return gap;
+}
+
 void output_add(struct output *o, struct str bytes)
 {
     size_t n_head = MIN(bytes.n, HEAD_BYTES - o->head.n);
 
+    o->n_newlines += count_newlines(bytes);
     strbuf_add(&o->head, str_slice(bytes, 0, n_head));
     tail_add(&o->tail, str_skip(bytes, n_head));
 }
@@ -55,7 +85,9 @@ static void add_head(const struct output *o, uint64_t n_lost, struct strbuf *out
     struct str head = strbuf_str(&o->head);
 
     output_add_clean(out, str_slice(head, 0, head.n - utf8_incomplete_tail(head)));
-    strbuf_addf(out, "\n... [%" PRIu64 " bytes of output left out] ...\n", n_lost);
+    if (!str_ends(strbuf_str(out), S("\n")))
+        strbuf_add_char(out, '\n');
+    strbuf_addf(out, "... [%" PRIu64 " bytes of output left out] ...\n", n_lost);
 }
 
 struct job {

@@ -11,7 +11,8 @@
 
 struct output {
     struct strbuf head;
-    struct tail tail; /* of what comes after the head */
+    struct tail tail;    /* of what comes after the head */
+    uint64_t n_newlines; /* of all that came */
 };
 
 void output_init(struct output *o);
@@ -22,6 +23,14 @@ void output_add(struct output *o, struct str bytes);
 /* Appends it for the model: valid UTF-8 without NULs, and a line that says how much is missing.
  * May wait: a worker makes long texts. */
 MUST_USE struct err *output_add_text(const struct output *o, struct strbuf *out);
+
+/* What was dropped of it. */
+struct output_gap {
+    uint64_t n_bytes, n_lines;             /* dropped; no bytes: nothing was */
+    uint64_t after_line;                   /* the line of the text that stands before it */
+    uint64_t n_total_bytes, n_total_lines; /* of all that came */
+};
+struct output_gap output_find_gap(const struct output *o);
 
 /* Appends bytes as text: without NULs, and U+FFFD for what is not UTF-8. Takes long where many of
  * them are bad: over OUTPUT_SHORT_BYTES it is work for a worker. */

@@ -105,7 +105,16 @@ TEST(thresholds_are_shares_of_the_window)
     assert_non_null(strstr(strbuf_cstr(&why), "the limit is 190000"));
 }
 
-RUN_TESTS(UNIT(without_a_count_the_size_of_the_messages_decides),
+TEST(a_last_turn_keeps_room_for_its_answer_and_a_tenth_of_the_window_at_most)
+{
+    assert_int_equal(ledger_reserve(200000, 4096, 100), 4096 + 256);
+    assert_int_equal(ledger_reserve(200000, 64000, 100), 20000);
+    assert_int_equal(ledger_reserve(200000, 0, 100), 16384 + 256);
+    assert_int_equal(ledger_reserve(8000, 16384, 100), 800);
+}
+
+RUN_TESTS(UNIT(a_last_turn_keeps_room_for_its_answer_and_a_tenth_of_the_window_at_most),
+          UNIT(without_a_count_the_size_of_the_messages_decides),
           UNIT(a_count_on_the_last_message_is_exact),
           UNIT(what_came_after_the_last_count_is_added_and_earlier_counts_are_not),
           UNIT(a_large_prompt_is_not_hidden_by_an_old_count), UNIT(the_callers_floor_counts),

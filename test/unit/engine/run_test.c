@@ -520,8 +520,8 @@ TEST(a_long_result_is_shown_in_part)
                                 " - text: Done.\n"};
 
     world_run(&w, "go");
-    assert_non_null(strstr(strbuf_cstr(&w.log), "[The whole output has 48893 bytes in 5000 lines; "
-                                                "its head and tail follow.]\nline 1\n"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "[The whole output has 48893 bytes in 5000 lines. "
+                                                "Its head and tail follow.]\nline 1\n"));
     assert_non_null(strstr(strbuf_cstr(&w.log), "line 5000\n\"\n"));
     assert_null(strstr(strbuf_cstr(&w.log), "line 2500\n"));
 }

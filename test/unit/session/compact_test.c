@@ -347,12 +347,25 @@ TEST(a_long_loop_of_tools_is_compacted_between_rounds)
     assert_true(contains(&s.log,
                          "compact 0 assistant: \"[Context Summary] In short.\"\n"
                          "compact 1 user: \"" REATTACH_NOTE "\" \"" REATTACH_REQUEST "Count.\"\n"
-                         "compacted auto "));
+                         "compact 2 assistant: Big#b\n"
+                         "compact 3 tool: b "));
     assert_true(contains(&s.log, "ask system=\n"
                                  "    user: \"[The conversation goes on from here.]\"\n"
                                  "    assistant: \"[Context Summary] In short.\"\n"
                                  "    user: \"" REATTACH_NOTE "\" \"" REATTACH_REQUEST
-                                 "Count.\"\nappend 2 assistant: Big#c\n"));
+                                 "Count.\"\n    assistant: Big#b\n    tool: b "));
+}
+
+TEST(report_and_node_runs_do_not_compact)
+{
+    static const struct run_policy *const policies[] = {&policy_node, &policy_report};
+
+    for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
+        AUTO(scene) struct scene s = {.w.options.policy = policies[i]};
+
+        play(&s, "turns:\n" ROUND(a, 1000) ROUND(b, 8400) " - text: Done.\n", "Count.");
+        assert_int_equal(n_summaries(&s), 0);
+    }
 }
 
 TEST(the_request_survives_a_second_compaction_of_its_run)
@@ -890,15 +903,15 @@ TEST(every_protocol_takes_the_request_after_a_compaction)
     play(&s, "turns:\n" ROUND(a, 1000) ROUND(b, 8400) " - text: In short.\n - text: Done.\n",
          "Count.");
     assert_int_equal(n_summaries(&s), 1);
-    assert_str(strbuf_str(&s.bodies), "anthropic-messages: user assistant user\n"
-                                      "openai-chat: user assistant user\n"
-                                      "openai-responses: user assistant user\n"
-                                      "gemini: user model user\n"
-                                      "ollama: user assistant user\n");
+    assert_str(strbuf_str(&s.bodies), "anthropic-messages: user assistant user assistant user\n"
+                                      "openai-chat: user assistant user assistant tool\n"
+                                      "openai-responses: user assistant user  \n"
+                                      "gemini: user model user model user\n"
+                                      "ollama: user assistant user assistant tool\n");
 }
 
 RUN_TESTS(UNIT(a_history_at_the_threshold_becomes_a_summary_before_the_prompt),
-          UNIT(below_the_threshold_nothing_happens),
+          UNIT(below_the_threshold_nothing_happens), UNIT(report_and_node_runs_do_not_compact),
           UNIT(over_the_threshold_it_is_compacted_as_well), UNIT(the_threshold_can_be_set),
           UNIT(switched_off_it_does_not_happen_by_itself_but_when_demanded),
           UNIT(a_demand_holds_once_and_says_what_to_care_for),

@@ -2,6 +2,7 @@
 #include "tool/fixture.h"
 
 #include "base/utf8.h"
+#include "port/stored_result.h"
 #include "store/blob_files.h"
 #include "tool/builtin.h"
 
@@ -106,8 +107,8 @@ TEST(only_handles_of_this_session_can_be_read)
     assert_ok(blob_put(s.blobs, S("of another session"), s.handle));
     r = read_stored(&s, "");
     strbuf_addf(&want,
-                "There is no such handle in this session. A handle has 64 hex digits; copy it "
-                "whole from the message that names it. The latest:\n%s (Bash, 4 bytes, 3 lines)",
+                "There is no such handle in this session. Copy the handle from the message that "
+                "names it. The latest:\n%s (Bash, 4 bytes, 3 lines)",
                 mine);
     assert_true(r.is_error);
     assert_str(strbuf_str(&r.text), strbuf_cstr(&want));
@@ -226,6 +227,8 @@ TEST(long_lines_are_cut)
     strbuf_add_cstr(&want, "     1\t");
     strbuf_add(&want, str_slice(strbuf_str(&text), 0, 4000));
     strbuf_add_cstr(&want, "... [100 characters left out]\n     2\tend\n"
+                           "[long lines are cut; to read the first of them whole, add "
+                           "\"mode\":\"full-chunked\",\"offset\":0]\n"
                            "[lines 1-2: that is the end]");
     strbuf_add_cstr(&text, "\nend");
     assert_shown(strbuf_str(&text), "", strbuf_cstr(&want));
@@ -307,18 +310,80 @@ TEST(a_pattern_shows_the_lines_that_match)
                  "1:ok 1\n--\n3:ok 3\n[2 matching lines: these are all]");
 }
 
-TEST(what_was_never_stored_is_told_when_nothing_matches)
-{
-    static const char text[] = "row 1\n\n... [93111613 bytes of output left out] ...\nrow 9";
+#define GAP "\n[930 bytes in 7 lines behind line 1 were too much to keep. "
 
-    assert_shown(str_of(text), "\"pattern\":\"row 5\"",
-                 "No line of the stored result matches. Try another pattern ((?i) at its start "
-                 "ignores case), or read the lines with offset and limit. The middle of the output "
-                 "was not stored: see line 3. What you look for may have been there; run the "
-                 "command again and filter its output.");
-    assert_shown(str_of(text), "\"pattern\":\"row\",\"limit\":1",
-                 "1:row 1\n[1 matching line; there are more: go on with the same pattern and "
-                 "offset=2]");
+/* A stored output without its middle. */
+static void assert_shown_with_gap(const char *args, const char *want)
+{
+    AUTO(setup) struct setup s = stored(S("row 1\n... [930 bytes of output left out] ...\nrow 9"));
+    AUTO(arena) struct arena a = {0};
+    struct json *value, *gap = json_new(&a, JSON_OBJECT);
+    struct stored_result known;
+
+    assert_true(stored_result_find(s.fixture.session, str_of(s.handle), &known));
+    value = json_copy(&a, known.value);
+    json_set_int(&a, gap, "bytes", 930);
+    json_set_int(&a, gap, "lines", 7);
+    json_set_int(&a, gap, "line", 1);
+    json_set(&a, value, TOOL_LEFT_OUT, gap);
+    tool_session_set(s.fixture.session, arena_format(&a, "handle:%s", s.handle), value);
+    {
+        AUTO(tool_result) struct tool_result r = read_stored(&s, args);
+
+        assert_str(strbuf_str(&r.text), want);
+    }
+}
+
+TEST(what_was_never_stored_is_told)
+{
+    assert_shown_with_gap("\"pattern\":\"row 5\"",
+                          "No line of the stored result matches. Try another pattern ((?i) at its "
+                          "start ignores case), or read the lines with offset and limit." GAP
+                          "What you look for may have been there: run the command again and filter "
+                          "what it prints.]");
+    assert_shown_with_gap("\"pattern\":\"row 9\"",
+                          "3:row 9\n[1 matching line: these are all]" GAP
+                          "Lines behind it are numbered as if they were not missing.]");
+}
+
+TEST(a_result_is_found_by_its_short_name_and_by_its_hash)
+{
+    AUTO(setup) struct setup s = stored(S("old"));
+    AUTO(arena) struct arena a = {0};
+    char hash[SHA256_HEX_SIZE];
+
+    assert_ok(blob_put(s.blobs, S("first"), hash));
+    assert_str(stored_result_add(s.fixture.session, &a, str_of(hash), json_new(&a, JSON_OBJECT)),
+               "out_1");
+    assert_ok(blob_put(s.blobs, S("second"), hash));
+    assert_str(stored_result_add(s.fixture.session, &a, str_of(hash), json_new(&a, JSON_OBJECT)),
+               "out_2");
+    assert_str(stored_result_add(s.fixture.session, &a, str_of(hash), json_new(&a, JSON_OBJECT)),
+               "out_2"); /* it is the same */
+    {
+        AUTO(tool_result)
+        struct tool_result by_name =
+            tool_call(&s.fixture, &tool_tool_output, "{\"handle\":\"out_1\"}");
+        AUTO(tool_result) struct tool_result by_hash = {0};
+
+        assert_str(strbuf_str(&by_name.text), "     1\tfirst\n[lines 1-1: that is the end]");
+        memcpy(s.handle, hash, sizeof hash);
+        by_hash = read_stored(&s, "");
+        assert_str(strbuf_str(&by_hash.text), "     1\tsecond\n[lines 1-1: that is the end]");
+    }
+}
+
+TEST(models_are_shown_four_plain_arguments)
+{
+    AUTO(tool_registry) struct tool_registry *r = tool_registry_new();
+    AUTO(tool_set) struct tool_set *set = NULL;
+    AUTO(strbuf) struct strbuf names = {0};
+
+    assert_ok(tool_registry_add(r, &tool_tool_output, NULL));
+    set = tool_registry_snapshot(r);
+    json_each (property, json_get(set->entries[0].def.input_schema, "properties"))
+        strbuf_addf(&names, "%" STR_FMT " ", STR_ARG(property->key));
+    assert_str(strbuf_str(&names), "handle pattern offset limit ");
 }
 
 TEST(context_is_shown_once_where_it_overlaps)
@@ -634,8 +699,9 @@ RUN_TESTS(UNIT(only_handles_of_this_session_can_be_read),
           UNIT(bytes_that_are_no_text_are_repaired),
           UNIT(going_on_as_told_reads_everything_in_bounded_steps),
           UNIT(a_single_line_of_a_megabyte_can_be_reached_by_line_numbers),
-          UNIT(a_pattern_shows_the_lines_that_match),
-          UNIT(what_was_never_stored_is_told_when_nothing_matches),
+          UNIT(a_pattern_shows_the_lines_that_match), UNIT(what_was_never_stored_is_told),
+          UNIT(a_result_is_found_by_its_short_name_and_by_its_hash),
+          UNIT(models_are_shown_four_plain_arguments),
           UNIT(context_is_shown_once_where_it_overlaps), UNIT(no_match_is_told_with_what_to_try),
           UNIT(at_most_two_hundred_matches_are_shown), UNIT(matches_stop_when_enough_is_shown),
           UNIT(a_match_is_shown_even_when_its_context_alone_is_too_much),

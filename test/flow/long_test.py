@@ -1,0 +1,321 @@
+"""long_test.py - sessions near the end of a model's window: what the model still sees, and how.
+
+A result that does not fit is given whole after a compaction; old results are taken out before a
+summary is asked for. Every request is judged as its provider would, and every session is replayed.
+"""
+import json
+import threading
+
+import scripted
+from agent import Call, Thought, Turn
+from replay_test import ReplayTest
+from scripted import ANTHROPIC, BY_NAME, for_each_protocol
+
+SUMMARY = "Stop the work here and summarise"
+WINDOW = 200_000
+N_LINES = 600
+
+
+def asks_for_summary(request):
+    return SUMMARY in json.dumps(request.json)
+
+
+class LongTest(ReplayTest):
+    def setUp(self):
+        super().setUp()
+        self.file = self.project / "long.txt"
+        self.file.write_text("".join(f"line {n} of a file that is read\n"
+                                     for n in range(1, N_LINES + 1)))
+
+    def settings(self, window=WINDOW, **more):
+        self.user_settings({"maxAttempts": 1, **more, "providers": {
+            protocol.name: {"type": protocol.vendor, "contextWindow": window}
+            for protocol in scripted.PROTOCOLS}})
+
+    def read(self, *items, used, lines=N_LINES):
+        """A round that reads the file; so much of the window is used then."""
+        return Turn(*items, Call("Read", file_path=str(self.file), limit=lines),
+                    usage=(used - 9, 9))
+
+    def run_long(self, protocol, *turns, arguments=(), status=0):
+        self.session = self.new_id()
+        self.provider_played = self.play(protocol, *turns)
+        result = self.run_agent(protocol, self.provider_played, "--session-id", self.session,
+                                "--model", f"{protocol.name}/m", *arguments, "read it all",
+                                mode="bypassPermissions")
+        self.assert_status(result, status)
+        self.assert_taken(protocol, self.provider_played)
+        return self.provider_played.requests
+
+    def assert_whole(self, request, n=1):
+        self.assertEqual(json.dumps(request.json).count(f"line {N_LINES} of a file"), n)
+
+    def assert_exact(self):
+        self.assert_same(self.session)
+        result = self.keel("session", "verify", self.session)
+        self.assert_status(result, 0)
+
+
+class Thresholds(LongTest):
+    def test_a_model_has_a_threshold_of_its_own(self):
+        self.settings(compact={"models": {"anthropic-messages/m": 0.5, "openai/m": 0.9}})
+        turns = [self.read("I look.", used=80_000), self.read("Again.", used=101_000),
+                 Turn("In short."), Turn("Done.")]
+        requests = self.run_long(ANTHROPIC, *turns)
+        self.assertTrue(asks_for_summary(requests[2]))
+        requests = self.run_long(BY_NAME["openai-responses"], *turns[:2], Turn("Done."))
+        self.assertEqual([asks_for_summary(request) for request in requests], [False] * 3)
+
+    def test_one_that_cannot_be_meant_is_refused(self):
+        for value in (0, -1, 1.5, "half", None, {}):
+            self.settings(compact={"models": {"m": value}})
+            provider = self.play(ANTHROPIC, Turn("Done."))
+            result = self.run_agent(ANTHROPIC, provider, "hi")
+            self.assertNotEqual(result.status, 0, value)
+            self.assertIn("compact.models", result.err)
+            self.assertEqual(provider.requests, [])
+
+
+class Whole(LongTest):
+    def test_no_file_is_cut_between_three_quarters_and_the_threshold(self):
+        self.settings()
+        for per_cent in range(76, 84):
+            requests = self.run_long(ANTHROPIC, self.read("I look.", used=WINDOW * per_cent // 100),
+                                     *[Turn("A summary.")] * (per_cent > 80), Turn("Done."))
+            self.assert_whole(requests[-1])
+            self.assert_exact()
+
+    @for_each_protocol
+    def test_a_result_that_reaches_the_threshold_comes_after_the_summary(self, protocol):
+        self.settings()
+        requests = self.run_long(
+            protocol, self.read(Thought("Hm."), "I look.", used=80_000),
+            self.read(Thought("More."), "Again.", used=165_000), Turn("All lines."),
+            Turn(Thought("So."), "Done."))
+        self.assertEqual([asks_for_summary(request) for request in requests],
+                         [False, False, True, False])
+        self.assert_whole(requests[3])
+        self.assertIn("[Context Summary] All lines.", json.dumps(requests[3].json))
+        self.assertIn("read it all", json.dumps(requests[3].json))
+        self.assert_exact()
+
+    def test_the_request_for_the_summary_is_the_last_one_with_a_question(self):
+        self.settings()
+        requests = self.run_long(ANTHROPIC, self.read("I look.", used=80_000),
+                                 self.read(Thought("Hm."), used=165_000), Turn("In short."),
+                                 Turn("Done."))
+        before, asked = (request.json["messages"] for request in requests[1:3])
+        self.assertEqual(asked[:len(before) - 1], before[:-1])
+        self.assertEqual(asked[len(before) - 1]["content"][0]["content"],
+                         before[-1]["content"][0]["content"])
+        self.assertEqual(requests[2].json["tools"], requests[1].json["tools"])
+
+    def test_where_the_summary_fails_results_that_still_fit_are_whole(self):
+        self.settings()
+        broken = scripted.json_answer({"type": "error", "error": {
+            "type": "invalid_request_error", "message": "no"}}, 400)
+        requests = self.run_long(ANTHROPIC, self.read("I look.", used=80_000),
+                                 self.read("Again.", used=165_000), broken, Turn("Done."))
+        self.assert_whole(requests[3], 2)
+        self.assert_exact()
+
+    def test_and_those_that_do_not_are_stored(self):
+        self.settings()
+        broken = scripted.json_answer({"type": "error", "error": {
+            "type": "invalid_request_error", "message": "no"}}, 400)
+        requests = self.run_long(ANTHROPIC, self.read("I look.", used=80_000),
+                                 self.read("Again.", used=187_000), broken, Turn("Done."))
+        self.assert_whole(requests[3], 2)  # the head and tail of the second
+        self.assertIn('handle \\"out_1\\"', json.dumps(requests[3].json))
+        self.assertEqual(json.dumps(requests[3].json).count("line 300 of a file"), 1)
+        self.assert_exact()
+
+    def test_switched_off_results_are_shortened_as_they_come(self):
+        self.settings(compact={"enabled": False})
+        requests = self.run_long(ANTHROPIC, self.read("I look.", used=155_000), Turn("Done."))
+        self.assertEqual(len(requests), 2)
+        self.assertNotIn("line 300 of a file", json.dumps(requests[1].json))
+        self.assertIn('handle \\"out_1\\"', json.dumps(requests[1].json))
+        self.assert_exact()
+
+    def test_the_session_is_resumed_with_the_summary_and_the_result(self):
+        self.settings()
+        self.run_long(ANTHROPIC, self.read("I look.", used=80_000),
+                      self.read("Again.", used=165_000), Turn("In short."), Turn("Done."))
+        provider = self.play(ANTHROPIC, Turn("Again done."))
+        result = self.run_agent(ANTHROPIC, provider, "--resume", self.session, "and now?",
+                                mode="bypassPermissions")
+        self.assert_status(result, 0)
+        text = json.dumps(provider.requests[0].json)
+        self.assertIn("[Context Summary] In short.", text)
+        self.assert_whole(provider.requests[0])
+        self.assertIn("Done.", text)
+        self.assert_same(self.session, 2)
+
+
+class TakenOut(LongTest):
+    """Old, large results go first; a summary is asked for only where that is not enough."""
+
+    def setUp(self):
+        super().setUp()
+        self.file.write_text("".join(f"line {n} " + "of a file that is read " * 3 + "\n"
+                                     for n in range(1, N_LINES // 2 + 1)))
+
+    def rounds(self, n, used, *last):
+        """So many rounds with some 7,000 tokens each, until so much is used."""
+        return [self.read(Thought(f"Round {i}."), used=used * (i + 1) // n) for i in range(n)]
+
+    def count_results(self, request):
+        return json.dumps(request.json).count("line 300 of a file")
+
+    @for_each_protocol
+    def test_old_results_are_taken_out_once_and_no_summary_is_asked_for(self, protocol):
+        self.settings(window=80_000)
+        requests = self.run_long(protocol, *self.rounds(9, 66_000), Turn(Thought("So."), "Done."))
+        self.assertEqual([asks_for_summary(request) for request in requests], [False] * 10)
+        self.assertEqual([self.count_results(request) for request in requests],
+                         [0, 1, 2, 3, 4, 5, 6, 7, 8, 4])
+        self.assertEqual(self.count(self.session, "context_compact"), 1)
+        text = json.dumps(requests[-1].json)
+        self.assertEqual(text.count("was taken out to make room"), 5)
+        self.assertEqual(text.count("out_1"), 5)  # the same text has one name
+        self.assert_exact()
+
+    def test_what_was_taken_out_can_be_read_again(self):
+        self.settings(window=80_000)
+        requests = self.run_long(
+            ANTHROPIC, *self.rounds(9, 66_000),
+            Turn(Call("tool_output", handle="out_1", pattern="^ *7.line 7 ")), Turn("Done."))
+        found = requests[-1].json["messages"][-1]["content"][0]["content"]
+        self.assertRegex(json.dumps(found)[:500], "7:.*line 7 of a file")
+
+    def test_a_resumed_session_has_what_is_left(self):
+        self.settings(window=80_000)
+        sent = self.run_long(ANTHROPIC, *self.rounds(9, 66_000), Turn("Done."))
+        provider = self.play(ANTHROPIC, Turn("Again."))
+        result = self.run_agent(ANTHROPIC, provider, "--resume", self.session, "--model",
+                                "anthropic-messages/m", "and now?", mode="bypassPermissions")
+        self.assert_status(result, 0)
+        before = sent[-1].json["messages"]
+        self.assertTrue(provider.requests[0].json["messages"][:len(before) - 1] == before[:-1])
+        self.assert_same(self.session, 2)
+
+    def test_where_that_gains_too_little_a_summary_is_asked_for(self):
+        self.settings()
+        requests = self.run_long(ANTHROPIC, *self.rounds(6, 166_000), Turn("In short."),
+                                 Turn("Done."))
+        self.assertEqual([asks_for_summary(request) for request in requests],
+                         [False] * 6 + [True, False])
+        self.assert_exact()
+
+    def test_switched_off_a_summary_is_asked_for_at_once(self):
+        self.settings(window=80_000, compact={"results": False})
+        requests = self.run_long(ANTHROPIC, *self.rounds(9, 66_000), Turn("In short."),
+                                 Turn("Done."))
+        self.assertTrue(asks_for_summary(requests[9]))
+        self.assertEqual(self.count_results(requests[9]), 8)
+        self.assertEqual(self.count_results(requests[10]), 1)
+        self.assert_exact()
+
+
+# What servers say about a model "m", and what keel makes of it: window and longest answer.
+SHAPES = {
+    "vLLM": ("openai-chat", {"object": "list", "data": [
+        {"id": "m", "object": "model", "owned_by": "vllm", "max_model_len": 32768}]}, 32768, 8192),
+    "LM Studio": ("openai-chat", {"data": [
+        {"id": "m", "object": "model", "type": "llm", "max_context_length": 131072,
+         "loaded_context_length": 40960}]}, 40960, 10240),
+    "llama.cpp": ("openai-chat", {"object": "list", "data": [
+        {"id": "m", "object": "model", "meta": {"n_ctx": 16384, "n_ctx_train": 131072}}]},
+        16384, 4096),
+    "OpenRouter": ("openai-chat", {"data": [
+        {"id": "other", "context_length": 1000000},
+        {"id": "m", "context_length": 262144, "top_provider": {"max_completion_tokens": 65536}}]},
+        262144, 65536),
+    "Together": ("openai-chat", [{"id": "m", "type": "chat", "context_length": 65536}],
+                 65536, 16384),
+    "Fireworks": ("openai-chat", {"data": [
+        {"id": "m", "supports_chat": True, "context_length": 163840}]}, 163840, 16384),
+    "Groq": ("openai-chat", {"data": [
+        {"id": "m", "context_window": 131072, "max_completion_tokens": 32768}]}, 131072, 32768),
+    "Ollama": ("ollama", {"parameters": "num_ctx    24576", "model_info": {
+        "general.architecture": "qwen3", "qwen3.context_length": 262144}}, 24576, 6144),
+}
+
+
+class Lookup(LongTest):
+    """A model that no catalogue knows: its server is asked beside the first request."""
+
+    def look(self):
+        """A round that ends when the server has been asked about its model."""
+        self.told = threading.Event()
+        return Turn(["I ", self.told, "look."], Call("Bash", command="true"))
+
+    def start_run(self, protocol, about, *turns):
+        provider = self.play(protocol, *turns)
+        provider.about, provider.told = about, self.told
+        self.session = self.new_id()
+        result = self.keel("-p", "--model", f"{protocol.vendor}/m", "--session-id", self.session,
+                           "--permission-mode", "bypassPermissions", "go", "--output-format",
+                           "stream-json", "--verbose", env=protocol.environment(provider))
+        self.assert_status(result, 0)
+        return provider, result
+
+    def test_every_server_tells_it_in_its_own_words(self):
+        for name, (kind, about, window, output) in SHAPES.items():
+            with self.subTest(name):
+                protocol = BY_NAME[kind]
+                self.user_settings({})
+                provider, _ = self.start_run(protocol, scripted.json_answer(about),
+                                             self.look(), Turn("Done."))
+                self.assertEqual(len(provider.lookups), 1)
+                self.assertEqual(len(provider.requests), 2)
+                sent = json.dumps(provider.requests[1].json)
+                self.assertRegex(sent, f'"(max_tokens|max_completion_tokens|num_predict)": {output}')
+                if kind == "ollama":
+                    self.assertIn(f'"num_ctx": {window}', sent)
+                self.assertIn(": 16384", json.dumps(provider.requests[0].json))
+                self.assert_exact()
+
+    def test_a_later_run_knows_it_at_once(self):
+        protocol, (_, about, _, output) = BY_NAME["openai-chat"], SHAPES["vLLM"]
+        self.user_settings({})
+        provider = self.play(protocol, self.look(), Turn("Done."), Turn("Again."))
+        provider.about, provider.told = scripted.json_answer(about), self.told
+        for _ in range(2):
+            self.assert_status(self.run_agent(protocol, provider, "go",
+                                              mode="bypassPermissions"), 0)
+        self.assertEqual(len(provider.lookups), 1)
+        self.assertEqual(provider.requests[2].json["max_completion_tokens"], output)
+
+    def test_nobody_is_asked_where_the_operator_or_the_catalogue_says_it(self):
+        protocol = BY_NAME["openai-responses"]
+        self.settings()
+        requests = self.run_long(protocol, Turn("Done."))
+        self.assertEqual(len(requests), 1)
+        self.assertEqual(self.provider_played.lookups, [])
+        provider = self.play(ANTHROPIC, Turn("Done."))
+        self.assert_status(self.ask(provider, "--model", "anthropic/claude-haiku-4-5", "hi"), 0)
+        self.assertEqual(provider.lookups, [])
+
+    def test_the_first_request_does_not_wait_and_neither_does_the_end(self):
+        self.told, held = None, scripted.Answer([self.hold()])
+        provider, _ = self.start_run(ANTHROPIC, held, Turn("Done."))
+        self.assertEqual(len(provider.requests), 1)
+
+    def test_what_cannot_be_meant_changes_nothing(self):
+        self.user_settings({})
+        for about in ([], {"data": [{"id": "m", "context_length": 1}]},
+                      {"data": [{"id": "m", "context_length": 10 ** 30}]},
+                      {"data": [{"id": "m", "context_length": -5}]},
+                      {"data": [{"id": "m", "context_length": "many"}]}, {"data": "x"}, 7,
+                      {"data": [{"id": "n", "context_length": 4096}]}):
+            provider, result = self.start_run(
+                BY_NAME["openai-chat"], scripted.json_answer(about), self.look(), Turn("Done."))
+            self.assertEqual(len(provider.requests), 2, about)
+            self.assertNotIn("tokens and answers", result.out)
+            self.assert_exact()
+
+
+if __name__ == "__main__":
+    scripted.main()
