@@ -3,11 +3,23 @@
 
 #include "sdk/settings_hooks.h"
 
+/* The session's log, where it is a file of its own; else empty. */
+static struct str find_transcript(struct agent *a)
+{
+    const char *id = a->session.conversation.id;
+
+    if (!a->hooks.transcript.n && a->store && a->store->place &&
+        strcmp(a->store->ops->name, "files") == 0)
+        a->hooks.transcript = arena_format(&a->arena, "%s/%s.jsonl", a->store->place, id);
+    return a->hooks.transcript;
+}
+
 static void tell_place(void *self, struct hook_place *ret_place)
 {
-    const struct agent *a = self;
+    struct agent *a = self;
 
     *ret_place = (struct hook_place){.session_id = str_of(a->session.conversation.id),
+                                     .transcript_path = find_transcript(a),
                                      .cwd = tool_session_cwd(a->session.conversation.tools),
                                      .permission_mode = permission_mode_name(a->plan.mode)};
 }

@@ -1,5 +1,6 @@
 """hooks_test.py - a person's hooks around a run: the prompt, calls, the end, the session."""
 import json
+import pathlib
 
 import scripted
 from agent import AgentTest, Call, Turn
@@ -51,6 +52,15 @@ class Hooks(RunTest):
         start = self.given("SessionStart")[0]
         self.assertEqual((start["source"], start["model"]), ("startup", "m"))
         self.assertEqual(len(self.given("SessionEnd")), 1)
+
+    def test_the_log_of_a_session_is_named_where_it_is_a_file(self):
+        self.configure(Stop="")
+        self.one = self.play(ANTHROPIC, Turn("Done."))
+        for store in ("sqlite:kept.db", f"files:{self.project}/kept"):
+            self.assert_fine(self.run_agent(ANTHROPIC, self.one, "--store", store, "go"))
+        of_sqlite, of_files = self.given("Stop")
+        self.assertEqual(of_sqlite["transcript_path"], "")
+        self.assertIn("Done.", pathlib.Path(of_files["transcript_path"]).read_text())
 
     def test_exit_2_blocks_a_call(self):
         self.configure(PreToolUse="echo never on Sundays >&2; exit 2")
