@@ -136,7 +136,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts are not a person's business */
             [VIEW_EMITTER] = "execution.fallback",
             [VIEW_LIBRARY] = "log",
-            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* cost:updated names each attempt's model */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* cost:updated names each attempt's model */
             [VIEW_STREAM_JSON] = "system/assistant_dropped",
         },
     [EVENT_TEXT_DROPPED] =

@@ -326,6 +326,41 @@ TEST(background_work_is_allowed_only_where_there_is_a_group_for_it)
     tool_session_free(NULL);
 }
 
+/* --- drafts --- */
+
+TEST(what_is_changed_in_a_draft_counts_when_it_is_accepted)
+{
+    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_session) struct tool_session *draft = NULL;
+
+    set(s, "file:a", "1");
+    set(s, "file:b", "2");
+    draft = tool_session_draft(s);
+    assert_string_equal(tool_session_cwd(draft), "/w");
+    set(draft, "file:a", "3");
+    set(draft, "file:b", NULL);
+    set(draft, "file:c", "4");
+    assert_keys(draft, "file:", "file:a=3 file:c=4 ");
+    assert_keys(s, "file:", "file:a=1 file:b=2 ");
+    tool_session_accept(draft);
+    assert_keys(s, "file:", "file:a=3 file:c=4 ");
+    set(draft, "file:d", "5");
+    assert_keys(s, "file:", "file:a=3 file:c=4 file:d=5 ");
+}
+
+TEST(a_draft_that_is_not_accepted_leaves_nothing)
+{
+    static const char owner;
+    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    struct tool_session *draft = tool_session_draft(s);
+    int *n = tool_session_attachment(draft, &owner, sizeof *n, NULL);
+
+    set(draft, "file:a", "1");
+    tool_session_free(draft);
+    assert_keys(s, "file:", "");
+    assert_ptr_equal(tool_session_attachment(s, &owner, sizeof *n, NULL), n);
+}
+
 RUN_TESTS(UNIT(a_value_is_found_until_it_is_removed),
           UNIT(keys_come_in_the_order_of_their_first_setting),
           UNIT(the_listener_is_told_of_every_change_before_it_is_applied),
@@ -340,4 +375,6 @@ RUN_TESTS(UNIT(a_value_is_found_until_it_is_removed),
           UNIT(a_tilde_is_the_home_directory), UNIT(other_tildes_are_names),
           UNIT(an_attachment_is_made_once_and_ended_once),
           UNIT(an_attachment_may_have_nothing_to_end),
-          UNIT(background_work_is_allowed_only_where_there_is_a_group_for_it))
+          UNIT(background_work_is_allowed_only_where_there_is_a_group_for_it),
+          UNIT(what_is_changed_in_a_draft_counts_when_it_is_accepted),
+          UNIT(a_draft_that_is_not_accepted_leaves_nothing))
