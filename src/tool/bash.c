@@ -4,6 +4,7 @@
 #include "tool/builtin.h"
 #include "tool/shell/background.h"
 #include "tool/shell/command.h"
+#include "tool/shell/exit_code.h"
 #include "tool/shell/follow.h"
 #include "tool/shell/notes.h"
 #include "tool/shell/output.h"
@@ -105,8 +106,13 @@ static void end_line(struct tool_result *r)
 }
 
 /* What is wrong comes first, where nobody overlooks it. */
-static void add_failure(const struct proc_status *status, struct tool_result *r)
+static void add_failure(const struct proc_status *status, const char *meaning,
+                        struct tool_result *r)
 {
+    if (meaning) {
+        tool_result_addf(r, "Exit code %d: %s.\n", status->exit_code, meaning);
+        return;
+    }
     if (status->signalled) {
         tool_result_addf(r, "Killed by ");
         follow_add_signal(&r->text, status->signal);
@@ -117,11 +123,15 @@ static void add_failure(const struct proc_status *status, struct tool_result *r)
     r->is_error = true;
 }
 
-static struct err *write_text(const struct follow *f, const struct output *output, struct str place,
-                              struct tool_result *r)
+static struct err *write_text(const struct follow *f, struct str command,
+                              const struct output *output, struct str place, struct tool_result *r)
 {
+    const char *meaning = f->status.exited
+                              ? exit_code_meaning(command, f->status.exit_code, output->head.n > 0)
+                              : NULL;
+
     if (!f->timed_out && (f->status.signalled || f->status.exit_code != 0))
-        add_failure(&f->status, r);
+        add_failure(&f->status, meaning, r);
     TRY(output_add_text(output, &r->text));
     if (place.n) {
         end_line(r);
@@ -196,7 +206,7 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
     place_follow(c, before, shell_command_take_place(&k, &r->arena), &place);
     shell_command_end(&k, &notes);
     write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
-    TRY(write_text(&f, &output, strbuf_str(&place), r));
+    TRY(write_text(&f, command, &output, strbuf_str(&place), r));
     add_hints(c, &f, command, r);
     notes_add(strbuf_str(&notes), r);
     return NULL;
