@@ -114,10 +114,10 @@ struct str reason_outside(struct arena *a, const struct tool *tool, const char *
     directory = shown(a, str_slice(directory, 0, slash ? slash : 1), MAX_RULE_CHARS);
     return arena_format(a,
                         "Permission denied: %" STR_FMT " is outside the workspace %" STR_FMT
-                        ". Write in the workspace instead, or in $TMPDIR with Bash. The user can "
-                        "add a directory with "
+                        ". Write in the workspace instead%s. The user can add a directory with "
                         "--add-dir %" STR_FMT " or allow it with a rule such as %s(/%" STR_FMT ").",
                         STR_ARG(shown_path(a, path)), STR_ARG(shown_path(a, workspace)),
+                        tool->risk == RISK_MODIFY ? "" : ", or temporary files to \"$TMPDIR\"",
                         STR_ARG(directory), writer, STR_ARG(shown_path(a, path)));
 }
 

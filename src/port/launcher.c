@@ -13,9 +13,10 @@ struct err *launcher_ended(struct launcher *l, struct strbuf *notes)
     return l->ended ? l->ended(l, notes) : NULL;
 }
 
-const char *launcher_advice(struct launcher *l, struct str output)
+void launcher_advise(struct launcher *l, const struct command_ending *e, struct strbuf *out)
 {
-    return l->advice ? l->advice(l, output) : NULL;
+    if (l->advise)
+        l->advise(l, e, out);
 }
 
 static struct err *start_plain(struct launcher *l, const struct proc_spec *spec,

@@ -7,14 +7,20 @@
 
 #include "sys/proc.h"
 
+/* How a command ended, for what its launcher has to say about it. */
+struct command_ending {
+    struct str command, output;
+    bool failed, timed_out;
+};
+
 struct launcher {
     /* Required; may wait. The process is the caller's to free. */
     struct err *(*start)(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc);
     /* Puts right what the command should not have done; NULL: there is nothing to do. */
     struct err *(*ended)(struct launcher *l, struct strbuf *notes);
-    /* What a model should know whose command printed this, because something was kept from it; may
-     * be NULL, and so may what it returns. */
-    const char *(*advice)(struct launcher *l, struct str output);
+    /* Appends what a model should know whose command ended so, because something was kept from it;
+     * NULL: nothing ever is. */
+    void (*advise)(struct launcher *l, const struct command_ending *e, struct strbuf *out);
 };
 
 MUST_USE struct err *launcher_start(struct launcher *l, const struct proc_spec *spec,
@@ -23,8 +29,8 @@ MUST_USE struct err *launcher_start(struct launcher *l, const struct proc_spec *
  * was put right; the person has been told already. Waits even when the task is cancelled. */
 MUST_USE struct err *launcher_ended(struct launcher *l, struct strbuf *notes);
 
-/* NULL: there is nothing to know. */
-const char *launcher_advice(struct launcher *l, struct str output);
+/* Appends nothing where there is nothing to know. */
+void launcher_advise(struct launcher *l, const struct command_ending *e, struct strbuf *out);
 
 /* Supervised, so that no descendant is left behind, and otherwise as it is. */
 extern struct launcher launcher_plain;

@@ -2,6 +2,7 @@
  * them. */
 #include "sdk/agent_sandbox.h"
 
+#include "sandbox/refusal.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
 #include "sys/work.h"
@@ -323,27 +324,29 @@ static bool says_one_of(struct str output, const char *const *phrases)
     return false;
 }
 
-static const char *advice(struct launcher *l, struct str output)
+static void advise(struct launcher *l, const struct command_ending *e, struct strbuf *out)
 {
-    static const char *const phrases[] = {"Operation not permitted", NULL};
-    const struct agent_sandbox *s = (const struct agent_sandbox *)l;
+    struct agent_sandbox *s = (struct agent_sandbox *)l;
 
-    if (!says_one_of(output, phrases))
-        return NULL;
-    return s->walls.sandbox.launcher.start ? sandbox_advice(&s->walls.sandbox) : NULL;
+    if (s->walls.sandbox.launcher.start)
+        sandbox_explain(&s->walls.sandbox, e, &s->explained, out);
 }
 
-static const char *looker_advice(struct launcher *l, struct str output)
+static void looker_advise(struct launcher *l, const struct command_ending *e, struct strbuf *out)
 {
     static const char *const phrases[] = {"No such file or directory", "Permission denied",
                                           "Read-only file system", "Operation not permitted", NULL};
 
-    if (!says_one_of(output, phrases))
-        return NULL;
-    return "This command only looks, so it ran without a question where nothing can be changed, "
-           "there is no network, and only the workspace, added directories and the public "
-           "directories of the system can be seen. To look elsewhere, name the path itself in the "
-           "command (cat /path/to/file): the person is asked then.";
+    const struct agent_sandbox *s = ((struct agent_looker *)l)->of;
+
+    if (sandbox_name_hidden(&s->look_walls.sandbox, e, out) || !says_one_of(e->output, phrases))
+        return;
+    strbuf_add_cstr(
+        out,
+        "This command only looks, so it ran without a question where nothing can be changed, "
+        "there is no network, and only the workspace, added directories and the public "
+        "directories of the system can be seen. To look elsewhere, name the path itself in the "
+        "command (cat /path/to/file): the person is asked then.");
 }
 
 /* --- after a crash --- */
@@ -389,10 +392,10 @@ void agent_sandbox_recover(struct agent_sandbox *s)
 
 void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options)
 {
-    *s = (struct agent_sandbox){.launcher = {.start = start, .ended = ended, .advice = advice},
+    *s = (struct agent_sandbox){.launcher = {.start = start, .ended = ended, .advise = advise},
                                 .looker = {.launcher = {.start = looker_start,
                                                         .ended = looker_ended,
-                                                        .advice = looker_advice},
+                                                        .advise = looker_advise},
                                            .of = s},
                                 .options = *options,
                                 .watches = dir_watches_new(),

@@ -55,6 +55,7 @@ struct agent_sandbox {
     struct proxy *proxy;
     struct agent_walls walls, look_walls;
     bool has_told_weakness, has_told_tmp_dir;
+    unsigned explained; /* refusals, to the model */
     struct chan *turn; /* holds something while a command is started or looked after */
 };
 

@@ -34,9 +34,10 @@ static struct err *checked_launcher_ended(struct launcher *l, struct strbuf *not
     return launcher_ended(((struct checked_launcher *)l)->inner, notes);
 }
 
-static const char *checked_launcher_advice(struct launcher *l, struct str output)
+static void checked_launcher_advise(struct launcher *l, const struct command_ending *e,
+                                    struct strbuf *out)
 {
-    return launcher_advice(((struct checked_launcher *)l)->inner, output);
+    launcher_advise(((struct checked_launcher *)l)->inner, e, out);
 }
 
 void checked_launcher_init(struct checked_launcher *c, struct launcher *inner,
@@ -44,7 +45,7 @@ void checked_launcher_init(struct checked_launcher *c, struct launcher *inner,
 {
     *c = (struct checked_launcher){.launcher = {.start = checked_launcher_start,
                                                 .ended = checked_launcher_ended,
-                                                .advice = checked_launcher_advice},
+                                                .advise = checked_launcher_advise},
                                    .inner = inner,
                                    .runtime = runtime};
 }

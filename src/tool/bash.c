@@ -4,6 +4,7 @@
 #include "tool/builtin.h"
 #include "tool/shell/background.h"
 #include "tool/shell/command.h"
+#include "tool/shell/exit_code.h"
 #include "tool/shell/follow.h"
 #include "tool/shell/notes.h"
 #include "tool/shell/output.h"
@@ -104,20 +105,14 @@ static void end_line(struct tool_result *r)
         tool_result_addf(r, "\n");
 }
 
-static void add_timeout(const struct follow *f, struct tool_result *r)
-{
-    end_line(r);
-    tool_result_addf(r,
-                     "(tool failed: timeout) The command was ended after %g s. Give it a longer "
-                     "timeout (at most %d ms), or start it with run_in_background.\n",
-                     (double)f->timeout_ms / 1000, MAX_TIMEOUT_MS);
-    r->is_error = true;
-    r->code = ERR_TIMEOUT;
-}
-
 /* What is wrong comes first, where nobody overlooks it. */
-static void add_failure(const struct proc_status *status, struct tool_result *r)
+static void add_failure(const struct proc_status *status, const char *meaning,
+                        struct tool_result *r)
 {
+    if (meaning) {
+        tool_result_addf(r, "Exit code %d: %s.\n", status->exit_code, meaning);
+        return;
+    }
     if (status->signalled) {
         tool_result_addf(r, "Killed by ");
         follow_add_signal(&r->text, status->signal);
@@ -144,22 +139,54 @@ static void tell_gap(const struct output *output, bool has_status_line, struct t
     json_set(&r->arena, tool_result_details(r), TOOL_LEFT_OUT, told);
 }
 
-static struct err *write_text(const struct follow *f, const struct output *output, struct str place,
-                              struct tool_result *r)
+static struct err *write_text(const struct follow *f, struct str command,
+                              const struct output *output, struct str place, struct tool_result *r)
 {
+    const char *meaning = f->status.exited
+                              ? exit_code_meaning(command, f->status.exit_code, output->head.n > 0)
+                              : NULL;
+
     if (!f->timed_out && (f->status.signalled || f->status.exit_code != 0))
-        add_failure(&f->status, r);
+        add_failure(&f->status, meaning, r);
     tell_gap(output, r->text.n > 0, r);
     TRY(output_add_text(output, &r->text));
-    if (f->timed_out)
-        add_timeout(f, r);
     if (place.n) {
         end_line(r);
         strbuf_add(&r->text, place);
     }
-    if (r->text.n == 0)
+    if (r->text.n == 0 && !f->timed_out)
         tool_result_addf(r, "(the command succeeded and printed nothing)");
     return NULL;
+}
+
+/* Why it came to nothing, and what to do. Time alone is no remedy for what the sandbox refuses. */
+static void add_hints(struct tool_context *c, const struct follow *f, struct str command,
+                      struct tool_result *r)
+{
+    struct command_ending e = {.command = command,
+                               .output = strbuf_str(&r->text),
+                               .failed = r->is_error,
+                               .timed_out = f->timed_out};
+    AUTO(strbuf) struct strbuf advice = {0};
+
+    launcher_advise(c->launcher, &e, &advice);
+    if (f->timed_out) {
+        end_line(r);
+        tool_result_addf(r, "(tool failed: timeout) The command was ended after %g s. ",
+                         (double)f->timeout_ms / 1000);
+        if (advice.n == 0)
+            tool_result_addf(r,
+                             "Give it a longer timeout (at most %d ms), or start it with "
+                             "run_in_background: then it goes on while you work, and you are told "
+                             "when it ends.\n",
+                             MAX_TIMEOUT_MS);
+        r->is_error = true;
+        r->code = ERR_TIMEOUT;
+    }
+    if (advice.n) {
+        end_line(r);
+        tool_result_addf(r, "(%s)\n", strbuf_cstr(&advice));
+    }
 }
 
 static void write_details(const struct follow *f, uint64_t duration_ms, const char *cwd,
@@ -196,8 +223,8 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
     place_follow(c, before, shell_command_take_place(&k, &r->arena), &place);
     shell_command_end(&k, &notes);
     write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
-    TRY(write_text(&f, &output, strbuf_str(&place), r));
-    notes_add_advice(c->launcher, r);
+    TRY(write_text(&f, command, &output, strbuf_str(&place), r));
+    add_hints(c, &f, command, r);
     notes_add(strbuf_str(&notes), r);
     return NULL;
 }

@@ -61,6 +61,11 @@ class Commands(UndoneCommands):
         for name in (b"notes.txt", b"run.sh", b"src/main.c"):
             self.assertEqual(now[name][4], was[name][4], name)
 
+    def test_files_of_passwords_that_git_ignores(self):
+        self.undoes("rm .env; python3 -c \"open('.env.local', 'a').write('x')\"; mv key.pem gone",
+                    before="git init -q .; printf '.env*\\n*.pem\\n' >.gitignore; "
+                           "echo KEY=1 >.env; echo KEY=2 >.env.local; echo KEY=3 >key.pem")
+
     def test_a_file_that_a_command_has_git_ignore(self):
         self.own()
         self.prepare("git init -q .; echo build >.gitignore; mkdir build; echo x >build/x")

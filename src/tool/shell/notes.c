@@ -21,11 +21,3 @@ void notes_add(struct str notes, struct tool_result *result)
     }
     json_set(&result->arena, tool_result_details(result), "sandboxNotes", list);
 }
-
-void notes_add_advice(struct launcher *l, struct tool_result *result)
-{
-    const char *advice = launcher_advice(l, strbuf_str(&result->text));
-
-    if (advice)
-        tool_result_addf(result, "\n(%s)\n", advice);
-}

@@ -6,7 +6,5 @@
 
 /* Appends the notes, a line each, to the text and to the details of the result. */
 void notes_add(struct str notes, struct tool_result *result);
-/* What the launcher knows about what the command says that it could not do. */
-void notes_add_advice(struct launcher *l, struct tool_result *result);
 
 #endif

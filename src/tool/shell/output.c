@@ -60,15 +60,51 @@ void output_add(struct output *o, struct str bytes)
 
 /* --- as text --- */
 
-void output_add_clean(struct strbuf *out, struct str bytes)
+#define NUL_MARK "\xE2\x90\x80" /* U+2400 */
+#define MAX_NULS 4              /* in a row that are shown one by one */
+
+/* A NUL is no text, but that it is there may be what matters (find -print0). */
+static void add_nuls(struct strbuf *out, size_t n)
+{
+    for (size_t i = 0; i < MIN(n, (size_t)MAX_NULS); i++)
+        strbuf_add_cstr(out, NUL_MARK);
+    if (n > MAX_NULS)
+        strbuf_addf(out, "[%zu NUL bytes]", n);
+}
+
+static void add_text(struct strbuf *out, struct str bytes)
 {
     while (bytes.n > 0) {
-        size_t n = str_find_char(bytes, '\0');
+        size_t n = str_find_char(bytes, '\0'), n_nuls = 0;
 
         n = n == STR_NONE ? bytes.n : n;
         utf8_add_repaired(out, str_slice(bytes, 0, n));
-        for (bytes = str_skip(bytes, n); bytes.n > 0 && *bytes.p == '\0';)
-            bytes = str_skip(bytes, 1);
+        bytes = str_skip(bytes, n);
+        while (n_nuls < bytes.n && bytes.p[n_nuls] == '\0')
+            n_nuls++;
+        add_nuls(out, n_nuls);
+        bytes = str_skip(bytes, n_nuls);
+    }
+}
+
+/* Of a line that was written over, what it was at last: a terminal shows no more. */
+static struct str last_state(struct str line)
+{
+    while (line.n && line.p[line.n - 1] == '\r')
+        line.n--;
+    return str_skip(line, str_rfind_char(line, '\r') + 1); /* STR_NONE + 1 is 0 */
+}
+
+void output_add_clean(struct strbuf *out, struct str bytes)
+{
+    while (bytes.n > 0) {
+        size_t n = str_find_char(bytes, '\n');
+        struct str line = str_slice(bytes, 0, n == STR_NONE ? bytes.n : n);
+
+        add_text(out, last_state(line));
+        if (n != STR_NONE)
+            strbuf_add_cstr(out, str_ends(line, S("\r")) ? "\r\n" : "\n");
+        bytes = str_skip(bytes, line.n + (n != STR_NONE));
     }
 }
 

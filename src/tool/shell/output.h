@@ -20,7 +20,7 @@ void output_done(struct output *o);
 DEFINE_AUTO_VAL(output, output_done)
 
 void output_add(struct output *o, struct str bytes);
-/* Appends it for the model: valid UTF-8 without NULs, and a line that says how much is missing.
+/* Appends it for the model: as output_add_clean() does, and a line that says how much is missing.
  * May wait: a worker makes long texts. */
 MUST_USE struct err *output_add_text(const struct output *o, struct strbuf *out);
 
@@ -32,7 +32,8 @@ struct output_gap {
 };
 struct output_gap output_find_gap(const struct output *o);
 
-/* Appends bytes as text: without NULs, and U+FFFD for what is not UTF-8. Takes long where many of
+/* Appends bytes as text: with marks for NULs and U+FFFD for what is not UTF-8, and of lines that
+ * were written over (progress, by \r) the last state. Takes long where many of
  * them are bad: over OUTPUT_SHORT_BYTES it is work for a worker. */
 void output_add_clean(struct strbuf *out, struct str bytes);
 #define OUTPUT_SHORT_BYTES ((size_t)64 << 10)

@@ -358,6 +358,19 @@ TEST(an_exit_code_other_than_zero_is_a_failure_and_comes_first)
     assert_str(detail(&r, "exitCode"), "3");
 }
 
+TEST(an_exit_code_that_is_an_answer_is_no_error)
+{
+    AUTO(shell_fixture) struct shell_fixture f;
+    AUTO(tool_result) struct tool_result r = {0}, failed = {0};
+
+    shell_fixture_init(&f);
+    r = bash(&f, "echo a > f; cat f | grep b");
+    assert_str(strbuf_str(&r.text), "Exit code 1: nothing matches.\n");
+    assert_false(r.is_error);
+    failed = bash(&f, "grep x no-such-file");
+    assert_true(failed.is_error);
+}
+
 TEST(a_signal_is_named)
 {
     AUTO(shell_fixture) struct shell_fixture f;
@@ -417,7 +430,8 @@ TEST(a_time_out_keeps_what_was_printed_and_leaves_no_process)
     r = bash_with(&f, "setsid sleep 1000 & printf before; sleep 1000", ",\"timeout\":2500");
     assert_str(strbuf_str(&r.text),
                "before\n(tool failed: timeout) The command was ended after 2.5 s. Give it a longer "
-               "timeout (at most 600000 ms), or start it with run_in_background.\n");
+               "timeout (at most 600000 ms), or start it with run_in_background: then it goes on "
+               "while you work, and you are told when it ends.\n");
     assert_true(r.is_error);
     assert_int_equal(r.code, ERR_TIMEOUT);
     assert_str(detail(&r, "timedOut"), "true");
@@ -501,13 +515,13 @@ TEST(a_command_that_never_stops_printing_ends_by_its_time_out)
     assert_int_equal(count_left(&f), 0);
 }
 
-TEST(nuls_are_dropped_and_bad_utf8_is_repaired)
+TEST(nuls_are_shown_and_bad_utf8_is_repaired)
 {
     AUTO(shell_fixture) struct shell_fixture f;
 
     shell_fixture_init(&f);
     assert_bash(&f, "printf 'a\\0\\0b\\377c\\303\\251\\303'",
-                "ab\xEF\xBF\xBD"
+                "a␀␀b\xEF\xBF\xBD"
                 "c\xC3\xA9\xEF\xBF\xBD");
 }
 
@@ -655,14 +669,15 @@ RUN_TESTS(UNIT(a_command_starts_in_the_session_s_directory),
           UNIT(a_directory_that_the_command_removed_is_not_kept),
           UNIT(a_command_that_stays_does_not_take_back_where_another_went_meanwhile),
           UNIT(a_command_prints_what_it_prints_in_a_bare_shell), UNIT(what_it_prints_is_the_result),
-          UNIT(an_exit_code_other_than_zero_is_a_failure_and_comes_first), UNIT(a_signal_is_named),
+          UNIT(an_exit_code_other_than_zero_is_a_failure_and_comes_first),
+          UNIT(an_exit_code_that_is_an_answer_is_no_error), UNIT(a_signal_is_named),
           UNIT(success_without_output_is_said), UNIT(output_and_errors_come_in_their_order),
           UNIT(there_is_nothing_to_read), UNIT(what_a_command_leaves_behind_ends_with_it),
           UNIT(a_time_out_keeps_what_was_printed_and_leaves_no_process),
           UNIT(what_a_command_says_when_it_is_ended_is_kept),
           UNIT(a_cancelled_call_leaves_no_process), UNIT(a_huge_output_is_kept_at_both_ends),
           UNIT(a_command_that_never_stops_printing_ends_by_its_time_out),
-          UNIT(nuls_are_dropped_and_bad_utf8_is_repaired), UNIT(a_person_sees_what_is_printed),
+          UNIT(nuls_are_shown_and_bad_utf8_is_repaired), UNIT(a_person_sees_what_is_printed),
           UNIT(credentials_do_not_reach_the_command), UNIT(without_bash_there_is_sh),
           UNIT(another_shell_can_be_chosen_and_keeps_its_directory_too),
           UNIT(bash_in_posix_mode_keeps_its_directory_too), UNIT(a_shell_that_is_not_there_is_told),

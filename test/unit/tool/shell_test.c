@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 #include "tool/shell/background.h"
 #include "tool/shell/command.h"
+#include "tool/shell/exit_code.h"
 #include "tool/shell/output.h"
 #include "tool/shell/progress.h"
 #include "tool/shells.h"
@@ -110,13 +111,63 @@ TEST(characters_that_were_cut_are_left_out)
     assert_int_equal(str_find(strbuf_str(&text), S("\xEF\xBF\xBD")), STR_NONE);
 }
 
-TEST(text_has_no_nuls_and_no_bad_bytes)
+static void assert_clean(struct str bytes, const char *wanted)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
-    output_add_clean(&text, S("\0\0a\0b\xFF\0c\xC3\xA9\0"));
-    assert_str(strbuf_str(&text), "ab\xEF\xBF\xBD"
-                                  "c\xC3\xA9");
+    output_add_clean(&text, bytes);
+    assert_str(strbuf_str(&text), wanted);
+}
+
+TEST(nuls_are_shown_and_bad_bytes_repaired)
+{
+    assert_clean(S("\0\0a\0b\xFF\0c\xC3\xA9\0"), "␀␀a␀b\xEF\xBF\xBD␀c\xC3\xA9␀");
+    assert_clean(S("a\0\0\0\0\0b"), "a␀␀␀␀[5 NUL bytes]b");
+}
+
+TEST(a_line_that_was_written_over_is_shown_as_it_was_at_last)
+{
+    assert_clean(S("10 %\r20 %\r100 %\ndone\n"), "100 %\ndone\n");
+    assert_clean(S("10 %\r20 %\r"), "20 %");
+    assert_clean(S("10 %\r20 %\r\n"), "20 %\r\n");
+    assert_clean(S("\r     \rReady.\n"), "Ready.\n");
+    assert_clean(S("one\r\ntwo\r\n"), "one\r\ntwo\r\n");
+    assert_clean(S("\r\n\r\n"), "\r\n\r\n");
+    assert_clean(S("\n\n"), "\n\n");
+}
+
+/* --- exit codes --- */
+
+TEST(exit_codes_that_are_answers)
+{
+    static const struct {
+        const char *command, *meaning;
+    } cases[] = {
+        {"grep -r x .", "nothing matches"},
+        {"cat f | grep x", "nothing matches"},
+        {"cd src; LC_ALL=C grep -c 'a; b' f", "nothing matches"},
+        {"git -C x status; git grep foo", "nothing matches"},
+        {"diff a b", "they differ"},
+        {"test -e f", "the condition is false"},
+        {"[ -e f ]", "the condition is false"},
+        {"command -v cargo", "it is not there"},
+        {"cd no && grep x f", "nothing matches"},
+        {"grep x f | head", NULL},
+        {"grepper x", NULL},
+        {"make", NULL},
+        {"echo 'x | grep y", NULL},
+        {"", NULL},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        const char *meaning = exit_code_meaning(str_of(cases[i].command), 1, false);
+
+        if (!cases[i].meaning != !meaning || (meaning && strcmp(meaning, cases[i].meaning) != 0))
+            fail_msg("%s: %s", cases[i].command, meaning ? meaning : "(failed)");
+    }
+    assert_null(exit_code_meaning(S("grep x f"), 2, false));
+    assert_null(exit_code_meaning(S("grep x f"), 0, false));
+    assert_null(exit_code_meaning(S("cd no && grep x f"), 1, true));
 }
 
 /* --- progress --- */
@@ -593,8 +644,9 @@ RUN_TESTS(
     UNIT(a_tail_keeps_the_last_bytes_whatever_their_portions),
     UNIT(a_tail_is_copied_from_a_position_on), UNIT(a_tail_takes_no_more_memory_than_it_needs),
     UNIT(a_character_across_head_and_tail_is_whole_when_nothing_is_missing),
-    UNIT(characters_that_were_cut_are_left_out), UNIT(text_has_no_nuls_and_no_bad_bytes),
-    UNIT(progress_is_shown_at_once_and_then_now_and_then),
+    UNIT(characters_that_were_cut_are_left_out), UNIT(nuls_are_shown_and_bad_bytes_repaired),
+    UNIT(a_line_that_was_written_over_is_shown_as_it_was_at_last),
+    UNIT(exit_codes_that_are_answers), UNIT(progress_is_shown_at_once_and_then_now_and_then),
     UNIT(progress_shows_the_newest_when_there_is_too_much),
     UNIT(progress_waits_for_the_rest_of_a_character),
     UNIT(plain_words_without_a_builtin_that_moves_stay), UNIT(whatever_could_run_cd_may_move),

@@ -1,0 +1,138 @@
+/* refusal_test.c - refusals by what programs say, as a table. */
+#include "test.h"
+
+#include "sandbox/refusal.h"
+
+static const char *const hidden[] = {"/w/.env", "/w/vault", "/home/a/.ssh"};
+
+static struct sandbox confined(enum sandbox_way way)
+{
+    return (struct sandbox){.way = way,
+                            .policy = {.workspace = "/w",
+                                       .home = "/home/a",
+                                       .tmp_dir = "/tmp/keel-1",
+                                       .hidden = hidden,
+                                       .n_hidden = ARRAY_LEN(hidden)}};
+}
+
+static struct str explain(const struct sandbox *s, struct arena *a, struct command_ending e)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    unsigned told = 0;
+
+    sandbox_explain(s, &e, &told, &out);
+    return arena_str(a, strbuf_str(&out));
+}
+
+TEST(words_of_programs_lead_to_the_cause)
+{
+    static const struct {
+        const char *command, *output, *told;
+    } cases[] = {
+        {"curl x", "curl: (6) Could not resolve host: x", "no network"},
+        {"pip install x", "[Errno -3] Temporary failure in name resolution", "no network"},
+        {"npm i", "npm ERR! network request failed, reason: getaddrinfo EAI_AGAIN", "no network"},
+        {"go mod tidy", "dial tcp: lookup proxy.golang.org: no such host", "no network"},
+        {"apt-get update", "Temporary failure resolving 'deb.debian.org'", "no network"},
+        {"touch /x", "touch: cannot touch '/x': Read-only file system", "/tmp/keel-1"},
+        {"git config a.b c",
+         "error: could not write config file .git/config: Device or resource busy",
+         "no lock is in the way"},
+        {"git revert x", "unable to rmdir 'vendor': Device or resource busy",
+         "trying again does not help"},
+        {"docker ps", "dial unix /var/run/docker.sock: socket: operation not permitted",
+         "no Docker daemon"},
+        {"python3 s.py", "PermissionError: [Errno 1] Operation not permitted", "127.0.0.1 works"},
+        {"make", "make: *** [all] Error 1", NULL},
+        {"./x", "Connection refused", NULL},
+        {"cat /root/x", "Permission denied", NULL},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(arena) struct arena a = {0};
+        struct sandbox s = confined(SANDBOX_WITH_NAMESPACES);
+        struct str told = explain(&s, &a,
+                                  (struct command_ending){.command = str_of(cases[i].command),
+                                                          .output = str_of(cases[i].output),
+                                                          .failed = true});
+
+        if (cases[i].told ? str_find(told, str_of(cases[i].told)) == STR_NONE : told.n > 0)
+            fail_msg("%s: %" STR_FMT, cases[i].command, STR_ARG(told));
+    }
+}
+
+TEST(a_success_is_explained_only_where_it_may_hide_a_failure)
+{
+    AUTO(arena) struct arena a = {0};
+    struct sandbox s = confined(SANDBOX_WITH_NAMESPACES);
+    struct command_ending e = {.command = S("grep refused log"),
+                               .output = S("Could not resolve host: x")};
+
+    assert_int_equal(explain(&s, &a, e).n, 0);
+    e.command = S("pip download x | tail -3");
+    assert_int_not_equal(explain(&s, &a, e).n, 0);
+}
+
+TEST(what_was_explained_is_only_named_later)
+{
+    struct sandbox s = confined(SANDBOX_WITH_NAMESPACES);
+    struct command_ending e = {
+        .command = S("curl x"), .output = S("Could not resolve host: x"), .failed = true};
+    AUTO(strbuf) struct strbuf first = {0}, second = {0};
+    unsigned told = 0;
+
+    sandbox_explain(&s, &e, &told, &first);
+    sandbox_explain(&s, &e, &told, &second);
+    assert_true(second.n > 0 && second.n < first.n / 2);
+}
+
+TEST(where_the_network_is_open_a_resolver_fails_for_its_own_reasons)
+{
+    AUTO(arena) struct arena a = {0};
+    struct sandbox s = confined(SANDBOX_WITH_NAMESPACES);
+    struct command_ending e = {
+        .command = S("curl x"), .output = S("Could not resolve host: x"), .failed = true};
+
+    s.policy.network = SANDBOX_PROXY_ONLY;
+    assert_int_not_equal(str_find(explain(&s, &a, e), S("that the person has allowed")), STR_NONE);
+    s.policy.network = SANDBOX_NETWORK;
+    assert_int_equal(explain(&s, &a, e).n, 0);
+}
+
+TEST(hidden_paths_of_the_command_line_are_named)
+{
+    static const struct {
+        const char *command, *told;
+    } cases[] = {
+        {"cat .env", "/w/.env"},       {"cat /w/.env", "/w/.env"},
+        {"ls vault/deep", "/w/vault"}, {"cat ~/.ssh/id_rsa", "/home/a/.ssh"},
+        {"cat .env.example", NULL},    {"ls myvault", NULL},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(arena) struct arena a = {0};
+        struct sandbox s = confined(SANDBOX_WITH_NAMESPACES);
+        struct str told =
+            explain(&s, &a, (struct command_ending){.command = str_of(cases[i].command)});
+
+        if (cases[i].told ? str_find(told, str_of(cases[i].told)) == STR_NONE : told.n > 0)
+            fail_msg("%s: %" STR_FMT, cases[i].command, STR_ARG(told));
+    }
+}
+
+TEST(without_namespaces_a_denial_may_be_the_sandboxs)
+{
+    AUTO(arena) struct arena a = {0};
+    struct sandbox s = confined(SANDBOX_WITHOUT_NAMESPACES);
+    struct command_ending e = {
+        .command = S("touch /usr/x"), .output = S("Permission denied"), .failed = true};
+
+    assert_int_not_equal(str_find(explain(&s, &a, e), S("may have caused")), STR_NONE);
+}
+
+RUN_TESTS(UNIT(words_of_programs_lead_to_the_cause),
+          UNIT(a_success_is_explained_only_where_it_may_hide_a_failure),
+          UNIT(what_was_explained_is_only_named_later),
+          UNIT(where_the_network_is_open_a_resolver_fails_for_its_own_reasons),
+          UNIT(hidden_paths_of_the_command_line_are_named),
+          UNIT(without_namespaces_a_denial_may_be_the_sandboxs))
