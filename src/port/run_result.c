@@ -19,6 +19,7 @@ const char *final_reason_name(enum final_reason r)
 void run_result_done(struct run_result *r)
 {
     err_free(r->error);
+    mem_free(r->accounting);
     arena_done(&r->arena);
     *r = (struct run_result){0};
 }
