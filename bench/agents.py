@@ -70,12 +70,23 @@ class Seat:
             (self.home / name).parent.mkdir(parents=True, exist_ok=True)
             (self.home / name).write_text(text)
 
-    def ask(self, prompt):
+    def command(self, prompt, options):
+        program, *words = [prompt if word is PROMPT else word for word in self.agent.command]
+        return list(map(str, [program, *options, *words]))
+
+    def surroundings(self):
+        return {"cwd": self.work, "env": {**os.environ, "HOME": str(self.home),
+                                          "KEEL_HOME": str(self.home / "keel"),
+                                          **self.agent.environment}}
+
+    def ask(self, prompt, *options):
         """Runs it once; {start_ms, wall_ms, cpu_ms, peak_kib}."""
-        command = [prompt if word is PROMPT else word for word in self.agent.command]
-        environment = {**os.environ, "HOME": str(self.home), "KEEL_HOME": str(self.home / "keel"),
-                       **self.agent.environment}
-        return run_measured(self.measure, command, cwd=self.work, env=environment)
+        return run_measured(self.measure, self.command(prompt, options), **self.surroundings())
+
+    def start(self, prompt, *options):
+        """The same, but it is not waited for, and nothing is measured."""
+        return subprocess.Popen(self.command(prompt, options), stdin=subprocess.DEVNULL,
+                                stdout=subprocess.DEVNULL, **self.surroundings())
 
     def __enter__(self):
         return self

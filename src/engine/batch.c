@@ -25,10 +25,11 @@ struct batch {
 
 static void collect(struct batch *b)
 {
+    AUTO(arena) struct arena scratch = {0};
     struct open_call *open;
 
-    b->n = open_calls_of(&b->run->conversation->history, b->answer, &b->run->arena, &open);
-    b->calls = ARENA_ARRAY(&b->run->arena, b->n, struct call);
+    b->n = open_calls_of(&b->run->conversation->history, b->answer, &scratch, &open);
+    b->calls = b->n ? mem_alloc(b->n * sizeof *b->calls) : NULL;
     for (size_t i = 0; i < b->n; i++)
         call_init(&b->calls[i], b->run, str_of(b->id), open[i].index, open[i].part);
 }
@@ -258,6 +259,7 @@ static void batch_end(struct batch *b)
     watch_unknown(b);
     for (size_t i = 0; i < b->n; i++)
         call_done(&b->calls[i]);
+    mem_free(b->calls);
 }
 
 struct err *batch_run(struct run *r, const struct message *answer)

@@ -197,8 +197,10 @@ struct accounting_entry *run_account(struct run *r)
 {
     struct run_result *x = r->result;
 
-    x->accounting = arena_grow(&x->arena, x->accounting, x->n_accounting, &x->accounting_room,
-                               sizeof *x->accounting);
+    if (x->n_accounting == x->accounting_room) {
+        x->accounting_room = MAX(x->accounting_room * 2, (size_t)4);
+        x->accounting = mem_resize(x->accounting, x->accounting_room * sizeof *x->accounting);
+    }
     x->accounting[x->n_accounting] = (struct accounting_entry){.unix_ms = run_unix_ms()};
     return &x->accounting[x->n_accounting++];
 }

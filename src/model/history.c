@@ -5,13 +5,18 @@ void history_done(struct history *h)
 {
     for (size_t i = 0; i < h->n; i++)
         message_unref(h->entries[i].message);
+    mem_free(h->entries);
+    mem_free(h->messages);
     arena_done(&h->arena);
     *h = (struct history){0};
 }
 
 static struct history_entry *add(struct history *h)
 {
-    h->entries = arena_grow(&h->arena, h->entries, h->n, &h->room, sizeof *h->entries);
+    if (h->n == h->room) {
+        h->room = MAX(h->room * 2, (size_t)4);
+        h->entries = mem_resize(h->entries, h->room * sizeof *h->entries);
+    }
     return &h->entries[h->n++];
 }
 
@@ -22,8 +27,10 @@ void history_add_message(struct history *h, struct message *m, int64_t unix_ms)
                                      .category = ENTRY_CHAT,
                                      .type = str_of(role_name(m->role)),
                                      .message = message_ref(m)};
-    h->messages =
-        arena_grow(&h->arena, h->messages, h->n_messages, &h->messages_room, sizeof *h->messages);
+    if (h->n_messages == h->messages_room) {
+        h->messages_room = MAX(h->messages_room * 2, (size_t)4);
+        h->messages = mem_resize(h->messages, h->messages_room * sizeof *h->messages);
+    }
     h->messages[h->n_messages++] = m;
 }
 

@@ -29,7 +29,7 @@ struct history_tally {
 };
 
 struct history {
-    struct arena arena;
+    struct arena arena; /* of what entries of events hold */
     struct history_entry *entries;
     size_t n, room;
     const struct message **messages; /* of the chat entries, borrowed from them */

@@ -33,6 +33,7 @@ enum err_kind final_reason_kind(enum final_reason r)
 void run_result_done(struct run_result *r)
 {
     err_free(r->error);
+    mem_free(r->accounting);
     arena_done(&r->arena);
     *r = (struct run_result){0};
 }

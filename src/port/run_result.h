@@ -73,7 +73,7 @@ struct run_result {
     uint64_t duration_ms, api_duration_ms;
     struct ask *asks;
     size_t n_asks;
-    struct accounting_entry *accounting;
+    struct accounting_entry *accounting; /* its texts are in the arena */
     size_t n_accounting, accounting_room;
     struct denial *denials;
     size_t n_denials, denials_room;

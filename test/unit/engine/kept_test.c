@@ -282,9 +282,9 @@ static struct message *answer(const char *id)
 {
     struct message *m = message_new(ROLE_ASSISTANT, str_of(id));
 
-    message_add(
-        m, &(struct part){
-               .kind = PART_TOOL_CALL, .id = str_of(id), .name = S("Read"), .args = S("{}")});
+    message_add(m,
+                &(struct part){
+                    .kind = PART_TOOL_CALL, .id = str_of(id), .name = S("Read"), .args = S("{}")});
     return m;
 }
 
@@ -304,7 +304,7 @@ static struct message *result(const char *id)
 static void tell_history(struct changing *c)
 {
     struct message *prompt = message_new(ROLE_USER, S("prompt"));
-    struct message *all[] = {prompt,       answer("a"), result("a"), answer("b"),
+    struct message *all[] = {prompt,      answer("a"), result("a"), answer("b"),
                              result("b"), answer("c"), result("c")};
 
     *c = (struct changing){.n = 0};
@@ -413,8 +413,115 @@ TEST(what_was_written_before_the_last_answer_is_not_written_again)
     }
 }
 
+/* Requests of the first n messages as they are, one after the other: all but the last are settled.
+ */
+static void assert_encodes_alike(struct question *q, const struct changing *c, size_t from)
+{
+    AUTO(kept_body) struct kept_body kept = {0};
+
+    for (size_t n = from; n <= c->n; n++) {
+        struct built_messages b = {.items = (struct message **)c->list, .n = n, .n_settled = n - 1};
+        AUTO(strbuf) struct strbuf body = {0}, want = {0};
+
+        encode(q, &b, &kept, &body);
+        encode(q, &b, NULL, &want);
+        assert_same(&body, &want);
+        kept_body_take(&kept, &body);
+        assert_true(n == 1 || kept.n_bytes > 0);
+    }
+}
+
+TEST(results_that_join_a_run_are_written_into_it)
+{
+    for (int maker = 0; maker < N_MAKERS; maker++) {
+        AUTO(changing) struct changing c;
+        struct question q = ask_plainly((enum maker)maker);
+
+        tell_history(&c);
+        c.list[c.n++] = result("d");
+        c.list[c.n++] = result("e");
+        assert_encodes_alike(&q, &c, 1);
+    }
+}
+
+TEST(a_run_that_ended_with_another_message_may_go_on_without_it)
+{
+    for (int maker = 0; maker < N_MAKERS; maker++) {
+        AUTO(changing) struct changing c;
+        struct question q = ask_plainly((enum maker)maker);
+        AUTO(kept_body) struct kept_body kept = {0};
+
+        tell_history(&c);
+        for (int round = 0; round < 2; round++) {
+            struct built_messages b = {.items = c.list, .n = 4, .n_settled = 3};
+            AUTO(strbuf) struct strbuf body = {0}, want = {0};
+
+            encode(&q, &b, &kept, &body);
+            encode(&q, &b, NULL, &want);
+            assert_same(&body, &want);
+            kept_body_take(&kept, &body);
+            message_unref(c.list[3]);
+            c.list[3] = result("x");
+        }
+    }
+}
+
+TEST(what_a_protocol_remembers_of_the_last_run_is_kept_with_it)
+{
+    AUTO(changing) struct changing c;
+    struct question q = ask_plainly(BY_CHAT);
+    struct message *prompt = message_new(ROLE_USER, S("p"));
+
+    tell_history(&c);
+    q.dialect.answer_after_tools = true;
+    message_add_text(prompt, S("and now?"));
+    c.list[c.n++] = prompt;
+    c.list[c.n++] = answer("d");
+    assert_encodes_alike(&q, &c, 7);
+}
+
+/* A pause between a use of the provider's tool and its result. */
+TEST(a_use_whose_result_comes_two_answers_later_is_not_settled)
+{
+    static const enum part_kind kinds[] = {PART_SERVER_TOOL_USE, PART_TEXT,
+                                           PART_SERVER_TOOL_RESULT};
+    AUTO(changing) struct changing c;
+    struct question q = ask_plainly(BY_ANTHROPIC);
+    struct built_prefix *prefix = built_prefix_new();
+    const struct message *const *messages = (const struct message *const *)c.list;
+
+    tell_history(&c);
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
+        struct message *m = message_new(ROLE_ASSISTANT, S("m"));
+
+        message_set_origin(
+            m, (struct origin){.provider = q.target.provider, .protocol = q.target.protocol});
+        message_add_text(m, S("searching"));
+        message_add(m, &(struct part){.kind = kinds[i],
+                                      .id = S("s"),
+                                      .text = S("text"),
+                                      .native = S("{\"type\":\"x\"}")});
+        c.list[c.n++] = m;
+    }
+    for (size_t n = 7; n <= c.n; n++) {
+        AUTO(built_messages) struct built_messages kept, fresh;
+        AUTO(strbuf) struct strbuf told = {0}, want = {0};
+
+        request_build_on(prefix, messages, n, &q.target, NULL, 0, &kept);
+        request_build(messages, n, &q.target, NULL, 0, &fresh);
+        tell_built(&kept, &told);
+        tell_built(&fresh, &want);
+        assert_same(&told, &want);
+    }
+    built_prefix_free(prefix);
+}
+
 RUN_TESTS(UNIT(a_request_that_goes_on_from_the_last_is_one_made_from_nothing),
           UNIT(what_was_built_before_the_last_answer_is_not_built_again),
           UNIT(texts_of_the_history_are_not_copied),
           UNIT(two_requests_at_once_do_not_share_what_is_kept),
-          UNIT(what_was_written_before_the_last_answer_is_not_written_again))
+          UNIT(what_was_written_before_the_last_answer_is_not_written_again),
+          UNIT(results_that_join_a_run_are_written_into_it),
+          UNIT(a_run_that_ended_with_another_message_may_go_on_without_it),
+          UNIT(what_a_protocol_remembers_of_the_last_run_is_kept_with_it),
+          UNIT(a_use_whose_result_comes_two_answers_later_is_not_settled))
