@@ -27,6 +27,7 @@ struct world {
     struct reply reply;
     struct strbuf payloads;
     struct err *error;
+    bool may_not_send;
 };
 
 static void on_payload(void *self, const struct native_payload *p)
@@ -35,6 +36,14 @@ static void on_payload(void *self, const struct native_payload *p)
 
     strbuf_addf(&w->payloads, "%s %llu %" STR_FMT "|", payload_kind_name(p->kind),
                 (unsigned long long)p->sequence, STR_ARG(str_slice(p->bytes, 0, 30)));
+}
+
+static struct err *before_send(void *self)
+{
+    struct world *w = self;
+
+    strbuf_add_cstr(&w->payloads, "wait|");
+    return w->may_not_send ? err_new(ERR_STORAGE, "the disk is full") : NULL;
 }
 
 static struct err *ask(void *arg)
@@ -56,7 +65,9 @@ static struct err *ask(void *arg)
                                                     .credentials = w->credentials,
                                                     .idle_ms = w->idle_ms,
                                                     .on_native_payload = on_payload,
-                                                    .self = w},
+                                                    .self = w,
+                                                    .before_send = before_send,
+                                                    .send_self = w},
                             &w->reply);
     return NULL;
 }
@@ -175,9 +186,38 @@ TEST(an_answer_streams_in_and_every_payload_is_told)
     request = server_take_request(w.server);
     assert_true(str_starts(str_of(request), S("POST /v1/messages HTTP/1.1\r\n")));
     assert_non_null(strstr(request, "anthropic-version: 2023-06-01"));
-    assert_true(str_starts(strbuf_str(&w.payloads), S("request 0 {\"model\":\"m\"")));
+    assert_true(str_starts(strbuf_str(&w.payloads), S("wait|request 0 {\"model\":\"m\"")));
     assert_true(
         str_ends(strbuf_str(&w.payloads), S("stream_event 6 {\"type\":\"message_stop\"}|")));
+}
+
+TEST(nothing_leaves_when_the_last_wait_fails)
+{
+    struct server_script script = {.response = str_of(good_stream)};
+    AUTO(world) struct world w = world_of(server_play, &script);
+
+    w.may_not_send = true;
+    run(&w);
+    assert_true(err_is(w.error, ERR_STORAGE));
+    assert_str(strbuf_str(&w.payloads), "wait|");
+    assert_int_equal(server_n_connections(w.server), 0);
+}
+
+static struct err *no_key(void *self, struct str provider, bool refresh, struct secret *ret)
+{
+    return err_new(ERR_PROVIDER_AUTH, "there is no key");
+}
+
+TEST(a_request_is_made_before_the_last_wait)
+{
+    struct server_script script = {.response = str_of(good_stream)};
+    AUTO(world) struct world w = world_of(server_play, &script);
+    struct credentials keys = {no_key, NULL};
+
+    w.credentials = &keys;
+    run(&w);
+    assert_true(err_is(w.error, ERR_PROVIDER_AUTH));
+    assert_str(strbuf_str(&w.payloads), "");
 }
 
 TEST(a_broken_stream_is_an_error_that_keeps_what_had_come)
@@ -415,6 +455,8 @@ TEST(a_base_url_that_is_none_is_refused_at_once)
 RUN_TESTS(UNIT(an_answer_streams_in_and_every_payload_is_told),
           UNIT(a_connection_is_kept_though_the_answer_ends_before_its_body),
           UNIT(an_answer_that_is_whole_needs_no_end_of_its_connection),
+          UNIT(nothing_leaves_when_the_last_wait_fails),
+          UNIT(a_request_is_made_before_the_last_wait),
           UNIT(a_broken_stream_is_an_error_that_keeps_what_had_come),
           UNIT(a_silent_provider_times_out),
           UNIT(a_refusal_is_classified_with_its_delay_and_what_to_do),
