@@ -11,8 +11,8 @@ enum ask_kind {
     ASK_PERMISSION, /* may this call run? */
     ASK_QUESTION,   /* the model asks the person: `args` holds its questions */
     ASK_BUDGET,     /* a limit is reached: go on? */
-    /* The model presents a plan, `args` hold it. A yes begins the work: ANSWER_SESSION lets files be
-     * changed freely, ANSWER_ONCE does not; ANSWER_NO may say what is wrong with it. */
+    /* The model presents a plan, `args` hold it. A yes begins the work: ANSWER_SESSION lets files
+     * be changed freely, ANSWER_ONCE does not; ANSWER_NO may say what is wrong with it. */
     ASK_PLAN,
 };
 const char *ask_kind_name(enum ask_kind k); /* "permission", "question", "budget", "plan" */

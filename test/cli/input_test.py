@@ -477,7 +477,7 @@ class Questions(InputTest):
         host.say(reply(line["request_id"], behavior="allow", updatedInput={"comand": "touch made"}))
         host.wait_for("result")
         self.assertTrue(self.result_of(host)["is_error"])
-        self.assertIn("approved other arguments", self.result_of(host)["content"])
+        self.assertIn("approved changed arguments", self.result_of(host)["content"])
         self.end(host)
         self.assertFalse((self.project / "made").exists())
 

@@ -180,7 +180,7 @@ class Credentials(OutsideTest):
             self.assertEqual(len(results), len(calls))
             for told in results:
                 self.assertNotIn(SECRET, told)
-                self.assertIn("is in a place that holds secrets", told)
+                self.assertIn("is in a place for secrets", told)
 
     def test_searches_pass_over_them(self):
         (self.home / "plain.txt").write_text(f"{SECRET}\n")

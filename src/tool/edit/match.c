@@ -170,10 +170,10 @@ static struct err *apply(struct str text, const struct edit *edit, struct strbuf
     report->was_normalised |= level == FOLD_BLANKS;
     TRY(strbuf_check(out, "the edited text"));
     if (str_eq(text, strbuf_str(out)))
-        return err_hint(
-            err_new(ERR_TOOL_FAILED, "the edit changes nothing: ignoring indentation and quotes, "
-                                     "new_string is what the file already has"),
-            "read the file again");
+        return err_hint(err_new(ERR_TOOL_FAILED,
+                                "the edit changes nothing: ignoring indentation and quotes, "
+                                "new_string is what the file already has"),
+                        "read the file again");
     return NULL;
 }
 
