@@ -5,7 +5,9 @@ happens when a decoder crashes.
 """
 import base64
 import json
+import os
 import pathlib
+import signal
 import struct
 import subprocess
 
@@ -71,6 +73,15 @@ class Program(scripted.KeelTest):
         self.assertEqual(small.outcome, DONE)
         self.assertLessEqual(len(small.file), 900)
         self.assertLess(small.new_width, 200)
+
+    def test_a_photograph_stays_upright(self):
+        flat = ask_media(SCALE, noise(80, 20), max_bytes=4000).file
+        self.assertTrue(flat.startswith(b"\xff\xd8"))
+        exif = b"Exif\0\0MM\0*\0\0\0\x08\0\1\x01\x12\0\3\0\0\0\1\0\6\0\0\0\0\0\0"
+        turned = flat[:2] + b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif + flat[2:]
+        before, after = ask_media(SCALE, flat, edge=40), ask_media(SCALE, turned, edge=40)
+        self.assertEqual((before.new_width, before.new_height), (40, 10))
+        self.assertEqual((after.new_width, after.new_height), (10, 40))
 
     def test_a_bomb_is_not_decoded(self):
         bomb = png(50000, 50000, bytes(6251 * 2000), depth=1, color=0)
@@ -188,6 +199,18 @@ class Media(AgentTest):
         self.assertEqual(files, [])
         self.assertIn("[image long.png left out: it is 9000x10 pixels large and cannot be scaled: "
                       "the decoder crashed over it]", text)
+
+    def test_a_decoder_that_hangs_can_be_interrupted(self):
+        fifo = self.home / "pid"
+        os.mkfifo(fifo)
+        (self.project / "long.png").write_bytes(png(9000, 10))
+        provider = self.play(ANTHROPIC, Turn(Call("Read", file_path="long.png")), Turn("Well."))
+        process = self.start_agent(ANTHROPIC, provider, "look",
+                                   env=self.pretend(f"echo $$ > {fifo}; exec sleep 1000"))
+        decoder = int(fifo.read_text())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(scripted.HANG_SECONDS), 130)
+        self.assertFalse(pathlib.Path(f"/proc/{decoder}").exists())
 
     def test_a_decoder_that_talks_nonsense_is_not_believed(self):
         for script in ("head -c 100 /dev/zero", "cat", "yes | head -c 300000; exit 7", "exit 0"):
