@@ -152,8 +152,18 @@ class Media(AgentTest):
 
     def test_a_long_image_is_scaled_and_told(self):
         text, [file] = self.result_of(self.read("long.png", png(9000, 10)))
-        self.assertIn("[long.png was scaled from 9000x10 to 2000x2 pixels]", text)
+        self.assertIn("[image long.png scaled from 9000x10 to 2000x2 pixels]", text)
         self.assertEqual(size_of_png(base64.b64decode(file["data"])), (2000, 2))
+
+    def test_a_name_stays_one_line(self):
+        (self.project / "a\nb.png").write_bytes(png(9000, 10))
+        (self.project / os.fsdecode(b"caf\xe9.png")).write_bytes(png(9000, 10)[:40])
+        provider = self.play(ANTHROPIC, Turn(Call("Read", file_path="a\nb.png")),
+                             Turn(Call("Read", file_path='"caf\\351.png"')), Turn("Well."))
+        self.assert_fine(self.run_agent(ANTHROPIC, provider, "look"))
+        body = json.dumps(provider.requests[-1].json)
+        self.assertIn(json.dumps('[image "a\\nb.png" scaled from 9000x10')[1:-1], body)
+        self.assertIn(json.dumps('[image "caf\\351.png" left out: the PNG is cut off')[1:-1], body)
 
     def test_every_vendor_has_its_own_limits(self):
         for name, is_scaled in (("anthropic-messages", True), ("openai-responses", False),
@@ -161,7 +171,7 @@ class Media(AgentTest):
             with self.subTest(name):
                 provider = self.read("wide.png", png(4000, 8), protocol=BY_NAME[name])
                 body = provider.requests[-1].body
-                self.assertEqual(b"was scaled from 4000x8" in body, is_scaled)
+                self.assertEqual(b"scaled from 4000x8" in body, is_scaled)
 
     def test_an_image_that_is_cut_off_is_told_and_the_session_goes_on(self):
         provider = self.read("cut.png", png(9000, 10)[:30])
@@ -216,7 +226,7 @@ class Media(AgentTest):
         for script in ("head -c 100 /dev/zero", "cat", "yes | head -c 300000; exit 7", "exit 0"):
             with self.subTest(script):
                 provider = self.read("long.png", png(9000, 10), env=self.pretend(script))
-                self.assertRegex(self.result_of(provider)[0], r"\[.*long\.png (left out|was not)")
+                self.assertRegex(self.result_of(provider)[0], r"\[image long\.png (left out|was not)")
 
     def test_without_the_program_the_image_is_sent_as_it_is_and_that_is_told(self):
         text, [file] = self.result_of(self.read("long.png", png(9000, 10),
@@ -244,7 +254,7 @@ class Media(AgentTest):
         [image] = [block["source"] for block in content if block["type"] == "image"]
         self.assertEqual(image["media_type"], "image/png")
         self.assertEqual(size_of_png(base64.b64decode(image["data"])), (2000, 2))
-        self.assertIn("was scaled from 9000x10 to 2000x2", json.dumps(content))
+        self.assertIn("scaled from 9000x10 to 2000x2", json.dumps(content))
 
     def test_an_image_of_a_notebook_is_scaled_like_any_other(self):
         picture = base64.b64encode(png(9000, 10)).decode()
@@ -253,7 +263,7 @@ class Media(AgentTest):
             "execution_count": 1, "outputs": [{"output_type": "display_data", "metadata": {},
                                                "data": {"image/png": picture}}]}]}
         text, [file] = self.result_of(self.read("a.ipynb", json.dumps(notebook).encode()))
-        self.assertIn("was scaled from 9000x10 to 2000x2 pixels", text)
+        self.assertIn("scaled from 9000x10 to 2000x2 pixels", text)
         self.assertEqual(size_of_png(base64.b64decode(file["data"])), (2000, 2))
 
     def test_doctor_says_where_the_program_is(self):
