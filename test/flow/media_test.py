@@ -91,9 +91,8 @@ class Program(scripted.KeelTest):
         self.assertIn("50000x50000", reply.text)
 
     def test_a_file_that_is_cut_off_is_told(self):
-        whole = ask_media(SCALE, noise(64, 64), max_bytes=6000).file  # a JPEG
-        for file in (png(100, 100)[:60], gif(10, 10)[:800], WEBP[:30], whole[:len(whole) // 2],
-                     pdf(3)[:100]):
+        jpeg = ask_media(SCALE, noise(64, 64), max_bytes=6000).file
+        for file in (png(100, 100)[:60], gif(10, 10)[:800], WEBP[:30], jpeg[:100], pdf(3)[:100]):
             reply = ask_media(COUNT if file.startswith(b"%PDF") else SCALE, file)
             self.assertEqual(reply.outcome, BROKEN, file[:8])
             self.assertTrue(reply.text)
@@ -186,6 +185,13 @@ class Media(AgentTest):
         text, files = self.result_of(self.read("bad.png", bytes(broken)))
         self.assertEqual(files, [])
         self.assertIn("the PNG is broken: the checksum of a chunk does not fit", text)
+
+    def test_half_a_photograph_is_told(self):
+        jpeg = ask_media(SCALE, noise(64, 64), max_bytes=6000).file
+        self.assertTrue(jpeg.startswith(b"\xff\xd8"))
+        text, files = self.result_of(self.read("half.jpg", jpeg[:len(jpeg) // 2]))
+        self.assertEqual(files, [])
+        self.assertIn(f"the JPEG is cut off after {len(jpeg) // 2} bytes", text)
 
     def test_an_image_with_another_ending_has_its_own_type(self):
         _, [file] = self.result_of(self.read("photo.jpg", png(3, 3)))
