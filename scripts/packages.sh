@@ -31,7 +31,7 @@ name_packages_elsewhere() {
   elif command -v apk >/dev/null; then
     say "  sudo apk add gcc musl-dev meson ninja pkgconf libuv-dev curl-dev pcre2-dev yaml-dev gumbo-parser-dev md4c-dev sqlite-dev libpq-dev libpng-dev libjpeg-turbo-dev libwebp-dev giflib-dev qpdf-dev"
   elif command -v zypper >/dev/null; then
-    say "  sudo zypper install gcc meson ninja pkg-config libuv-devel libcurl-devel pcre2-devel libyaml-devel gumbo-devel md4c-devel sqlite3-devel postgresql-devel libpng16-devel libturbojpeg0 libwebp-devel giflib-devel qpdf-devel"
+    say "  sudo zypper install gcc meson ninja pkg-config libuv-devel libcurl-devel pcre2-devel libyaml-devel gumbo-devel md4c-devel sqlite3-devel postgresql-devel libpng16-devel libjpeg8-devel libwebp-devel giflib-devel qpdf-devel"
   else
     say "  gcc, musl-gcc, meson, ninja, pkg-config, and the headers of libuv, libcurl, PCRE2, libyaml, gumbo, md4c, SQLite and libpq; for images and PDF documents also libpng, libjpeg-turbo, libwebp, giflib and libqpdf"
   fi

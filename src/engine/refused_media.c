@@ -7,6 +7,7 @@
  * requests come to an end. */
 #include "engine/refused_media.h"
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "engine/run_state.h"
 
@@ -142,7 +143,7 @@ static void leave_out(struct run *r, const struct sent_file *f, struct str provi
     AUTO(arena) struct arena a = {0};
     struct json *value = json_new(&a, JSON_OBJECT);
     char key[sizeof KEY_PREFIX + SHA256_HEX_SIZE] = KEY_PREFIX;
-    struct str name = f->media->name.n ? f->media->name : f->media->mime;
+    struct str name = f->media->name.n ? quoted(&a, f->media->name) : f->media->mime;
 
     hash_media(f->media, key + sizeof KEY_PREFIX - 1);
     json_set_str(&a, value, "provider", provider);

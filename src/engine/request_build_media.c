@@ -4,6 +4,7 @@
  * conversation must go on all the same. */
 #include "engine/request_build_parts.h"
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 
 #include <string.h>
@@ -207,7 +208,7 @@ struct str request_name_media(struct arena *a, const struct request_target *t,
 
 struct str request_name_refused(struct arena *a, const struct media *m, struct str reason)
 {
-    struct str name = m->name.n ? m->name : S("without a name");
+    struct str name = m->name.n ? quoted(a, m->name) : S("without a name");
 
     return arena_format(a, "[%s (%" STR_FMT ") left out: the provider refused it: %" STR_FMT "]",
                         kind_word(m), STR_ARG(name), STR_ARG(reason));

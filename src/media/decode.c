@@ -87,12 +87,18 @@ static void choose_scale(const struct media_job *job, int *width, int *height)
     }
 }
 
+/* Cameras write files that the library warns about; they can be seen all the same. */
+static bool is_fine(tjhandle jpeg, int status)
+{
+    return status == 0 || tjGetErrorCode(jpeg) == TJERR_WARNING;
+}
+
 static bool decode_jpeg(struct media_job *job, struct picture *p)
 {
     tjhandle jpeg = tjInitDecompress();
-    int width, height, subsampling, colours;
-    bool is_read = jpeg && tjDecompressHeader3(jpeg, job->file.p, job->file.n, &width, &height,
-                                               &subsampling, &colours) == 0;
+    int width = 0, height = 0, subsampling, colours;
+    bool is_read = jpeg && is_fine(jpeg, tjDecompressHeader3(jpeg, job->file.p, job->file.n, &width,
+                                                             &height, &subsampling, &colours));
 
     if (is_read && !media_check_size(job, (uint64_t)width, (uint64_t)height)) {
         tjDestroy(jpeg);
@@ -103,8 +109,8 @@ static bool decode_jpeg(struct media_job *job, struct picture *p)
         *p = (struct picture){
             .width = (uint32_t)width, .height = (uint32_t)height, .is_opaque = true};
         p->pixels = mem_alloc((size_t)width * (size_t)height * 4);
-        is_read = tjDecompress2(jpeg, job->file.p, job->file.n, p->pixels, width, 0, height,
-                                TJPF_RGBA, TJFLAG_STOPONWARNING) == 0;
+        is_read = is_fine(jpeg, tjDecompress2(jpeg, job->file.p, job->file.n, p->pixels, width, 0,
+                                              height, TJPF_RGBA, TJFLAG_LIMITSCANS));
     }
     if (!is_read)
         media_fail(job, MEDIA_BROKEN, "libjpeg says: %.100s", tjGetErrorStr2(jpeg));

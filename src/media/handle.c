@@ -36,8 +36,12 @@ static void scale(struct media_job *job)
         media_fail(job, MEDIA_UNKNOWN, "it is no PNG, JPEG, GIF or WebP image");
         return;
     }
-    if (media_decode(job, format, &picture) && media_encode(job, &picture, format))
-        job->reply.outcome = MEDIA_DONE;
+    if (media_decode(job, format, &picture)) {
+        if (format == MEDIA_JPEG)
+            picture_orient(&picture, media_jpeg_orientation(job->file));
+        if (media_encode(job, &picture, format))
+            job->reply.outcome = MEDIA_DONE;
+    }
     picture_done(&picture);
 }
 

@@ -48,6 +48,10 @@ bool media_decode_gif(struct media_job *job, struct picture *ret_picture);
 struct picture picture_scale(const struct picture *from, uint32_t width, uint32_t height);
 void picture_done(struct picture *p);
 
+/* orient.c: how a JPEG wants to be turned, 1 to 8 as Exif counts; and the picture turned so. */
+unsigned media_jpeg_orientation(struct bytes file);
+void picture_orient(struct picture *p, unsigned orientation);
+
 /* encode.c: the picture as a file of at most max_bytes; smaller and coarser as it must be. */
 bool media_encode(struct media_job *job, struct picture *take_picture, enum media_format from);
 

@@ -2,6 +2,7 @@
 #include "port/media.h"
 
 #include "base/image_head.h"
+#include "base/quoted.h"
 #include "media/protocol.h"
 #include "sys/proc.h"
 
@@ -24,6 +25,7 @@ struct media_answer {
 static void answer_done(struct media_answer *x)
 {
     proc_output_done(&x->output);
+    *x = (struct media_answer){0};
 }
 
 static bool parse_answer(struct media_answer *x)
@@ -58,6 +60,7 @@ static void note_crash(struct media_answer *x)
         x->text = S("the decoder crashed over it");
 }
 
+/* Only a cancelled or expired task is an error, and leaves nothing to free. */
 static struct err *ask_program(const struct media_request *r, struct str file,
                                struct media_answer *ret)
 {
@@ -79,8 +82,10 @@ static struct err *ask_program(const struct media_request *r, struct str file,
     strbuf_init(&ret->output.out, sizeof ret->head + MEDIA_MAX_TEXT + MEDIA_MAX_FILE_BYTES);
     strbuf_init(&ret->output.err, ERROR_BYTES);
     e = proc_run(&spec, TIMEOUT_MS, &ret->output);
-    if (err_is(e, ERR_CANCELLED) || err_is(e, ERR_TIMEOUT))
+    if (err_is(e, ERR_CANCELLED) || err_is(e, ERR_TIMEOUT)) {
+        answer_done(ret);
         return TAKE(e);
+    }
     if (e)
         ret->missing = "keel-media cannot be started";
     else if (!parse_answer(ret))
@@ -90,101 +95,104 @@ static struct err *ask_program(const struct media_request *r, struct str file,
 
 /* --- images --- */
 
-static struct str shown_name(const struct media *m, const char *otherwise)
+/* One file on its way into the history. */
+struct fitting {
+    const struct media_limits *limits;
+    struct media *media;
+    struct arena *arena;
+    struct strbuf *note;
+    struct str name; /* as it can be shown: "a.png " with a blank behind it, or nothing */
+};
+
+static void say_left_out(const struct fitting *f, const char *what, struct str why)
 {
-    return m->name.n ? m->name : str_of(otherwise);
+    strbuf_addf(f->note, "[%s %" STR_FMT "left out: %" STR_FMT "]\n", what, STR_ARG(f->name),
+                STR_ARG(why));
 }
 
-static void say_left_out(struct strbuf *note, const struct media *m, const char *what,
-                         const char *why)
-{
-    strbuf_addf(note, "[%s %" STR_FMT "%sleft out: %s]\n", what, STR_ARG(m->name),
-                m->name.n ? " " : "", why);
-}
-
-static void say_broken(struct strbuf *note, const struct media *m, const struct image_head *h)
+static void say_broken(const struct fitting *f, const struct image_head *h)
 {
     AUTO(strbuf) struct strbuf why = {0};
 
     if (h->state == IMAGE_CUT)
-        strbuf_addf(&why, "the %s is cut off after %zu bytes", h->name, m->data.n);
+        strbuf_addf(&why, "the %s is cut off after %zu bytes", h->name, f->media->data.n);
     else
         strbuf_addf(&why, "the %s is broken: %s", h->name, h->problem);
-    say_left_out(note, m, "image", strbuf_cstr(&why));
+    say_left_out(f, "image", strbuf_str(&why));
 }
 
-static bool is_over(const struct media_limits *l, const struct media *m, const struct image_head *h)
+static bool is_over(const struct fitting *f, const struct image_head *h)
 {
+    const struct media_limits *l = f->limits;
+
     return (l->max_edge && MAX(h->width, h->height) > l->max_edge) ||
-           (l->max_image_bytes && m->data.n > l->max_image_bytes);
+           (l->max_image_bytes && f->media->data.n > l->max_image_bytes);
 }
 
 /* It could not be scaled: as it is, if that is not too much. */
-static bool keep_unscaled(const struct media *m, const struct image_head *h, const char *why,
-                          struct strbuf *note)
+static bool keep_unscaled(const struct fitting *f, const struct image_head *h, const char *why)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
     strbuf_addf(&text, "it is %ux%u pixels and %zu bytes large, and %s", h->width, h->height,
-                m->data.n, why);
-    if (m->data.n > PLAIN_IMAGE_BYTES) {
-        say_left_out(note, m, "image", strbuf_cstr(&text));
+                f->media->data.n, why);
+    if (f->media->data.n > PLAIN_IMAGE_BYTES) {
+        say_left_out(f, "image", strbuf_str(&text));
         return false;
     }
-    strbuf_addf(note, "[%" STR_FMT " was not scaled: %s]\n", STR_ARG(shown_name(m, "The image")),
+    strbuf_addf(f->note, "[image %" STR_FMT "was not scaled: %s]\n", STR_ARG(f->name),
                 strbuf_cstr(&text));
     return true;
 }
 
-static bool take_scaled(const struct media_answer *x, struct media *m, struct arena *a,
-                        const struct image_head *h, struct strbuf *note)
+static bool take_scaled(const struct fitting *f, const struct media_answer *x,
+                        const struct image_head *h)
 {
+    AUTO(strbuf) struct strbuf why = {0};
     struct image_head made;
 
     if (x->missing)
-        return keep_unscaled(m, h, x->missing, note);
+        return keep_unscaled(f, h, x->missing);
     if (x->head.outcome != MEDIA_DONE || !image_head_read(x->bytes, &made) ||
         made.state != IMAGE_WHOLE) {
-        AUTO(strbuf) struct strbuf why = {0};
-
         strbuf_addf(&why, "it is %ux%u pixels large and cannot be scaled: %" STR_FMT, h->width,
                     h->height, STR_ARG(x->text.n ? x->text : S("the result is no image")));
-        say_left_out(note, m, "image", strbuf_cstr(&why));
+        say_left_out(f, "image", strbuf_str(&why));
         return false;
     }
-    m->data = arena_str(a, x->bytes);
-    m->mime = str_of(made.mime);
-    strbuf_addf(note, "[%" STR_FMT " was scaled from %ux%u to %ux%u pixels]\n",
-                STR_ARG(shown_name(m, "The image")), h->width, h->height, made.width, made.height);
+    f->media->data = arena_str(f->arena, x->bytes);
+    f->media->mime = str_of(made.mime);
+    strbuf_addf(f->note, "[image %" STR_FMT "scaled from %ux%u to %ux%u pixels]\n",
+                STR_ARG(f->name), h->width, h->height, made.width, made.height);
     return true;
 }
 
-static struct err *fit_image(const struct media_limits *l, struct media *m, struct arena *a,
-                             struct strbuf *note, bool *ret_is_fine)
+static struct err *fit_image(const struct fitting *f, bool *ret_is_fine)
 {
+    const struct media_limits *l = f->limits;
     struct image_head head;
     struct media_answer answer;
     struct err *e;
 
-    if (!image_head_read(m->data, &head))
-        return NULL;             /* another format: the request's builder knows who takes it */
-    m->mime = str_of(head.mime); /* some say one and send another, which providers refuse */
+    if (!image_head_read(f->media->data, &head))
+        return NULL; /* another format: the request's builder knows who takes it */
+    f->media->mime = str_of(head.mime); /* some say one and send another, which providers refuse */
     if (head.state != IMAGE_WHOLE) {
-        say_broken(note, m, &head);
+        say_broken(f, &head);
         *ret_is_fine = false;
         return NULL;
     }
-    if (!is_over(l, m, &head))
+    if (!is_over(f, &head))
         return NULL;
     e = ask_program(&(struct media_request){.version = MEDIA_PROTOCOL_VERSION,
                                             .work = MEDIA_SCALE,
                                             .max_edge = l->max_edge ? l->max_edge : UINT32_MAX,
                                             .max_bytes = l->max_image_bytes ? l->max_image_bytes
                                                                             : MEDIA_MAX_FILE_BYTES,
-                                            .n_bytes = m->data.n},
-                    m->data, &answer);
+                                            .n_bytes = f->media->data.n},
+                    f->media->data, &answer);
     if (!e)
-        *ret_is_fine = take_scaled(&answer, m, a, &head, note);
+        *ret_is_fine = take_scaled(f, &answer, &head);
     answer_done(&answer);
     return e;
 }
@@ -192,50 +200,55 @@ static struct err *fit_image(const struct media_limits *l, struct media *m, stru
 /* --- documents --- */
 
 /* How to get a part of it, where the provider does not take it whole. */
-static bool check_pages(const struct media_limits *l, const struct media *m,
-                        const struct media_answer *x, struct strbuf *note)
+static bool check_pages(const struct fitting *f, uint32_t n_pages)
 {
+    const struct media_limits *l = f->limits;
     AUTO(strbuf) struct strbuf why = {0};
-    uint32_t n = x->head.n_pages;
-    bool is_long = l->max_pdf_pages && n > l->max_pdf_pages;
-    bool is_large = l->max_pdf_bytes && m->data.n > l->max_pdf_bytes;
+    bool is_long = l->max_pdf_pages && n_pages > l->max_pdf_pages;
+    bool is_large = l->max_pdf_bytes && f->media->data.n > l->max_pdf_bytes;
 
     if (!is_long && !is_large)
         return true;
-    strbuf_addf(&why, "it has %u pages and %zu bytes, ", n, m->data.n);
+    strbuf_addf(&why, "it has %u pages and %zu bytes, ", n_pages, f->media->data.n);
     if (is_long)
         strbuf_addf(&why, "over the %u pages that the provider takes", l->max_pdf_pages);
     else
         strbuf_addf(&why, "over the %zu bytes that the provider takes", l->max_pdf_bytes);
-    strbuf_addf(&why, "; read some of it: Read with pages \"1-%u\"", MIN(n, 20u));
-    say_left_out(note, m, "document", strbuf_cstr(&why));
+    strbuf_addf(&why, "; read some of it: Read with pages \"1-%u\"", MIN(n_pages, 20u));
+    say_left_out(f, "document", strbuf_str(&why));
     return false;
 }
 
-static struct err *fit_pdf(const struct media_limits *l, struct media *m, struct strbuf *note,
-                           bool *ret_is_fine)
+/* Nobody can look into it: as it is, if that is not too much. */
+static bool keep_whole(const struct fitting *f)
+{
+    const size_t max = f->limits->max_pdf_bytes;
+
+    if (!max || f->media->data.n <= max)
+        return true;
+    say_left_out(f, "document", S("it is larger than the provider takes"));
+    return false;
+}
+
+static struct err *fit_pdf(const struct fitting *f, bool *ret_is_fine)
 {
     struct media_answer answer;
-    struct err *e = ask_program(&(struct media_request){.version = MEDIA_PROTOCOL_VERSION,
-                                                        .work = MEDIA_COUNT,
-                                                        .max_bytes = 1,
-                                                        .n_bytes = m->data.n},
-                                m->data, &answer);
 
-    if (!e && (answer.missing || answer.head.outcome == MEDIA_UNKNOWN)) {
-        *ret_is_fine = !l->max_pdf_bytes || m->data.n <= l->max_pdf_bytes;
-        if (!*ret_is_fine)
-            say_left_out(note, m, "document", "it is larger than the provider takes");
-    } else if (!e) {
-        *ret_is_fine = answer.head.outcome == MEDIA_DONE;
-        if (*ret_is_fine)
-            *ret_is_fine = check_pages(l, m, &answer, note);
-        else
-            strbuf_addf(note, "[document %" STR_FMT "%sleft out: %" STR_FMT "]\n", STR_ARG(m->name),
-                        m->name.n ? " " : "", STR_ARG(answer.text));
+    TRY(ask_program(&(struct media_request){.version = MEDIA_PROTOCOL_VERSION,
+                                            .work = MEDIA_COUNT,
+                                            .max_bytes = 1,
+                                            .n_bytes = f->media->data.n},
+                    f->media->data, &answer));
+    if (answer.missing || answer.head.outcome == MEDIA_UNKNOWN) {
+        *ret_is_fine = keep_whole(f);
+    } else if (answer.head.outcome == MEDIA_DONE) {
+        *ret_is_fine = check_pages(f, answer.head.n_pages);
+    } else {
+        *ret_is_fine = false;
+        say_left_out(f, "document", answer.text);
     }
     answer_done(&answer);
-    return e;
+    return NULL;
 }
 
 struct err *media_cut_pages(struct str pdf, uint32_t first, uint32_t last, struct arena *a,
@@ -269,12 +282,16 @@ struct err *media_cut_pages(struct str pdf, uint32_t first, uint32_t last, struc
 struct err *media_fit(const struct media_limits *l, struct media *m, struct arena *a,
                       struct strbuf *note, bool *ret_is_fine)
 {
+    struct fitting f = {.limits = l, .media = m, .arena = a, .note = note};
+
     *ret_is_fine = true;
     if (m->source != MEDIA_BYTES || m->data.n > MEDIA_MAX_FILE_BYTES)
         return NULL;
+    if (m->name.n)
+        f.name = arena_format(a, "%" STR_FMT " ", STR_ARG(quoted(a, m->name)));
     if (str_starts(m->data, S("%PDF-")))
-        return fit_pdf(l, m, note, ret_is_fine);
-    return str_starts(m->mime, S("image/")) ? fit_image(l, m, a, note, ret_is_fine) : NULL;
+        return fit_pdf(&f, ret_is_fine);
+    return str_starts(m->mime, S("image/")) ? fit_image(&f, ret_is_fine) : NULL;
 }
 
 static bool has_media(const struct message *m)

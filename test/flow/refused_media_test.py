@@ -141,6 +141,29 @@ class RefusedMedia(AgentTest):
         self.assertEqual([holds(request, GOOD) for request in provider.requests],
                          [False, True, True])
 
+    def test_an_image_that_was_taken_before_and_is_refused_later(self):
+        """Thoughts that were made behind it are bound to it, and go with it."""
+        seen = [self.encode(ANTHROPIC, turn) for turn in (
+            Turn(Thought("Look."), Call("Read", file_path="poison.png")),
+            Turn(Thought("Red."), "It is red."))]
+        later = self.encode(ANTHROPIC, Turn("It was red."))
+        refuses = []
+
+        def answer(request):
+            if refuses and holds(request, POISON):
+                return self.named(request)
+            return seen.pop(0) if seen else later
+        provider = self.provider(answer)
+        self.assertEqual(self.run_agent(ANTHROPIC, provider, "look").out, "It is red.\n")
+        refuses.append(True)
+        result = self.run_agent(ANTHROPIC, provider, "-c", "what was it?")
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, "It was red.\n")
+        thoughts = [block["thinking"] for message in provider.requests[-1].json["messages"]
+                    for block in message["content"]
+                    if isinstance(block, dict) and block["type"] == "thinking"]
+        self.assertEqual(thoughts, ["Look."])
+
     def test_the_same_image_is_not_tried_twice(self):
         provider = self.refusing(ANTHROPIC, Turn(Call("Read", file_path="poison.png")),
                                  Turn(Call("Read", file_path="poison.png")), Turn("No."))

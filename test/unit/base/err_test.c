@@ -54,6 +54,18 @@ TEST(a_copy_is_deep)
     assert_string_equal(copy->hint, "look");
 }
 
+TEST(a_refused_file_is_known_through_wraps_and_copies)
+{
+    struct err *e = err_refuse_media(err_new(ERR_PROVIDER_ERROR, "no"), "");
+    AUTO(err) struct err *copy = NULL;
+
+    e = err_wrap(err_refuse_media(e, "abc"), "asking");
+    copy = err_copy(e);
+    err_free(e);
+    assert_string_equal(copy->refused_media, "abc");
+    assert_string_equal(copy->cause->refused_media, "abc");
+}
+
 TEST(cancelled_exits_like_an_interrupt_and_no_error_exits_zero)
 {
     AUTO(err) struct err *e = err_new(ERR_CANCELLED, "stop");
@@ -65,4 +77,5 @@ TEST(cancelled_exits_like_an_interrupt_and_no_error_exits_zero)
 
 RUN_TESTS(UNIT(a_wrapped_error_keeps_kind_and_retry_after),
           UNIT(every_code_and_alias_leads_to_one_kind), UNIT(a_copy_is_deep),
+          UNIT(a_refused_file_is_known_through_wraps_and_copies),
           UNIT(cancelled_exits_like_an_interrupt_and_no_error_exits_zero))

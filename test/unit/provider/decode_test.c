@@ -309,6 +309,64 @@ TEST(a_prompt_that_is_too_long_is_recognised_in_the_words_of_every_vendor)
     }
 }
 
+static const struct {
+    const char *vendor;
+    int status;
+    bool is_about_file;
+    const char *body;
+} file_refusals[] = {
+    {"anthropic", 400, true,
+     "{'type':'error','error':{'type':'invalid_request_error','message':'messages.108.content.3."
+     "image.source.base64.data: At least one of the image dimensions exceed max allowed size for "
+     "many-image requests: 2000 pixels'}}"},
+    {"anthropic", 400, true,
+     "{'error':{'type':'invalid_request_error','message':'messages.38.content.0.pdf.source.base64."
+     "data: A maximum of 100 PDF pages may be provided.'}}"},
+    {"bedrock", 400, true, "{'message':'Could not process image'}"},
+    {"openai", 400, true,
+     "{'error':{'message':'You uploaded an unsupported image.','type':'invalid_request_error',"
+     "'param':null,'code':'invalid_image_format'}}"},
+    {"openai", 400, true,
+     "{'error':{'message':'It is "
+     "wrong.','param':'input[0].content[1]','code':'image_parse_error'}}"},
+    {"gemini", 400, true,
+     "{'error':{'code':400,'status':'INVALID_ARGUMENT','message':'Unable to process input image. "
+     "Please retry or report.'}}"},
+    {"vllm", 400, true,
+     "{'error':{'message':'At most 1 image(s) may be provided in one prompt.','code':400}}"},
+    {"llama.cpp", 500, true,
+     "{'error':{'code':500,'message':'image input is not supported - hint: you may need to provide "
+     "the mmproj','type':'server_error'}}"},
+    {"openrouter", 404, true,
+     "{'error':{'code':404,'message':'No endpoints found that support image input'}}"},
+    {"anthropic", 400, false,
+     "{'error':{'type':'invalid_request_error','message':'messages.1.content.0: thinking blocks "
+     "cannot be modified'}}"},
+    {"anthropic", 400, false,
+     "{'error':{'type':'invalid_request_error','message':'max_tokens: 200000 > 64000'}}"},
+    {"anthropic", 429, false,
+     "{'error':{'type':'rate_limit_error','message':'messages.0.content.1.image.source'}}"},
+    {"anthropic", 401, false,
+     "{'error':{'type':'authentication_error','message':'Could not process image'}}"},
+    {"openai", 400, false,
+     "{'error':{'message':'It shows what it must not.','code':'image_content_policy_violation'}}"},
+    {"gemini", 400, false,
+     "{'error':{'code':400,'status':'INVALID_ARGUMENT','message':'Request contains an invalid "
+     "argument.'}}"},
+};
+
+TEST(a_refused_file_is_recognised_in_the_words_of_its_vendor_and_nothing_else_is)
+{
+    for (size_t i = 0; i < ARRAY_LEN(file_refusals); i++) {
+        AUTO(err)
+        struct err *e =
+            refusal_of(file_refusals[i].vendor, file_refusals[i].status, file_refusals[i].body);
+
+        if (!e || (e->refused_media != NULL) != file_refusals[i].is_about_file)
+            fail_msg("%s: %s", file_refusals[i].vendor, e ? e->text : "no error");
+    }
+}
+
 TEST(words_of_a_vendor_are_looked_for_in_its_own_refusals_only)
 {
     static const char prompt[] = "{'error':{'message':'the prompt is too long'}}";
@@ -465,6 +523,7 @@ RUN_TESTS(UNIT(an_answer_that_breaks_after_its_end_is_whole),
           UNIT(an_event_has_a_limit), UNIT(comments_and_pings_are_no_progress),
           UNIT(errors_in_the_shapes_of_others_are_read_in_every_protocol),
           UNIT(a_prompt_that_is_too_long_is_recognised_in_the_words_of_every_vendor),
+          UNIT(a_refused_file_is_recognised_in_the_words_of_its_vendor_and_nothing_else_is),
           UNIT(words_of_a_vendor_are_looked_for_in_its_own_refusals_only),
           UNIT(what_a_field_says_wins_over_words),
           UNIT(a_prompt_that_is_too_long_is_recognised_in_the_middle_of_a_stream),
