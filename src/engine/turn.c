@@ -300,7 +300,9 @@ static struct err *go_on_from_history(struct run *r, bool *ret_is_over)
     TRY(close_open_calls(r));
     *ret_is_over = r->result->n_asks > 0;
     answer = find_answer(&r->conversation->history);
-    return answer ? take_answer(r, answer, ret_is_over) : NULL;
+    if (answer)
+        return take_answer(r, answer, ret_is_over);
+    return *ret_is_over ? NULL : run_compact(r); /* it may have died over that */
 }
 
 struct err *turn_run(struct run *r)
