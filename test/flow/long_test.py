@@ -218,6 +218,39 @@ class TakenOut(LongTest):
         self.assert_exact()
 
 
+class Names(LongTest):
+    def test_a_stored_result_keeps_its_name_after_a_restart_and_in_a_copy(self):
+        self.settings(compact={"enabled": False})
+        for stored in ([], ["--store", f"files:{self.dir}/sessions"]):
+            self.run_long(ANTHROPIC, self.read("I look.", used=155_000), Turn("Done."),
+                          arguments=stored)
+            for copied in ([], ["--fork-session"]):
+                provider = self.play(
+                    ANTHROPIC, Turn(Call("tool_output", handle="out_1", offset=300, limit=1)),
+                    Turn(Call("Bash", command="seq 20000")), Turn("Done."))
+                result = self.run_agent(ANTHROPIC, provider, "--resume", self.session, "--model",
+                                        "anthropic-messages/m", *stored, *copied, "more",
+                                        mode="bypassPermissions")
+                self.assert_status(result, 0)
+                self.assertIn("line 300 of a file", json.dumps(provider.requests[1].json))
+                self.assertIn("out_2", json.dumps(provider.requests[2].json))
+
+
+class Told(LongTest):
+    """How full the window is, is told around every request and every refusal."""
+
+    def test_around_a_forced_last_turn(self):
+        self.settings()
+        self.run_long(ANTHROPIC, self.read("I look.", used=80_000), Turn("Done."),
+                      arguments=("--max-turns", "1"))
+        self.assertEqual(self.count(self.session, "context"), 4)
+
+    def test_where_nothing_is_sent(self):
+        self.settings(window=2_000)
+        self.run_long(ANTHROPIC, Turn("never"), status=5)
+        self.assertEqual(self.count(self.session, "context"), 1)
+
+
 class CutOff(LongTest):
     """The process dies while a compaction is written: it has never been."""
 
