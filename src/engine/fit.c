@@ -257,23 +257,43 @@ static void count_waiting(const struct call *c, struct waiting_results *w)
     w->most += (int64_t)n_chars / 2 + media_tokens(c);
 }
 
+/* No compaction follows a batch that waits for an answer, or that the run ends with. */
+static bool goes_on(const struct run *r, const struct call *calls, size_t n)
+{
+    AUTO(err) struct err *interrupted = task_check();
+
+    for (size_t i = 0; i < n; i++)
+        if (calls[i].is_suspended)
+            return false;
+    return !interrupted && !r->is_ended;
+}
+
+static enum room find_room(struct run *r, const struct call *calls, size_t n)
+{
+    struct compactor *c = run_compactor(r);
+    struct waiting_results waiting = {0};
+
+    if (!c || !goes_on(r, calls, n))
+        return ROOM_LITTLE;
+    for (size_t i = 0; i < n; i++)
+        count_waiting(&calls[i], &waiting);
+    return c->find_room(c, r, &waiting);
+}
+
 struct result_budget fit_budget(struct run *r, const struct call *calls, size_t n)
 {
     struct result_budget b = {.used = run_estimate(r).used,
                               .window = target_window(&r->plan->targets[0]),
                               .per_mille = LEDGER_RESULTS_PER_MILLE};
-    struct compactor *c = run_compactor(r);
-    struct waiting_results waiting = {0};
-    enum room room;
+    enum room room = find_room(r, calls, n);
 
-    for (size_t i = 0; i < n; i++)
-        if (!calls[i].is_suspended)
-            count_waiting(&calls[i], &waiting);
-    room = c && !r->is_ended ? c->find_room(c, r, &waiting) : ROOM_LITTLE;
     if (room == ROOM_ENOUGH)
         b.per_mille = LEDGER_GUARD_PER_MILLE;
-    if (room == ROOM_COMING)
+    if (room == ROOM_COMING) {
         b.used = r->head_tokens + b.window * SUMMARY_PER_MILLE / 1000;
+        run_notice(r, SEVERITY_VERBOSE, ROOM_SOURCE,
+                   S("the results wait for a compaction, which makes room for them"));
+    }
     return b;
 }
 

@@ -112,6 +112,7 @@ struct waiting_results {
     int64_t most;   /* if their text is dense */
 };
 
+#define ROOM_SOURCE "agent:room" /* of the notice that room is coming */
 enum room {
     ROOM_LITTLE, /* no compaction can help: what would fill the window is shortened */
     ROOM_ENOUGH, /* they fit */

@@ -341,7 +341,7 @@ static struct err *go_on_from_history(struct run *r, bool *ret_is_over)
     unfinished_resume(r);
     answer = find_answer(&r->conversation->history);
     if (!answer)
-        return NULL;
+        return *ret_is_over ? NULL : run_compact(r); /* it may have died over that */
     r->stop = answer->stop;
     return take_answer(r, answer, ret_is_over);
 }

@@ -321,6 +321,7 @@ static void begin_session(struct agent *a)
 void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result)
 {
     AUTO(message) struct message *input = NULL;
+    AUTO(arena) struct arena scratch = {0};
     struct run_options o = *options;
 
     begin_session(a);
@@ -328,7 +329,7 @@ void agent_run(struct agent *a, const struct run_options *options, struct run_re
         o.input = input = agent_with_context(a, options->input);
     agent_note_mode(a);
     agent_remember_typed(a);
-    agent_look_up_model(a);
+    agent_look_up_model(a, &scratch, &o);
     session_run(&a->session, &o, ret_result);
 }
 

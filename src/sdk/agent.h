@@ -88,8 +88,8 @@ struct agent {
     size_t n_providers, providers_room;
     const struct profile *profile; /* of the first target; NULL: the caller's provider is asked */
     struct group lookup;           /* asks about a model that nobody knows */
-    bool has_lookup;
-    struct str looked_up;   /* the model that was asked about */
+    bool has_lookup, wants_lookup; /* the group is there; nobody was asked yet */
+    struct str looked_up;          /* the model that was asked about */
     struct str lookup_note; /* what came of it, for the plan of the next round; empty: nothing */
     const struct target *learned; /* the targets with that; NULL: they stay */
     const char *system_prompt, *append_system_prompt;

@@ -19,8 +19,9 @@ static inline void texts_add(struct texts *list, struct arena *a, struct str tex
 /* The chain: the runtime's model (or the caller's provider), then the fallbacks. */
 MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_options *options);
 
-/* Beside the run that begins: asks the provider about its first model if nobody knows it. */
-void agent_look_up_model(struct agent *a);
+/* Asks the provider about the first model if nobody knows it, beside the run that begins: once its
+ * first request is on its way. What the options get lives in `scratch`. */
+void agent_look_up_model(struct agent *a, struct arena *scratch, struct run_options *o);
 /* Between rounds: what has become known of it goes into the plan. */
 void agent_use_learned(struct agent *a);
 

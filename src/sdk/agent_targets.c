@@ -260,9 +260,22 @@ static struct err *agent_lookup(void *arg)
     return NULL;
 }
 
-void agent_look_up_model(struct agent *a)
+/* The first request leaves next: a server that takes one connection at a time sees it first. */
+static void begin_lookup(void *self, const struct event *e)
+{
+    struct agent *a = self;
+
+    if (!a->wants_lookup || e->type != EVENT_NATIVE_PAYLOAD ||
+        e->body.payload->kind != PAYLOAD_REQUEST)
+        return;
+    a->wants_lookup = false;
+    group_spawn(&a->lookup, "model lookup", agent_lookup, a);
+}
+
+void agent_look_up_model(struct agent *a, struct arena *scratch, struct run_options *o)
 {
     const struct profile *p = a->profile;
+    struct event_sink *sinks = ARENA_ARRAY(scratch, o->n_sinks + 1, struct event_sink);
     struct learned_model known;
 
     if (!a->asks_runtime || !a->has_lookup || !is_unknown(p) || str_eq(a->looked_up, p->model))
@@ -271,5 +284,9 @@ void agent_look_up_model(struct agent *a)
     if (recall(a, p, &known) &&
         clock_unix_ms(loop_clock(task_loop())) - known.unix_ms < LEARNED_FOR_MS)
         return;
-    group_spawn(&a->lookup, "model lookup", agent_lookup, a);
+    a->wants_lookup = true;
+    if (o->n_sinks)
+        memcpy(sinks, o->sinks, o->n_sinks * sizeof *sinks);
+    sinks[o->n_sinks++] = (struct event_sink){.on_event = begin_lookup, .self = a};
+    o->sinks = sinks;
 }

@@ -681,29 +681,22 @@ static struct err *compact(struct compactor *c, struct run *run, bool is_full)
     return make_shorter(r, run, COMPACT_ONLY_SUMMARY, is_full);
 }
 
-/* What came of the batch whose results come next: they were shortened, or a compaction made room
- * for them before anything else was asked, or neither was needed. */
+/* What came of the batch whose results come next: a compaction was to make room for them, they were
+ * shortened, or neither was needed. */
 static enum room find_room(struct compactor *c, struct run *run, const struct waiting_results *w)
 {
     struct replay *r = PORT_OF(c, compactor);
-    const struct recorded_event *x;
+    const struct recorded_event *x = replay_peek(r);
     bool is_short = false;
-    struct str reason;
 
+    r->was_promised = x && x->type == EVENT_NOTICE && str_is(x->source, ROOM_SOURCE);
     for (size_t i = 0; (x = recording_at(r->recording, i)); i++) {
-        if (x->type == EVENT_BATCH_BEGIN || (x->type == EVENT_ATTEMPT_BEGIN && !x->is_aside))
+        if (x->type == EVENT_BATCH_BEGIN || x->type == EVENT_ATTEMPT_BEGIN)
             break;
-        r->was_promised = x->type == EVENT_ATTEMPT_BEGIN ||
-                          (x->type == EVENT_HISTORY && x->is_kept) ||
-                          (x->type == EVENT_NOTICE && str_is(x->source, "compaction")) ||
-                          (x->type == EVENT_ERROR && ended_by_hook(r, HOOK_PRE_COMPACT, &reason));
-        if (r->was_promised)
-            return ROOM_COMING;
         is_short |= str_find(x->line, S("\"token_budget\"")) != STR_NONE ||
-                    (x->type == EVENT_TOOL_RESULT && x->call &&
-                     str_is(x->call->code, "context_budget_exceeded"));
+                    str_find(x->line, S("\"context_budget_exceeded\"")) != STR_NONE;
     }
-    return is_short ? ROOM_LITTLE : ROOM_ENOUGH;
+    return r->was_promised ? ROOM_COMING : is_short ? ROOM_LITTLE : ROOM_ENOUGH;
 }
 
 /* --- news --- */

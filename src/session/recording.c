@@ -264,7 +264,7 @@ static void look_for_cancel(struct looking *l, const struct event *e)
 
 /* --- its events --- */
 
-/* Others have come to a question before they need a summary. */
+/* Others have come to a question before they need a summary, or do so afterwards. */
 static bool begins_to_compact(const struct recording *r, const struct event *e)
 {
     return !r->input.n &&
@@ -351,6 +351,8 @@ static void take(struct looking *l, const struct event *e)
     }
     if (r->n_events++ == 1)
         r->only_compacts |= begins_to_compact(r, e); /* as older records do not say it */
+    if (e->type == EVENT_CONTEXT)
+        r->only_compacts = false; /* a model is asked: it went on, and began with a compaction */
     look_for_cancel(l, e);
     take_facts(l, e);
 }

@@ -328,8 +328,10 @@ static void begin_history(struct verifier *v, size_t n_of)
 /* One that a crash has cut off has changed nothing. */
 static void end_compaction(struct verifier *v)
 {
-    if (v->n_of && v->n_messages < v->n_of)
+    if (v->n_of && v->n_messages < v->n_of) {
         v->n_messages = v->n_replaced;
+        forget_calls(v); /* all had their results before it began */
+    }
     v->n_of = 0;
 }
 

@@ -218,6 +218,94 @@ class TakenOut(LongTest):
         self.assert_exact()
 
 
+class Names(LongTest):
+    def test_a_stored_result_keeps_its_name_after_a_restart_and_in_a_copy(self):
+        self.settings(compact={"enabled": False})
+        for stored in ([], ["--store", f"files:{self.dir}/sessions"]):
+            self.run_long(ANTHROPIC, self.read("I look.", used=155_000), Turn("Done."),
+                          arguments=stored)
+            for copied in ([], ["--fork-session"]):
+                provider = self.play(
+                    ANTHROPIC, Turn(Call("tool_output", handle="out_1", offset=300, limit=1)),
+                    Turn(Call("Bash", command="seq 20000")), Turn("Done."))
+                result = self.run_agent(ANTHROPIC, provider, "--resume", self.session, "--model",
+                                        "anthropic-messages/m", *stored, *copied, "more",
+                                        mode="bypassPermissions")
+                self.assert_status(result, 0)
+                self.assertIn("line 300 of a file", json.dumps(provider.requests[1].json))
+                self.assertIn("out_2", json.dumps(provider.requests[2].json))
+
+
+class Told(LongTest):
+    """How full the window is, is told around every request and every refusal."""
+
+    def test_around_a_forced_last_turn(self):
+        self.settings()
+        self.run_long(ANTHROPIC, self.read("I look.", used=80_000), Turn("Done."),
+                      arguments=("--max-turns", "1"))
+        self.assertEqual(self.count(self.session, "context"), 4)
+
+    def test_where_nothing_is_sent(self):
+        self.settings(window=2_000)
+        self.run_long(ANTHROPIC, Turn("never"), status=5)
+        self.assertEqual(self.count(self.session, "context"), 1)
+
+
+class CutOff(LongTest):
+    """The process dies while a compaction is written: it has never been."""
+
+    def cut(self, log, text, n):
+        """Leaves the lines of the log up to the one that begins a compaction, and `n` more."""
+        lines = log.splitlines(keepends=True)
+        first = next(i for i, line in enumerate(lines) if '"mutation":"compact"' in line)
+        text.write_text("".join(lines[:first + n]))
+        return '"mutation":"compact"' in lines[first + n]
+
+    def test_the_history_before_it_holds(self):
+        store = self.dir / "sessions"
+        self.settings()
+        self.run_long(ANTHROPIC, self.read("I look.", used=80_000),
+                      self.read("Again.", used=165_000), Turn("In short."), Turn("Done."),
+                      arguments=("--store", f"files:{store}"))
+        file = store / f"{self.session}.jsonl"
+        log, n = file.read_text(), 0
+        while self.cut(log, file, n):
+            provider = self.play(ANTHROPIC, Turn("In short."), Turn("Well."))
+            result = self.run_agent(ANTHROPIC, provider, "--resume", self.session, "--model",
+                                    "anthropic-messages/m", "--store", f"files:{store}",
+                                    mode="bypassPermissions")
+            self.assert_status(result, 0)
+            self.assertEqual([asks_for_summary(request) for request in provider.requests],
+                             [True, False], n)  # as it was about to
+            self.assertNotIn("[Context Summary]", json.dumps(provider.requests[0].json))
+            self.assert_whole(provider.requests[0])
+            self.assert_whole(provider.requests[1])
+            self.assert_taken(ANTHROPIC, provider)
+            verified = self.keel("session", "verify", self.session, "--store", f"files:{store}")
+            self.assertNotIn("history", verified.out, n)
+            n += 1
+        self.assertGreaterEqual(n, 3)
+
+
+class Gap(LongTest):
+    def test_an_output_that_is_too_long_to_keep_is_told_as_it_was(self):
+        self.settings()
+        command = "seq -f 'row %.0f ..................' 1000000"  # 28 MB
+        requests = self.run_long(
+            ANTHROPIC, Turn(Call("Bash", command=command)),
+            Turn(Call("tool_output", handle="out_1", pattern="row 500000 "),
+                 Call("tool_output", handle="out_1", pattern="row 999999 ")), Turn("Done."))
+        shown = requests[1].json["messages"][-1]["content"][0]["content"][0]["text"]
+        self.assertRegex(shown, r"^\[The whole output has 29888896 bytes in 1000000 lines\. Its middle "
+                                r"was too much to keep: 13111680 bytes behind line \d+ are gone")
+        missing, found = (block["content"][0]["text"]
+                          for block in requests[2].json["messages"][-1]["content"])
+        self.assertRegex(missing, r"^No line of the stored result matches(.|\n)*What you look for may "
+                                  r"have been there: run the command again")
+        self.assertRegex(found, r"row 999999 (.|\n)*behind line \d+ were too much to keep")
+        self.assert_exact()
+
+
 # What servers say about a model "m", and what keel makes of it: window and longest answer.
 SHAPES = {
     "vLLM": ("openai-chat", {"object": "list", "data": [

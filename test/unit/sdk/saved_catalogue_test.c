@@ -158,7 +158,74 @@ TEST(odd_numbers_in_the_file_are_unknown)
     assert_string_equal(models.items[0].name, "x");
 }
 
-RUN_TESTS(UNIT(a_list_comes_back_as_it_was), UNIT(what_the_provider_did_not_say_is_filled_in),
+#define URL "http://127.0.0.1:8000/v1"
+
+static bool recall(const struct temp_dir *d, const char *url, const char *model,
+                   struct learned_model *ret)
+{
+    *ret = (struct learned_model){0};
+    return saved_catalogue_recall(d->path, str_of(url), str_of(model), ret);
+}
+
+TEST(what_a_server_told_of_a_model_is_kept_by_its_address)
+{
+    AUTO(temp_dir) struct temp_dir d = temp_dir_make();
+    struct learned_model m;
+
+    assert_false(recall(&d, URL, "m", &m));
+    assert_ok(
+        saved_catalogue_learn(d.path, S(URL), S("m"), &(struct learned_model){32768, 4096, 1000}));
+    assert_ok(
+        saved_catalogue_learn(d.path, S(URL), S("m"), &(struct learned_model){65536, 0, 2000}));
+    assert_true(recall(&d, URL, "m", &m));
+    assert_int_equal(m.window, 65536);
+    assert_int_equal(m.max_output, 0);
+    assert_int_equal(m.unix_ms, 2000);
+    assert_false(recall(&d, "http://127.0.0.1:9000/v1", "m", &m));
+    assert_false(recall(&d, URL, "n", &m));
+    assert_false(saved_catalogue_recall(NULL, S(URL), S("m"), &m));
+}
+
+TEST(the_oldest_are_forgotten)
+{
+    AUTO(temp_dir) struct temp_dir d = temp_dir_make();
+    struct learned_model m;
+
+    for (int i = 0; i <= SAVED_LEARNED_MAX; i++) {
+        char name[16];
+
+        snprintf(name, sizeof name, "m%d", i);
+        assert_ok(saved_catalogue_learn(d.path, S(URL), str_of(name),
+                                        &(struct learned_model){32768, 0, i}));
+    }
+    assert_false(recall(&d, URL, "m0", &m));
+    assert_true(recall(&d, URL, "m1", &m));
+}
+
+TEST(a_window_that_cannot_be_meant_is_not_used)
+{
+    static const struct {
+        struct learned_model told;
+        bool is_used;
+        int64_t max_output;
+    } cases[] = {{{2047, 0, 0}, false, 0},       {{2048, 256, 0}, true, 256},
+                 {{INT64_MAX, 0, 0}, false, 0},  {{-1, 0, 0}, false, 0},
+                 {{8192, 8192, 0}, true, 0},     {{8192, 1, 0}, true, 0},
+                 {{100000000, 0, 0}, true, 0},   {{100000001, 0, 0}, false, 0},
+                 {{8192, INT64_MIN, 0}, true, 0}};
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct learned_model m = cases[i].told;
+
+        assert_int_equal(learned_model_check(&m), cases[i].is_used);
+        if (cases[i].is_used)
+            assert_int_equal(m.max_output, cases[i].max_output);
+    }
+}
+
+RUN_TESTS(UNIT(what_a_server_told_of_a_model_is_kept_by_its_address),
+          UNIT(the_oldest_are_forgotten), UNIT(a_window_that_cannot_be_meant_is_not_used),
+          UNIT(a_list_comes_back_as_it_was), UNIT(what_the_provider_did_not_say_is_filled_in),
           UNIT(a_model_that_the_provider_lists_is_not_gone), UNIT(only_its_owner_can_read_the_file),
           UNIT(without_a_home_nothing_is_kept_and_nothing_fails),
           UNIT(a_file_that_cannot_be_understood_is_as_none),
