@@ -126,7 +126,8 @@ static bool is_over(const struct fitting *f, const struct image_head *h)
     const struct media_limits *l = f->limits;
 
     return (l->max_edge && MAX(h->width, h->height) > l->max_edge) ||
-           (l->max_image_bytes && f->media->data.n > l->max_image_bytes);
+           (l->max_image_bytes && f->media->data.n > l->max_image_bytes) ||
+           (l->no_gif && str_is(str_of(h->name), "GIF"));
 }
 
 /* It could not be scaled: as it is, if that is not too much. */
@@ -162,8 +163,12 @@ static bool take_scaled(const struct fitting *f, const struct media_answer *x,
     }
     f->media->data = arena_str(f->arena, x->bytes);
     f->media->mime = str_of(made.mime);
-    strbuf_addf(f->note, "[image %" STR_FMT "scaled from %ux%u to %ux%u pixels]\n",
-                STR_ARG(f->name), h->width, h->height, made.width, made.height);
+    if (str_is(str_of(h->name), "GIF"))
+        strbuf_addf(f->note, "[image %" STR_FMT "is a GIF: its first frame is here]\n",
+                    STR_ARG(f->name));
+    if (made.width != h->width || made.height != h->height)
+        strbuf_addf(f->note, "[image %" STR_FMT "scaled from %ux%u to %ux%u pixels]\n",
+                    STR_ARG(f->name), h->width, h->height, made.width, made.height);
     return true;
 }
 

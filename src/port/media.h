@@ -16,6 +16,7 @@ struct media_limits {
     size_t max_image_bytes; /* before base64 */
     size_t max_pdf_bytes;
     uint32_t max_pdf_pages; /* of one document */
+    bool no_gif;            /* it becomes a PNG of the first frame */
 };
 
 #define MEDIA_MAX_IMAGE_BYTES ((size_t)32 << 20) /* what is worth scaling */

@@ -390,6 +390,7 @@ static struct media_limits media_limits(const struct endpoint_config *c)
         .max_image_bytes = l.max_image_bytes ? l.max_image_bytes : USUAL_MAX_IMAGE_BYTES,
         .max_pdf_bytes = l.max_pdf_bytes ? l.max_pdf_bytes : USUAL_MAX_PDF_BYTES,
         .max_pdf_pages = l.max_pdf_pages,
+        .no_gif = l.no_gif,
     };
 }
 

@@ -6,7 +6,7 @@
  * than 20 images, and an image stays in all later requests; 5 MB of base64; 100 pages, 32 MB a
  * request. OpenAI says in its refusals that images must be below 20 MB, and documents no pixels;
  * files 50 MB (guides/file-inputs), but keel's messages hold less. Gemini: 20 MB a request with
- * inline data, 1000 pages (ai.google.dev/gemini-api/docs). */
+ * inline data, 1000 pages, no GIF (ai.google.dev/gemini-api/docs). */
 #ifndef KEEL_PROVIDER_VENDOR_FILES_H
 #define KEEL_PROVIDER_VENDOR_FILES_H
 
@@ -27,12 +27,13 @@
     "invalid image|illegal base64 data|image: unknown format|for image input|"                     \
     "support image input|does not support images|failed to decode image"
 /* image_mib: of base64, which is a third larger than the bytes. */
-#define FILES(words, edge, image_mib, pdf_mib, pages)                                              \
+#define FILES(words, edge, image_mib, pdf_mib, pages, gif_too)                                     \
     .media_words = words,                                                                          \
-    .media = {(edge), (image_mib) * 768 * 1024, (size_t)(pdf_mib) << 20, (pages)}
-#define ANTHROPIC_FILES FILES(ANTHROPIC_WORDS, 2000, 5, 20, 100)
-#define OPENAI_FILES FILES(OPENAI_WORDS, 16000, 20, 20, 0)
-#define GEMINI_FILES FILES(GEMINI_WORDS, 0, 19, 14, 1000)
+    .media = {(edge), (image_mib) * 768 * 1024, (size_t)(pdf_mib) << 20, (pages), !(gif_too)}
+#define ANTHROPIC_FILES FILES(ANTHROPIC_WORDS, 2000, 5, 20, 100, true)
+#define OPENAI_FILES FILES(OPENAI_WORDS, 16000, 20, 20, 0, true)
+#define GEMINI_FILES FILES(GEMINI_WORDS, 0, 19, 14, 1000, false)
+#define OLLAMA_FILES FILES(LOCAL_WORDS, 0, 0, 0, 0, false)
 #define CHAT_FILES .media_words = OPENAI_WORDS "|" LOCAL_WORDS
 #define ROUTER_FILES                                                                               \
     .media_words = ANTHROPIC_WORDS "|" OPENAI_WORDS "|" GEMINI_WORDS "|" LOCAL_WORDS

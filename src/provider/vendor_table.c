@@ -573,7 +573,7 @@ const struct vendor vendors[] = {
         .overflow_words = "exceeds the context length|exceeded max context length|"
                           "exceeds the available context size|"
                           "exceeds maximum context length",
-        .media_words = LOCAL_WORDS,
+        OLLAMA_FILES,
         .models_path = "/api/tags",
         .api_key_url = "https://ollama.com/settings/keys",
         .console_url = "https://ollama.com",

@@ -172,6 +172,14 @@ class Media(AgentTest):
                 body = provider.requests[-1].body
                 self.assertEqual(b"scaled from 4000x8" in body, is_scaled)
 
+    def test_a_gif_reaches_those_who_take_none(self):
+        for name, wants_png in (("gemini", True), ("ollama", True), ("anthropic-messages", False)):
+            with self.subTest(name):
+                provider = self.read("a.gif", gif(6, 4), protocol=BY_NAME[name])
+                body = provider.requests[-1].body
+                self.assertEqual(b"is a GIF: its first frame is here" in body, wants_png)
+                self.assertEqual(base64.b64encode(b"\x89PNG\r\n\x1a\n")[:10] in body, wants_png)
+
     def test_an_image_that_is_cut_off_is_told_and_the_session_goes_on(self):
         provider = self.read("cut.png", png(9000, 10)[:30])
         text, files = self.result_of(provider)
