@@ -66,7 +66,8 @@ class OnTerminal(FlowTest):
         error = scripted.json_answer({"type": "error", "error": {
             "type": "overloaded_error", "message": "Overloaded"}}, 529, Retry_After="0")
         _, out = self.seen(answers=[error, ANTHROPIC.answer()], env={"NO_COLOR": "1"})
-        self.assertRegex(out, r"\A.*Overloaded.*; trying again in 0 s\n" + scripted.TEXT)
+        self.assertRegex(out, r"\A.*Overloaded.*; trying again in 0 s \(attempt 2 of 2\)\n" +
+                         scripted.TEXT)
 
     def test_an_answer_that_was_seen_is_not_taken_back(self):
         self.user_settings({"maxAttempts": 3})
