@@ -4,6 +4,7 @@ import os
 import pathlib
 import signal
 import sys
+import threading
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
 
@@ -301,15 +302,23 @@ class Commands(ToolTest):
         with self.assertRaises(OSError):  # nobody reads it any more
             os.open(self.project / "held", os.O_WRONLY | os.O_NONBLOCK)
 
-    def test_calls_of_one_answer_run_side_by_side(self):
-        """Each waits for the other one, so one after the other would never end."""
-        for name in "ab":
-            os.mkfifo(self.project / name)
-        calls = [Call("Bash", "1", command="echo > a; cat b"),
-                 Call("Bash", "2", command="cat a; echo > b")]
+    def test_calls_of_one_answer_that_look_run_side_by_side(self):
+        """Nothing is written before both are read, so one after the other would never end."""
+        paths = [self.project / name for name in "ab"]
+        for path in paths:
+            os.mkfifo(path)
+        writer = threading.Thread(target=self.write_to_all, args=(paths,), daemon=True)
+        writer.start()
+        calls = [Call("Bash", path.name, command=f"cat {path.name}") for path in paths]
         provider = self.provider(ANTHROPIC.answer(["Now."], calls=calls),
                                  ANTHROPIC.answer(["Done."]))
         self.assert_answer(self.ask(provider, "--allowed-tools", "Bash", "hi"), "Done.")
+        writer.join()
+
+    @staticmethod
+    def write_to_all(paths):
+        for file in [open(path, "w") for path in paths]:
+            file.close()
 
 
 if __name__ == "__main__":

@@ -270,13 +270,17 @@ class WhileAToolRuns(AbortTest):
         self.assertTrue(pipe.is_closed())
 
     def test_several_at_once_are_all_gone(self):
-        pipe = self.make_pipe()
-        command = f"exec 9>{pipe.name}; echo >&9; sleep 600"
-        provider = self.play(ANTHROPIC, Turn(*[Call("Bash", command=command) for _ in range(8)]))
+        paths = [self.project / f"read{number}" for number in range(8)]
+        for path in paths:
+            os.mkfifo(path)
+        provider = self.play(ANTHROPIC, Turn(*[Call("Bash", command=f"cat {path.name}")
+                                               for path in paths]))
         process = self.start_agent(ANTHROPIC, provider, "--output-format", "stream-json", "go")
-        pipe.wait(8)
+        pipes = [open(path, "wb", buffering=0) for path in paths]  # waits until each is read
         result = self.interrupt(process)
-        self.assertTrue(pipe.is_closed())
+        for pipe in pipes:
+            with pipe, self.assertRaises(BrokenPipeError):
+                pipe.write(b"x")
         self.assertEqual(result.out.count('"tool_result"'), 8)
         self.result_line(result)
 
