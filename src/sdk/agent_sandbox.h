@@ -56,7 +56,7 @@ struct agent_sandbox {
     struct agent_walls walls, look_walls;
     bool has_told_weakness, has_told_tmp_dir;
     unsigned explained; /* refusals, to the model */
-    struct chan *turn; /* holds something while a command is started or looked after */
+    struct chan *turn;  /* holds something while a command is started or looked after */
 };
 
 /* Starts nothing and looks at nothing. What the options borrow must outlive it. */

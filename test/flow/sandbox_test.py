@@ -2,7 +2,6 @@
 
 The model is scripted and does what it should not. As root the whole suite runs three times: as
 root, as an ordinary user, and where namespaces cannot be made."""
-import ast
 import http.server
 import os
 import pathlib
@@ -14,7 +13,7 @@ import threading
 import unittest
 
 import scripted
-from agent import Call, Turn
+from agent import Call, Reader, Turn
 from confined import AS_USER, IS_ROOT, WITHOUT_NAMESPACES, SandboxTest
 from scripted import ANTHROPIC
 from scripted import keel_test
