@@ -13,6 +13,7 @@
  *     allow:PATTERN       true      a call that the person allowed for the session (gate/answer.c)
  *     typed:host:HOST     true      named by the person in a prompt (gate/typed.h), and so is
  *     typed:path:PATH     true      this
+ *     mode                "plan"    the permission mode (sdk/agent_session.c)
  *     prefix              {"system":..., "tools":..., ...}  what requests begin with (sdk/prefix.h)
  *     rewind              {"turn":..., "at":..., ...}  while one is under way (session/rewind.c)
  *
