@@ -16,6 +16,7 @@
  *     typed:path:PATH     true      this
  *     refused:SHA256      {"provider":..., "bytes":..., "reason":...}  a file that it would not
  *                         take: no later request has it (engine/refused_media.c)
+ *     mode                "plan"    the permission mode (sdk/agent_session.c)
  *     prefix              {"system":..., "tools":..., ...}  what requests begin with (sdk/prefix.h)
  *     rewind              {"turn":..., "at":..., ...}  while one is under way (session/rewind.c)
  *

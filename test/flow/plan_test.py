@@ -43,6 +43,13 @@ class Headless(PlanTest):
         self.assertEqual((line["subtype"], line["is_error"], line["result"]),
                          ("success", False, PLAN))
 
+    def test_a_terminal_shows_the_plan_after_what_streamed(self):
+        provider = self.play(ANTHROPIC, Turn("I have one.", self.plan()))
+        screen = self.on_terminal("-p", "--model", "anthropic/m", "--permission-mode", "plan", "go",
+                                  env=ANTHROPIC.environment(provider))
+        self.assertIn("2. Check it", screen.out)
+        self.assertEqual(screen.out.count("1. Write a.txt"), 1)
+
     def test_the_session_goes_on_in_plan_mode(self):
         session = self.new_id()
         self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(self.plan())), "--session-id", session,
