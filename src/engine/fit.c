@@ -2,9 +2,10 @@
  *
  * Two limits hold. A single result is at most as long as its tool (or the run) allows, and never
  * longer than what a message can hold. And the results of a batch together must leave room in the
- * context window: the one that would cross the limit is stored and shown by a few lines, those
- * after it only say that they were skipped. That a call was interrupted, or that its outcome is not
- * known, is said however little room there is. */
+ * context window. A compaction makes that room where it can, and they join the history whole; else
+ * the one that would cross the limit is stored and shown by a few lines, those after it only say
+ * that they were skipped. That a call was interrupted, or that its outcome is not known, is said
+ * however little room there is. */
 #include "engine/run_state.h"
 
 #include "base/clip.h"

@@ -1,12 +1,15 @@
 /* compact.h - a long history becomes a summary of it, before the window is full.
  *
- * Due at the start of a run and between rounds, when the context is at or over the threshold; never
- * during an answer, and never twice for one overflow: neither a summary that failed nor one that
- * did not help is tried again before the context has grown by a twentieth of the window. The model
- * is asked aside for a summary; the history is then that summary as one assistant message,
- * "[Context Summary] ...", and one user message with what must not be forgotten. The system prompt
- * is not part of it and stays, and so do system messages. What goes wrong leaves the history as it
- * is, and it is told; being interrupted leaves it too. The journal keeps what was summarised. */
+ * Due at the start of a run and between rounds, when the context is at or over the threshold, or
+ * would be with the results of a batch; never during an answer, and never twice for one overflow:
+ * neither a summary that failed nor one that did not help is tried again before the context has
+ * grown by a twentieth of the window. Old and large results are taken out first, if that gains
+ * enough. Else the model is asked aside for a summary; the history is then that summary as one
+ * assistant message, "[Context Summary] ...", and one user message with what must not be forgotten.
+ * Results that no model has seen yet stay behind it, with the answer that called for them. The
+ * system prompt is not part of it and stays, and so do system messages. What goes wrong leaves the
+ * history as it is, and it is told; being interrupted leaves it too. The journal keeps what was
+ * summarised. */
 #ifndef KEEL_SESSION_COMPACT_H
 #define KEEL_SESSION_COMPACT_H
 

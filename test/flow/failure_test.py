@@ -309,7 +309,7 @@ class Proxies(FlowTest):
 
     def test_a_proxy_for_https_is_asked_for_a_tunnel_and_not_told_the_key(self):
         proxy = self.provider(Answer([], 403))
-        result = self.keel("-p", "--model", "anthropic/m", "hi", env={
+        result = self.keel("-p", "--model", "anthropic/claude-haiku-4-5", "hi", env={
             "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": "https://api.invalid",
             "HTTPS_PROXY": proxy.url})
         self.assert_refused(result, 1, "proxy")

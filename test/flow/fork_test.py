@@ -42,7 +42,7 @@ class Fork(AgentTest):
             ANTHROPIC, Turn(Call("Write", file_path="a.txt", content="one\n")),
             Turn(Call("Bash", command="seq 1 20000; echo two > a.txt")), Turn("Done."))
         self.talk(provider, "--session-id", ORIGINAL, LONG_PROMPT)
-        [handle] = set(re.findall(r"[0-9a-f]{64}", provider.requests[-1].body.decode()))
+        [handle] = set(re.findall(r'handle \\"(out_[0-9]+)', provider.requests[-1].body.decode()))
         return handle
 
     def fork_by_command(self):

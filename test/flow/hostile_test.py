@@ -134,6 +134,7 @@ class ValuesWithoutNumber(HostileTest):
     def test_in_a_list_of_models(self):
         provider = self.provider(Answer([b'{"data": [' + b"0," * MANY + b"0]}"],
                                         content_type="application/json"))
+        provider.lists = True
         result = self.keel("models", "--refresh", env=ANTHROPIC.environment(provider))
         self.assertEqual(len(provider.requests), 1)
         self.assertIn("more values than the limit of 1048576", result.out + result.err)

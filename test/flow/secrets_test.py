@@ -135,7 +135,7 @@ class Tools(Secrets):
     def test_a_long_result_is_stored_without_it(self):
         (self.project / "env").write_text(f"KEY={KEY}\n" * 5000)
         self.run_tool(Call("Bash", command="cat env"))
-        self.assertIn("is stored", self.results())
+        self.assertIn("call tool_output with handle", self.results())
         for path in self.home.rglob("*"):
             if path.is_file():
                 self.assertNotIn(KEY.encode(), path.read_bytes(), path)

@@ -67,6 +67,10 @@ class Model {
             const pieces = [];
             req.on('data', piece => pieces.push(piece));
             req.on('end', () => {
+                if (req.method === 'GET') { // a question about its models
+                    res.writeHead(404).end();
+                    return;
+                }
                 this.requests.push(JSON.parse(Buffer.concat(pieces).toString()));
                 answer(res, this.turns.length > 1 ? this.turns.shift() : this.turns[0]);
             });
