@@ -56,6 +56,7 @@ class StrictMock(FlowTest):
         protocol = BY_NAME[name]
         self.user_settings({"providers": {"mock": {
             "type": name, "baseUrl": self.url + protocol.prefix, "model": "m", "apiKey": "k",
+            "contextWindow": 100_000,
             **profile}}})
         result = self.keel("-p", "--append-system-prompt", "Be brief.", prompt)
         self.assert_fine(result)
