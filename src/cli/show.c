@@ -301,10 +301,12 @@ static bool is_routine(const struct event_notice *n)
 
 static void show_notice(struct show *s, const struct event_notice *n)
 {
-    if (strcmp(n->source, "background") == 0 && s->flags & (SHOW_LONG_WAITS | SHOW_DETAILS)) {
+    bool is_wait = strcmp(n->source, "background") == 0;
+
+    if (is_wait && s->flags & SHOW_RETRIES)
         say_line(s, FAINT, n->text);
-        return;
-    }
+    else if (is_wait && s->flags & (SHOW_LONG_WAITS | SHOW_DETAILS))
+        cli_tell("%" STR_FMT, STR_ARG(n->text));
     if (n->severity != SEVERITY_WARNING && n->severity != SEVERITY_ERROR)
         return;
     if (is_routine(n) && !(s->flags & SHOW_DETAILS))

@@ -15,7 +15,7 @@ enum show_flags {
     SHOW_RESULTS = 1 << 3,   /* the first lines of what tools give back */
     SHOW_RETRIES = 1 << 4,
     SHOW_DETAILS = 1 << 5,    /* how long, how much, what it cost */
-    SHOW_LONG_WAITS = 1 << 6, /* of retries: those of more than 2 s */
+    SHOW_LONG_WAITS = 1 << 6, /* for retries, over 2 s; for background commands */
 };
 
 struct show {

@@ -182,7 +182,7 @@ void run_replace_history(struct run *r, const struct new_message *messages, size
         struct event e = {.body.message = {.message = messages[i].message,
                                            .index = i,
                                            .mutation = "compact",
-                                           .n_of = i ? 0 : n,
+                                           .n_of = n,
                                            .is_kept = messages[i].is_kept}};
 
         run_emit(r, EVENT_HISTORY, &e);

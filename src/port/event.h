@@ -97,7 +97,7 @@ struct event_message {
     /* HISTORY: "append"; or what the history begins anew with, from index 0 on: "clear" (no
      * message), "compact", "rewind", "fork-base" */
     const char *mutation;
-    /* "compact" at index 0: the number of its messages. One that a crash has cut off counts for
+    /* "compact": the number of its messages. One that a crash has cut off counts for
      * nothing: the history stays what it was. 0: not told. */
     size_t n_of;
     bool is_kept;        /* "compact": it was in the history before, perhaps longer */

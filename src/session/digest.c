@@ -10,6 +10,12 @@ static struct str first_line(struct str text)
     return str_slice(text, 0, MIN(end == STR_NONE ? text.n : end, (size_t)PREVIEW_BYTES));
 }
 
+/* A compaction counts when its last message is there. */
+static bool is_whole(const struct event_message *m)
+{
+    return m->n_of == 0 || m->index + 1 == m->n_of;
+}
+
 bool digest_event(struct store_summary *u, struct arena *a, const struct event *e)
 {
     if (e->type == EVENT_RUN_BEGIN) {
@@ -19,7 +25,7 @@ bool digest_event(struct store_summary *u, struct arena *a, const struct event *
             u->preview = arena_str(a, first_line(e->body.run.input));
         return true;
     }
-    if (e->type == EVENT_HISTORY && e->body.message.message) {
+    if (e->type == EVENT_HISTORY && e->body.message.message && is_whole(&e->body.message)) {
         u->n_messages = e->body.message.index + 1;
         return true;
     }

@@ -73,7 +73,8 @@ class Demo(KeelTest):
                                            "  - text: the end\n")
         result = self.keel("demo", "--fast", "--script", script)
         self.assert_status(result, 0)
-        self.assertTrue(result.out.startswith("too many requests; trying again in 1.5 s\nlater\n"),
+        self.assertTrue(result.out.startswith("too many requests; trying again in 1.5 s "
+                                              "(attempt 2 of 10)\nlater\n"),
                         result)
         self.assertIn("\nthe end\n", result.out)
         self.assertEqual(result.err, "keel: no key\n")

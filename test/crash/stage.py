@@ -73,6 +73,8 @@ class Provider(scripted.Provider):
         self.cases = {}
 
     def take_answer(self, request):
+        if self.asks_about_models(request):
+            return scripted.json_answer({"error": "not found"}, 404)
         case = self.cases[request.path.split("/")[1]]
         case.requests.append(request)
         answer = agent.play(ANTHROPIC, next_turn(case.turns, request.json))

@@ -87,12 +87,18 @@ class Told(BackgroundTest):
 
 
 class Waiting(BackgroundTest):
+    def assert_waited(self, result, answer, what):
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, answer + "\n")
+        self.assertEqual(result.err,
+                         f"keel: waiting up to 600 s for {what} (Ctrl-C ends the wait)\n")
+
     def test_the_answer_waits_for_what_runs_and_comes_after_it(self):
         session = self.new_id()
         provider = self.play(ANTHROPIC, Turn(background("sleep 0.5; echo finished > bg.txt")),
                              Turn("Started."), Turn("It has finished."))
         result = self.run_agent(ANTHROPIC, provider, "--session-id", session, "go")
-        self.assert_answer(result, "It has finished.")
+        self.assert_waited(result, "It has finished.", "1 background command: bash_1")
         self.assertEqual((self.project / "bg.txt").read_text(), "finished\n")
         self.assertIn("ended with exit code 0", self.sent(provider))
         self.assertEqual(len(provider.requests), 3)
@@ -103,7 +109,8 @@ class Waiting(BackgroundTest):
         provider = self.play(ANTHROPIC,
                              Turn(background("sleep 0.2"), background("sleep 0.6; echo late")),
                              Turn("Started."), Turn("Both."))
-        self.assert_answer(self.run_agent(ANTHROPIC, provider, "go"), "Both.")
+        self.assert_waited(self.run_agent(ANTHROPIC, provider, "go"), "Both.",
+                           "2 background commands: bash_1, bash_2")
         self.assertIn(" (sleep 0.2) ended with exit code 0.", self.sent(provider))
         self.assertIn("  | late", self.sent(provider))
 
@@ -116,7 +123,7 @@ class Waiting(BackgroundTest):
         self.assert_status(result, 0)
         self.assertEqual(result.out, "It runs.\n")
         self.assertRegex(result.err, r"background command bash_1 \(echo listening; sleep 1000\) "
-                                     r"was stopped; its output is stored as [0-9a-f]{64}")
+                                     r"was stopped; its output is stored as out_1$")
         self.assertEqual(len(provider.requests), 2)
         self.assert_same(session)
 

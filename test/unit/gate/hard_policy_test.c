@@ -32,13 +32,13 @@ TEST(a_refusal_says_what_to_do_instead_and_how_it_can_be_allowed)
         yard_judge(&y, &edit, "@/out/x")->reason,
         yard_text(&y,
                   "Permission denied: @/out/x is outside the workspace @/proj. Write in the "
-                  "workspace instead, or in $TMPDIR with Bash. The user can add a directory with "
+                  "workspace instead. The user can add a directory with "
                   "--add-dir @/out or allow it with a rule such as Edit(/@/out/x)."));
     assert_str(
         yard_judge(&y, &write_tool, "@/out/x")->reason,
         yard_text(&y,
                   "Permission denied: @/out/x is outside the workspace @/proj. Write in the "
-                  "workspace instead, or in $TMPDIR with Bash. The user can add a directory with "
+                  "workspace instead. The user can add a directory with "
                   "--add-dir @/out or allow it with a rule such as Write(/@/out/x)."));
     assert_str(yard_judge(&y, &edit, ".git/config")->reason,
                yard_text(&y,
