@@ -12,6 +12,7 @@ void output_init(struct output *o)
 {
     strbuf_init(&o->head, HEAD_BYTES);
     tail_init(&o->tail, OUTPUT_MAX_BYTES - HEAD_BYTES);
+    o->n_newlines = 0;
 }
 
 void output_done(struct output *o)
