@@ -28,18 +28,16 @@ TEST(a_refusal_says_what_to_do_instead_and_how_it_can_be_allowed)
     AUTO(yard) struct yard y;
 
     yard_init(&y);
-    assert_str(
-        yard_judge(&y, &edit, "@/out/x")->reason,
-        yard_text(&y,
-                  "Permission denied: @/out/x is outside the workspace @/proj. Write in the "
-                  "workspace instead. The user can add a directory with "
-                  "--add-dir @/out or allow it with a rule such as Edit(/@/out/x)."));
-    assert_str(
-        yard_judge(&y, &write_tool, "@/out/x")->reason,
-        yard_text(&y,
-                  "Permission denied: @/out/x is outside the workspace @/proj. Write in the "
-                  "workspace instead. The user can add a directory with "
-                  "--add-dir @/out or allow it with a rule such as Write(/@/out/x)."));
+    assert_str(yard_judge(&y, &edit, "@/out/x")->reason,
+               yard_text(&y,
+                         "Permission denied: @/out/x is outside the workspace @/proj. Write in the "
+                         "workspace instead. The user can add a directory with "
+                         "--add-dir @/out or allow it with a rule such as Edit(/@/out/x)."));
+    assert_str(yard_judge(&y, &write_tool, "@/out/x")->reason,
+               yard_text(&y,
+                         "Permission denied: @/out/x is outside the workspace @/proj. Write in the "
+                         "workspace instead. The user can add a directory with "
+                         "--add-dir @/out or allow it with a rule such as Write(/@/out/x)."));
     assert_str(yard_judge(&y, &edit, ".git/config")->reason,
                yard_text(&y,
                          "Permission denied: @/proj/.git/config is protected: no tool writes to "
