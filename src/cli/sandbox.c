@@ -123,6 +123,8 @@ static struct err *run_in(struct job *j, struct launcher *launcher)
     proc_free(p);
     after = launcher_ended(launcher, &notes);
     j->status = status.exited ? status.exit_code : 128 + status.signal;
+    if (status.lost_protection)
+        cli_tell(PROC_LOST_PROTECTION);
     if (!e)
         return after;
     err_ignore(after, "the first error counts");

@@ -2,10 +2,10 @@
  *
  * It is written to be read in one sitting: main.c reads the options and chooses the mode,
  * namespace.c makes the namespaces, command.c becomes the command, monitor.c waits and ends the
- * tree, tree.c finds descendants where there is no namespace. A sandbox is built by policy.c, which
- * reads what keel wants, locate.c, which opens what that names, mounts.c, listener.c, privileges.c,
- * landlock.c and seccomp.c with filter.c; notices.c lets keel see what the command changes. Nothing
- * here allocates. */
+ * tree, tree.c finds descendants where there is no namespace, covers.c looks after mounts. A
+ * sandbox is built by policy.c, which reads what keel wants, locate.c, which opens what that names,
+ * mounts.c, listener.c, privileges.c, landlock.c and seccomp.c with filter.c; notices.c lets keel
+ * see what the command changes. Nothing here allocates. */
 #ifndef KEEL_EXEC_EXEC_H
 #define KEEL_EXEC_EXEC_H
 
@@ -58,10 +58,12 @@ struct root_fds {
      * most items share them with the one before. */
     struct {
         int fd;
-        size_t n_bytes; /* of the item's path from its root: that of this directory */
+        size_t n_bytes;  /* of the item's path from its root: that of this directory */
+        bool is_watched; /* covers.c */
     } dirs[32];
     unsigned n_dirs;
     const struct policy_item *dirs_of;
+    int own; /* the file system of what stands in the place of hidden things: mounts.c */
 };
 bool roots_begin(struct root_fds *roots);                                       /* with "/" */
 struct fault roots_open(const struct policy_header *p, struct root_fds *roots); /* POLICY_ROOT */
@@ -76,6 +78,8 @@ int open_below(int dir, const char *path);
  * for. Who begins with the first again calls locate_anew(). */
 int locate(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st);
 void locate_anew(struct root_fds *roots);
+/* Whatever is there by now, or nothing (ENOENT and the like). */
+int locate_now(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st);
 /* The same for where the machine has it, before anything is mounted. */
 int locate_source(const struct root_fds *roots, const struct policy_item *item,
                   struct stat *ret_st);
@@ -103,6 +107,9 @@ struct fault namespace_enter(const struct options *o, struct exec_place *place);
 
 /* The steps of a sandbox, in their order. The first is for init, the others for the command. */
 struct fault mounts_build(const struct policy_header *p, struct root_fds *roots);
+/* The same for one place, later: binds it to itself, or puts what cannot be opened over it. */
+bool mounts_pin(const struct policy_item *item, int place);
+bool mounts_hide(const struct root_fds *roots, int place, const struct stat *st);
 /* Where the command starts: the directory that keel has chosen, or none. */
 struct fault cwd_enter(const struct policy_header *p, struct root_fds *roots);
 struct fault privileges_drop(bool keep_files); /* root's rights over files may stay */

@@ -69,6 +69,23 @@ static inline int kernel_fsmount(int fd, unsigned flags, unsigned attributes)
     return (int)syscall(SYS_fsmount, fd, flags, attributes);
 }
 
+/* What statx() tells; the rest of it is not used. */
+struct kernel_statx {
+    uint32_t unused;
+    uint32_t block_size;
+    uint64_t attributes;
+    uint64_t more[5];
+    uint64_t known_attributes;
+    uint64_t rest[24];
+};
+_Static_assert(sizeof(struct kernel_statx) == 256, "as large as the kernel's");
+#define KERNEL_STATX_MOUNT_ROOT 0x2000ull /* Linux 5.8 */
+
+static inline int kernel_statx(int fd, struct kernel_statx *ret)
+{
+    return (int)syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, /* mask= */ 0, ret);
+}
+
 static inline int kernel_pidfd_open(pid_t pid)
 {
     return (int)syscall(SYS_pidfd_open, pid, 0);

@@ -181,6 +181,7 @@ static int open_above(struct root_fds *roots, const struct policy_item *item, co
             return -1;
         at = (size_t)(end - path) + 1;
         roots->dirs[roots->n_dirs].fd = fd;
+        roots->dirs[roots->n_dirs].is_watched = false;
         roots->dirs[roots->n_dirs++].n_bytes = at - 1;
     }
     *ret_name = path[at] ? path + at : ".";
@@ -198,6 +199,15 @@ int locate(struct root_fds *roots, const struct policy_item *item, struct stat *
         return locate_name(roots, item, ret_st, NULL);
     dir = open_above(roots, item, &name);
     return compare(item, dir < 0 ? -1 : openat(dir, name, FLAGS), ret_st);
+}
+
+int locate_now(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st)
+{
+    const char *name;
+    int dir = open_above(roots, item, &name);
+    int fd = dir < 0 ? -1 : openat(dir, name, FLAGS);
+
+    return fd < 0 || fstat(fd, ret_st) == 0 ? fd : close_with(fd, errno);
 }
 
 int locate_name(struct root_fds *roots, const struct policy_item *item, struct stat *ret_st,

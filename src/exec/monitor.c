@@ -1,9 +1,11 @@
 /* monitor.c - waits for the command, for keel and for the clock, and ends the tree.
  *
- * Three things end it: the command's own end, a request, or the end of the control channel (keel
- * closed it or died). Then every process gets TERM, and KILL when it is still there after the
- * grace period. Having no child left means having no descendant left, since orphans become
- * children of their init or subreaper. */
+ * Four things end it: the command's own end, a request, the end of the control channel (keel closed
+ * it or died), and a protected place that lies open and cannot be covered again (covers.h). Then
+ * every process gets TERM, and KILL when it is still there after the grace period. Having no child
+ * left means having no descendant left, since orphans become children of their init or subreaper.
+ */
+#include "exec/covers.h"
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -38,8 +40,10 @@ struct monitor {
     pid_t command;
     bool command_ended;
     struct exec_record end; /* of the command, until it has been told */
-    bool is_hurried;        /* the grace period is UNASKED_GRACE_MS at most */
-    bool has_more;          /* children to reap, perhaps */
+    struct covers covers;
+    bool is_uncovered; /* that is why it was ended */
+    bool is_hurried;   /* the grace period is UNASKED_GRACE_MS at most */
+    bool has_more;     /* children to reap, perhaps */
     int exit_code;
     enum phase phase;
     int64_t wake_ms;                  /* counts from ENDING on, */
@@ -165,6 +169,8 @@ static void note_command_end(struct monitor *m, int status)
     m->end = WIFEXITED(status)
                  ? (struct exec_record){.kind = EXEC_EXITED, .value = WEXITSTATUS(status)}
                  : (struct exec_record){.kind = EXEC_SIGNALLED, .value = WTERMSIG(status)};
+    if (m->is_uncovered)
+        m->end.step = EXEC_STEP_CHANGED;
 }
 
 /* Most commands leave nothing behind: then keel hears both at once. */
@@ -219,20 +225,38 @@ static bool advance(struct monitor *m)
 
 static int poll_timeout_ms(const struct monitor *m)
 {
-    int64_t left_ms = m->wake_ms - now_ms();
+    int64_t now = now_ms(), left_ms = m->wake_ms - now;
+    int look_ms = covers_timeout_ms(&m->covers, now);
 
     if (m->has_more)
         return 0;
-    return m->phase == RUNNING ? -1 : left_ms > 0 ? (int)left_ms : 0;
+    if (m->phase == RUNNING)
+        return look_ms;
+    if (left_ms < 0)
+        return 0;
+    return look_ms >= 0 && look_ms < left_ms ? look_ms : (int)left_ms;
+}
+
+/* What lies open cannot be covered again: nobody of the tree may go on. */
+static void look_at_covers(struct monitor *m)
+{
+    if (covers_look(&m->covers, now_ms()))
+        return;
+    covers_end(&m->covers);
+    m->is_uncovered = true;
+    end_tree(m, 0);
 }
 
 static void supervise(struct monitor *m)
 {
     while (reap(m) && advance(m)) {
-        struct pollfd fds[] = {{m->signals, POLLIN, 0}, {m->control, POLLIN, 0}};
+        struct pollfd fds[] = {
+            {m->signals, POLLIN, 0}, {m->control, POLLIN, 0}, {m->covers.events, POLLIN, 0}};
 
-        if (poll(fds, 2, poll_timeout_ms(m)) < 0)
+        if (poll(fds, 3, poll_timeout_ms(m)) < 0)
             continue;
+        if (fds[2].revents || covers_timeout_ms(&m->covers, now_ms()) == 0)
+            look_at_covers(m);
         if (fds[0].revents)
             read_signal(m);
         if (m->control >= 0 && fds[1].revents)
@@ -262,7 +286,8 @@ static struct fault prepare_rules(struct exec_place *place)
 
 int monitor_run(const struct options *o, struct exec_place *place)
 {
-    struct monitor m = {.control = o->control, .grace_ms = o->grace_ms, .mode = place->mode};
+    struct monitor m = {
+        .control = o->control, .grace_ms = o->grace_ms, .mode = place->mode, .covers = COVERS_NONE};
     struct fault fault;
     sigset_t heard;
 
@@ -279,7 +304,10 @@ int monitor_run(const struct options *o, struct exec_place *place)
         return EXIT_CANNOT_RUN;
     }
     report_start(o->control, place);
-    roots_close(&place->roots);
+    if (place->policy && place->mode == EXEC_MODE_NAMESPACE)
+        covers_begin(&m.covers, place->policy, &place->roots, now_ms());
+    else
+        roots_close(&place->roots);
     release_fds(o->control);
     sigemptyset(&heard);
     sigaddset(&heard, SIGCHLD);

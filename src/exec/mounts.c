@@ -107,20 +107,25 @@ static bool mount_new(const char *type, const char *const options[][2], const ch
 
 struct builder {
     struct root_fds *roots;
-    int own; /* a file system for all that the machine's has no place for */
     int shm;
     int devices[8];
 };
 
 /* A part of the sandbox's own file system, with a mount of its own. */
-static int clone_own(const struct builder *b, const char *name)
+static int clone_own(const struct root_fds *roots, const char *name)
 {
-    return kernel_open_tree(b->own, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+    return kernel_open_tree(roots->own, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+}
+
+/* What stands in the place of a hidden thing. */
+static int clone_closed(const struct root_fds *roots, mode_t mode)
+{
+    return clone_own(roots, S_ISDIR(mode) ? "directory" : "file");
 }
 
 static int make_own_directory(const struct builder *b, const char *name, mode_t mode)
 {
-    return mkdirat(b->own, name, mode) == 0 ? clone_own(b, name) : -1;
+    return mkdirat(b->roots->own, name, mode) == 0 ? clone_own(b->roots, name) : -1;
 }
 
 /* What stands in the place of a hidden file: nobody opens it. Root would read a file whatever its
@@ -136,19 +141,19 @@ static bool make_closed_file(int dir)
     return file >= 0 && close(file) == 0;
 }
 
-/* One file system, as each takes 0.1 ms: a file and an empty directory that are closed to
- * all, shared memory, and the holders. It lies below the new /proc, where no path leads, and
- * becomes read-only with the rest; what was cloned before stays writable. */
+/* One file system for all that the machine's has no place for, as each takes 0.1 ms: a file and an
+ * empty directory that are closed to all, shared memory, and the holders. It lies below the new
+ * /proc, where no path leads, and becomes read-only with the rest; what was cloned before stays
+ * writable. */
 static bool make_own(struct builder *b)
 {
     static const char *const options[][2] = {{"mode", "0700"}, {NULL, NULL}};
 
-    b->own = new_mount("tmpfs", options);
-    if (b->own < 0)
+    int own = b->roots->own = new_mount("tmpfs", options);
+
+    if (own < 0 || !make_closed_file(own) || mkdirat(own, "directory", 0) < 0)
         return false;
-    if (!make_closed_file(b->own) || mkdirat(b->own, "directory", 0) < 0)
-        return false;
-    if (kernel_move_mount(b->own, AT_FDCWD, "/proc", 0) < 0)
+    if (kernel_move_mount(own, AT_FDCWD, "/proc", 0) < 0)
         return false;
     b->shm = make_own_directory(b, "shm", 01777);
     return b->shm >= 0;
@@ -211,7 +216,7 @@ static bool mask_proc(const struct builder *b)
     for (const char *const *path = masked_in_proc; *path; path++) {
         if (access(*path, R_OK) < 0 || stat(*path, &st) < 0)
             continue;
-        mount = clone_own(b, S_ISDIR(st.st_mode) ? "directory" : "file");
+        mount = clone_closed(b->roots, st.st_mode);
         if (mount < 0 || !attach(mount, *path))
             return false;
     }
@@ -372,7 +377,7 @@ static bool cover(const struct builder *b, const struct policy_item *item, int h
     if (S_ISLNK(st.st_mode))
         return true; /* what it leads to is hidden by its own name */
     if (mount < 0)
-        mount = clone_own(b, S_ISDIR(st.st_mode) ? "directory" : "file");
+        mount = clone_closed(b->roots, st.st_mode);
     done = mount >= 0 && attach_cover(b, item, mount, dir, name);
     if (holder < 0)
         close_with(mount, errno);
@@ -387,10 +392,28 @@ static bool set_right(int mount, uint32_t kind)
 }
 
 /* Binds it to itself. */
+bool mounts_pin(const struct policy_item *item, int place)
+{
+    int mount = clone_tree(place);
+    bool done = mount >= 0 && set_right(mount, item->kind) && attach_at(mount, place);
+
+    close_with(mount, errno);
+    return done;
+}
+
+bool mounts_hide(const struct root_fds *roots, int place, const struct stat *st)
+{
+    int mount = clone_closed(roots, st->st_mode);
+    bool done = mount >= 0 && attach_at(mount, place);
+
+    close_with(mount, errno);
+    return done;
+}
+
 static bool pin(const struct builder *b, const struct policy_item *item)
 {
     struct stat st;
-    int place = locate(b->roots, item, &st), mount;
+    int place = locate(b->roots, item, &st);
     bool done;
 
     if (place < 0)
@@ -399,9 +422,7 @@ static bool pin(const struct builder *b, const struct policy_item *item)
         close(place);
         return true;
     }
-    mount = clone_tree(place);
-    done = mount >= 0 && set_right(mount, item->kind) && attach_at(mount, place);
-    close_with(mount, errno);
+    done = mounts_pin(item, place);
     close_with(place, errno);
     return done;
 }

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 8
+#define EXEC_PROTOCOL_VERSION 9
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -56,9 +56,11 @@ enum exec_kind {
     EXEC_STARTED = 1, /* value: enum exec_mode */
     EXEC_FAILED,      /* value: errno; the command never ran */
     EXEC_REFUSED,     /* value: errno, step, item: the sandbox could not be built */
-    EXEC_EXITED,      /* value: exit code; item 1: EXEC_GONE as well */
-    EXEC_SIGNALLED,   /* value: signal; the same */
-    EXEC_LOST,        /* it has gained privileges: KILL did not reach it */
+    /* value: exit code; item 1: EXEC_GONE as well; step EXEC_STEP_CHANGED: keel-exec has ended it,
+     * as a protected place was replaced from outside and could not be covered again. */
+    EXEC_EXITED,
+    EXEC_SIGNALLED, /* value: signal; the same */
+    EXEC_LOST,      /* it has gained privileges: KILL did not reach it */
     /* Comes with the listener of the calls in write_calls.h (SCM_RIGHTS): the kernel holds each of
      * them until it is answered there. value: 0, or an errno and no listener. */
     EXEC_NOTICES,

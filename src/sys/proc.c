@@ -274,6 +274,7 @@ static struct err *wait_supervised(struct proc *p)
         p->status = (struct proc_status){.exited = true, .exit_code = record.value};
     else
         p->status = (struct proc_status){.signalled = true, .signal = record.value};
+    p->status.lost_protection = record.step == EXEC_STEP_CHANGED;
     p->has_status = true;
     p->tree_is_gone = record.item && can_say_last_word(p);
     return NULL;

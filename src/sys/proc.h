@@ -83,10 +83,16 @@ struct proc_spec {
 
 enum proc_stream { PROC_OUT, PROC_ERR };
 
+/* Why a confined command was ended, for people and models. */
+#define PROC_LOST_PROTECTION                                                                       \
+    "keel ended the command: another program replaced something that is protected from it, and "   \
+    "keel could not protect it again. Check that place, then start the command again."
+
 struct proc_status {
     bool exited, signalled;
-    int exit_code; /* when exited */
-    int signal;    /* when signalled */
+    int exit_code;        /* when exited */
+    int signal;           /* when signalled */
+    bool lost_protection; /* its supervisor ended it: PROC_LOST_PROTECTION */
 };
 
 struct proc;

@@ -148,6 +148,8 @@ static struct err *write_text(const struct follow *f, struct str command,
 
     if (!f->timed_out && (f->status.signalled || f->status.exit_code != 0))
         add_failure(&f->status, meaning, r);
+    if (f->status.lost_protection)
+        tool_result_addf(r, "(" PROC_LOST_PROTECTION ")\n");
     tell_gap(output, r->text.n > 0, r);
     TRY(output_add_text(output, &r->text));
     if (place.n) {

@@ -517,12 +517,124 @@ class SeveralKeels(Planting):
         self.assertFalse((sub / ".git/modules").exists())
 
 
-def ways(*cases):
+class Replaced(PlantedTest):
+    """A program outside of the sandbox puts something else where a mount protects or hides, while a
+    command runs: the kernel takes the mount away, or lets it move along."""
+
+    def setUp(self):
+        super().setUp()
+        self.process = None
+
+    def begin(self, script):
+        """It says that it runs, and goes on when the person has done something."""
+        self.process = self.start("sandbox", "--", "sh", "-c", f"echo; read -r _; {script}",
+                                  stdin=subprocess.PIPE)
+        self.assertEqual(self.process.stdout.readline(), b"\n")
+
+    def go_on(self):
+        out, err = self.process.communicate(b"\n")
+        return out.decode(), err.decode()
+
+    def when(self, is_open, then):
+        """What a command does that looks whether it may, until it may not, and then tries."""
+        return (f"n=0; while {is_open} && [ $n -lt 100000 ]; do n=$((n + 1)); done; {then}")
+
+
+class ProtectedFileReplaced(Replaced):
+    def stays_protected(self, how, path=".git/config"):
+        self.begin(self.when(f"[ -w {path} ]", f"echo evil >>{path}; echo evil >x; mv -f x {path}; "
+                             f"rm -f {path}; echo runs on"))
+        self.as_person(how)
+        replaced = (self.project / path).read_text()
+        out, err = self.go_on()
+        self.assertEqual((out, self.process.returncode), ("runs on\n", 0), err)
+        self.assertEqual((self.project / path).read_text(), replaced, err)
+        return err
+
+    def test_by_git(self):
+        err = self.stays_protected("git config user.name Person")
+        self.assertIn("Person", (self.project / ".git/config").read_text())
+        self.assertNotIn("keel-untrusted", err)
+
+    def test_that_was_renamed_before(self):
+        """As editors do. Then the mount moves along."""
+        self.stays_protected("mv .git/config .git/old && cp .git/old .git/config")
+
+    def test_that_was_removed_before(self):
+        self.stays_protected("cp .git/config new && rm .git/config && mv new .git/config")
+
+    def test_by_exchange(self):
+        self.stays_protected("cp .git/config new && python3 -c 'import ctypes; ctypes.CDLL(None)."
+                             "renameat2(-100, b\"new\", -100, b\".git/config\", 2)'")
+
+    def test_again_and_again(self):
+        self.stays_protected("for i in $(seq 50); do git config user.name $i; done")
+
+    def test_where_nothing_can_be_watched(self):
+        """Then it is found by the clock."""
+        limit = "/proc/sys/user/max_inotify_instances"
+        self.prefix = [*self.prefix, "unshare", "--user", "--map-root-user", "sh", "-c",
+                       f'echo 0 >{limit} && exec "$@"', "-"]
+        self.stays_protected("git config user.name Person")
+
+
+class WhatCannotBeProtectedAgain(Replaced):
+    def is_ended(self, how, script="exec sleep 1000"):
+        self.begin(script)
+        self.as_person(how)
+        out, err = self.process.communicate()
+        self.assertNotEqual(self.process.returncode, 0)
+        self.assertIn(b"another program replaced something that is protected", err)
+
+    def test_a_directory(self):
+        """A process may have it open already, and would work below the mount."""
+        self.is_ended("mv .git/hooks old && mkdir .git/hooks")
+
+    def test_a_directory_above(self):
+        self.is_ended("mv .git old && cp -r old .git")
+
+    def test_a_link(self):
+        self.is_ended("cp .git/config c && ln -sf ../c .git/config")
+
+    def test_a_file_that_the_command_has_open(self):
+        (self.project / "new").write_text((self.project / ".git/config").read_text())
+        self.process = self.start("sandbox", "--", "sh", "-c", "exec 3>>new; echo; exec sleep 1000")
+        self.process.stdout.readline()
+        self.as_person("mv new .git/config")
+        _, err = self.process.communicate()
+        self.assertIn(b"another program replaced something that is protected", err)
+
+    def test_a_model_is_told(self):
+        pipe = Bell(self.project / "pipe")
+        self.addCleanup(os.close, pipe.fd)
+        provider = self.play(ANTHROPIC, self.bash("echo >pipe; exec sleep 1000"), Turn("Done."))
+        process = self.start_agent(ANTHROPIC, provider, "go")
+        pipe.wait()
+        self.as_person("mv .git/hooks old && mkdir .git/hooks")
+        self.result = self.finish(process)
+        self.assert_status(self.result, 0)
+        self.assertIn("keel ended the command: another program replaced",
+                      str(provider.requests[-1].body))
+
+
+class HiddenFileReplaced(Replaced):
+    def test_stays_hidden(self):
+        (self.project / "key").write_text("old\n")
+        self.user_settings({"permissions": {"deny": ["Read(key)"]}})
+        self.begin(self.when("[ \"$(cat key 2>&1)\" = secret ]", "cat key; echo runs on"))
+        self.as_person("echo secret >new && mv new key")
+        out, err = self.go_on()
+        self.assertEqual(out, "runs on\n", err)
+
+
+def ways(*cases, only_mounts=False):
     """Every case in every way that this machine and this user have."""
     for case in cases:
         for name, is_user, has_namespaces in (
                 ("", False, True), ("AsUser", True, True), ("Confined", False, False),
                 ("AsConfinedUser", True, False)):
+            if only_mounts and not has_namespaces:
+                continue
             prefix = ([] if has_namespaces else WITHOUT_NAMESPACES) + (AS_USER if is_user else [])
             made = type(case.__name__ + name, (case,), {
                 "prefix": prefix, "is_user": is_user, "has_namespaces": has_namespaces,
@@ -532,7 +644,9 @@ def ways(*cases):
             yield made
 
 
-for way in ways(InTheBackground, WorkspaceInAnAddedDirectory, KeelDies, SeveralKeels):
+for way in (*ways(InTheBackground, WorkspaceInAnAddedDirectory, KeelDies, SeveralKeels,
+                  HiddenFileReplaced),
+            *ways(ProtectedFileReplaced, WhatCannotBeProtectedAgain, only_mounts=True)):
     globals()[way.__name__] = way
 del way
 

@@ -85,6 +85,8 @@ void shell_describe(const struct shell *k, struct strbuf *out)
         strbuf_add_cstr(out, " by ");
         follow_add_signal(out, s->signal);
     }
+    if (s->lost_protection)
+        strbuf_add_cstr(out, " (" PROC_LOST_PROTECTION ")");
 }
 
 void shell_add_details(const struct shell *k, struct arena *a, struct json *details)

@@ -1,0 +1,344 @@
+/* covers.c - finds places that have lost their mounts, and covers them again. */
+#include "exec/covers.h"
+
+#include "exec/kernel.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+enum {
+    FIRST_LOOK_MS = 20,    /* most commands have ended by then */
+    BLIND_PERIOD_MS = 100, /* between two looks where inotify has no room for us */
+    WRITER_PERIOD_MS = 10,
+    MAX_WRITING_MS = 1000, /* for an editor that has just made the file */
+    MAX_PASSES = 8,
+    MAX_READS = 16,
+};
+
+#define NAME_EVENTS (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
+
+/* --- what has happened --- */
+
+/* Is it one of the names that lead to the item? */
+static bool is_on_the_way(const struct policy_item *item, const char *name)
+{
+    size_t n = strlen(name);
+    const char *at = item->text;
+
+    while ((at = strstr(at, name))) {
+        if (at > item->text && at[-1] == '/' && (at[n] == '/' || at[n] == 0))
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+static bool matters(const struct covers *c, const struct inotify_event *event)
+{
+    if (event->mask & IN_Q_OVERFLOW)
+        return true;
+    if (!(event->mask & NAME_EVENTS) || event->len == 0)
+        return false;
+    policy_each(item, c->policy)
+    {
+        if (is_on_the_way(item, event->name))
+            return true;
+    }
+    return false;
+}
+
+/* Has a name changed that leads to one of the places? A command that makes events faster than they
+ * are read has all places looked at, as often as we come to it. */
+static bool read_events(struct covers *c)
+{
+    _Alignas(struct inotify_event) char buffer[4096];
+    bool found = false;
+    ssize_t n = 0;
+
+    for (int i = 0; i < MAX_READS && (n = read(c->events, buffer, sizeof buffer)) > 0; i++)
+        for (ssize_t at = 0; at < n && !found;) {
+            const struct inotify_event *event = (const struct inotify_event *)(buffer + at);
+
+            found = matters(c, event);
+            at += (ssize_t)(sizeof *event + event->len);
+        }
+    return found || n > 0;
+}
+
+/* A path to what a descriptor names. */
+struct fd_path {
+    char text[32];
+};
+
+static struct fd_path path_of_fd(int fd)
+{
+    static const char prefix[] = "/proc/self/fd/";
+    struct fd_path path = {0};
+    size_t at = sizeof prefix - 1;
+    char digits[16];
+    int n = 0;
+
+    memcpy(path.text, prefix, at);
+    do
+        digits[n++] = (char)('0' + fd % 10);
+    while (fd /= 10);
+    while (n > 0)
+        path.text[at++] = digits[--n];
+    return path;
+}
+
+/* One that is watched already stays so. A directory that this user may not read is none that the
+ * command gets into. */
+static void watch(struct covers *c, int dir)
+{
+    int watch = c->events >= 0
+                    ? inotify_add_watch(c->events, path_of_fd(dir).text, NAME_EVENTS | IN_ONLYDIR)
+                    : 0;
+
+    if (watch < 0 && errno != EACCES)
+        c->is_blind = true;
+    if (watch > c->last_watch) { /* the kernel counts upwards */
+        c->last_watch = watch;
+        c->has_new_watch = true;
+    }
+}
+
+/* The directories on the way to the item that was located last. */
+static void watch_way(struct covers *c, const struct policy_item *item)
+{
+    for (unsigned i = 0; i < c->roots->n_dirs; i++)
+        if (!c->roots->dirs[i].is_watched) {
+            watch(c, c->roots->dirs[i].fd);
+            c->roots->dirs[i].is_watched = true;
+        }
+    if (c->roots->n_dirs == 0)
+        watch(c, c->roots->fd[item->root]);
+}
+
+/* --- what is there --- */
+
+/* Kernels before 5.8 do not tell, and neither do they of one that has moved along. */
+static bool is_mount(int fd)
+{
+    struct kernel_statx st = {0};
+
+    if (kernel_statx(fd, &st) < 0)
+        return false;
+    return !(st.known_attributes & KERNEL_STATX_MOUNT_ROOT) ||
+           st.attributes & KERNEL_STATX_MOUNT_ROOT;
+}
+
+static bool is_read_only(int fd)
+{
+    struct statvfs st;
+
+    return fstatvfs(fd, &st) == 0 && st.f_flag & ST_RDONLY;
+}
+
+static bool is_own(const struct root_fds *roots, const struct stat *st)
+{
+    struct stat own;
+
+    return fstat(roots->own, &own) == 0 && own.st_dev == st->st_dev;
+}
+
+/* A link cannot be covered. keel looks after one that it has seen; what a hidden one leads to is
+ * hidden by its own name. */
+static bool may_be_link(const struct policy_item *item, const struct stat *st)
+{
+    return item->kind == POLICY_HIDDEN || item->kind == POLICY_HOLDER ||
+           (item->expect == POLICY_THIS && item->device == st->st_dev && item->inode == st->st_ino);
+}
+
+static bool is_covered(const struct covers *c, const struct policy_item *item, int fd,
+                       const struct stat *st)
+{
+    if (S_ISLNK(st->st_mode))
+        return may_be_link(item, st);
+    switch (item->kind) {
+    case POLICY_READ_ONLY:
+        return is_read_only(fd);
+    case POLICY_ANCHOR:
+        return is_mount(fd);
+    case POLICY_HIDDEN:
+    case POLICY_HOLDER:
+        return is_own(c->roots, st);
+    }
+    return true;
+}
+
+/* --- who writes --- */
+
+/* Not the command, if the file is somebody else's. */
+static bool may_be_written(const struct stat *st)
+{
+    return geteuid() == 0 || st->st_uid == geteuid() || st->st_mode & (S_IWGRP | S_IWOTH);
+}
+
+/* A descriptor that was opened before the file was covered writes on. */
+static bool remember_writers(struct covers *c, int place, const struct stat *st, int64_t now_ms)
+{
+    int fd;
+
+    if (!may_be_written(st))
+        return true;
+    if (c->n_written == COVERS_MAX_WRITTEN)
+        return false;
+    fd = open(path_of_fd(place).text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    c->written[c->n_written++] = (struct written_file){fd, now_ms + MAX_WRITING_MS};
+    return true;
+}
+
+/* The kernel grants a lease for reading when nobody has the file open for writing, by whatever
+ * descriptor, also one that is mapped or on its way through a socket. */
+static bool has_writers(int fd)
+{
+    if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
+        return true;
+    fcntl(fd, F_SETLEASE, F_UNLCK);
+    return false;
+}
+
+static bool look_for_writers(struct covers *c, int64_t now_ms)
+{
+    for (unsigned i = 0; i < c->n_written;) {
+        struct written_file *file = &c->written[i];
+
+        if (!has_writers(file->fd)) {
+            close(file->fd);
+            *file = c->written[--c->n_written];
+        } else if (errno != EAGAIN || now_ms >= file->until_ms) {
+            return false;
+        } else {
+            i++;
+        }
+    }
+    return true;
+}
+
+/* --- covering --- */
+
+enum state {
+    COVERED,
+    LOOK_AGAIN, /* it was not, and was covered, or exchanged once more before it could be */
+    OPEN,
+};
+
+static enum state cover_again(struct covers *c, const struct policy_item *item, int place,
+                              const struct stat *st, int64_t now_ms)
+{
+    if (item->kind == POLICY_HIDDEN) {
+        mounts_hide(c->roots, place, st);
+        return LOOK_AGAIN;
+    }
+    if (item->kind != POLICY_READ_ONLY || !S_ISREG(st->st_mode))
+        return OPEN;
+    return !mounts_pin(item, place) || remember_writers(c, place, st, now_ms) ? LOOK_AGAIN : OPEN;
+}
+
+static bool is_nothing(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == EACCES || error == ELOOP;
+}
+
+/* What did not exist when the command started in a place where it can write may be its own. keel
+ * looks at it afterwards. */
+static enum state look_at(struct covers *c, const struct policy_item *item, int64_t now_ms)
+{
+    enum state state = COVERED;
+    struct stat st;
+    int fd;
+
+    if (item->kind < POLICY_HOLDER || item->kind > POLICY_ANCHOR || item->expect == POLICY_ABSENT)
+        return COVERED;
+    fd = locate_now(c->roots, item, &st);
+    if (fd < 0 && !is_nothing(errno))
+        return OPEN;
+    watch_way(c, item);
+    if (fd < 0)
+        return COVERED;
+    if (!is_covered(c, item, fd, &st))
+        state = cover_again(c, item, fd, &st, now_ms);
+    close(fd);
+    return state;
+}
+
+static enum state look_at_all(struct covers *c, int64_t now_ms)
+{
+    enum state all = COVERED;
+
+    locate_anew(c->roots);
+    policy_each(item, c->policy)
+    {
+        enum state state = look_at(c, item, now_ms);
+
+        if (state > all)
+            all = state;
+    }
+    locate_anew(c->roots);
+    return all;
+}
+
+/* What was covered may have been exchanged meanwhile, and so may have been what was looked at
+ * before its directory was watched: then all is looked at again. */
+static bool cover_all(struct covers *c, int64_t now_ms)
+{
+    enum state state;
+    int n = 0;
+
+    do {
+        c->has_new_watch = false;
+        state = look_at_all(c, now_ms);
+    } while (state != OPEN && (state == LOOK_AGAIN || c->has_new_watch) && ++n < MAX_PASSES);
+    return state == COVERED;
+}
+
+void covers_begin(struct covers *c, const struct policy_header *p, struct root_fds *roots,
+                  int64_t now_ms)
+{
+    *c = (struct covers){
+        .policy = p, .roots = roots, .events = -1, .look_at_ms = now_ms + FIRST_LOOK_MS};
+}
+
+void covers_end(struct covers *c)
+{
+    while (c->n_written > 0)
+        close(c->written[--c->n_written].fd);
+    if (c->events >= 0)
+        close(c->events);
+    *c = COVERS_NONE;
+}
+
+int covers_timeout_ms(const struct covers *c, int64_t now_ms)
+{
+    int64_t at_ms = c->look_at_ms;
+
+    if (!c->policy || at_ms < 0)
+        return -1;
+    return at_ms <= now_ms ? 0 : (int)(at_ms - now_ms);
+}
+
+bool covers_look(struct covers *c, int64_t now_ms)
+{
+    bool is_due = c->events < 0 || c->is_blind;
+
+    if (c->events < 0 && !c->is_blind) {
+        c->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+        c->is_blind = c->events < 0;
+    }
+    if (c->events >= 0)
+        is_due |= read_events(c);
+    if ((is_due && !cover_all(c, now_ms)) || !look_for_writers(c, now_ms))
+        return false;
+    c->look_at_ms = c->n_written  ? now_ms + WRITER_PERIOD_MS
+                    : c->is_blind ? now_ms + BLIND_PERIOD_MS
+                                  : -1;
+    return true;
+}
