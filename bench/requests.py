@@ -255,7 +255,7 @@ def describe(agent, tasks):
 
 def main():
     model, rows = Model(), []
-    for agent in seats(sys.argv[1], model.url, sys.argv[2:] or ("keel", "claude", "codex", "pi")):
+    for agent in seats(os.path.abspath(sys.argv[1]), model.url, sys.argv[2:] or ("keel", "claude", "codex", "pi")):
         rows.append(describe(agent, [run_task(agent, model, *task) for task in TASKS]))
         version = subprocess.run([agent.command[0], "--version"], capture_output=True, text=True,
                                  stdin=subprocess.DEVNULL)

@@ -96,8 +96,10 @@ static struct err *read_wait(struct print *p)
     const struct json *setting = settings_get(p->runtime.settings, "background.waitSeconds");
     int64_t seconds = p->input ? 0 : json_int_or(setting, DEFAULT_WAIT_SECONDS);
 
-    TRY(args_int(p->args, "wait-background", 0, MAX_WAIT_SECONDS,
-                 MAX(MIN(seconds, (int64_t)MAX_WAIT_SECONDS), (int64_t)0), &seconds));
+    if (seconds < 0 || seconds > MAX_WAIT_SECONDS)
+        return err_new(ERR_VALIDATION, "background.waitSeconds must be from 0 to %d, not %lld",
+                       MAX_WAIT_SECONDS, (long long)seconds);
+    TRY(args_int(p->args, "wait-background", 0, MAX_WAIT_SECONDS, seconds, &seconds));
     p->agent_options.wait_background_ms = (uint64_t)seconds * 1000;
     return NULL;
 }

@@ -14,6 +14,17 @@ static struct err *tell_mismatch(const struct schema_report *report)
     return err_new(ERR_VALIDATION, "the answer does not fit the schema: %s", strbuf_cstr(&places));
 }
 
+static struct err *tell_no_json(struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error;
+    AUTO_FREE char *why = err_message(e);
+    struct str place = str_of(why), prefix = S("not valid JSON: ");
+
+    if (str_starts(place, prefix))
+        place = str_skip(place, prefix.n);
+    return err_new(e->kind, "the answer is not JSON: %" STR_FMT, STR_ARG(place));
+}
+
 struct err *answer_parse(const struct json *output_schema, struct str text, struct arena *a,
                          const struct json **ret_value)
 {
@@ -27,7 +38,7 @@ struct err *answer_parse(const struct json *output_schema, struct str text, stru
     TRY(schema_compile(output_schema, NULL, &schema));
     e = json_parse(a, fenced_json(text), 0, &value);
     if (e)
-        return err_wrap(e, "the answer is not JSON");
+        return tell_no_json(e);
     TRY(schema_validate(schema, value, &scratch, &is_valid, &report));
     if (!is_valid)
         return tell_mismatch(&report);

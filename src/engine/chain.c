@@ -166,8 +166,8 @@ static struct err *explain_wait(const struct ask *a, struct err *take_error, uin
     struct err *e;
 
     if (take_error->retry_after_ms < 0)
-        e = err_wrap(take_error, "gave up after %llu s of waits between attempts",
-                     (unsigned long long)(a->waited_ms / 1000));
+        e = err_wrap(take_error, "gave up: the waits between attempts would take more than %llu s",
+                     (unsigned long long)(a->chain->max_wait_ms / 1000));
     else
         e = err_wrap(take_error, "the provider asks to wait %llu s, retry.maxSeconds leaves %llu s",
                      (unsigned long long)((delay_ms + 999) / 1000),

@@ -204,13 +204,14 @@ struct err *early_take(struct call *c, bool *ret_expired)
 {
     struct early_call *x = c->run->early->first;
     struct waker waker;
-    struct err *e = NULL;
+    struct err *e;
 
     while (x->call.index != c->index)
         x = x->next;
     x->is_used = true;
     waker_init(&waker);
     x->waiting = &waker;
+    e = task_yield(); /* what is ready begins first, as beside calls that are not early */
     while (!x->is_over && !e)
         e = waker_park(&waker);
     x->waiting = NULL;

@@ -147,6 +147,9 @@ MUST_USE struct err *run_compact(struct run *r);
  * model was asked to continue, or to mend it. The result's text is all of the answer. */
 MUST_USE struct err *unfinished_check(struct run *r, const struct message *answer,
                                       bool *ret_goes_on);
+/* Does the result's text fit its schema? If not, the model is asked again, as often as the policy
+ * lets it. */
+MUST_USE struct err *unfinished_fit(struct run *r, bool *ret_goes_on);
 
 /* What was cut off or empty is behind: the model has called tools, or its answer was taken. */
 void unfinished_reset(struct run *r);

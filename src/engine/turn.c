@@ -213,11 +213,14 @@ static struct err *end_turn(struct run *r, bool *ret_is_over)
 /* A call of the last batch may have given the answer. */
 static struct err *take_given_answer(struct run *r, bool *ret_is_over)
 {
+    bool goes_on = false;
+
     r->result->text = arena_str(&r->result->arena, r->given_answer);
     r->result->is_given = true;
     r->given_answer = (struct str){0};
-    TRY(answer_check(r, r->result->text));
-    return end_turn(r, ret_is_over);
+    TRY(unfinished_fit(r, &goes_on));
+    *ret_is_over = !goes_on;
+    return goes_on ? NULL : end_turn(r, ret_is_over);
 }
 
 static struct err *take_answer(struct run *r, const struct message *answer, bool *ret_is_over)

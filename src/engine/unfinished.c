@@ -83,7 +83,7 @@ static struct err *mend_empty(struct run *r, const struct message *answer, bool 
 }
 
 /* The model reads what is wrong and where, as often as the policy lets it. */
-static struct err *mend_shape(struct run *r, bool *ret_goes_on)
+struct err *unfinished_fit(struct run *r, bool *ret_goes_on)
 {
     AUTO(err) struct err *e = answer_check(r, r->result->text);
     AUTO_FREE char *why = e ? err_message(e) : NULL;
@@ -128,7 +128,7 @@ struct err *unfinished_check(struct run *r, const struct message *answer, bool *
                         "say it in other words, or ask another model");
     if (is_empty(answer) && r->n_continued == 0)
         return mend_empty(r, answer, ret_goes_on);
-    return mend_shape(r, ret_goes_on);
+    return unfinished_fit(r, ret_goes_on);
 }
 
 /* --- resuming --- */

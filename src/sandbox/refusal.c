@@ -243,6 +243,15 @@ static bool names(const struct sandbox_policy *p, struct str command, struct str
     return false;
 }
 
+/* Credentials may be hidden a second time, as what not everybody may read. */
+static bool is_repeated(const struct sandbox_policy *p, size_t at)
+{
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(p->hidden[i], p->hidden[at]) == 0)
+            return true;
+    return false;
+}
+
 /* An empty directory and a hidden one look the same. */
 bool sandbox_name_hidden(const struct sandbox *s, const struct command_ending *e,
                          struct strbuf *out)
@@ -253,7 +262,7 @@ bool sandbox_name_hidden(const struct sandbox *s, const struct command_ending *e
     if (!e->failed && e->output.n > SHORT_OUTPUT)
         return false;
     for (size_t i = 0; i < p->n_hidden && n < MAX_NAMED; i++)
-        if (names(p, e->command, str_of(p->hidden[i])))
+        if (names(p, e->command, str_of(p->hidden[i])) && !is_repeated(p, i))
             strbuf_addf(out, "%s%s",
                         n++ ? ", "
                             : "Hidden from commands by a rule, and so neither "

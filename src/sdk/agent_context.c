@@ -71,14 +71,25 @@ static bool is_told_of(const struct agent *a, const char *tool)
     return false;
 }
 
-static struct str describe_plan_mode(const struct agent *a)
+/* Which commands the mode does not let run by themselves. */
+static const char *describe_commands(const struct agent *a)
 {
-    if (is_told_of(a, TOOL_EXIT_PLAN_MODE))
-        return S("plan. Look around and work out a plan, then call " TOOL_EXIT_PLAN_MODE
-                 " with it. Until it is approved every change is refused: Write, Edit, commands "
-                 "that do more than look");
-    return S("plan. Look around and give a plan as your answer. Every change is refused: Write, "
-             "Edit, commands that do more than look");
+    const struct permission_rules *rules = &a->gate.rules;
+
+    return rules->looks_freely && !rules->other_shell ? ", commands that do more than look"
+                                                      : ", commands";
+}
+
+static struct str describe_plan_mode(const struct agent *a, const char *verb, struct arena *scratch)
+{
+    return arena_format(
+        scratch,
+        "plan. Look around and %s every change is refused: Write, Edit%s. Requests to the web and "
+        "reading outside the workspace %s",
+        is_told_of(a, TOOL_EXIT_PLAN_MODE) ? "work out a plan, then call " TOOL_EXIT_PLAN_MODE
+                                             " with it. Until it is approved"
+                                           : "give a plan as your answer. In this mode",
+        describe_commands(a), verb);
 }
 
 /* What would be asked is refused where no one can be asked. */
@@ -86,12 +97,11 @@ static struct str describe_mode(const struct agent *a, struct arena *scratch)
 {
     const char *verb =
         a->asker ? "need the person's consent" : "are refused unless a rule allows them";
-    const char *commands =
-        a->gate.rules.commands_run_freely ? "" : ", commands that do more than look";
+    const char *commands = a->gate.rules.commands_run_freely ? "" : describe_commands(a);
 
     switch (a->plan.mode) {
     case MODE_PLAN:
-        return describe_plan_mode(a);
+        return describe_plan_mode(a, verb, scratch);
     case MODE_DEFAULT:
         return arena_format(scratch,
                             "default. Changes of files%s, requests to the web and reading outside "
@@ -105,8 +115,11 @@ static struct str describe_mode(const struct agent *a, struct arena *scratch)
     case MODE_BYPASS:
         break;
     }
-    return S("bypassPermissions. No call needs consent, so take care. Protected files and the "
-             "limits on commands stay");
+    return a->tool_config.is_confined
+               ? S("bypassPermissions. No call needs consent, so take care. Protected files and "
+                   "the limits on commands stay")
+               : S("bypassPermissions. No call needs consent, so take care. Protected files stay "
+                   "protected");
 }
 
 static void add_hosts(struct strbuf *text, const struct net_patterns *allowed)

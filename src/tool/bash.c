@@ -83,7 +83,8 @@ static struct err *run_in_background(struct tool_context *c, struct str command,
     if (!k)
         return NULL;
     tool_result_addf(r,
-                     "Runs in the background as %s. Read what it prints with BashOutput, end it "
+                     "Runs in the background as %s. You are told when it ends; until then read "
+                     "what it prints with BashOutput, end it "
                      "with KillShell.",
                      shell_id(k));
     details = tool_result_details(r);

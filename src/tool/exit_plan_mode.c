@@ -88,6 +88,11 @@ static struct err *exit_plan_mode_run(const struct tool *t, struct tool_context 
                                  "Continue with the task.");
         return NULL;
     }
+    if (!str_trim(plan).n) {
+        tool_result_fail(result, "The plan is empty. Call " TOOL_EXIT_PLAN_MODE
+                                 " with the whole plan as its text.");
+        return NULL;
+    }
     if (c->answer)
         answer = *c->answer;
     else

@@ -313,9 +313,12 @@ static struct err *cut_pages(const struct read_job *job)
             "pages count from 1: give one, such as 3, or a range, such as 1-5");
     TRY(media_cut_pages(pdf->data, (uint32_t)first, (uint32_t)last, &job->result->arena, &pdf->data,
                         &n_pages));
-    tool_result_addf(job->result, " It has %u page%s; pages %u-%u are here.", n_pages,
-                     n_pages == 1 ? "" : "s", (unsigned)first,
-                     (unsigned)MIN(last, (int64_t)n_pages));
+    last = MIN(last, (int64_t)n_pages);
+    tool_result_addf(job->result, " It has %u page%s; ", n_pages, n_pages == 1 ? "" : "s");
+    if (first == last)
+        tool_result_addf(job->result, "page %u is here.", (unsigned)first);
+    else
+        tool_result_addf(job->result, "pages %u-%u are here.", (unsigned)first, (unsigned)last);
     return NULL;
 }
 
@@ -360,8 +363,8 @@ struct tool tool_read = {
         "Reads a file. Text comes with line numbers (number, tab, line): 2000 lines from offset, "
         "unless limit says otherwise. Lines over 10000 characters and results over 100000 bytes "
         "are cut, and a note says how to continue. Read a whole file rather than many small parts "
-        "of it; of a large one read the part you need. Images (PNG, JPEG, GIF, WebP, up to 5 MiB) "
-        "and PDF documents (up to 20 MiB) are shown to you if you can see them. Notebooks (.ipynb) "
+        "of it; of a large one read the part you need. Images (PNG, JPEG, GIF, WebP; large ones "
+        "are scaled) and PDF documents are shown to you if you can see them. Notebooks (.ipynb) "
         "come as cells with their outputs; offset and limit count cells. Read a file before you "
         "change it with Edit or Write. Directories cannot be read: use Glob.",
     .schema =

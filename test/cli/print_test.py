@@ -208,9 +208,12 @@ class Prompts(FlowTest):
             self.assertIn("Network: loopback, example.com\n",
                           self.surroundings_of("--permission-mode", mode))
         self.user_settings({"sandbox": {"enabled": False}})
-        self.assertIn("Commands: not confined", self.surroundings_of())
-        self.assertIn("Commands: not confined",
-                      self.surroundings_of("--dangerously-skip-permissions"))
+        text = self.surroundings_of()
+        self.assertIn("Commands: not confined", text)
+        self.assertIn("Changes of files, commands, requests", text)  # looking asks as well
+        text = self.surroundings_of("--dangerously-skip-permissions")
+        self.assertIn("Commands: not confined", text)
+        self.assertNotIn("limits on commands", text)
         self.user_settings({"permissions": {"sandboxedCommands": "auto"}})
         self.assertNotIn("commands that do more", self.surroundings_of())
 
@@ -219,11 +222,13 @@ class Prompts(FlowTest):
         self.assertIn("Permission mode: plan. ", text)
         self.assertIn("call ExitPlanMode", text)
         self.assertIn("Commands: only those that look, in a sandbox without network", text)
+        self.assertIn("Requests to the web and reading outside the workspace are refused", text)
         text = self.surroundings_of("--permission-mode", "plan", "--tools", "Read")
         self.assertIn("give a plan as your answer", text)
         self.user_settings({"sandbox": {"enabled": False}})
-        self.assertIn("Commands: refused in this mode\n",
-                      self.surroundings_of("--permission-mode", "plan"))
+        text = self.surroundings_of("--permission-mode", "plan")
+        self.assertIn("Commands: refused in this mode\n", text)
+        self.assertNotIn("do more than look", text)
 
     def tools_of(self, *arguments, **run):
         provider = self.provider(ANTHROPIC.answer())

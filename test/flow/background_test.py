@@ -137,6 +137,13 @@ class Waiting(BackgroundTest):
                 self.assertEqual(result.out, "It runs.\n")
                 self.assertIn("bash_1 (sleep 1000) was stopped", result.err)
 
+    def test_a_time_that_cannot_be_is_refused(self):
+        for seconds in (-1, 604801):
+            self.user_settings({"background": {"waitSeconds": seconds}})
+            result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Hm.")), "go")
+            self.assert_status(result, 2)
+            self.assertIn("background.waitSeconds must be from 0 to 604800", result.err)
+
     def test_the_model_hears_of_it_in_the_next_run(self):
         provider = self.play(ANTHROPIC, Turn(background("echo listening; sleep 1000")),
                              Turn("It runs."))

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import threading
 
+import media_files
 import scripted
 from abort_test import read_until
 from agent import Call, Turn
@@ -96,6 +97,22 @@ class Begins(EarlyTest):
         body = self.one.requests[1].body.decode()
         self.assertLess(body.index("this is a.txt"), body.index("this is b.txt"))
         self.assertEqual(self.counts(), [3, 3, 0])
+        self.assert_whole()
+
+    def test_a_large_picture_that_was_over_early_replays(self):
+        """Its result is loaded from the store, and others would begin meanwhile."""
+        (self.project / "a.png").write_bytes(media_files.noise(200, 200))
+        files = [self.project / f"{n}.txt" for n in range(8)]
+        for file in files:
+            file.write_text("text\n")
+        turn = Turn(read("a.png"), *[read(file.name) for file in files])
+        answer = self.answer(turn, IsRead(files[-1]))
+        for number, file in reversed(list(enumerate(files[:-1], 1))):
+            at = [i for i, piece in enumerate(answer.pieces) if isinstance(piece, bytes) and
+                  ENDS[ANTHROPIC.name] in piece][number] + 1
+            answer.pieces.insert(at, IsRead(file))
+        self.run_answers(answer, self.done())
+        self.assertEqual(self.counts(), [9, 9, 0])
         self.assert_whole()
 
     def test_what_a_read_has_seen_may_be_edited_afterwards(self):

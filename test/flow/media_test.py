@@ -290,6 +290,10 @@ class Media(AgentTest):
         self.assertIn("It has 40 pages; pages 3-5 are here.", text)
         self.assertEqual(ask_media(COUNT, base64.b64decode(file["data"])).n_pages, 3)
 
+    def test_one_page_is_told_as_one(self):
+        text, _ = self.result_of(self.read("long.pdf", pdf(40), pages="3"))
+        self.assertIn("It has 40 pages; page 3 is here.", text)
+
     def test_a_document_of_many_pages_is_told_and_read_in_parts(self):
         text, files = self.result_of(self.read("book.pdf", pdf(300)))
         self.assertEqual(files, [])

@@ -43,6 +43,23 @@ class Headless(PlanTest):
         self.assertEqual((line["subtype"], line["is_error"], line["result"]),
                          ("success", False, PLAN))
 
+    def test_a_plan_that_does_not_fit_the_schema_is_asked_for_again(self):
+        session = self.new_id()
+        provider = self.play(ANTHROPIC, Turn(self.plan()), Turn('{"steps": 2}'))
+        result = self.run_agent(ANTHROPIC, provider, "--session-id", session, "--json-schema",
+                                '{"type": "object"}', "go", mode="plan")
+        self.assert_answer(result, '{"steps":2}')
+        self.assertIn("the answer is not JSON: line 1", provider.requests[1].body.decode())
+        self.assert_taken(ANTHROPIC, provider)
+        for command in ("verify", "replay"):
+            self.assert_status(self.keel("session", command, session), 0)
+
+    def test_an_empty_plan_is_none(self):
+        provider = self.play(ANTHROPIC, Turn(Call("ExitPlanMode", plan=" \n")), Turn(self.plan()))
+        result = self.run_agent(ANTHROPIC, provider, "go", mode="plan")
+        self.assert_answer(result, PLAN)
+        self.assertIn("The plan is empty", self.results(ANTHROPIC, provider))
+
     def test_a_terminal_shows_the_plan_after_what_streamed(self):
         provider = self.play(ANTHROPIC, Turn("I have one.", self.plan()))
         screen = self.on_terminal("-p", "--model", "anthropic/m", "--permission-mode", "plan", "go",

@@ -115,6 +115,11 @@ class Shell:
         self.assertIn("(Hidden from commands by a rule, and so neither empty nor missing: "
                       f"{self.project.resolve()}/vault.", out[0])
 
+    def test_a_place_that_is_hidden_twice_is_named_once(self):
+        out = self.run_lines("cat /etc/shadow")
+        self.assertIn("/etc/shadow: Permission denied", out[0])
+        self.assertNotIn("/etc/shadow, /etc/shadow", out[0])
+
 
 class WithNamespaces:
     """What is refused there in another way than without."""

@@ -388,8 +388,8 @@ static struct err *wait_for_bytes(struct session_task *t, const char *id, size_t
     } while (0)
 
 #define STARTED(id)                                                                                \
-    "Runs in the background as " id ". Read what it prints with BashOutput, end it with "          \
-    "KillShell."
+    "Runs in the background as " id ". You are told when it ends; until then read what it prints " \
+    "with BashOutput, end it with KillShell."
 
 SESSION_TEST(a_background_command_is_read_while_it_runs)
 {
