@@ -24,6 +24,36 @@ enum {
 
 /* --- what has happened --- */
 
+/* Most names that come and go, such as those of locks and objects, lead nowhere: a bit of their
+ * sum says so at once. */
+static unsigned sum_of(const char *name)
+{
+    unsigned sum = 0;
+
+    for (; *name && *name != '/'; name++)
+        sum = sum * 31 + (unsigned char)*name;
+    return sum % COVERS_NAME_BITS;
+}
+
+static void note_names(struct covers *c)
+{
+    policy_each(item, c->policy)
+    {
+        for (const char *slash = item->text; slash; slash = strchr(slash + 1, '/')) {
+            unsigned sum = sum_of(slash + 1);
+
+            c->names[sum / 64] |= 1ull << sum % 64;
+        }
+    }
+}
+
+static bool may_matter(const struct covers *c, const char *name)
+{
+    unsigned sum = sum_of(name);
+
+    return c->names[sum / 64] >> sum % 64 & 1;
+}
+
 /* Is it one of the names that lead to the item? */
 static bool is_on_the_way(const struct policy_item *item, const char *name)
 {
@@ -42,7 +72,7 @@ static bool matters(const struct covers *c, const struct inotify_event *event)
 {
     if (event->mask & IN_Q_OVERFLOW)
         return true;
-    if (!(event->mask & NAME_EVENTS) || event->len == 0)
+    if (!(event->mask & NAME_EVENTS) || event->len == 0 || !may_matter(c, event->name))
         return false;
     policy_each(item, c->policy)
     {
@@ -122,7 +152,7 @@ static void watch_way(struct covers *c, const struct policy_item *item)
 
 /* --- what is there --- */
 
-/* Kernels before 5.8 do not tell, and neither do they of one that has moved along. */
+/* Kernels before 5.8 do not tell. */
 static bool is_mount(int fd)
 {
     struct kernel_statx st = {0};
@@ -180,22 +210,6 @@ static bool may_be_written(const struct stat *st)
     return geteuid() == 0 || st->st_uid == geteuid() || st->st_mode & (S_IWGRP | S_IWOTH);
 }
 
-/* A descriptor that was opened before the file was covered writes on. */
-static bool remember_writers(struct covers *c, int place, const struct stat *st, int64_t now_ms)
-{
-    int fd;
-
-    if (!may_be_written(st))
-        return true;
-    if (c->n_written == COVERS_MAX_WRITTEN)
-        return false;
-    fd = open(path_of_fd(place).text, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    c->written[c->n_written++] = (struct written_file){fd, now_ms + MAX_WRITING_MS};
-    return true;
-}
-
 /* The kernel grants a lease for reading when nobody has the file open for writing, by whatever
  * descriptor, also one that is mapped or on its way through a socket. */
 static bool has_writers(int fd)
@@ -204,6 +218,26 @@ static bool has_writers(int fd)
         return true;
     fcntl(fd, F_SETLEASE, F_UNLCK);
     return false;
+}
+
+/* A descriptor that was opened before the file was covered writes on. */
+static bool remember_writers(struct covers *c, int place, const struct stat *st, int64_t now_ms)
+{
+    int fd;
+
+    if (!may_be_written(st))
+        return true;
+    fd = open(path_of_fd(place).text, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    if (!has_writers(fd))
+        return close(fd) == 0;
+    if (c->n_written == COVERS_MAX_WRITTEN) {
+        close(fd);
+        return false;
+    }
+    c->written[c->n_written++] = (struct written_file){fd, now_ms + MAX_WRITING_MS};
+    return true;
 }
 
 static bool look_for_writers(struct covers *c, int64_t now_ms)
@@ -330,6 +364,7 @@ bool covers_look(struct covers *c, int64_t now_ms)
     bool is_due = c->events < 0 || c->is_blind;
 
     if (c->events < 0 && !c->is_blind) {
+        note_names(c);
         c->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
         c->is_blind = c->events < 0;
     }

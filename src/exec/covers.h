@@ -15,7 +15,7 @@
 
 #include "exec/exec.h"
 
-enum { COVERS_MAX_WRITTEN = 16 };
+enum { COVERS_MAX_WRITTEN = 16, COVERS_NAME_BITS = 4096 };
 
 struct covers {
     const struct policy_header *policy; /* NULL: there is nothing to look after */
@@ -23,8 +23,9 @@ struct covers {
     int events; /* of inotify; -1 */
     int last_watch;
     bool has_new_watch;
-    bool is_blind;      /* not all can be watched: look by the clock */
-    int64_t look_at_ms; /* -1: when there are events */
+    uint64_t names[COVERS_NAME_BITS / 64]; /* that lead to places, by their sums */
+    bool is_blind;                         /* not all can be watched: look by the clock */
+    int64_t look_at_ms;                    /* -1: when there are events */
     /* Files that were covered again, until nobody has them open for writing. */
     struct written_file {
         int fd;

@@ -537,7 +537,7 @@ class Replaced(PlantedTest):
 
     def when(self, is_open, then):
         """What a command does that looks whether it may, until it may not, and then tries."""
-        return (f"n=0; while {is_open} && [ $n -lt 100000 ]; do n=$((n + 1)); done; {then}")
+        return (f"n=0; while {is_open} && [ $n -lt 20000 ]; do n=$((n + 1)); done; {then}")
 
 
 class ProtectedFileReplaced(Replaced):
