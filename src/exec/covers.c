@@ -14,8 +14,8 @@
 enum {
     FIRST_LOOK_MS = 20,    /* most commands have ended by then */
     BLIND_PERIOD_MS = 100, /* between two looks where inotify has no room for us */
-    WRITER_PERIOD_MS = 10,
-    MAX_WRITING_MS = 1000, /* for an editor that has just made the file */
+    USE_PERIOD_MS = 10,
+    MAX_USE_MS = 1000, /* for an editor that has just made the file */
     MAX_PASSES = 8,
     MAX_READS = 16,
 };
@@ -23,6 +23,36 @@ enum {
 #define NAME_EVENTS (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
 
 /* --- what has happened --- */
+
+/* Most names that come and go, such as those of locks and objects, lead nowhere: a bit of their
+ * sum says so at once. */
+static unsigned sum_of(const char *name)
+{
+    unsigned sum = 0;
+
+    for (; *name && *name != '/'; name++)
+        sum = sum * 31 + (unsigned char)*name;
+    return sum % COVERS_NAME_BITS;
+}
+
+static void note_names(struct covers *c)
+{
+    policy_each(item, c->policy)
+    {
+        for (const char *slash = item->text; slash; slash = strchr(slash + 1, '/')) {
+            unsigned sum = sum_of(slash + 1);
+
+            c->names[sum / 64] |= 1ull << sum % 64;
+        }
+    }
+}
+
+static bool may_matter(const struct covers *c, const char *name)
+{
+    unsigned sum = sum_of(name);
+
+    return c->names[sum / 64] >> sum % 64 & 1;
+}
 
 /* Is it one of the names that lead to the item? */
 static bool is_on_the_way(const struct policy_item *item, const char *name)
@@ -42,7 +72,7 @@ static bool matters(const struct covers *c, const struct inotify_event *event)
 {
     if (event->mask & IN_Q_OVERFLOW)
         return true;
-    if (!(event->mask & NAME_EVENTS) || event->len == 0)
+    if (!(event->mask & NAME_EVENTS) || event->len == 0 || !may_matter(c, event->name))
         return false;
     policy_each(item, c->policy)
     {
@@ -122,7 +152,7 @@ static void watch_way(struct covers *c, const struct policy_item *item)
 
 /* --- what is there --- */
 
-/* Kernels before 5.8 do not tell, and neither do they of one that has moved along. */
+/* Kernels before 5.8 do not tell. */
 static bool is_mount(int fd)
 {
     struct kernel_statx st = {0};
@@ -172,7 +202,7 @@ static bool is_covered(const struct covers *c, const struct policy_item *item, i
     return true;
 }
 
-/* --- who writes --- */
+/* --- who has it open --- */
 
 /* Not the command, if the file is somebody else's. */
 static bool may_be_written(const struct stat *st)
@@ -180,45 +210,57 @@ static bool may_be_written(const struct stat *st)
     return geteuid() == 0 || st->st_uid == geteuid() || st->st_mode & (S_IWGRP | S_IWOTH);
 }
 
-/* A descriptor that was opened before the file was covered writes on. */
-static bool remember_writers(struct covers *c, int place, const struct stat *st, int64_t now_ms)
+enum use { FREE, IN_USE, UNSAFE };
+
+/* What was opened before the file was covered leads below the mount; one for reading as well, as
+ * /proc/self/fd opens it again. The kernel grants a lease for writing when nobody else has the file
+ * open, by whatever descriptor, also one that is mapped or on its way through a socket; but for
+ * those that only name it (O_PATH). A file that nobody has open gets no second name either. It is
+ * open here for a moment only: another supervisor may ask the same. */
+static enum use use_of(int place)
 {
+    int fd = open(path_of_fd(place).text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    enum use use = FREE;
+    struct stat st;
+
+    if (fd < 0)
+        return errno == EWOULDBLOCK ? IN_USE : UNSAFE; /* somebody holds a lease */
+    if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
+        use = errno == EAGAIN ? IN_USE : UNSAFE;
+    else if (fstat(fd, &st) < 0 || st.st_nlink > 1)
+        use = UNSAFE;
+    close(fd);
+    return use;
+}
+
+static bool remember_users(struct covers *c, int place, const struct stat *st, int64_t now_ms)
+{
+    enum use use = may_be_written(st) ? use_of(place) : FREE;
     int fd;
 
-    if (!may_be_written(st))
-        return true;
-    if (c->n_written == COVERS_MAX_WRITTEN)
-        return false;
-    fd = open(path_of_fd(place).text, O_RDONLY | O_CLOEXEC);
+    if (use != IN_USE)
+        return use == FREE;
+    fd = c->n_used < COVERS_MAX_USED ? fcntl(place, F_DUPFD_CLOEXEC, 0) : -1;
     if (fd < 0)
         return false;
-    c->written[c->n_written++] = (struct written_file){fd, now_ms + MAX_WRITING_MS};
+    c->used[c->n_used++] = (struct used_file){fd, now_ms + MAX_USE_MS};
     return true;
 }
 
-/* The kernel grants a lease for reading when nobody has the file open for writing, by whatever
- * descriptor, also one that is mapped or on its way through a socket. */
-static bool has_writers(int fd)
+static bool look_for_users(struct covers *c, int64_t now_ms)
 {
-    if (fcntl(fd, F_SETLEASE, F_RDLCK) < 0)
-        return true;
-    fcntl(fd, F_SETLEASE, F_UNLCK);
-    return false;
-}
+    for (unsigned i = 0; i < c->n_used;) {
+        struct used_file *file = &c->used[i];
+        enum use use = use_of(file->place);
 
-static bool look_for_writers(struct covers *c, int64_t now_ms)
-{
-    for (unsigned i = 0; i < c->n_written;) {
-        struct written_file *file = &c->written[i];
-
-        if (!has_writers(file->fd)) {
-            close(file->fd);
-            *file = c->written[--c->n_written];
-        } else if (errno != EAGAIN || now_ms >= file->until_ms) {
+        if (use == UNSAFE || (use == IN_USE && now_ms >= file->until_ms))
             return false;
-        } else {
+        if (use == IN_USE) {
             i++;
+            continue;
         }
+        close(file->place);
+        *file = c->used[--c->n_used];
     }
     return true;
 }
@@ -240,7 +282,7 @@ static enum state cover_again(struct covers *c, const struct policy_item *item, 
     }
     if (item->kind != POLICY_READ_ONLY || !S_ISREG(st->st_mode))
         return OPEN;
-    return !mounts_pin(item, place) || remember_writers(c, place, st, now_ms) ? LOOK_AGAIN : OPEN;
+    return !mounts_pin(item, place) || remember_users(c, place, st, now_ms) ? LOOK_AGAIN : OPEN;
 }
 
 static bool is_nothing(int error)
@@ -309,8 +351,8 @@ void covers_begin(struct covers *c, const struct policy_header *p, struct root_f
 
 void covers_end(struct covers *c)
 {
-    while (c->n_written > 0)
-        close(c->written[--c->n_written].fd);
+    while (c->n_used > 0)
+        close(c->used[--c->n_used].place);
     if (c->events >= 0)
         close(c->events);
     *c = COVERS_NONE;
@@ -330,14 +372,15 @@ bool covers_look(struct covers *c, int64_t now_ms)
     bool is_due = c->events < 0 || c->is_blind;
 
     if (c->events < 0 && !c->is_blind) {
+        note_names(c);
         c->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
         c->is_blind = c->events < 0;
     }
     if (c->events >= 0)
         is_due |= read_events(c);
-    if ((is_due && !cover_all(c, now_ms)) || !look_for_writers(c, now_ms))
+    if ((is_due && !cover_all(c, now_ms)) || !look_for_users(c, now_ms))
         return false;
-    c->look_at_ms = c->n_written  ? now_ms + WRITER_PERIOD_MS
+    c->look_at_ms = c->n_used     ? now_ms + USE_PERIOD_MS
                     : c->is_blind ? now_ms + BLIND_PERIOD_MS
                                   : -1;
     return true;

@@ -7,7 +7,7 @@
  * a place changes; which one it was does not matter, as all places are looked at. A file is covered
  * again. What cannot be made safe again is reported, and the monitor ends the command: a directory,
  * as a process may have opened it meanwhile and works below the mount from then on; a file that
- * stays open for writing.
+ * stays open, or has a second name.
  *
  * Nothing is watched in the first moments of a command, so that short ones pay nothing. */
 #ifndef KEEL_EXEC_COVERS_H
@@ -15,7 +15,7 @@
 
 #include "exec/exec.h"
 
-enum { COVERS_MAX_WRITTEN = 16 };
+enum { COVERS_MAX_USED = 16, COVERS_NAME_BITS = 4096 };
 
 struct covers {
     const struct policy_header *policy; /* NULL: there is nothing to look after */
@@ -23,14 +23,15 @@ struct covers {
     int events; /* of inotify; -1 */
     int last_watch;
     bool has_new_watch;
-    bool is_blind;      /* not all can be watched: look by the clock */
-    int64_t look_at_ms; /* -1: when there are events */
-    /* Files that were covered again, until nobody has them open for writing. */
-    struct written_file {
-        int fd;
+    uint64_t names[COVERS_NAME_BITS / 64]; /* that lead to places, by their sums */
+    bool is_blind;                         /* not all can be watched: look by the clock */
+    int64_t look_at_ms;                    /* -1: when there are events */
+    /* Files that were covered again, until nobody has them open any more. */
+    struct used_file {
+        int place;
         int64_t until_ms;
-    } written[COVERS_MAX_WRITTEN];
-    unsigned n_written;
+    } used[COVERS_MAX_USED];
+    unsigned n_used;
 };
 
 #define COVERS_NONE ((struct covers){.events = -1, .look_at_ms = -1})

@@ -537,7 +537,7 @@ class Replaced(PlantedTest):
 
     def when(self, is_open, then):
         """What a command does that looks whether it may, until it may not, and then tries."""
-        return (f"n=0; while {is_open} && [ $n -lt 100000 ]; do n=$((n + 1)); done; {then}")
+        return (f"n=0; while {is_open} && [ $n -lt 20000 ]; do n=$((n + 1)); done; {then}")
 
 
 class ProtectedFileReplaced(Replaced):
@@ -570,6 +570,16 @@ class ProtectedFileReplaced(Replaced):
     def test_again_and_again(self):
         self.stays_protected("for i in $(seq 50); do git config user.name $i; done")
 
+    def test_while_several_commands_run(self):
+        """Their supervisors look at the same file."""
+        others = [self.start("sandbox", "--", "sh", "-c", "echo; read -r _; echo runs on",
+                             stdin=subprocess.PIPE) for _ in range(3)]
+        for other in others:
+            other.stdout.readline()
+        self.stays_protected("for i in $(seq 20); do git config user.name $i; done")
+        for other in others:
+            self.assertEqual(other.communicate(b"\n")[0], b"runs on\n")
+
     def test_where_nothing_can_be_watched(self):
         """Then it is found by the clock."""
         limit = "/proc/sys/user/max_inotify_instances"
@@ -596,13 +606,16 @@ class WhatCannotBeProtectedAgain(Replaced):
     def test_a_link(self):
         self.is_ended("cp .git/config c && ln -sf ../c .git/config")
 
-    def test_a_file_that_the_command_has_open(self):
-        (self.project / "new").write_text((self.project / ".git/config").read_text())
-        self.process = self.start("sandbox", "--", "sh", "-c", "exec 3>>new; echo; exec sleep 1000")
-        self.process.stdout.readline()
-        self.as_person("mv new .git/config")
-        _, err = self.process.communicate()
-        self.assertIn(b"another program replaced something that is protected", err)
+    def test_a_file_that_the_command_has_a_way_to(self):
+        for way in ("exec 3>>new", "exec 3<new", "ln new other"):
+            with self.subTest(way):
+                shutil.copy(self.project / ".git/config", self.project / "new")
+                self.process = self.start("sandbox", "--", "sh", "-c",
+                                          f"{way}; echo; exec sleep 1000")
+                self.process.stdout.readline()
+                self.as_person("mv new .git/config")
+                _, err = self.process.communicate()
+                self.assertIn(b"another program replaced something that is protected", err)
 
     def test_a_model_is_told(self):
         pipe = Bell(self.project / "pipe")

@@ -141,15 +141,23 @@ static struct err *replace_while(struct box *b, const char *script, const char *
 
 #define THEN "echo ready; until [ -e go ]; do sleep 0.02; done; "
 
-/* The kernel takes a mount away when somebody outside puts another file in its place. */
+/* The kernel takes a mount away when somebody outside puts another file in its place; keel-exec
+ * covers that again. Without mounts the command writes it, and it is put back. */
+#define UNTIL_COVERED "while [ -w .git/config ]; do sleep 0.02; done; "
+#define WRITES "printf '[core]\\n\\tfsmonitor = evil\\n' >.git/config; true"
+
 BOX_TEST(a_configuration_that_a_person_replaces_is_no_way_in)
 {
+    const char *text = "[core]\n[user]\n\tname = A\n";
+
     TRY(put_git_dir(b, "ws/.git", "[core]\n"));
-    TRY(replace_while(b, THEN "printf '[core]\\n\\tfsmonitor = evil\\n' >.git/config; true",
-                      "ws/.git/config", "[core]\n[user]\n\tname = A\n"));
-    EXPECT(file_is(box_path(b, "ws/.git/config"), "[core]\n"));
-    EXPECT(has_text(&b->notes, has_namespaces(b) ? "ws/.git/config was replaced while a command ran"
-                                                 : "ws/.git/config was changed by the command"));
+    TRY(replace_while(b, has_namespaces(b) ? THEN UNTIL_COVERED WRITES : THEN WRITES,
+                      "ws/.git/config", text));
+    EXPECT(file_is(box_path(b, "ws/.git/config"), has_namespaces(b) ? text : "[core]\n"));
+    if (has_namespaces(b))
+        EXPECT_OUTPUT(b->notes, "");
+    else
+        EXPECT(has_text(&b->notes, "ws/.git/config was changed by the command"));
     return NULL;
 }
 
