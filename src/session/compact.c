@@ -553,6 +553,12 @@ static void take_out_results(struct compacting *x)
     x->before = run_context(x->run, &x->window);
 }
 
+/* Does it take more than its beginning and end, and the note about the rest? */
+static bool is_worth_shortening(const struct message *result)
+{
+    return ledger_message_tokens(result) > 2 * FIT_PREVIEW_CHARS / CHARS_PER_TOKEN;
+}
+
 /* No room was made for results that were let in all the same: those that do not fit are stored and
  * shortened, as they would have been when they came. */
 static void shorten_unseen(struct compacting *x)
@@ -571,7 +577,8 @@ static void shorten_unseen(struct compacting *x)
         bool is_unseen = i + x->n_unseen >= n && m->role == ROLE_TOOL;
         int64_t tokens = is_unseen ? 2 * ledger_message_tokens(m) : 0;
 
-        if (is_unseen && ledger_is_over(used + tokens, x->window, LEDGER_RESULTS_PER_MILLE))
+        if (is_unseen && is_worth_shortening(m) &&
+            ledger_is_over(used + tokens, x->window, LEDGER_RESULTS_PER_MILLE))
             shorter = run_shorten_results(x->run, m, FIT_PREVIEW_CHARS, "token_budget");
         n_results += shorter != NULL;
         used += shorter ? 2 * ledger_message_tokens(shorter) : tokens;
