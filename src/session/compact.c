@@ -121,6 +121,8 @@ static enum room find_room(struct compactor *base, struct run *r, const struct w
     int per_mille = find_threshold(&x);
 
     x.before = run_context(r, &x.window);
+    /* exact after an answer, if the provider counts right; behind results the estimate counts */
+    x.before.used = MAX(x.before.used, x.before.serialized);
     c->has_looked = true;
     if (per_mille < 0)
         return ROOM_LITTLE;
