@@ -297,15 +297,17 @@ class AnyMoment(CrashTest):
         at = chance.randrange(1, 70)
 
         def play(case):
-            count, lock = [0], threading.Lock()
+            count, lock, started = [0], threading.Lock(), threading.Event()
 
             def on_chunk(_):
                 with lock:
                     count[0] += 1
                     if count[0] == at:
+                        started.wait(HANG_SECONDS)  # keel may be faster than its starter
                         process.kill()
             case.on_chunk = on_chunk
             process = case.begin()
+            started.set()
             case.check_begun(case.finish(process))
             case.on_chunk = None
             case.finish_it()
