@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-    DEFAULT_WAIT_SECONDS = 600, /* stands in the help of --wait-background, too */
+    DEFAULT_WAIT_SECONDS = 600, /* also in the help of --wait-background */
     MAX_WAIT_SECONDS = 7 * 24 * 3600,
 };
 
@@ -89,7 +89,7 @@ static struct err *read_schema(struct print *p)
     return e ? err_wrap(e, "--json-schema") : NULL;
 }
 
-/* A program that speaks in lines sends further prompts meanwhile: nobody waits unless it says so.
+/* A program that speaks in lines sends further prompts meanwhile: keel waits only if it says so.
  */
 static struct err *read_wait(struct print *p)
 {
@@ -180,7 +180,7 @@ static struct err *open_runtime(struct print *p)
     return runtime_use_model(&p->runtime, args_get(p->args, "model"));
 }
 
-/* Which model is asked, where nobody has named one: a session keeps its own. */
+/* Which model is asked, where no flag names one: a session keeps its own. */
 static void tell_model(const struct print *p, const struct agent *a)
 {
     const struct profile *found = &p->runtime.profile;

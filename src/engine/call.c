@@ -325,7 +325,7 @@ void call_show_progress(struct call *c, struct str text)
         run_emit(c->run, EVENT_TOOL_PROGRESS, &e);
 }
 
-/* Nobody has heard yet of a call that runs early. */
+/* No event reports a call that runs early. */
 static void on_progress(void *self, struct str text)
 {
     struct call *c = self;

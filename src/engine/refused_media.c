@@ -152,8 +152,8 @@ static void leave_out(struct run *r, const struct sent_file *f, struct str provi
     tool_session_set(r->conversation->tools, str_of(key), value);
     run_notice(r, SEVERITY_WARNING, "llm",
                arena_format(&a,
-                            "the provider refused a file (%" STR_FMT "), it is left out of this "
-                            "session's requests: %" STR_FMT,
+                            "the provider refused a file (%" STR_FMT "); keel sends this session's "
+                            "requests without it: %" STR_FMT,
                             STR_ARG(name), STR_ARG(reason)));
 }
 

@@ -135,7 +135,7 @@ struct news {
      * Must not wait, but for a replay's. */
     void (*take)(struct news *n, struct strbuf *out);
     /* The model has answered: waits for what may still happen, and tells the run's listeners so.
-     * NULL: nobody waits, and what happens then is told to a later run. */
+     * NULL: no one waits, and a later run reports what happens then. */
     struct err *(*wait)(struct news *n, struct run *r);
 };
 
@@ -249,7 +249,7 @@ struct new_message {
     struct message *message;
     bool is_kept; /* it was in the history before, perhaps longer */
 };
-/* These messages instead of the history, as one compaction, which is told. */
+/* These messages instead of the history, as one compaction, which emits an event. */
 void run_replace_history(struct run *r, const struct new_message *messages, size_t n,
                          const struct event_compact *compact);
 struct message *run_new_message(struct run *r, enum role role) MUST_USE;

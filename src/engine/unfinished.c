@@ -95,7 +95,7 @@ struct err *unfinished_fit(struct run *r, bool *ret_goes_on)
     }
     if (r->n_misfits == r->policy->max_misfits)
         return err_hint(TAKE(e),
-                        "the model was told %u times what is wrong; a simpler schema or "
+                        "the model tried again %u times; a simpler schema or "
                         "another model may help",
                         r->n_misfits);
     unfinished_reset(r);

@@ -237,7 +237,7 @@ static int poll_timeout_ms(const struct monitor *m)
     return look_ms >= 0 && look_ms < left_ms ? look_ms : (int)left_ms;
 }
 
-/* What lies open cannot be covered again: nobody of the tree may go on. */
+/* What lies open cannot be covered again: no process of the tree may continue. */
 static void look_at_covers(struct monitor *m)
 {
     if (covers_look(&m->covers, now_ms()))

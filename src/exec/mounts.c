@@ -117,7 +117,7 @@ static int clone_own(const struct root_fds *roots, const char *name)
     return kernel_open_tree(roots->own, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 }
 
-/* What stands in the place of a hidden thing. */
+/* What replaces a hidden thing. */
 static int clone_closed(const struct root_fds *roots, mode_t mode)
 {
     return clone_own(roots, S_ISDIR(mode) ? "directory" : "file");

@@ -29,7 +29,7 @@ struct delta_sink {
     void (*on_delta)(void *self, const struct delta *d); /* NULL: nobody watches */
     void *self;
     /* The part has come whole, and its protocol says so; others end with the answer. May wait.
-     * NULL: nobody needs to know. */
+     * NULL: no one needs to know. */
     void (*on_close)(void *self, size_t part);
 };
 

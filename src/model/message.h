@@ -75,7 +75,7 @@ void message_set_origin(struct message *m, struct origin o);
 void message_set_usage(struct message *m, const struct usage *u);
 
 const char *role_name(enum role r);
-/* "length", "refused", ...; "": it ended as answers do, or nobody knows. */
+/* "length", "refused", ...; "": it ended as answers do, or the reason is unknown. */
 const char *stop_name(enum stop s);
 enum stop stop_find(struct str name); /* STOP_UNKNOWN: there is no such name */
 

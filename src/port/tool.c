@@ -135,6 +135,16 @@ void tool_result_end(struct tool_result *r)
 
 /* --- media and details --- */
 
+void tool_result_wait(struct tool_result *r, const struct ask *ask)
+{
+    r->is_pending = true;
+    r->ask = (struct ask){.kind = ask->kind,
+                          .call_id = arena_str(&r->arena, ask->call_id),
+                          .tool = arena_str(&r->arena, ask->tool),
+                          .args = json_copy(&r->arena, ask->args),
+                          .text = arena_str(&r->arena, ask->text)};
+}
+
 void tool_result_add_media(struct tool_result *r, const struct media *m)
 {
     r->media = arena_grow(&r->arena, r->media, r->n_media, &r->media_room, sizeof *r->media);

@@ -90,6 +90,8 @@ void tool_result_addf(struct tool_result *r, const char *format, ...) PRINTF_LIK
 /* Replaces the text by a failure for the model; the arguments may quote the old text. */
 void tool_result_fail(struct tool_result *r, const char *format, ...) PRINTF_LIKE(2, 3);
 void tool_result_add_media(struct tool_result *r, const struct media *m); /* copies */
+/* The answer comes later, from outside: the result outlives the call, so it copies the question. */
+void tool_result_wait(struct tool_result *r, const struct ask *ask);
 struct json *tool_result_details(struct tool_result *r); /* an object; made when first asked for */
 
 /* In the details of a result: the run ends after this batch, and this text is its answer. Only of
@@ -173,7 +175,7 @@ struct tool_context {
     struct write_observer *observer; /* of the commands that it starts; NULL: none is needed */
     const struct http_source *http;  /* NULL: no network */
     struct blob_store *blobs;        /* NULL: nothing can be stored */
-    struct asker *asker;             /* NULL: nobody is there */
+    struct asker *asker;             /* NULL: no person can answer */
     const struct answer *answer;     /* to what this call asked before it was suspended, or NULL */
     const struct plan_mode *plan_mode; /* NULL: the session is in another mode */
     const struct model_info *model;    /* who reads the result; NULL: not known */

@@ -50,7 +50,7 @@ struct agent_options {
     /* How long a run that has its answer waits for background commands, whose results its model
      * then gets; 0: they run on until agent_done(). */
     uint64_t wait_background_ms;
-    struct asker *asker; /* NULL: nobody is there, and permissions.onAsk says what then */
+    struct asker *asker; /* NULL: no person can answer, and permissions.onAsk says what then */
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
     void *notice_self;
 };
@@ -87,8 +87,8 @@ struct agent {
     struct provider **providers; /* all that were made: a run may still use an earlier one */
     size_t n_providers, providers_room;
     const struct profile *profile; /* of the first target; NULL: the caller's provider is asked */
-    struct group lookup;           /* asks about a model that nobody knows */
-    bool has_lookup, wants_lookup; /* the group is there; nobody was asked yet */
+    struct group lookup;           /* asks about an unknown model */
+    bool has_lookup, wants_lookup; /* the group exists; no server was asked yet */
     struct str looked_up;          /* the model that was asked about */
     struct str lookup_note; /* what came of it, for the plan of the next round; empty: nothing */
     const struct target *learned; /* the targets with that; NULL: they stay */

@@ -181,7 +181,7 @@ struct err *agent_set_model(struct agent *a, const char *model)
     return NULL;
 }
 
-/* --- a model that nobody knows --- */
+/* --- an unknown model --- */
 
 /* A round works with what it began with. A new array is a new chain, and the text is told with it.
  */

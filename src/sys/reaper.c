@@ -1,4 +1,4 @@
-/* reaper.c - children that are about to end and that nobody waits for any more.
+/* reaper.c - children that are about to end and that no task waits for any more.
  *
  * A supervisor whose tree is gone still has its namespaces to take down, which takes the kernel
  * longer than all else at the end of a command. The loop reaps it when it has ended, and the end of

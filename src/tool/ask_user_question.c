@@ -100,17 +100,6 @@ static void tell_declined(struct tool_result *r, struct str reason)
                         "cannot do without an answer.");
 }
 
-/* The result outlives the call, so the question moves into it. */
-static void wait_for_later(struct tool_result *r, const struct ask *ask)
-{
-    r->is_pending = true;
-    r->ask = (struct ask){.kind = ask->kind,
-                          .call_id = arena_str(&r->arena, ask->call_id),
-                          .tool = arena_str(&r->arena, ask->tool),
-                          .args = json_copy(&r->arena, ask->args),
-                          .text = arena_str(&r->arena, ask->text)};
-}
-
 static void tell_agreed(struct tool_result *r)
 {
     json_set_bool(&r->arena, tool_result_details(r), "agreed", true);
@@ -125,7 +114,7 @@ static void take_answer(struct tool_result *r, const struct ask *ask, const stru
         tell_nobody(r);
         break;
     case ANSWER_LATER:
-        wait_for_later(r, ask);
+        tool_result_wait(r, ask);
         break;
     case ANSWER_NO:
         tell_declined(r, answer->reason);

@@ -52,12 +52,7 @@ static void take_answer(const struct tool_context *c, const struct ask *ask,
         end_with_plan(plan, r);
         break;
     case ANSWER_LATER:
-        r->is_pending = true;
-        r->ask = (struct ask){.kind = ask->kind,
-                              .call_id = arena_str(&r->arena, ask->call_id),
-                              .tool = arena_str(&r->arena, ask->tool),
-                              .args = json_copy(&r->arena, ask->args),
-                              .text = arena_str(&r->arena, ask->text)};
+        tool_result_wait(r, ask);
         break;
     case ANSWER_NO:
         take_refusal(r, str_trim(answer->reason));

@@ -124,7 +124,7 @@ class Shapes(SessionTest):
             self.assert_status(result, 2)
             self.assertEqual(len(provider.requests), 4)
             self.assertIn("the answer does not fit the schema: /n", result.err)
-            self.assertIn("the model was told 3 times what is wrong", result.err)
+            self.assertIn("the model tried again 3 times", result.err)
         last = result.json()
         self.assertEqual((last["subtype"], last["error_code"], last["num_turns"]),
                          ("error_max_structured_output_retries", "validation", 4))

@@ -21,7 +21,7 @@ struct shell {
     bool is_seen;        /* the model knows that it has ended */
     bool is_left;        /* background_stop() has ended it */
     char *output_handle; /* of what was stored of its output; NULL: nothing was */
-    int pid;             /* 0: it is being started, and nobody knows it yet */
+    int pid;             /* 0: it is being started and has no pid yet */
     struct shell_command running;
     struct follow follow;
     struct tail output;

@@ -3,7 +3,7 @@
  * They live in the session's task group, so that they end with it, and hang on the session. The
  * newest output of each is kept until it is read; the session's state says what became of them
  * (shell:ID), and whether the model has seen it. Of those that have ended only the newest are
- * remembered. What the model is told without asking is in news.h. */
+ * remembered. What the model reads without asking is in news.h. */
 #ifndef KEEL_TOOL_SHELL_BACKGROUND_H
 #define KEEL_TOOL_SHELL_BACKGROUND_H
 
@@ -52,7 +52,7 @@ void shell_mark_read(struct shell *k, uint64_t end);
 
 /* It has ended, and the model does not know yet. */
 bool shell_is_news(const struct shell *k);
-/* Nobody wanted its end but the end of the run. */
+/* It was stopped only because the run ended. */
 bool shell_is_left(const struct shell *k);
 void shell_mark_seen(struct shell *k); /* now it does; nothing, while it runs */
 

@@ -123,7 +123,7 @@ static size_t tell_known(struct tool_session *s, struct strbuf *out)
 
 /* --- those of earlier ones --- */
 
-/* Of those that nobody knows the end of, the session tells when it is opened. */
+/* The session reports those whose end is unknown when it is opened. */
 static bool is_past_news(struct tool_session *s, struct str key, const struct json *value)
 {
     struct str state = json_get_text(value, "state");

@@ -1,7 +1,8 @@
-/* news.h - what the model is told of background commands that ended while it did something else.
+/* news.h - what the model reads about background commands that ended while it did something else.
  *
- * Each end is told once, and not at all where BashOutput or KillShell have shown it. What ended
- * after the last request of a process is told by the next one: the session's state remembers. */
+ * Each end is reported once, and not at all where BashOutput or KillShell have shown it. What ended
+ * after the last request of a process is reported by the next one: the session's state remembers.
+ */
 #ifndef KEEL_TOOL_SHELL_NEWS_H
 #define KEEL_TOOL_SHELL_NEWS_H
 
