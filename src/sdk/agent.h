@@ -10,6 +10,7 @@
 #include "gate/gate.h"
 #include "sdk/agent_hooks.h"
 #include "sdk/agent_sandbox.h"
+#include "sdk/prefix.h"
 #include "sdk/runtime.h"
 #include "session/session.h"
 
@@ -37,6 +38,7 @@ struct agent_options {
     const char *append_system_prompt; /* after it; NULL: nothing */
     const char *const *tools;         /* names: the model sees no others; NULL: all there are */
     size_t n_tools;
+    bool names_tools; /* in place of those that a session has had; else nothing is said of them */
     const char *const *allowed; /* permission patterns: "Bash(git *)", "Read" */
     size_t n_allowed;
     const char *const *disallowed; /* a bare tool name also hides the tool from the model */
@@ -93,6 +95,8 @@ struct agent {
     struct str lookup_note; /* what came of it, for the plan of the next round; empty: nothing */
     const struct target *learned; /* the targets with that; NULL: they stay */
     const char *system_prompt, *append_system_prompt;
+    bool names_tools; /* of the plan's filter: agent_options */
+    enum native_wish search_wish, fetch_wish;
     bool has_prefix;         /* what requests begin with is fixed (prefix.h) */
     bool tells_surroundings; /* who writes all of the system text writes those, too */
     struct strbuf context;   /* for the model, beside the next prompt */
