@@ -289,18 +289,8 @@ static void on_delta(void *self, const struct delta *d)
         show_delta(a, &shown);
 }
 
-static bool is_json_object(struct str text)
-{
-    AUTO(arena) struct arena scratch = {0};
-    struct json_where where;
-    struct json *value;
-
-    return json_parse_at(&scratch, text, JSON_REPAIR_UTF8, &value, &where) &&
-           value->type == JSON_OBJECT;
-}
-
 /* A part that has ended, as it will stand in the message; false: only the end of the answer tells.
- * That drops calls that repeat another, and makes ids where the provider gives none. */
+ * That drops calls that repeat another. */
 static bool find_whole(const struct reply *r, size_t index, struct part *ret_part)
 {
     struct part p = r->parts[index].part;
@@ -313,7 +303,7 @@ static bool find_whole(const struct reply *r, size_t index, struct part *ret_par
         for (size_t i = 0; i < index; i++)
             if (str_eq(r->parts[i].part.id, p.id))
                 return false;
-        if (p.id.n == 0 || p.is_free_text || !is_json_object(p.args))
+        if (p.is_free_text || (args.n && !reply_has_whole_args(r, index)))
             return false;
     }
     *ret_part = p;
