@@ -123,6 +123,7 @@ static struct err *read_flags(struct print *p)
             err_new(ERR_VALIDATION, "--include-partial-messages needs lines to be printed in"),
             "add --output-format stream-json");
     TRY(args_int(args, "max-turns", 0, UINT32_MAX, -1, &p->max_rounds));
+    p->text.rounds_set_by = p->max_rounds >= 0 ? "--max-turns" : "the setting maxTurns";
     TRY(args_int(args, "retry-seconds", 1, RETRY_MAX_SECONDS, 0, &p->retry_seconds));
     TRY(read_schema(p));
     TRY(agent_flags_read(args, &p->arena, &p->agent_options));

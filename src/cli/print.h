@@ -19,10 +19,11 @@ MUST_USE struct err *print_read_prompt(const struct args *args, struct message *
 /* --- print_text.c: the answer as text --- */
 
 struct print_text {
-    struct show show;    /* everything that appears while it runs */
-    bool is_streaming;   /* on a terminal: text as it comes; else all at the end */
-    enum stop stop;      /* why the last answer ended */
-    const char *session; /* its id, where it is kept; NULL: it is not */
+    struct show show;          /* everything that appears while it runs */
+    bool is_streaming;         /* on a terminal: text as it comes; else all at the end */
+    enum stop stop;            /* why the last answer ended */
+    const char *session;       /* its id, where it is kept; NULL: it is not */
+    const char *rounds_set_by; /* the flag or the setting that limits rounds */
 };
 void print_text_event(void *self, const struct event *e);
 /* What is left to print when the run has ended; errors are the caller's to tell. */
