@@ -40,6 +40,8 @@ struct print_json {
     bool only_result;
     bool has_result; /* it has been printed */
     struct strbuf line;
+    bool is_ending;     /* the last run has ended: further lines wait until the session has */
+    struct strbuf late; /* these */
     struct err *output_error;
 };
 void print_json_event(void *self, const struct event *e);
@@ -47,6 +49,8 @@ void print_json_event(void *self, const struct event *e);
 void print_json_line(struct print_json *j, struct str line);
 /* The result line of a run that could not even begin. */
 void print_json_failure(struct print_json *j, const struct err *e);
+/* The session has ended: prints what has waited for that, if somebody still reads. */
+void print_json_end(struct print_json *j);
 void print_json_done(struct print_json *j);
 
 #endif

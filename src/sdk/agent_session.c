@@ -192,7 +192,8 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
                                 .must_be_whole = true,
                                 .budget = options->budget,
                                 .on_notice = options->on_notice,
-                                .self = options->notice_self};
+                                .self = options->notice_self,
+                                .between = options->between};
     struct err *e;
 
     TRY(read_budget(a->runtime->settings, &o.budget));
