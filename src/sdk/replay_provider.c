@@ -341,6 +341,7 @@ static void init_target(struct replay *r, const struct recorded_target *a, struc
     /* What a request asks for was on, whatever the run's own had. */
     played->capabilities.web_search.is_enabled = played->capabilities.web_search.is_supported;
     played->capabilities.web_fetch.is_enabled = played->capabilities.web_fetch.is_supported;
+    played->capabilities.form = protocol ? &protocol->form : NULL;
     *ret = (struct target){.provider = &played->provider,
                            .model = a->model,
                            .price = a->price,
