@@ -758,6 +758,51 @@ def with_history(record):
          "type": "tool-summary", "data": {"toolSummaries": []}}]}
 
 
+class Handles(SessionTest):
+    """Names of stored results and commands in a history that came from a file."""
+    STORE = "sqlite:other.db"
+
+    def go_on(self, content, *calls):
+        """Imports it and goes on; what each call gives back."""
+        result = self.import_file(content, store=self.STORE)
+        self.assert_status(result, 0)
+        made, = result.json()
+        provider = self.play(ANTHROPIC, *[Turn(call) for call in calls], Turn("Done."))
+        self.assert_status(self.run_agent(ANTHROPIC, provider, "--store", self.STORE, "-r",
+                                          made["id"], "go on"), 0)
+        self.assert_fine(self.keel("session", "verify", made["id"], "--store", self.STORE))
+        return [json.dumps(request.json["messages"][-1]) for request in provider.requests[1:]]
+
+    def long_session(self):
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="seq 1 30000")), Turn("Long."))
+        self.assert_status(self.run_agent(ANTHROPIC, provider, "count"), 0)
+        self.assertIn('handle \\"out_1\\"', json.dumps(provider.requests[1].json))
+
+    def test_a_stored_result_of_a_log_can_be_read_on(self):
+        self.long_session()
+        found, further = self.go_on(self.export("jsonl").out,
+                                    Call("tool_output", handle="out_1", pattern="^29999$"),
+                                    Call("Bash", command="seq 2 30000"))
+        self.assertIn("29999", found)
+        self.assertNotIn("There is no such handle", found)
+        self.assertIn('handle \\"out_2\\"', further)
+
+    def test_one_that_the_file_does_not_hold_says_so_and_its_name_is_not_given_again(self):
+        self.long_session()
+        found, further = self.go_on(self.export("json").out, Call("tool_output", handle="out_1"),
+                                    Call("Bash", command="seq 2 30000"))
+        self.assertIn("is not in the file that this session was imported from", found)
+        self.assertIn('handle \\"out_2\\"', further)
+
+    def test_a_command_of_another_program_keeps_its_number(self):
+        lines = [claude_line(1, "user", "serve it"),
+                 claude_line(2, "assistant", [tool_use(1, command="serve")], 1,
+                             **of_message("msg_a")),
+                 claude_line(3, "user", [tool_result(1, "running in background with ID: bash_3")], 2)]
+        started, *_ = self.go_on(lines, Call("Bash", command="true", run_in_background=True))
+        self.assertIn("bash_4", started)
+
+
 class Names(SessionTest):
     def test_the_name_of_an_imported_session_is_cut(self):
         path = self.dir / "in.json"
