@@ -172,22 +172,22 @@ const struct command command_session_export = {
     .name = "session export",
     .usage = "[ID] [--format FORM] [--output FILE] [--no-children] [--requests]",
     .summary = "write a session as a document, or for another program",
-    .details =
-        "  jsonl     every event as a line of the log; the runs below it come after it\n"
-        "  json      one record, as programs that keep sessions read it\n"
-        "  markdown  a document\n"
-        "  html      one page that needs nothing else\n"
-        "\n"
-        "Without --format the name of FILE says which; without a FILE it is markdown on a\n"
-        "terminal and jsonl in a pipe. Values of known credentials are replaced in all,\n"
-        "and so is what stands under the name of a credential in a call's arguments.\n"
-        "\n"
-        "A log names the messages of a request by their range and hash, since each stands in\n"
-        "it once. With --requests every request holds its system text, messages, tools and\n"
-        "options, so that the export grows with the square of the conversation.\n"
-        "\n"
-        "  keel session export --output session.html\n"
-        "  keel session export 019a8c1e --format jsonl | jq .event\n",
+    .details = "  jsonl     every event as a line of the log; the runs below it come after it\n"
+               "  json      one record, as programs that keep sessions read it\n"
+               "  markdown  a document\n"
+               "  html      one page that needs nothing else\n"
+               "\n"
+               "Without --format the name of FILE says which; without a FILE it is markdown on a\n"
+               "terminal and jsonl in a pipe. Values of known credentials are replaced in all,\n"
+               "and so is what stands under the name of a credential in a call's arguments.\n"
+               "\n"
+               "A log names the messages of a request by their range and hash, since each\n"
+               "stands in it once. With --requests every request holds its system text,\n"
+               "messages, tools and options: the export grows with the square of the\n"
+               "conversation.\n"
+               "\n"
+               "  keel session export --output session.html\n"
+               "  keel session export 019a8c1e --format jsonl | jq .event\n",
     .options = options,
     .run = run,
 };
