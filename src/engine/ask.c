@@ -170,16 +170,18 @@ static bool continues_last(const struct ask_state *a)
 
 static void build_messages(struct ask_state *a, const struct target *t)
 {
-    struct request_target target = {
-        .provider = t->provider->id,
-        .protocol = t->provider->protocol,
-        .info = t->info,
-        .takes_file_urls = provider_capabilities(t->provider, t->info).takes_file_urls,
-        .refused = a->run->conversation->tools,
-        .model = t->model,
-        .authored = begins_as_session(a) ? a->run->plan->system : a->aside->system,
-        .tools = a->tools,
-        .n_tools = a->n_tools};
+    struct provider_capabilities can = provider_capabilities(t->provider, t->info);
+    struct request_target target = {.provider = t->provider->id,
+                                    .protocol = t->provider->protocol,
+                                    .info = t->info,
+                                    .form = can.form,
+                                    .takes_file_urls = can.takes_file_urls,
+                                    .refused = a->run->conversation->tools,
+                                    .model = t->model,
+                                    .authored = begins_as_session(a) ? a->run->plan->system
+                                                                     : a->aside->system,
+                                    .tools = a->tools,
+                                    .n_tools = a->n_tools};
     const struct str *overlay = find_overlay(a);
     AUTO(shortened) struct shortened shortened = {0};
     size_t n;

@@ -178,6 +178,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->plan.effort = options->effort;
     a->plan.reasoning_budget = options->reasoning_budget;
     a->wait_background_ms = options->wait_background_ms;
+    a->stops_background = options->stops_background;
     a->plan.cache = PROMPT_CACHE_SHORT;
     a->hooks.on_notice = options->on_notice;
     a->hooks.self = options->notice_self;
@@ -351,7 +352,7 @@ void agent_run(struct agent *a, const struct run_options *options, struct run_re
         o.input = input = agent_with_context(a, options->input);
     agent_note_mode(a);
     agent_remember_typed(a);
-    agent_look_up_model(a, &scratch, &o);
+    agent_look_up_models(a, &scratch, &o);
     session_run(&a->session, &o, ret_result);
 }
 

@@ -52,9 +52,23 @@ struct agent_options {
     /* How long a run that has its answer waits for background commands, whose results its model
      * then gets; 0: they run on until agent_done(). */
     uint64_t wait_background_ms;
+    bool stops_background;     /* they are stopped before the run ends, and do not run on */
+    struct event_sink between; /* told what happens between runs; its members may be NULL */
     struct asker *asker; /* NULL: no person can answer, and permissions.onAsk says what then */
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
     void *notice_self;
+};
+
+/* What is found out about a target of the chain whose model is unknown. */
+struct model_lookup {
+    struct agent *agent;
+    size_t target;                 /* which of the chain */
+    const struct profile *profile; /* of that target; NULL: the caller's provider is asked */
+    bool was_considered;           /* whether it is wanted is known */
+    bool is_wanted;                /* once a request to it is on its way */
+    bool is_done;                  /* and the plan does not have it yet */
+    struct str note;               /* what came of it, for the plan */
+    int64_t window, max_output;    /* 0: as it was */
 };
 
 struct agent {
@@ -83,17 +97,16 @@ struct agent {
     bool has_background;
     struct news news;
     uint64_t wait_background_ms, wait_left_ms;
+    bool stops_background;
     struct denied_paths *denied; /* what searches leave out; NULL: nothing */
     struct path_filter hidden;
     bool asks_runtime;           /* the model is the runtime's */
     struct provider **providers; /* all that were made: a run may still use an earlier one */
     size_t n_providers, providers_room;
-    const struct profile *profile; /* of the first target; NULL: the caller's provider is asked */
-    struct group lookup;           /* asks about an unknown model */
-    bool has_lookup, wants_lookup; /* the group exists; no server was asked yet */
-    struct str looked_up;          /* the model that was asked about */
-    struct str lookup_note; /* what came of it, for the plan of the next round; empty: nothing */
-    const struct target *learned; /* the targets with that; NULL: they stay */
+    struct model_lookup *lookups; /* by target */
+    struct model_lookup *asked;   /* of the target whose request is made; NULL: of none */
+    struct group lookup;          /* asks about unknown models */
+    bool has_lookup;
     const char *system_prompt, *append_system_prompt;
     bool names_tools; /* of the plan's filter: agent_options */
     enum native_wish search_wish, fetch_wish;
