@@ -83,4 +83,5 @@ run "compiled by clang; tasks as threads, under ThreadSanitizer" test/tsan.sh
 run "clang-tidy" scripts/tidy.sh $([ "${KEEL_TEST_DEPTH-}" = all ] || echo --quick)
 run "tasks, under Valgrind" test/valgrind.sh
 run "killed anywhere" test/crash.sh
+[ "${KEEL_TEST_DEPTH-}" != all ] || run "raced while walls are built" test/race.sh
 exit $failed
