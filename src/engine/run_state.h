@@ -103,7 +103,8 @@ void run_tell_hidden(struct run *r, uint64_t found, struct str where);
 
 /* plugins.c */
 void plugins_sort(struct run *r);
-MUST_USE struct err *plugins_before_run(struct run *r, struct str *input);
+/* May refuse the prompt (an error) or replace its text. */
+MUST_USE struct err *plugins_before_run(struct run *r, struct message **prompt);
 void plugins_after_run(struct run *r);
 void plugins_on_error(struct run *r, const struct err *e);
 void plugins_on_chunk(struct run *r, const struct delta *d);
@@ -111,6 +112,8 @@ MUST_USE struct err *plugins_before_tool(struct run *r, const struct event_tool 
 void plugins_after_tool(struct run *r, const struct event_tool *result);
 
 /* hook_points.c */
+/* Another text, and the same files. */
+void run_replace_prompt(struct run *r, struct message **prompt, struct str text);
 /* May block the prompt (an error) or add to it. */
 MUST_USE struct err *hook_prompt(struct run *r, struct message **prompt);
 /* What they said before it ran: an error ends the run. */

@@ -19,6 +19,7 @@
     X(SESSION_BEGIN, "session_init", session)                                                      \
     X(RUN_BEGIN, "run_begin", run)                                                                 \
     X(USER_INPUT, "user_input", message)                                                           \
+    X(PRE_RUN, "pre_run", run)                                                                     \
     X(TOOLS_CHANGED, "tools_changed", tools)                                                       \
     X(CONTEXT, "context", context)                                                                 \
     X(COMPACTED, "context_compact", compact)                                                       \
@@ -80,8 +81,10 @@ struct event_session {
 };
 
 struct event_run {
-    const char *policy;                        /* "conversation", "node", "report" */
-    struct str input;                          /* the prompt; empty when a run goes on */
+    const char *policy; /* "conversation", "node", "report" */
+    /* RUN_BEGIN: the prompt as it was submitted; PRE_RUN: as the model reads it, with what hooks,
+     * plugins and keel have added. Empty when a run continues. */
+    struct str input;
     struct str provider, model;                /* of the first target */
     struct provider_capabilities capabilities; /* of that provider; enabled: for this run */
     int64_t window;                            /* of that model, in tokens; 0: not told */
@@ -287,7 +290,7 @@ struct event {
     unsigned turn;    /* runs of this stream, from 1 */
     unsigned round;   /* from 1; 0 before the first */
     unsigned attempt; /* from 1; 0 outside of attempts */
-    /* RUN_BEGIN, RUN_END: the conversation at that moment; NULL: not told. */
+    /* RUN_BEGIN, PRE_RUN, RUN_END: the conversation at that moment; NULL: not told. */
     const struct history *history;
     enum event_type type;
     union {

@@ -478,22 +478,30 @@ static struct err *run_hooks(struct hooks *h, const struct hook_input *input, st
 
 /* --- plugins --- */
 
+/* "plugin NAME: WHY": the name is put before it again. Another text is no refusal. */
+static struct err *refuse_as_recorded(struct plugin *p, enum err_kind kind, struct str text)
+{
+    struct replay *r = PORT_OF(p, plugin);
+    struct str rest = str_skip(text, strlen(PLUGIN_PREFIX));
+    size_t colon = str_find(rest, S(": "));
+
+    if (!str_starts(text, S(PLUGIN_PREFIX)) || colon == STR_NONE)
+        return NULL;
+    p->name = arena_cstr(&r->arena, str_slice(rest, 0, colon));
+    return err_new(kind, "%" STR_FMT, STR_ARG(str_skip(rest, colon + 2)));
+}
+
+/* What a plugin made of the prompt is in the message that was committed, as what hooks made. */
 static struct err *before_run(struct plugin *p, const struct plugin_run *run, struct arena *a,
                               struct str *input)
 {
-    struct replay *r = PORT_OF(p, plugin);
-    const struct message *m = r->recording->asked;
-    AUTO(strbuf) struct strbuf text = {0};
+    const struct replay *r = PORT_OF(p, plugin);
+    const struct err *e = r->recording->error;
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
 
-    if (!m)
-        return NULL;
-    message_text(m, &text);
-    if (!str_eq(strbuf_str(&text), *input))
-        *input = arena_str(a, strbuf_str(&text));
-    return NULL;
+    return text && is_next(r, EVENT_ERROR) ? refuse_as_recorded(p, e->kind, str_of(text)) : NULL;
 }
 
-/* "plugin NAME: WHY": the name is put before it again. */
 static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
                                const struct event_tool *call)
 {
@@ -501,18 +509,11 @@ static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
     const struct recorded_call *c =
         recording_find_call(r->recording, r->n_batches, call->call_id, /* is_unjudged= */ false);
     AUTO(arena) struct arena a = {0};
-    struct str text = c ? refusal_text(&a, c) : (struct str){0}, rest;
-    enum err_kind kind = ERR_PLUGIN;
-    size_t colon;
+    enum err_kind kind;
 
-    if (!c || c->has_begun || !str_starts(text, S(PLUGIN_PREFIX)) || !err_kind_find(c->code, &kind))
+    if (!c || c->has_begun || !err_kind_find(c->code, &kind))
         return NULL;
-    rest = str_skip(text, strlen(PLUGIN_PREFIX));
-    colon = str_find(rest, S(": "));
-    if (colon == STR_NONE)
-        return NULL;
-    p->name = arena_cstr(&r->arena, str_slice(rest, 0, colon));
-    return err_new(kind, "%" STR_FMT, STR_ARG(str_skip(rest, colon + 2)));
+    return refuse_as_recorded(p, kind, refusal_text(&a, c));
 }
 
 /* --- the budget --- */
