@@ -138,10 +138,13 @@ static void tell_begin(struct run *r)
     struct event e = describe_run(r, first_plan(r));
     struct event_run *b = &e.body.run;
 
+    run_refresh_plan(r);
     b->window = target_window(&r->plan->targets[0]);
     b->tool_response_bytes = r->options->tool_response_bytes;
     b->retry_max_ms = r->options->retry_max_ms;
     b->only_compacts = r->options->only_compacts;
+    b->head_tokens = r->head_tokens;
+    b->context_floor = r->options->context_floor;
     if (r->input)
         message_text(r->input, &input);
     b->input = strbuf_str(&input);

@@ -140,6 +140,8 @@ void save_at_end(struct run *r);
 
 /* turn.c */
 MUST_USE struct err *turn_run(struct run *r);
+/* Targets, mode and tools, as they are now. */
+void run_refresh_plan(struct run *r);
 unsigned run_max_rounds(const struct run *r);         /* RUN_UNLIMITED: no cap */
 struct compactor *run_compactor(const struct run *r); /* NULL: this run has none */
 /* Lets the compactor look at the history, with the plan of the coming round. */
@@ -268,8 +270,10 @@ void call_hide_secrets(struct call *c);
 /* fit.c */
 struct result_budget {
     int64_t used, window; /* tokens */
-    int per_mille;        /* of the window: so far results may fill it */
-    bool is_spent;        /* a result has crossed the limit */
+    /* Of the window: so far results may fill it, as the ledger counts them and if they are dense */
+    int likely_per_mille, most_per_mille;
+    bool is_strict; /* after the first one that does not fit, the others are only named */
+    bool is_spent;  /* there was one */
 };
 /* For the results of these calls. Where they need more room than there is and a compaction can make
  * it, they get what there is after it: it comes before the next request. */

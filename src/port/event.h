@@ -91,6 +91,8 @@ struct event_run {
     size_t tool_response_bytes;                /* the run's limit; 0: the default */
     uint64_t retry_max_ms;                     /* the same for waits between attempts */
     bool only_compacts;                        /* it was begun for a summary */
+    int64_t head_tokens;   /* what system text and tools take of the window; 0: not told */
+    int64_t context_floor; /* tokens that the caller knows to be in use */
 };
 
 /* A message that was made: read, accepted or committed. */
@@ -201,6 +203,7 @@ struct event_batch {
 
 /* One call of a batch. EARLY: it begins while its answer still comes; DROPPED: nothing of that is
  * used, because of `error_code`. Neither has a batch. */
+#define TOOL_BUDGET_CODE "budgetCode" /* in the metadata of a result that did not fit */
 struct event_tool {
     struct str batch_id;
     size_t index;

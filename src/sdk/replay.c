@@ -188,6 +188,8 @@ static struct err *run_again(void *arg)
             x->has_limits ? x->tool_response_bytes : r->options->tool_response_bytes,
         .max_concurrency = x->max_concurrency,
         .retry_max_ms = x->retry_max_ms,
+        .known_head = x->head_tokens,
+        .context_floor = x->context_floor,
         .known_delay = replay_known_delay,
         .delay_self = r,
         .recorder = &r->recorder,

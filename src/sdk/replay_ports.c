@@ -622,6 +622,12 @@ static void set_reattachers(struct replay *r)
     r->compaction.options.n_reattachers = n;
 }
 
+/* Results that did not fit were shortened after it. */
+static bool is_failed_summary(const struct recorded_event *x)
+{
+    return x->type == EVENT_NOTICE && str_is(x->source, "compaction");
+}
+
 static bool is_compacted_now(struct replay *r)
 {
     const struct recorded_event *x = replay_peek(r);
@@ -631,8 +637,7 @@ static bool is_compacted_now(struct replay *r)
         return ended_by_hook(r, HOOK_PRE_COMPACT, &reason);
     if (x && r->recording->only_compacts && x->seq == r->recording->cancel_seq)
         return true; /* while its hooks were asked */
-    return x && ((x->type == EVENT_ATTEMPT_BEGIN && x->is_aside) ||
-                 (x->type == EVENT_NOTICE && str_is(x->source, "compaction")));
+    return x && ((x->type == EVENT_ATTEMPT_BEGIN && x->is_aside) || is_failed_summary(x));
 }
 
 /* What this summary was to take care of: by the settings, a person, or hooks. */
@@ -651,8 +656,11 @@ static bool is_taken_out_now(const struct replay *r)
 {
     const struct recorded_event *x = replay_peek(r);
 
-    for (size_t i = 0; x && (x->type == EVENT_STATE || x->type == EVENT_NOTICE); i++)
+    for (size_t i = 0; x && (x->type == EVENT_STATE || x->type == EVENT_NOTICE); i++) {
+        if (is_failed_summary(x))
+            return false;
         x = recording_at(r->recording, i); /* they are stored */
+    }
     return x && x->type == EVENT_HISTORY && x->is_kept;
 }
 
@@ -677,27 +685,27 @@ static struct err *compact(struct compactor *c, struct run *run, bool is_full)
     r->compaction.options.instructions = find_wishes(r);
     if (!r->summary.was_automatic)
         compaction_demand(&r->compaction, (struct str){0});
-    r->compaction.is_promised = r->was_promised;
-    r->was_promised = false;
     return make_shorter(r, run, COMPACT_ONLY_SUMMARY, is_full);
 }
 
-/* What came of the batch whose results come next: a compaction was to make room for them, they were
- * shortened, or neither was needed. */
+/* What came of the batch whose results come next: a compaction was to make room for them, or they
+ * took what was left; they were shortened, or nothing of that was needed. */
 static enum room find_room(struct compactor *c, struct run *run, const struct waiting_results *w)
 {
     struct replay *r = PORT_OF(c, compactor);
     const struct recorded_event *x = replay_peek(r);
+    bool is_told = x && x->type == EVENT_NOTICE && str_is(x->source, ROOM_SOURCE);
     bool is_short = false;
 
-    r->was_promised = x && x->type == EVENT_NOTICE && str_is(x->source, ROOM_SOURCE);
+    if (is_told)
+        return str_is(x->text, ROOM_REST_TEXT) ? ROOM_REST : ROOM_COMING;
     for (size_t i = 0; (x = recording_at(r->recording, i)); i++) {
-        if (x->type == EVENT_BATCH_BEGIN || x->type == EVENT_ATTEMPT_BEGIN)
+        if (x->type == EVENT_BATCH_BEGIN || x->type == EVENT_ATTEMPT_BEGIN || is_failed_summary(x))
             break;
         is_short |= str_find(x->line, S("\"token_budget\"")) != STR_NONE ||
                     str_find(x->line, S("\"context_budget_exceeded\"")) != STR_NONE;
     }
-    return r->was_promised ? ROOM_COMING : is_short ? ROOM_LITTLE : ROOM_ENOUGH;
+    return is_short ? ROOM_LITTLE : ROOM_ENOUGH;
 }
 
 /* --- news --- */

@@ -59,6 +59,8 @@ void codec_encode_run(struct encoding *c)
     codec_put_int(c, "toolResponseBytes", (int64_t)r->tool_response_bytes);
     codec_put_int(c, "retryMaxMs", (int64_t)r->retry_max_ms);
     codec_put_true(c, "onlyCompacts", r->only_compacts);
+    codec_put_int(c, "headTokens", r->head_tokens);
+    codec_put_int(c, "contextFloor", r->context_floor);
     codec_put_shared(c, "input", r->input);
     codec_put_history(c, "history");
 }
