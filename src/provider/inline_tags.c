@@ -136,6 +136,7 @@ static struct err *end_call(struct inline_tags *t, struct reply *r, struct arena
     t->within = INLINE_TEXT;
     t->n_call = 0;
     t->has_begun = false;
+    reply_close_text(r);
     TRY(reply_begin(r, PART_TOOL_CALL, (struct str){0}, name, &index));
     if (args)
         TRY(reply_add_args(r, index, json_is(args, JSON_STRING) ? args->text : args->raw));

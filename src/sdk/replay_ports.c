@@ -568,6 +568,8 @@ static bool look_at_summary(void *self, const struct event *e)
 
     if (m && !s->reattached && m->role == ROLE_USER && str_eq(first_text(m), S(REATTACH_NOTE)))
         s->reattached = message_ref((struct message *)m);
+    if (e->type == EVENT_COMPACTED && e->body.compact.n_results)
+        return true; /* results were shortened before it was asked for */
     if (e->type == EVENT_COMPACTED)
         s->was_automatic = strcmp(e->body.compact.trigger, "auto") == 0;
     if (e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "compaction") == 0) {
@@ -676,9 +678,9 @@ static struct err *compact(struct compactor *c, struct run *run, bool is_full)
 {
     struct replay *r = PORT_OF(c, compactor);
 
-    if (is_taken_out_now(r))
+    if (is_taken_out_now(r) && !is_full)
         TRY(make_shorter(r, run, COMPACT_ONLY_RESULTS, is_full));
-    if (!is_compacted_now(r))
+    if (!is_compacted_now(r) && !(is_full && is_taken_out_now(r)))
         return NULL;
     TRY(look_ahead(r));
     set_reattachers(r);

@@ -9,6 +9,7 @@ static void path(const struct model_request *r, const struct dialect *d, struct 
 const struct protocol protocol_ollama = {
     .name = "ollama",
     .api_surface = "ollama-chat",
+    .form = {.bytes = " image/png image/jpeg image/webp text/ ", .addresses = ""},
     .path = path,
     .show_path = "/api/show",
     .encode = ollama_encode,

@@ -18,6 +18,8 @@ static void path(const struct model_request *r, const struct dialect *d, struct 
 const struct protocol protocol_openai_chat = {
     .name = "openai-chat",
     .api_surface = "chat-completions",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf audio/wav audio/mpeg text/ ",
+             .addresses = FORM_WEB_IMAGES},
     .path = path,
     .encode = openai_chat_encode,
     .begin = openai_chat_begin,

@@ -9,6 +9,8 @@ static void path(const struct model_request *r, const struct dialect *d, struct 
 const struct protocol protocol_openai_responses = {
     .name = "openai-responses",
     .api_surface = "responses",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf application/json text/ ",
+             .addresses = FORM_WEB_IMAGES "application/pdf application/json text/ "},
     .path = path,
     .encode = openai_responses_encode,
     .begin = openai_responses_begin,

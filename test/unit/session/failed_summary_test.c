@@ -311,6 +311,39 @@ IN_TASK(a_run_that_is_ended_before_its_compaction_leaves_it_to_the_next)
     }
 }
 
+/* Results that take most of it are shortened before the summary is asked for, the others after it
+ * has failed. */
+IN_TASK(what_only_the_provider_finds_too_long_is_shortened_and_replays)
+{
+    static const struct {
+        const char *lines, *summary;
+        size_t n_shortened;
+    } cases[] = {{"250", "{error: provider_error, message: no}", 1},
+                 {"500", "{error: provider_error, message: no}", 1},
+                 {"250", "{text: In short.}", 0},
+                 {"500", "{text: In short.}", 1}};
+    char prompt[4001] = {0};
+
+    memset(prompt, 'x', 4000);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(scene) struct scene s = {0};
+        AUTO(strbuf) struct strbuf script = {0};
+
+        strbuf_addf(&script,
+                    "turns:\n - [{usage: {input: 1000, output: 20}}, {tool: Big, id: b, args: "
+                    "{lines: %s}}]\n - {error: context_overflow, message: too long}\n - %s\n"
+                    " - text: Done.\n",
+                    cases[i].lines, cases[i].summary);
+        begin(&s, "s");
+        play(&s, "turns:\n - [{text: Ok.}, {usage: {input: 900, output: 20}}]\n", prompt);
+        play(&s, strbuf_cstr(&script), "read");
+        assert_str(s.stage.world.result.text, "Done.");
+        assert_int_equal(count_shortened(&s), cases[i].n_shortened);
+        play(&s, "turns:\n - text: Next.\n", "and now?");
+        assert_replays(&s);
+    }
+}
+
 static struct err *toy_answer(const struct tool *t, struct tool_context *c, const struct json *args,
                               struct tool_result *r)
 {
@@ -345,4 +378,5 @@ RUN_TESTS(UNIT(results_that_do_not_fit_after_a_failed_summary_are_shortened_and_
           UNIT(a_later_run_whose_summary_fails_again_replays),
           UNIT(a_hook_that_refuses_the_summary_does_the_same),
           UNIT(a_run_that_is_ended_before_its_compaction_leaves_it_to_the_next),
+          UNIT(what_only_the_provider_finds_too_long_is_shortened_and_replays),
           UNIT(what_was_found_for_a_batch_counts_for_its_run_only))
