@@ -139,7 +139,8 @@ static void account(struct call *c, const struct event_tool *t)
     x->command = arena_str(a, t->name);
     x->n_chars_in = t->n_chars_in;
     x->n_chars_out = t->n_chars_out;
-    x->error = t->error_code ? arena_str(a, str_of(t->error_code)) : (struct str){0};
+    x->error = arena_str(a, json_has(t->metadata, TOOL_BUDGET_CODE) ? S(CONTEXT_BUDGET_EXCEEDED)
+                                                                    : str_of(t->error_code));
     x->details = t->metadata ? json_copy(a, t->metadata) : NULL;
 }
 

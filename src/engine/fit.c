@@ -3,9 +3,11 @@
  * Two limits hold. A single result is at most as long as its tool (or the run) allows, and never
  * longer than what a message can hold. And the results of a batch together must leave room in the
  * context window. A compaction makes that room where it can, and they join the history whole; else
- * the one that would cross the limit is stored and shown by a few lines, those after it only say
- * that they were skipped. That a call was interrupted, or that its outcome is not known, is said
- * however little room there is. */
+ * a result that does not fit is stored and shown by a few lines, or by its name alone. Runs without
+ * compaction are strict: after the first result that does not fit, the later ones of the batch are
+ * only named, and refusals are skipped. What ran is always reported as run: how it ended and where
+ * its output is. That a call was interrupted, or that its outcome is not known, is said however
+ * little room there is. */
 #include "engine/run_state.h"
 
 #include "base/clip.h"
@@ -15,7 +17,9 @@
 
 #define SKIPPED_TEXT "Error: Context window near capacity. Tool execution result skipped."
 #define STORED_MARK "[The whole output has"
-#define NOTE_CHARS 600 /* what the note about the handle takes at most */
+#define NOTE_CHARS 600  /* what the note about the handle takes at most */
+#define NAMED_CHARS 400 /* a result of no more is as short as the note that would replace it */
+#define MAX_ENDING 200  /* bytes of the line that says how a call failed */
 /* As JSON, with its id and name, and its text twice. */
 #define MAX_TEXT_JSON ((MESSAGE_MAX_JSON_BYTES - ((size_t)2 << 20)) / 2)
 
@@ -63,6 +67,7 @@ struct storing {
     struct arena *arena;
     struct str tool, call_id;
     const struct json *left_out; /* what its tool could not keep of it; NULL: nothing */
+    bool has_failed;
     struct str text;
     size_t n_lines;
 };
@@ -136,6 +141,16 @@ static void add_size(struct strbuf *out, const struct storing *x)
             (long long)json_int_or(json_get(gap, "line"), 0));
 }
 
+static void add_way(struct strbuf *out, const char *purpose, struct str handle)
+{
+    if (handle.n)
+        strbuf_addf(out,
+                    " To %s, call tool_output with handle \"%" STR_FMT "\" and offset (a "
+                    "line) or pattern (a regular expression).",
+                    purpose, STR_ARG(handle));
+    strbuf_add_cstr(out, "]\n");
+}
+
 /* Head and tail, and how to get at the rest. */
 static void add_shown(struct strbuf *out, const struct storing *x, const char *reason,
                       size_t max_chars)
@@ -144,15 +159,28 @@ static void add_shown(struct strbuf *out, const struct storing *x, const char *r
 
     add_size(out, x);
     strbuf_add_cstr(out, " Its head and tail follow.");
-    if (handle.n)
-        strbuf_addf(out,
-                    " To read on, call tool_output with handle \"%" STR_FMT "\" and offset (a "
-                    "line) or pattern (a regular expression).",
-                    STR_ARG(handle));
-    strbuf_add_cstr(out, "]\n");
+    add_way(out, "read on", handle);
     clip_middle(out, x->text, max_chars > NOTE_CHARS * 2 ? max_chars - NOTE_CHARS : max_chars);
 }
 
+/* How the call ended, and where its output is. A tool that fails says why in its first line. */
+static void add_ending(struct strbuf *out, const struct storing *x, const char *reason)
+{
+    struct str handle = store(x, reason), rest = x->text, line = {0};
+
+    add_size(out, x);
+    strbuf_add_cstr(out, " The call ran and ");
+    if (x->has_failed && str_split(&rest, '\n', &line))
+        strbuf_addf(out, "failed: \"%" STR_FMT "\".", STR_ARG(utf8_truncate(line, MAX_ENDING)));
+    else
+        strbuf_add_cstr(out, x->has_failed ? "failed." : "succeeded.");
+    strbuf_add_cstr(out, " Its output does not fit into the context window now.");
+    add_way(out, "read it", handle);
+    if (!handle.n)
+        clip_middle(out, x->text, NAMED_CHARS);
+}
+
+/* By so much of it, and by how the call ended if that is nothing. */
 static void replace(struct call *c, const char *reason, size_t max_chars)
 {
     struct strbuf *text = &c->result.text;
@@ -163,40 +191,97 @@ static void replace(struct call *c, const char *reason, size_t max_chars)
                         .tool = c->part->name,
                         .call_id = c->part->id,
                         .left_out = json_get(c->result.details, TOOL_LEFT_OUT),
+                        .has_failed = c->code != NULL,
                         .text = strbuf_str(text),
                         .n_lines = count_lines(strbuf_str(text))};
 
-    add_shown(&shown, &x, reason, max_chars);
+    if (max_chars)
+        add_shown(&shown, &x, reason, max_chars);
+    else
+        add_ending(&shown, &x, reason);
     strbuf_done(text);
     *text = shown;
 }
 
 /* --- the context --- */
 
-static int64_t limit(const struct result_budget *b)
-{
-    return (int64_t)((__int128)b->window * b->per_mille / 1000);
-}
-
 static int64_t media_tokens(const struct call *c)
 {
     return (int64_t)c->result.n_media * 1600;
 }
 
-static int64_t result_tokens(const struct call *c)
+/* What a text of so many characters takes. */
+static struct waiting_results count_text(size_t n_chars)
 {
-    return ledger_result_tokens(strbuf_str(&c->result.text)) + media_tokens(c);
+    return (struct waiting_results){.likely = ((int64_t)n_chars + 3) / 4,
+                                    .most = ((int64_t)n_chars + 1) / 2};
 }
 
-static void skip(struct call *c, const struct result_budget *b)
+/* What a result takes once it is cut to what its tool allows. */
+static struct waiting_results count_result(const struct call *c)
+{
+    size_t max_chars, n_chars = utf8_count(strbuf_str(&c->result.text));
+    struct waiting_results w;
+
+    if (is_too_long(c, &max_chars))
+        n_chars = MIN(n_chars, max_chars);
+    w = count_text(n_chars);
+    w.likely += media_tokens(c);
+    w.most += media_tokens(c);
+    return w;
+}
+
+static int64_t share(const struct result_budget *b, int per_mille)
+{
+    return (int64_t)((__int128)b->window * per_mille / 1000);
+}
+
+static bool has_room(const struct result_budget *b, const struct waiting_results *w)
+{
+    return b->used + w->likely <= share(b, b->likely_per_mille) &&
+           b->used + w->most <= share(b, b->most_per_mille);
+}
+
+/* A result that is in is counted as the ledger counts it. The reserve for dense text is for the one
+ * that comes; where no compaction helps it stays, for all of the batch. */
+static void take_room(struct result_budget *b, const struct waiting_results *w)
+{
+    b->used += b->is_strict ? w->most : w->likely;
+}
+
+static void note_budget(struct call *c, const struct result_budget *b)
 {
     struct json *m = call_metadata(c);
+    struct waiting_results w = count_result(c);
+    int64_t limit = share(b, b->most_per_mille);
 
-    json_set_int(&c->arena, m, "projected_tokens", b->used + result_tokens(c));
-    json_set_int(&c->arena, m, "limit_tokens", limit(b));
-    json_set_int(&c->arena, m, "remaining_tokens", MAX(limit(b) - b->used, (int64_t)0));
+    json_set_str(&c->arena, m, TOOL_BUDGET_CODE, S(CONTEXT_BUDGET_EXCEEDED));
+    json_set_int(&c->arena, m, "projected_tokens", b->used + w.most);
+    json_set_int(&c->arena, m, "limit_tokens", limit);
+    json_set_int(&c->arena, m, "remaining_tokens", MAX(limit - b->used, (int64_t)0));
+}
+
+static void drop_media(struct call *c)
+{
+    if (c->result.n_media)
+        tool_result_addf(&c->result,
+                         "\n[The result had %zu images or documents, which do not fit into the "
+                         "context window now.]",
+                         c->result.n_media);
     c->result.n_media = 0;
-    call_fail(c, "context_budget_exceeded", S(SKIPPED_TEXT));
+}
+
+/* It ran: the model learns how it ended and where the output is. */
+static void name_result(struct call *c, const struct result_budget *b)
+{
+    struct str text;
+
+    drop_media(c);
+    text = strbuf_str(&c->result.text);
+    if (utf8_count(text) <= NAMED_CHARS)
+        return;
+    note_budget(c, b);
+    replace(c, "token_budget", /* max_chars= */ 0);
 }
 
 /* It was not run, and never will be: a rule, a hook, a plugin or its own arguments were against it.
@@ -215,30 +300,43 @@ static void skip_refusal(struct call *c, const struct result_budget *b)
         return;
     c->refusal = arena_str(&c->arena, text);
     c->refusal_code = c->code;
-    skip(c, b);
+    note_budget(c, b);
+    call_fail(c, CONTEXT_BUDGET_EXCEEDED, S(SKIPPED_TEXT));
+}
+
+/* The result does not fit: its head and tail, or no more than its name. */
+static void show_less(struct call *c, const struct result_budget *b)
+{
+    struct waiting_results preview = count_text(FIT_PREVIEW_CHARS + NOTE_CHARS);
+
+    if (c->was_executed && !b->is_strict && !has_room(b, &preview)) {
+        name_result(c, b);
+        return;
+    }
+    drop_media(c);
+    if (utf8_count(strbuf_str(&c->result.text)) > FIT_PREVIEW_CHARS)
+        replace(c, "token_budget", FIT_PREVIEW_CHARS);
 }
 
 void fit_result(struct call *c, struct result_budget *b)
 {
+    struct waiting_results needed = count_result(c);
     size_t max_chars;
 
-    if (b->is_spent && c->was_executed) {
-        skip(c, b);
-    } else if (b->is_spent && is_refused(c)) {
+    if (b->is_strict && b->is_spent && c->was_executed) {
+        name_result(c, b);
+    } else if (b->is_strict && b->is_spent && is_refused(c)) {
         skip_refusal(c, b);
-    } else {
-        if (is_too_long(c, &max_chars))
-            replace(c, "size_cap", max_chars);
-        if (!fits_message(c)) /* limits can be set to anything */
-            replace(c, "size_cap", RUN_DEFAULT_TOOL_RESPONSE_BYTES);
-        if (!b->is_spent && b->used + result_tokens(c) > limit(b)) {
-            b->is_spent = true;
-            c->result.n_media = 0;
-            if (utf8_count(strbuf_str(&c->result.text)) > FIT_PREVIEW_CHARS)
-                replace(c, "token_budget", FIT_PREVIEW_CHARS);
-        }
+    } else if (!(b->is_strict && b->is_spent) && !has_room(b, &needed)) {
+        b->is_spent = true;
+        show_less(c, b);
+    } else if (is_too_long(c, &max_chars)) {
+        replace(c, "size_cap", max_chars);
     }
-    b->used += result_tokens(c);
+    if (!fits_message(c)) /* limits can be set to anything */
+        replace(c, "size_cap", RUN_DEFAULT_TOOL_RESPONSE_BYTES);
+    needed = count_result(c);
+    take_room(b, &needed);
 }
 
 /* --- the batch --- */
@@ -246,17 +344,6 @@ void fit_result(struct call *c, struct result_budget *b)
 /* So much of the window is set aside for a summary that is not written yet, and what is put back
  * behind it. */
 #define SUMMARY_PER_MILLE 100
-
-/* What a result takes once it is cut to what its tool allows. */
-static void count_waiting(const struct call *c, struct waiting_results *w)
-{
-    size_t max_chars, n_chars = utf8_count(strbuf_str(&c->result.text));
-
-    if (is_too_long(c, &max_chars))
-        n_chars = MIN(n_chars, max_chars);
-    w->likely += (int64_t)n_chars / 4 + media_tokens(c);
-    w->most += (int64_t)n_chars / 2 + media_tokens(c);
-}
 
 /* No compaction follows a batch that waits for an answer, or that the run ends with. */
 static bool goes_on(const struct run *r, const struct call *calls, size_t n)
@@ -273,27 +360,46 @@ static enum room find_room(struct run *r, const struct call *calls, size_t n)
 {
     struct compactor *c = run_compactor(r);
     struct waiting_results waiting = {0};
+    enum room room;
 
-    if (!c || !goes_on(r, calls, n))
+    if (!c)
         return ROOM_LITTLE;
-    for (size_t i = 0; i < n; i++)
-        count_waiting(&calls[i], &waiting);
-    return c->find_room(c, r, &waiting);
+    if (!goes_on(r, calls, n))
+        return ROOM_REST;
+    for (size_t i = 0; i < n; i++) {
+        struct waiting_results w = count_result(&calls[i]);
+
+        waiting.likely += w.likely;
+        waiting.most += w.most;
+    }
+    room = c->find_room(c, r, &waiting);
+    if (room == ROOM_COMING || room == ROOM_REST)
+        run_notice(r, SEVERITY_VERBOSE, ROOM_SOURCE,
+                   room == ROOM_REST ? S(ROOM_REST_TEXT) : S(ROOM_COMING_TEXT));
+    return room;
 }
 
 struct result_budget fit_budget(struct run *r, const struct call *calls, size_t n)
 {
-    struct result_budget b = {.used = run_estimate(r).used,
+    struct token_estimate now = run_estimate(r);
+    struct result_budget b = {.used = MAX(now.used, now.serialized),
                               .window = target_window(&r->plan->targets[0]),
-                              .per_mille = LEDGER_RESULTS_PER_MILLE};
-    enum room room = find_room(r, calls, n);
+                              .likely_per_mille = LEDGER_GUARD_PER_MILLE,
+                              .most_per_mille = LEDGER_GUARD_PER_MILLE};
 
-    if (room == ROOM_ENOUGH)
-        b.per_mille = LEDGER_GUARD_PER_MILLE;
-    if (room == ROOM_COMING) {
-        b.used = r->head_tokens + b.window * SUMMARY_PER_MILLE / 1000;
-        run_notice(r, SEVERITY_VERBOSE, ROOM_SOURCE,
-                   S("the results wait for a compaction, which makes room for them"));
+    switch (find_room(r, calls, n)) {
+    case ROOM_LITTLE:
+        b.used = now.used;
+        b.most_per_mille = LEDGER_RESULTS_PER_MILLE;
+        b.is_strict = true;
+        break;
+    case ROOM_COMING:
+        b.used = r->head_tokens + share(&b, SUMMARY_PER_MILLE);
+        b.likely_per_mille = LEDGER_RESULTS_PER_MILLE; /* or the next one would be due at once */
+        break;
+    case ROOM_ENOUGH:
+    case ROOM_REST:
+        break;
     }
     return b;
 }
@@ -329,14 +435,13 @@ static struct str find_stored(const struct run *r, const struct part *result)
     return (struct str){0};
 }
 
-/* Only its name is left of it. */
-static bool add_name(struct strbuf *out, const struct storing *x, const struct part *result,
-                     const char *reason)
+/* Only its name is left of it; the model has seen the rest. */
+static bool add_name(struct strbuf *out, const struct storing *x, const struct part *result)
 {
     struct str handle = find_stored(x->run, result);
 
     if (!handle.n)
-        handle = store(x, reason);
+        handle = store(x, "compaction");
     strbuf_addf(out,
                 "[The result of this call, %zu bytes in %zu lines, was taken out to make room. If "
                 "you need it again, call tool_output with handle \"%" STR_FMT "\".]",
@@ -344,8 +449,8 @@ static bool add_name(struct strbuf *out, const struct storing *x, const struct p
     return handle.n > 0;
 }
 
-static bool shorten_result(struct run *r, struct part *result, struct arena *a, size_t max_chars,
-                           const char *reason)
+static bool shorten_result(struct run *r, struct part *result, struct arena *a,
+                           enum shortened_as as)
 {
     struct str text = join_text(a, result);
     struct storing x = {.run = r,
@@ -353,16 +458,24 @@ static bool shorten_result(struct run *r, struct part *result, struct arena *a, 
                         .arena = a,
                         .tool = result->name,
                         .call_id = result->id,
+                        .has_failed = result->is_error,
                         .text = text,
                         .n_lines = count_lines(text)};
     struct part *shown = ARENA_NEW(a, struct part);
     AUTO(strbuf) struct strbuf out = {0};
     bool is_there = true;
 
-    if (max_chars)
-        add_shown(&out, &x, reason, max_chars);
-    else
-        is_there = add_name(&out, &x, result, reason);
+    switch (as) {
+    case SHORTENED_TO_NAME:
+        is_there = add_name(&out, &x, result);
+        break;
+    case SHORTENED_TO_ENDING:
+        add_ending(&out, &x, "token_budget");
+        break;
+    case SHORTENED_TO_PREVIEW:
+        add_shown(&out, &x, "token_budget", FIT_PREVIEW_CHARS);
+        break;
+    }
     *shown = (struct part){.kind = PART_TEXT, .text = arena_str(a, strbuf_str(&out))};
     result->content = shown;
     result->n_content = 1;
@@ -370,14 +483,13 @@ static bool shorten_result(struct run *r, struct part *result, struct arena *a, 
     return is_there;
 }
 
-struct message *run_shorten_results(struct run *r, const struct message *m, size_t max_chars,
-                                    const char *reason)
+struct message *run_shorten_results(struct run *r, const struct message *m, enum shortened_as as)
 {
     AUTO(message) struct message *copy = run_repeat_message(r, m);
 
     for (size_t i = 0; i < copy->n_parts; i++)
         if (copy->parts[i].kind == PART_TOOL_RESULT &&
-            !shorten_result(r, &copy->parts[i], &copy->arena, max_chars, reason))
+            !shorten_result(r, &copy->parts[i], &copy->arena, as))
             return NULL;
     return TAKE(copy);
 }

@@ -34,7 +34,7 @@ static struct err *ask_hooks(struct run *r, enum hook_event event, struct str ma
 
 /* --- the prompt --- */
 
-static void replace_text(struct run *r, struct message **prompt, struct str text)
+void run_replace_prompt(struct run *r, struct message **prompt, struct str text)
 {
     struct message *other = run_new_message(r, ROLE_USER);
 
@@ -73,7 +73,7 @@ struct err *hook_prompt(struct run *r, struct message **prompt)
         return err_new(ERR_VALIDATION, "the prompt was blocked by a hook: %" STR_FMT,
                        STR_ARG(outcome.reason));
     if (json_has(outcome.updated_input, "prompt"))
-        replace_text(r, prompt, json_get_text(outcome.updated_input, "prompt"));
+        run_replace_prompt(r, prompt, json_get_text(outcome.updated_input, "prompt"));
     if (outcome.additional_context.n)
         add_context(r, prompt, outcome.additional_context);
     return NULL;

@@ -43,16 +43,26 @@ static struct err *refusal(struct run *r, const struct plugin *p, struct err *ta
     return NULL;
 }
 
-struct err *plugins_before_run(struct run *r, struct str *input)
+struct err *plugins_before_run(struct run *r, struct message **prompt)
 {
     struct plugin_run run = view(r);
+    AUTO(strbuf) struct strbuf text = {0};
+    uint64_t found = 0;
+    struct str input;
 
+    message_text(*prompt, &text);
+    input = strbuf_str(&text);
     for (size_t i = 0; i < r->options->n_plugins; i++) {
         struct plugin *p = r->plugins[i];
 
         if (p->before_run)
-            TRY(refusal(r, p, p->before_run(p, &run, &r->arena, input)));
+            TRY(refusal(r, p, p->before_run(p, &run, &r->arena, &input)));
     }
+    if (input.p == strbuf_str(&text).p)
+        return NULL;
+    run_replace_prompt(r, prompt, input);
+    hide_in_message(r->secrets, prompt, &found);
+    run_tell_hidden(r, found, S("what a plugin made of the prompt"));
     return NULL;
 }
 

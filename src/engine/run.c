@@ -93,40 +93,20 @@ static struct err *keep_prompt(struct run *r, const struct message *m)
     return r->options->hooks ? run_sync(r) : NULL;
 }
 
-/* The text of the prompt, as plugins may change it. */
-static struct err *take_input(struct run *r)
+/* From the prompt as it was submitted to the message that the model reads. */
+static struct err *take_input(struct run *r, struct message **ret_message)
 {
-    AUTO(strbuf) struct strbuf text = {0};
-    AUTO(message) struct message *m = NULL;
-    struct str input;
-    uint64_t found = 0;
+    AUTO(message) struct message *m = message_ref(r->input);
 
-    if (!r->input) {
-        r->has_turn = true;
-        return NULL;
-    }
-    message_text(r->input, &text);
-    input = strbuf_str(&text);
-    TRY(plugins_before_run(r, &input));
-    if (input.p == strbuf_str(&text).p) {
-        m = message_ref(r->input);
-    } else {
-        m = run_new_message(r, ROLE_USER);
-        message_add_text(m, input);
-        for (size_t i = 0; i < r->input->n_parts; i++)
-            if (r->input->parts[i].kind != PART_TEXT)
-                message_add(m, &r->input->parts[i]);
-        hide_in_message(r->secrets, &m, &found);
-        run_tell_hidden(r, found, S("what a plugin made of the prompt"));
-        TRY(message_check(m, "the prompt, as a plugin has changed it,"));
-    }
     TRY(keep_prompt(r, m));
     batch_close(r);
     TRY(run_compact(r));
     TRY(hook_prompt(r, &m));
     TRY(message_check(m, "the prompt, with what hooks have added,"));
+    TRY(plugins_before_run(r, &m));
+    TRY(message_check(m, "the prompt, as a plugin has changed it,"));
     run_append(r, m);
-    r->has_turn = true;
+    *ret_message = TAKE(m);
     return NULL;
 }
 
@@ -141,25 +121,48 @@ static struct provider_capabilities capabilities(const struct run_plan *plan)
     return can;
 }
 
+static struct event describe_run(struct run *r, const struct run_plan *plan)
+{
+    const struct target *first = &plan->targets[0];
+
+    return (struct event){.history = &r->conversation->history,
+                          .body.run = {.policy = r->policy->name,
+                                       .provider = first->provider->id,
+                                       .model = first->model,
+                                       .capabilities = capabilities(plan)}};
+}
+
 static void tell_begin(struct run *r)
 {
-    const struct run_plan *plan = first_plan(r);
-    const struct target *first = &plan->targets[0];
     AUTO(strbuf) struct strbuf input = {0};
-    struct event e = {.history = &r->conversation->history,
-                      .body.run = {.policy = r->policy->name,
-                                   .provider = first->provider->id,
-                                   .model = first->model,
-                                   .capabilities = capabilities(plan),
-                                   .window = target_window(first),
-                                   .tool_response_bytes = r->options->tool_response_bytes,
-                                   .retry_max_ms = r->options->retry_max_ms,
-                                   .only_compacts = r->options->only_compacts}};
+    struct event e = describe_run(r, first_plan(r));
+    struct event_run *b = &e.body.run;
 
+    run_refresh_plan(r);
+    b->window = target_window(&r->plan->targets[0]);
+    b->tool_response_bytes = r->options->tool_response_bytes;
+    b->retry_max_ms = r->options->retry_max_ms;
+    b->only_compacts = r->options->only_compacts;
+    b->head_tokens = r->head_tokens;
+    b->context_floor = r->options->context_floor;
     if (r->input)
         message_text(r->input, &input);
-    e.body.run.input = strbuf_str(&input);
+    b->input = strbuf_str(&input);
     run_emit(r, EVENT_RUN_BEGIN, &e);
+}
+
+/* Everything that shapes the first request has had its say. The message is NULL if the run
+ * continues. */
+static void tell_ready(struct run *r, const struct message *m)
+{
+    AUTO(strbuf) struct strbuf input = {0};
+    struct event e = describe_run(r, r->plan);
+
+    for (size_t i = 0; m && i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TEXT || m->parts[i].kind == PART_CONTEXT)
+            strbuf_addf(&input, "%s%" STR_FMT, input.n ? "\n" : "", STR_ARG(m->parts[i].text));
+    e.body.run.input = strbuf_str(&input);
+    run_emit(r, EVENT_PRE_RUN, &e);
 }
 
 /* Files in it as the provider takes them. */
@@ -206,6 +209,7 @@ static void take_budget_answers(struct run *r)
 
 static struct err *run_all(struct run *r)
 {
+    AUTO(message) struct message *asked = NULL;
     uint64_t found = 0;
     struct err *refusal;
 
@@ -220,7 +224,10 @@ static struct err *run_all(struct run *r)
     take_budget_answers(r);
     if (r->options->only_compacts)
         return run_compact(r);
-    TRY(take_input(r));
+    if (r->input)
+        TRY(take_input(r, &asked));
+    r->has_turn = true;
+    tell_ready(r, asked);
     return turn_run(r);
 }
 

@@ -112,12 +112,15 @@ struct waiting_results {
     int64_t most;   /* if their text is dense */
 };
 
-#define ROOM_SOURCE "agent:room" /* of the notice that room is coming */
 enum room {
-    ROOM_LITTLE, /* no compaction can help: what would fill the window is shortened */
+    ROOM_LITTLE, /* there is no compaction: what would fill the window is shortened */
     ROOM_ENOUGH, /* they fit */
     ROOM_COMING, /* the compaction that comes next makes room, and keeps them as they are */
+    ROOM_REST,   /* none would help now: they may take what is left of the window */
 };
+#define ROOM_SOURCE "agent:room" /* of the notice that says which, if they do not simply fit */
+#define ROOM_COMING_TEXT "the results wait for a compaction, which makes room for them"
+#define ROOM_REST_TEXT "no compaction would help now: the results take what is left"
 
 /* Makes a history shorter when it is due. Called with the run's plan read: after the prompt is
  * durable and before it is in the history, and between rounds. With `is_full` it is due whatever
@@ -177,6 +180,7 @@ struct run_options {
     size_t tool_response_bytes;       /* 0: RUN_DEFAULT_TOOL_RESPONSE_BYTES */
     unsigned max_concurrency;         /* of a batch; 0: no bound */
     int64_t context_floor;            /* tokens that are known to be in use */
+    int64_t known_head; /* what system text and tools take at first; 0: they are counted */
     /* Kept out of messages, events, errors and hooks; NULL: the parent's. */
     const struct secrets *secrets;
 
@@ -256,10 +260,15 @@ struct message *run_new_message(struct run *r, enum role role) MUST_USE;
 /* As another message of the same history: with its origin, and without what a provider counted for
  * what stood before it. */
 struct message *run_repeat_message(struct run *r, const struct message *m) MUST_USE;
-/* The same with each result of a tool stored, named by its handle and shown by `max_chars` of it;
- * 0: not at all. NULL: nothing can be stored. May wait. */
-struct message *run_shorten_results(struct run *r, const struct message *m, size_t max_chars,
-                                    const char *reason) MUST_USE;
+enum shortened_as {
+    SHORTENED_TO_NAME,    /* the model has seen it */
+    SHORTENED_TO_ENDING,  /* it has not: how the call ended */
+    SHORTENED_TO_PREVIEW, /* its head and tail, FIT_PREVIEW_CHARS of it */
+};
+/* The same with each result of a tool stored, and the handle to read it. NULL: nothing can be
+ * stored, and only the name was to stay. May wait. */
+struct message *run_shorten_results(struct run *r, const struct message *m,
+                                    enum shortened_as as) MUST_USE;
 
 /* Ends the run with the answer it can give now, after what is under way: a forced last turn. */
 void run_stop(struct run *r);

@@ -103,7 +103,8 @@ void run_tell_hidden(struct run *r, uint64_t found, struct str where);
 
 /* plugins.c */
 void plugins_sort(struct run *r);
-MUST_USE struct err *plugins_before_run(struct run *r, struct str *input);
+/* May refuse the prompt (an error) or replace its text. */
+MUST_USE struct err *plugins_before_run(struct run *r, struct message **prompt);
 void plugins_after_run(struct run *r);
 void plugins_on_error(struct run *r, const struct err *e);
 void plugins_on_chunk(struct run *r, const struct delta *d);
@@ -111,6 +112,8 @@ MUST_USE struct err *plugins_before_tool(struct run *r, const struct event_tool 
 void plugins_after_tool(struct run *r, const struct event_tool *result);
 
 /* hook_points.c */
+/* Another text, and the same files. */
+void run_replace_prompt(struct run *r, struct message **prompt, struct str text);
 /* May block the prompt (an error) or add to it. */
 MUST_USE struct err *hook_prompt(struct run *r, struct message **prompt);
 /* What they said before it ran: an error ends the run. */
@@ -137,6 +140,8 @@ void save_at_end(struct run *r);
 
 /* turn.c */
 MUST_USE struct err *turn_run(struct run *r);
+/* Targets, mode and tools, as they are now. */
+void run_refresh_plan(struct run *r);
 unsigned run_max_rounds(const struct run *r);         /* RUN_UNLIMITED: no cap */
 struct compactor *run_compactor(const struct run *r); /* NULL: this run has none */
 /* Lets the compactor look at the history, with the plan of the coming round. */
@@ -266,8 +271,10 @@ void call_hide_secrets(struct call *c);
 /* fit.c */
 struct result_budget {
     int64_t used, window; /* tokens */
-    int per_mille;        /* of the window: so far results may fill it */
-    bool is_spent;        /* a result has crossed the limit */
+    /* Of the window: so far results may fill it, as the ledger counts them and if they are dense */
+    int likely_per_mille, most_per_mille;
+    bool is_strict; /* after the first one that does not fit, the others are only named */
+    bool is_spent;  /* there was one */
 };
 /* For the results of these calls. Where they need more room than there is and a compaction can make
  * it, they get what there is after it: it comes before the next request. */

@@ -69,6 +69,14 @@ static void count_head(struct run *r)
     r->counted_system = r->plan->system;
 }
 
+/* A run that asked nothing has not recorded its tools, only what they took. */
+static void count_first_head(struct run *r)
+{
+    count_head(r);
+    if (r->options->known_head)
+        r->head_tokens = r->options->known_head;
+}
+
 static void refresh_tools(struct run *r)
 {
     struct tool_set *before = r->tools;
@@ -84,12 +92,15 @@ static void refresh_tools(struct run *r)
         e.body.tools.tools = r->tools;
         run_emit(r, EVENT_TOOLS_CHANGED, &e);
     }
+    if (before)
+        count_head(r);
+    else
+        count_first_head(r);
     tool_set_unref(before);
-    count_head(r);
 }
 
 /* Targets, mode and tools may have been changed since the last round. */
-static void refresh_plan(struct run *r)
+void run_refresh_plan(struct run *r)
 {
     const struct run_plan *plan = r->options->plan(r->options->plan_self);
 
@@ -120,7 +131,7 @@ struct err *run_compact(struct run *r)
 
     if (!c)
         return NULL;
-    refresh_plan(r);
+    run_refresh_plan(r);
     return c->compact(c, r, /* is_full= */ false);
 }
 
@@ -267,7 +278,7 @@ static struct err *ask_and_act(struct run *r, bool *ret_is_over)
     bool is_shorter, goes_on;
 
     TRY(task_check());
-    refresh_plan(r);
+    run_refresh_plan(r);
     *ret_is_over = true;
     TRY(find_end(r, &reason));
     news_tell(r);
@@ -318,7 +329,7 @@ static struct err *close_open_calls(struct run *r)
 
     if (!open)
         return NULL;
-    refresh_plan(r);
+    run_refresh_plan(r);
     return batch_run(r, open);
 }
 

@@ -31,6 +31,7 @@ struct event_emitter {
 static const char *const names[EVENT_N_TYPES] = {
     [EVENT_SESSION_BEGIN] = "agent.session_start",
     [EVENT_USER_INPUT] = "user.input",
+    [EVENT_PRE_RUN] = "execution.ready",
     [EVENT_TOOLS_CHANGED] = "agent.tools_changed",
     [EVENT_CONTEXT] = "execution.context",
     [EVENT_COMPACTED] = "execution.compacted",

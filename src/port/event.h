@@ -19,6 +19,7 @@
     X(SESSION_BEGIN, "session_init", session)                                                      \
     X(RUN_BEGIN, "run_begin", run)                                                                 \
     X(USER_INPUT, "user_input", message)                                                           \
+    X(PRE_RUN, "pre_run", run)                                                                     \
     X(TOOLS_CHANGED, "tools_changed", tools)                                                       \
     X(CONTEXT, "context", context)                                                                 \
     X(COMPACTED, "context_compact", compact)                                                       \
@@ -80,14 +81,18 @@ struct event_session {
 };
 
 struct event_run {
-    const char *policy;                        /* "conversation", "node", "report" */
-    struct str input;                          /* the prompt; empty when a run goes on */
+    const char *policy; /* "conversation", "node", "report" */
+    /* RUN_BEGIN: the prompt as it was submitted; PRE_RUN: as the model reads it, with what hooks,
+     * plugins and keel have added. Empty when a run continues. */
+    struct str input;
     struct str provider, model;                /* of the first target */
     struct provider_capabilities capabilities; /* of that provider; enabled: for this run */
     int64_t window;                            /* of that model, in tokens; 0: not told */
     size_t tool_response_bytes;                /* the run's limit; 0: the default */
     uint64_t retry_max_ms;                     /* the same for waits between attempts */
     bool only_compacts;                        /* it was begun for a summary */
+    int64_t head_tokens;   /* what system text and tools take of the window; 0: not told */
+    int64_t context_floor; /* tokens that the caller knows to be in use */
 };
 
 /* A message that was made: read, accepted or committed. */
@@ -198,6 +203,7 @@ struct event_batch {
 
 /* One call of a batch. EARLY: it begins while its answer still comes; DROPPED: nothing of that is
  * used, because of `error_code`. Neither has a batch. */
+#define TOOL_BUDGET_CODE "budgetCode" /* in the metadata of a result that did not fit */
 struct event_tool {
     struct str batch_id;
     size_t index;
@@ -287,7 +293,7 @@ struct event {
     unsigned turn;    /* runs of this stream, from 1 */
     unsigned round;   /* from 1; 0 before the first */
     unsigned attempt; /* from 1; 0 outside of attempts */
-    /* RUN_BEGIN, RUN_END: the conversation at that moment; NULL: not told. */
+    /* RUN_BEGIN, PRE_RUN, RUN_END: the conversation at that moment; NULL: not told. */
     const struct history *history;
     enum event_type type;
     union {

@@ -42,7 +42,8 @@ struct plugin {
     const char *name;
     enum plugin_category category;
     int priority; /* enum plugin_priority, or between */
-    /* `input` may be replaced by another text, made in `a`. */
+    /* The prompt is durable, and hooks have had their say: `input` is what they left. It may be
+     * replaced by another text, made in `a`, before the message joins the history. */
     struct err *(*before_run)(struct plugin *p, const struct plugin_run *run, struct arena *a,
                               struct str *input);
     struct err *(*after_run)(struct plugin *p, const struct plugin_run *run,

@@ -30,13 +30,17 @@ const char *final_reason_name(enum final_reason r); /* "", "turn_limit", "unknow
 /* The error that it is when the model then says nothing. */
 enum err_kind final_reason_kind(enum final_reason r);
 
+#define CONTEXT_BUDGET_EXCEEDED "context_budget_exceeded"
+
 /* One attempt or one tool call: what it took. */
 struct accounting_entry {
     enum { ACCOUNT_LLM, ACCOUNT_TOOL } type;
     int64_t unix_ms; /* when it ended */
     bool is_ok;
     uint64_t duration_ms;
-    struct str error; /* "context_budget_exceeded", or what went wrong; empty when it is ok */
+    /* What went wrong; CONTEXT_BUDGET_EXCEEDED: its result did not fit, whatever came of the call;
+     * else empty. */
+    struct str error;
     /* llm */
     struct str provider, model;
     struct usage usage; /* names who really answered, where a router says so */

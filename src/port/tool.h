@@ -153,6 +153,8 @@ struct plan_mode {
     /* For acceptEdits or for default; a mode that the person has chosen meanwhile stays. Returns
      * the name of the mode. Required. */
     const char *(*leave)(void *self, bool accepts_edits);
+    /* Appends what holds from now on and the model has not been told: mode, sandbox, network. */
+    void (*describe)(void *self, struct strbuf *out); /* may be NULL */
     void *self;
 };
 

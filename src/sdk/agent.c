@@ -138,6 +138,11 @@ static const char *leave_plan_mode(void *self, bool accepts_edits)
     return permission_mode_name(a->plan.mode);
 }
 
+static void describe_new_mode(void *self, struct strbuf *out)
+{
+    agent_tell_surroundings(self, out);
+}
+
 static void tell_unused_variables(struct agent *a, const struct agent_options *options)
 {
     struct str file = passed_variables_unused(a->runtime->settings);
@@ -173,7 +178,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     tell_unused_variables(a, options);
     TRY(agent_add_snapshots(a, options));
     a->http = (struct http_source){get_http, a};
-    a->plan_mode = (struct plan_mode){leave_plan_mode, a};
+    a->plan_mode = (struct plan_mode){leave_plan_mode, describe_new_mode, a};
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;
     a->plan.reasoning_budget = options->reasoning_budget;

@@ -279,17 +279,23 @@ void agent_add_context(struct agent *a, struct str text)
     strbuf_add(&a->context, text);
 }
 
-struct message *agent_with_context(struct agent *a, struct message *input)
+void agent_tell_surroundings(struct agent *a, struct strbuf *out)
 {
     AUTO(arena) struct arena scratch = {0};
-    AUTO(strbuf) struct strbuf text = {0}, news = {0};
     struct surroundings now;
+
+    if (!a->tells_surroundings)
+        return;
+    now = find_surroundings(a, &scratch);
+    surroundings_tell(&now, &a->session.conversation.history, out);
+}
+
+struct message *agent_with_context(struct agent *a, struct message *input)
+{
+    AUTO(strbuf) struct strbuf text = {0}, news = {0};
     struct message *longer;
 
-    if (a->tells_surroundings) {
-        now = find_surroundings(a, &scratch);
-        surroundings_tell(&now, &a->session.conversation.history, &text);
-    }
+    agent_tell_surroundings(a, &text);
     a->news.take(&a->news, &news);
     if (!text.n && !news.n && !a->context.n)
         return message_ref(input);

@@ -45,6 +45,8 @@ void agent_choose_native(struct agent *a);
 void agent_add_context(struct agent *a, struct str text);
 /* The prompt with that, and with what has changed around the model since it was told. */
 struct message *agent_with_context(struct agent *a, struct message *input) MUST_USE;
+/* Appends what has changed around the model since it was told; nothing, if nothing has. */
+void agent_tell_surroundings(struct agent *a, struct strbuf *out);
 /* What is put back after a summary. */
 void agent_choose_reattachers(struct agent *a, struct compact_options *o);
 

@@ -96,18 +96,13 @@ static struct message *make_too_large(struct arena *a)
     return m;
 }
 
-/* The prompt before a plugin changed it: else it has its recorded id. */
 static struct message *make_input(const struct recording *x)
 {
     struct message *m;
     AUTO(arena) struct arena a = {0};
-    AUTO(strbuf) struct strbuf text = {0};
 
-    if (x->asked) {
-        message_text(x->asked, &text);
-        if (str_eq(strbuf_str(&text), x->input))
-            return message_ref(x->asked);
-    }
+    if (x->asked)
+        return message_ref(x->asked);
     if (was_too_large(x))
         return make_too_large(&a);
     if (!x->input.n)
@@ -193,6 +188,8 @@ static struct err *run_again(void *arg)
             x->has_limits ? x->tool_response_bytes : r->options->tool_response_bytes,
         .max_concurrency = x->max_concurrency,
         .retry_max_ms = x->retry_max_ms,
+        .known_head = x->head_tokens,
+        .context_floor = x->context_floor,
         .known_delay = replay_known_delay,
         .delay_self = r,
         .recorder = &r->recorder,

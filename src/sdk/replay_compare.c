@@ -410,11 +410,19 @@ static void compare_event(struct replay *r, const struct event *e)
     tell_other(r, x, strbuf_str(&now));
 }
 
+/* An older keel did not say when a run was ready to ask. */
+static bool is_new_event(const struct replay *r, const struct event *e)
+{
+    const struct recorded_event *x = recording_at(r->recording, 0);
+
+    return e->type == EVENT_PRE_RUN && x && x->type != EVENT_PRE_RUN;
+}
+
 static void append(struct recorder *recorder, const struct event *e)
 {
     struct replay *r = replay_of_recorder(recorder);
 
-    if (r->is_over || !replay_compares(e))
+    if (r->is_over || !replay_compares(e) || is_new_event(r, e))
         return;
     if (e->type == EVENT_DELTA) {
         add_piece(r, e->body.delta.delta);

@@ -62,7 +62,6 @@ struct replay {
     struct compactor compactor;
     struct news news;
     struct target *targets; /* the plan's */
-    bool was_promised;      /* the results of the last batch were let in because it compacts next */
     struct compaction compaction;
     struct replay_summary summary; /* the last one */
     struct blob_store blobs;

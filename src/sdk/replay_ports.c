@@ -478,22 +478,30 @@ static struct err *run_hooks(struct hooks *h, const struct hook_input *input, st
 
 /* --- plugins --- */
 
+/* "plugin NAME: WHY": the name is put before it again. Another text is no refusal. */
+static struct err *refuse_as_recorded(struct plugin *p, enum err_kind kind, struct str text)
+{
+    struct replay *r = PORT_OF(p, plugin);
+    struct str rest = str_skip(text, strlen(PLUGIN_PREFIX));
+    size_t colon = str_find(rest, S(": "));
+
+    if (!str_starts(text, S(PLUGIN_PREFIX)) || colon == STR_NONE)
+        return NULL;
+    p->name = arena_cstr(&r->arena, str_slice(rest, 0, colon));
+    return err_new(kind, "%" STR_FMT, STR_ARG(str_skip(rest, colon + 2)));
+}
+
+/* What a plugin made of the prompt is in the message that was committed, as what hooks made. */
 static struct err *before_run(struct plugin *p, const struct plugin_run *run, struct arena *a,
                               struct str *input)
 {
-    struct replay *r = PORT_OF(p, plugin);
-    const struct message *m = r->recording->asked;
-    AUTO(strbuf) struct strbuf text = {0};
+    const struct replay *r = PORT_OF(p, plugin);
+    const struct err *e = r->recording->error;
+    AUTO_FREE char *text = e ? err_message(e) : NULL;
 
-    if (!m)
-        return NULL;
-    message_text(m, &text);
-    if (!str_eq(strbuf_str(&text), *input))
-        *input = arena_str(a, strbuf_str(&text));
-    return NULL;
+    return text && is_next(r, EVENT_ERROR) ? refuse_as_recorded(p, e->kind, str_of(text)) : NULL;
 }
 
-/* "plugin NAME: WHY": the name is put before it again. */
 static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
                                const struct event_tool *call)
 {
@@ -501,18 +509,11 @@ static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
     const struct recorded_call *c =
         recording_find_call(r->recording, r->n_batches, call->call_id, /* is_unjudged= */ false);
     AUTO(arena) struct arena a = {0};
-    struct str text = c ? refusal_text(&a, c) : (struct str){0}, rest;
-    enum err_kind kind = ERR_PLUGIN;
-    size_t colon;
+    enum err_kind kind;
 
-    if (!c || c->has_begun || !str_starts(text, S(PLUGIN_PREFIX)) || !err_kind_find(c->code, &kind))
+    if (!c || c->has_begun || !err_kind_find(c->code, &kind))
         return NULL;
-    rest = str_skip(text, strlen(PLUGIN_PREFIX));
-    colon = str_find(rest, S(": "));
-    if (colon == STR_NONE)
-        return NULL;
-    p->name = arena_cstr(&r->arena, str_slice(rest, 0, colon));
-    return err_new(kind, "%" STR_FMT, STR_ARG(str_skip(rest, colon + 2)));
+    return refuse_as_recorded(p, kind, refusal_text(&a, c));
 }
 
 /* --- the budget --- */
@@ -567,6 +568,8 @@ static bool look_at_summary(void *self, const struct event *e)
 
     if (m && !s->reattached && m->role == ROLE_USER && str_eq(first_text(m), S(REATTACH_NOTE)))
         s->reattached = message_ref((struct message *)m);
+    if (e->type == EVENT_COMPACTED && e->body.compact.n_results)
+        return true; /* results were shortened before it was asked for */
     if (e->type == EVENT_COMPACTED)
         s->was_automatic = strcmp(e->body.compact.trigger, "auto") == 0;
     if (e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "compaction") == 0) {
@@ -621,6 +624,12 @@ static void set_reattachers(struct replay *r)
     r->compaction.options.n_reattachers = n;
 }
 
+/* Results that did not fit were shortened after it. */
+static bool is_failed_summary(const struct recorded_event *x)
+{
+    return x->type == EVENT_NOTICE && str_is(x->source, "compaction");
+}
+
 static bool is_compacted_now(struct replay *r)
 {
     const struct recorded_event *x = replay_peek(r);
@@ -630,8 +639,7 @@ static bool is_compacted_now(struct replay *r)
         return ended_by_hook(r, HOOK_PRE_COMPACT, &reason);
     if (x && r->recording->only_compacts && x->seq == r->recording->cancel_seq)
         return true; /* while its hooks were asked */
-    return x && ((x->type == EVENT_ATTEMPT_BEGIN && x->is_aside) ||
-                 (x->type == EVENT_NOTICE && str_is(x->source, "compaction")));
+    return x && ((x->type == EVENT_ATTEMPT_BEGIN && x->is_aside) || is_failed_summary(x));
 }
 
 /* What this summary was to take care of: by the settings, a person, or hooks. */
@@ -650,8 +658,11 @@ static bool is_taken_out_now(const struct replay *r)
 {
     const struct recorded_event *x = replay_peek(r);
 
-    for (size_t i = 0; x && (x->type == EVENT_STATE || x->type == EVENT_NOTICE); i++)
+    for (size_t i = 0; x && (x->type == EVENT_STATE || x->type == EVENT_NOTICE); i++) {
+        if (is_failed_summary(x))
+            return false;
         x = recording_at(r->recording, i); /* they are stored */
+    }
     return x && x->type == EVENT_HISTORY && x->is_kept;
 }
 
@@ -667,36 +678,36 @@ static struct err *compact(struct compactor *c, struct run *run, bool is_full)
 {
     struct replay *r = PORT_OF(c, compactor);
 
-    if (is_taken_out_now(r))
+    if (is_taken_out_now(r) && !is_full)
         TRY(make_shorter(r, run, COMPACT_ONLY_RESULTS, is_full));
-    if (!is_compacted_now(r))
+    if (!is_compacted_now(r) && !(is_full && is_taken_out_now(r)))
         return NULL;
     TRY(look_ahead(r));
     set_reattachers(r);
     r->compaction.options.instructions = find_wishes(r);
     if (!r->summary.was_automatic)
         compaction_demand(&r->compaction, (struct str){0});
-    r->compaction.is_promised = r->was_promised;
-    r->was_promised = false;
     return make_shorter(r, run, COMPACT_ONLY_SUMMARY, is_full);
 }
 
-/* What came of the batch whose results come next: a compaction was to make room for them, they were
- * shortened, or neither was needed. */
+/* What came of the batch whose results come next: a compaction was to make room for them, or they
+ * took what was left; they were shortened, or nothing of that was needed. */
 static enum room find_room(struct compactor *c, struct run *run, const struct waiting_results *w)
 {
     struct replay *r = PORT_OF(c, compactor);
     const struct recorded_event *x = replay_peek(r);
+    bool is_told = x && x->type == EVENT_NOTICE && str_is(x->source, ROOM_SOURCE);
     bool is_short = false;
 
-    r->was_promised = x && x->type == EVENT_NOTICE && str_is(x->source, ROOM_SOURCE);
+    if (is_told)
+        return str_is(x->text, ROOM_REST_TEXT) ? ROOM_REST : ROOM_COMING;
     for (size_t i = 0; (x = recording_at(r->recording, i)); i++) {
-        if (x->type == EVENT_BATCH_BEGIN || x->type == EVENT_ATTEMPT_BEGIN)
+        if (x->type == EVENT_BATCH_BEGIN || x->type == EVENT_ATTEMPT_BEGIN || is_failed_summary(x))
             break;
         is_short |= str_find(x->line, S("\"token_budget\"")) != STR_NONE ||
                     str_find(x->line, S("\"context_budget_exceeded\"")) != STR_NONE;
     }
-    return r->was_promised ? ROOM_COMING : is_short ? ROOM_LITTLE : ROOM_ENOUGH;
+    return is_short ? ROOM_LITTLE : ROOM_ENOUGH;
 }
 
 /* --- news --- */

@@ -1,6 +1,8 @@
 /* surroundings.c - blocks of lines about where the model works, and what they leave out. */
 #include "sdk/surroundings.h"
 
+#include "port/tool.h"
+
 #define BEGIN "<environment>\n"
 #define END "</environment>"
 #define CHANGED "This has changed:\n"
@@ -33,19 +35,45 @@ static bool find_in_block(struct str block, const char *name, struct str *ret_va
     return found;
 }
 
-/* In the newest message that says it. One that was put back after a summary holds it as text. */
+/* The block in the result of the call that ended plan mode, or "". Other tools print what they
+ * want. */
+static struct str block_in_result(const struct part *result)
+{
+    struct str text, block;
+    size_t at;
+
+    if (result->kind != PART_TOOL_RESULT || !str_is(result->name, TOOL_EXIT_PLAN_MODE) ||
+        result->is_error || result->n_content == 0)
+        return (struct str){0};
+    text = result->content[0].text;
+    at = str_find(text, S(BEGIN));
+    block = at == STR_NONE ? (struct str){0} : str_skip(text, at);
+    at = str_find(block, S(END)); /* behind it the person's own version of the plan may follow */
+    return at == STR_NONE ? block : str_slice(block, 0, at);
+}
+
+/* A message that was put back after a summary holds its block as text. */
+static struct str find_block(const struct message *m, size_t part)
+{
+    const struct part *p = &m->parts[part];
+
+    if (m->role == ROLE_TOOL)
+        return block_in_result(p);
+    if (m->role == ROLE_USER && (p->kind == PART_CONTEXT || part > 0) &&
+        str_starts(p->text, S(BEGIN)))
+        return p->text;
+    return (struct str){0};
+}
+
+/* In the newest message that says it. */
 static bool find_told(const struct history *h, const char *name, struct str *ret_value)
 {
     for (size_t i = h->n; i-- > 0;) {
         const struct message *m = h->entries[i].message;
 
-        for (size_t k = m && m->role == ROLE_USER ? m->n_parts : 0; k-- > 0;) {
-            bool is_told = m->parts[k].kind == PART_CONTEXT || k > 0;
-
-            if (is_told && str_starts(m->parts[k].text, S(BEGIN)) &&
-                find_in_block(m->parts[k].text, name, ret_value))
+        for (size_t k = m ? m->n_parts : 0; k-- > 0;)
+            if (find_in_block(find_block(m, k), name, ret_value))
                 return true;
-        }
     }
     return false;
 }

@@ -1,9 +1,10 @@
 /* surroundings.h - what the model is told of where it works: place, date, mode, walls. Pure.
  *
- * It changes while a session goes on, and the system text does not. So the
- * person's messages carry it: the first one all of it, later ones what has changed since. What the
- * model knows already is read from the history itself, so a rewind, a copy and a summary cannot
- * make it wrong. */
+ * It changes while a session continues, and the system text does not. So the person's messages
+ * carry it: the first one all of it, later ones what has changed since. The result of the call that
+ * ends plan mode carries it too, because the run continues in another mode. What the model knows
+ * already is read from the history itself, so a rewind, a copy and a summary cannot make it wrong.
+ */
 #ifndef KEEL_SDK_SURROUNDINGS_H
 #define KEEL_SDK_SURROUNDINGS_H
 

@@ -27,7 +27,6 @@ struct compacting {
     int64_t takes;   /* the window, or less: what the provider has just found too long */
     size_t n_unseen; /* messages at the end that stay: an answer, and results that no model saw */
     int64_t unseen;  /* tokens of those results */
-    bool keeps_promise;         /* those results were let in because this compaction makes room */
     struct str wishes[3];       /* the options', the demand's, the hooks' */
     struct strbuf summary;      /* as it will stand in the history */
     struct message *reattached; /* NULL: nothing */
@@ -125,14 +124,15 @@ static enum room find_room(struct compactor *base, struct run *r, const struct w
     x.before = run_context(r, &x.window);
     /* exact after an answer, if the provider counts right; behind results the estimate counts */
     x.before.used = MAX(x.before.used, x.before.serialized);
-    c->has_looked = true;
+    c->looked_in = c->conversation->n_runs;
+    c->is_promised = false;
     if (per_mille < 0)
         return ROOM_LITTLE;
     if (!reaches(x.before.used + w->likely, x.window, per_mille) &&
         !ledger_is_over(x.before.used + w->most, x.window, LEDGER_GUARD_PER_MILLE))
         return ROOM_ENOUGH;
     if (!is_worth_it(&x) || x.before.used - run_head_tokens(r) < x.window / GAIN_PART)
-        return ROOM_LITTLE;
+        return ROOM_REST;
     c->is_promised = true;
     return ROOM_COMING;
 }
@@ -147,8 +147,11 @@ static void find_unseen(struct compacting *x)
 
     x->n_unseen = 0;
     x->unseen = 0;
-    while (i > 0 && (messages[i - 1]->role == ROLE_TOOL || messages[i - 1]->is_error))
-        x->unseen += ledger_message_tokens(messages[--i]);
+    while (i > 0 && (messages[i - 1]->role == ROLE_TOOL || messages[i - 1]->is_error)) {
+        const struct message *m = messages[--i];
+
+        x->unseen += m->role == ROLE_TOOL ? ledger_message_tokens(m) : 0;
+    }
     if (i == 0 || i == n || messages[i - 1]->role != ROLE_ASSISTANT)
         x->unseen = 0;
     else
@@ -529,7 +532,7 @@ static bool make_without_results(struct compacting *x, size_t n_old,
         struct message *m = (struct message *)messages[i];
 
         if (i < n_old && count_gain(m)) {
-            m = run_shorten_results(x->run, m, /* max_chars= */ 0, "compaction");
+            m = run_shorten_results(x->run, m, SHORTENED_TO_NAME);
             *ret_n_results += 1;
         } else if (*ret_n_results && usage_is_known(&m->usage)) {
             m = run_repeat_message(x->run, m);
@@ -569,29 +572,38 @@ static bool is_worth_shortening(const struct message *result)
     return ledger_message_tokens(result) > 2 * FIT_PREVIEW_CHARS / CHARS_PER_TOKEN;
 }
 
-/* No room was made for results that were let in all the same: those that do not fit are stored and
- * shortened, as they would have been when they came. */
+/* Its head and tail, or where not even they fit, how its call ended. */
+static struct message *shorten_one(struct compacting *x, const struct message *result, int64_t used)
+{
+    int64_t preview = 2 * FIT_PREVIEW_CHARS / CHARS_PER_TOKEN;
+    bool has_room = !ledger_is_over(used + preview, x->takes, LEDGER_GUARD_PER_MILLE);
+
+    return run_shorten_results(x->run, result,
+                               has_room ? SHORTENED_TO_PREVIEW : SHORTENED_TO_ENDING);
+}
+
+/* No room was made for results that no model has seen: those that do not fit into what is left are
+ * stored and shortened, as they would have been when they came. The history alone decides, so a
+ * later run and a replay come to the same. */
 static void shorten_unseen(struct compacting *x)
 {
     size_t n, n_results = 0;
     const struct message *const *messages = history_messages(run_history(x->run), &n);
-    int64_t used = MAX(x->before.used, x->before.serialized) + x->unseen;
+    int64_t used = MAX(x->before.used, x->before.serialized) - x->unseen;
     AUTO(new_history) struct new_history new = {0};
 
-    if (!ledger_is_over(used, x->window, LEDGER_GUARD_PER_MILLE))
-        return;
-    used -= 2 * x->unseen;
     new_history_init(&new, x);
     for (size_t i = 0; i < n; i++) {
         struct message *m = (struct message *)messages[i], *shorter = NULL;
         bool is_unseen = i + x->n_unseen >= n && m->role == ROLE_TOOL;
-        int64_t tokens = is_unseen ? 2 * ledger_message_tokens(m) : 0;
+        int64_t tokens = is_unseen ? ledger_message_tokens(m) : 0;
 
+        /* twice: its text may be dense */
         if (is_unseen && is_worth_shortening(m) &&
-            ledger_is_over(used + tokens, x->window, LEDGER_RESULTS_PER_MILLE))
-            shorter = run_shorten_results(x->run, m, FIT_PREVIEW_CHARS, "token_budget");
+            ledger_is_over(used + 2 * tokens, x->takes, LEDGER_GUARD_PER_MILLE))
+            shorter = shorten_one(x, m, used);
         n_results += shorter != NULL;
-        used += shorter ? 2 * ledger_message_tokens(shorter) : tokens;
+        used += shorter ? ledger_message_tokens(shorter) : tokens;
         add_message(&new, shorter ? shorter : message_ref(m), /* is_kept= */ true);
     }
     if (n_results)
@@ -613,7 +625,7 @@ static bool shorten_refused(struct compacting *x)
         struct message *m = (struct message *)messages[i], *shorter = NULL;
 
         if (i + x->n_unseen >= n && m->role == ROLE_TOOL && is_worth_shortening(m))
-            shorter = run_shorten_results(x->run, m, FIT_PREVIEW_CHARS, "token_budget");
+            shorter = run_shorten_results(x->run, m, SHORTENED_TO_PREVIEW);
         n_results += shorter != NULL;
         add_message(&new, shorter ? shorter : message_ref(m), /* is_kept= */ true);
     }
@@ -643,15 +655,14 @@ static struct err *compact_now(struct compacting *x)
     if (!e)
         return tell_after(x);
     TRY(give_up(x, e));
-    if (x->keeps_promise)
-        shorten_unseen(x);
+    shorten_unseen(x);
     return NULL;
 }
 
 static bool is_enough(const struct compacting *x)
 {
     return !reaches(x->before.used, x->window, find_threshold(x)) &&
-           !(x->keeps_promise &&
+           !(x->unseen &&
              ledger_is_over(x->before.used + x->unseen, x->window, LEDGER_GUARD_PER_MILLE));
 }
 
@@ -673,22 +684,22 @@ static struct err *compact_in_steps(struct compacting *x)
 static struct err *compact(struct compactor *base, struct run *r, bool is_full)
 {
     struct compaction *c = (struct compaction *)base;
-    bool has_looked = c->has_looked;
+    bool has_looked = c->looked_in == c->conversation->n_runs;
     AUTO(compacting)
     struct compacting x = {.owner = c,
                            .run = r,
                            .trigger = c->is_demanded ? "manual" : "auto",
-                           .wishes = {c->options.instructions, c->demanded},
-                           .keeps_promise = c->is_promised};
+                           .wishes = {c->options.instructions, c->demanded}};
 
-    c->has_looked = c->is_promised = false;
+    c->looked_in = 0;
     x.before = run_context(r, &x.window);
     x.takes = x.window;
     if (is_full && !has_answer(run_history(r), 0))
         return NULL;
     if (is_full && c->options.threshold_per_mille >= 0)
         x.takes = MIN(x.window, MAX(x.before.used, x.before.serialized));
-    else if (!c->is_demanded && !(has_looked ? x.keeps_promise : is_due(&x)))
+    else if (!c->is_demanded && c->steps == COMPACT_ALL_STEPS &&
+             !(has_looked ? c->is_promised : is_due(&x)))
         return NULL;
     find_unseen(&x);
     if (is_full && shorten_refused(&x) && !has_answer(run_history(r), x.n_unseen))

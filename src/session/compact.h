@@ -58,7 +58,8 @@ struct compact_options {
     void *self;
 };
 
-/* Which of the two ways to make room may be used; a replay knows which one was. */
+/* Which of the two ways to make room may be used; a replay knows which one was, and that it was
+ * due. */
 enum compact_steps { COMPACT_ALL_STEPS, COMPACT_ONLY_RESULTS, COMPACT_ONLY_SUMMARY };
 
 struct compaction {
@@ -68,9 +69,10 @@ struct compaction {
     struct hooks *hooks; /* PreCompact, PostCompact; NULL: none */
     struct str demanded; /* instructions of a manual one */
     bool is_demanded;
-    /* A batch has ended: the next call makes room for its results if that was promised, and else
-     * leaves them alone. */
-    bool has_looked, is_promised;
+    /* The run in which a batch has ended, by its number; 0: none. The next call in that run makes
+     * room for its results if that was promised, and else leaves them alone. */
+    unsigned looked_in;
+    bool is_promised;
     enum compact_steps steps;
     int64_t failed_at;   /* tokens; 0: the last one did not fail */
     struct err *failure; /* why the last one left the history as it was; NULL: it did not */

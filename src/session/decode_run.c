@@ -29,6 +29,8 @@ struct err *codec_decode_run(struct decoding *d)
     r->tool_response_bytes = (size_t)MAX(codec_get_int(d, "toolResponseBytes"), 0);
     r->retry_max_ms = (uint64_t)MAX(codec_get_int(d, "retryMaxMs"), 0);
     r->only_compacts = codec_get_bool(d, "onlyCompacts");
+    r->head_tokens = codec_get_int(d, "headTokens");
+    r->context_floor = codec_get_int(d, "contextFloor");
     TRY(codec_get_text(d, "provider", &r->provider));
     TRY(codec_get_text(d, "model", &r->model));
     TRY(codec_get_text(d, "input", &r->input));

@@ -111,6 +111,7 @@ void codec_stream_done(struct stream_writing *s);
 
 void codec_encode_session(struct encoding *c);
 void codec_encode_run(struct encoding *c);
+void codec_encode_pre_run(struct encoding *c);
 void codec_encode_result(struct encoding *c);
 void codec_encode_context(struct encoding *c);
 void codec_encode_compact(struct encoding *c);

@@ -28,10 +28,8 @@ void codec_encode_session(struct encoding *c)
     codec_put_name(c, "reason", s->reason);
 }
 
-void codec_encode_run(struct encoding *c)
+static void put_run(struct encoding *c, const struct event_run *r)
 {
-    const struct event_run *r = &c->event->body.run;
-
     codec_put_name(c, "policy", r->policy);
     codec_put_text(c, "provider", r->provider);
     codec_put_text(c, "model", r->model);
@@ -40,10 +38,29 @@ void codec_encode_run(struct encoding *c)
     codec_put_true(c, "webSearchEnabled", r->capabilities.web_search.is_enabled);
     codec_put_true(c, "webFetchSupported", r->capabilities.web_fetch.is_supported);
     codec_put_true(c, "webFetchEnabled", r->capabilities.web_fetch.is_enabled);
+}
+
+/* Its input is in one other record: a blob would cost more than it saves. */
+void codec_encode_pre_run(struct encoding *c)
+{
+    const struct event_run *r = &c->event->body.run;
+
+    put_run(c, r);
+    codec_put_text(c, "input", r->input);
+    codec_put_history(c, "history");
+}
+
+void codec_encode_run(struct encoding *c)
+{
+    const struct event_run *r = &c->event->body.run;
+
+    put_run(c, r);
     codec_put_int(c, "contextWindow", r->window);
     codec_put_int(c, "toolResponseBytes", (int64_t)r->tool_response_bytes);
     codec_put_int(c, "retryMaxMs", (int64_t)r->retry_max_ms);
     codec_put_true(c, "onlyCompacts", r->only_compacts);
+    codec_put_int(c, "headTokens", r->head_tokens);
+    codec_put_int(c, "contextFloor", r->context_floor);
     codec_put_shared(c, "input", r->input);
     codec_put_history(c, "history");
 }

@@ -111,15 +111,22 @@ static void take_options(struct recording *r, const struct model_request *q)
     r->request.cache = q->cache;
 }
 
+/* What all requests of a session begin with, a last turn and the question for a summary too. */
+static void take_beginning(struct recording *r, const struct model_request *q)
+{
+    r->has_beginning = true;
+    r->request.system = arena_str(&r->arena, q->system);
+    r->request.web_search = q->web_search;
+    r->request.web_fetch = q->web_fetch;
+    r->tools = recorded_tools(&r->arena, q->tools, q->n_tools);
+}
+
 /* What those of the conversation have in common: neither a question aside nor a last turn. */
 static void take_conversation(struct recording *r, const struct model_request *q)
 {
     r->has_request = true;
-    r->request.system = arena_str(&r->arena, q->system);
     r->request.output_schema = keep_json(r, q->output_schema);
-    r->request.web_search = q->web_search;
-    r->request.web_fetch = q->web_fetch;
-    r->tools = recorded_tools(&r->arena, q->tools, q->n_tools);
+    take_beginning(r, q);
 }
 
 static void take_request(struct looking *l, const struct event *e)
@@ -135,8 +142,12 @@ static void take_request(struct looking *l, const struct event *e)
     if (!l->is_limited && (!t->max_output || t->max_output == MORE_THAN_ANY))
         t->max_output = b->request->max_output;
     take_options(r, b->request);
+    if (l->is_of_call)
+        return; /* it begins as its tool wants */
     if (!r->has_request && b->n_overlays == 0)
         take_conversation(r, b->request);
+    else if (!r->has_beginning)
+        take_beginning(r, b->request);
 }
 
 /* --- the run --- */
@@ -160,6 +171,8 @@ static void take_begin(struct recording *r, const struct event *e)
     r->tool_response_bytes = b->tool_response_bytes;
     r->retry_max_ms = b->retry_max_ms;
     r->only_compacts = b->only_compacts;
+    r->head_tokens = b->head_tokens;
+    r->context_floor = b->context_floor;
 }
 
 static void take_end(struct recording *r, const struct event *e)

@@ -114,10 +114,13 @@ struct recording {
     struct message *asked; /* the prompt as a message; NULL: there was none */
     bool only_compacts;    /* it was for a summary, and asked nothing else */
     uint64_t retry_max_ms; /* waits of a round; 0: the default */
+    int64_t head_tokens;   /* of system text and tools; 0: not told */
+    int64_t context_floor;
     struct provider_capabilities capabilities;
     struct str provider, model; /* of the first target */
     /* how its requests were made */
-    bool has_request;
+    bool has_request;             /* of the conversation itself */
+    bool has_beginning;           /* of any: system text and tools are known */
     struct model_request request; /* without messages */
     struct str session_system;    /* the prompt that the session was begun with */
     struct tool_set *tools;

@@ -105,7 +105,7 @@ static void forget_enabled(struct event *e)
 {
     struct provider_capabilities *can = &e->body.run.capabilities;
 
-    if (e->type != EVENT_RUN_BEGIN)
+    if (e->type != EVENT_RUN_BEGIN && e->type != EVENT_PRE_RUN)
         return;
     can->web_search.is_enabled = can->web_search.is_supported;
     can->web_fetch.is_enabled = can->web_fetch.is_supported;

@@ -8,6 +8,7 @@ const struct codec_type codec_types[EVENT_N_TYPES] = {
     [EVENT_SESSION_BEGIN] = {codec_encode_session, codec_decode_session, true},
     [EVENT_RUN_BEGIN] = {codec_encode_run, codec_decode_run, true},
     [EVENT_USER_INPUT] = {codec_encode_message, codec_decode_message, true},
+    [EVENT_PRE_RUN] = {codec_encode_pre_run, codec_decode_run, false},
     [EVENT_TOOLS_CHANGED] = {codec_encode_tools, codec_decode_tools, false},
     [EVENT_CONTEXT] = {codec_encode_context, codec_decode_context, false},
     [EVENT_COMPACTED] = {codec_encode_compact, codec_decode_compact, false},

@@ -14,6 +14,17 @@ static void take_refusal(struct tool_result *r, struct str words)
                      words.n ? ". They said: " : ".", STR_ARG(words), TOOL_EXIT_PLAN_MODE);
 }
 
+/* The last prompt described plan mode, and the model reads that as long as the run lasts. */
+static void add_surroundings(const struct plan_mode *m, struct tool_result *r)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    if (m->describe)
+        m->describe(m->self, &text);
+    if (text.n)
+        tool_result_addf(r, "\n%s", strbuf_cstr(&text));
+}
+
 /* The person may have changed the plan, and the mode, while they were asked. */
 static void take_approval(const struct tool_context *c, const struct answer *answer,
                           struct str plan, struct tool_result *r)
@@ -30,6 +41,7 @@ static void take_approval(const struct tool_context *c, const struct answer *ans
                      "The person approved the plan. The permission mode is now %s: start work, "
                      "and begin with a todo list if the plan has several steps.",
                      mode);
+    add_surroundings(c->plan_mode, r);
     if (changed.n && !str_eq(changed, plan))
         tool_result_addf(r, "\nThey changed the plan. Work from this version:\n\n%" STR_FMT,
                          STR_ARG(changed));

@@ -323,6 +323,7 @@ static void body_fields(struct json_writer *w, const struct event *e, const stru
         session_fields(w, &e->body.session);
         break;
     case EVENT_RUN_BEGIN:
+    case EVENT_PRE_RUN:
         run_fields(w, e, l);
         break;
     case EVENT_USER_INPUT:

@@ -104,14 +104,14 @@ static void account_tool(const struct library_view *v, const struct event *e, st
 {
     const struct event_tool *t = &e->body.tool;
     struct str server = tool_server(t->name);
-    bool is_over_budget = t->error_code && strcmp(t->error_code, "context_budget_exceeded") == 0;
+    bool is_over_budget = json_has(t->metadata, TOOL_BUDGET_CODE);
     bool is_lost = !t->is_ok && (!t->was_executed || !str_is(server, "agent"));
     struct accounting_entry entry = {
         .type = ACCOUNT_TOOL,
         .unix_ms = e->unix_ms,
         .is_ok = t->is_ok,
         .duration_ms = t->duration_ms,
-        .error = str_of(t->error_code),
+        .error = is_over_budget ? S(CONTEXT_BUDGET_EXCEEDED) : str_of(t->error_code),
         .server = is_lost ? S("unknown") : server,
         .command = t->name,
         .n_chars_in = t->n_chars_in,

@@ -15,7 +15,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
         },
     [EVENT_RUN_BEGIN] =
         {
-            [VIEW_JOURNAL] = "pre_run",
+            [VIEW_JOURNAL] = "run_begin",
             [VIEW_INTERACTIVE] = "thinking",
             [VIEW_EMITTER] = "agent.created task.started execution.start",
             [VIEW_LIBRARY] = "progress",
@@ -30,6 +30,16 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the caller's own words */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* run:started has the input */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the reference repeats no prompt */
+        },
+    [EVENT_PRE_RUN] =
+        {
+            [VIEW_JOURNAL] = "pre_run",
+            [VIEW_INTERACTIVE] =
+                NOT_SHOWN, /* nothing that a person waits for, as the run has begun before this */
+            [VIEW_EMITTER] = "execution.ready",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* no such name there */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* run:started has the input */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* init has been said */
         },
     [EVENT_TOOLS_CHANGED] =
         {

@@ -114,6 +114,26 @@ class Hooks(RunTest):
         self.run_with(Turn("Done."))
         self.assertIn("it is Sunday", self.last_request())
 
+    def test_the_log_has_the_raw_prompt_first_and_then_what_the_model_reads(self):
+        answer = {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit",
+                                         "updatedInput": {"prompt": "go far"},
+                                         "additionalContext": "it is Sunday"}}
+        self.configure(UserPromptSubmit=f"echo '{json.dumps(answer)}'")
+        self.run_with(Turn("Done."))
+        [session] = self.keel("session", "list", "--json").json()
+        log = [json.loads(line) for line in self.keel(
+            "session", "export", session["id"], "--format", "jsonl").out.splitlines()]
+        names = ("run_begin", "user_input", "history_mutation", "pre_run", "provider_request")
+        self.assertEqual(tuple(line["event"] for line in log if line["event"] in names)[:5], names)
+        lines = {name: next(line for line in log if line["event"] == name) for name in names}
+        self.assertEqual(lines["run_begin"]["input"], "go")
+        self.assertEqual(lines["user_input"]["message"]["content"], "go")
+        self.assertRegex(lines["pre_run"]["input"],
+                         r"\Ago far\n<environment>\n(?:- .*\n)+</environment>\nit is Sunday\Z")
+        self.assertEqual(lines["pre_run"]["history"][0]["to"], 1)
+        for command in ("verify", "replay"):
+            self.assert_status(self.keel("session", command, session["id"]), 0)
+
     def test_a_stop_hook_makes_it_go_on(self):
         self.configure(Stop=f"""
 if [ -e {self.dir}/once ]; then exit 0; fi

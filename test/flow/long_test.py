@@ -153,6 +153,103 @@ class Whole(LongTest):
         self.assert_same(self.session, 2)
 
 
+class Batches(LongTest):
+    """Several calls in one answer: each result is judged by the room that there is for it."""
+    BROKEN = scripted.json_answer({"type": "error", "error": {
+        "type": "invalid_request_error", "message": "no"}}, 400)
+
+    def batch(self, *calls, used):
+        return Turn("Several.", *calls, usage=(used - 9, 9))
+
+    def reads(self, n, used):
+        """Of files that were not read before."""
+        files = [self.project / f"long{i}.txt" for i in range(n)]
+        for file in files:
+            file.write_text(self.file.read_text())
+        return self.batch(*[Call("Read", file_path=str(file), limit=N_LINES) for file in files],
+                          used=used)
+
+    def fail_summary(self, *turns):
+        """Rounds after a summary that failed."""
+        return self.run_long(ANTHROPIC, self.read("I look.", used=80_000),
+                             self.read("Again.", used=165_000), self.BROKEN, *turns, Turn("Done."))
+
+    def assert_middles(self, request, n):
+        """Heads and tails are there even of those that do not fit."""
+        self.assertEqual(json.dumps(request.json).count("line 450 of a file"), n)
+
+    def results(self, request):
+        return ["".join(part["text"] for part in block["content"])
+                for block in request.json["messages"][-1]["content"]
+                if block["type"] == "tool_result"]
+
+    def test_both_files_are_whole_after_a_compaction_in_a_small_window(self):
+        self.settings(window=30_000)
+        requests = self.run_long(ANTHROPIC, self.read("I look.", used=12_000, lines=300),
+                                 self.reads(2, used=25_500), Turn("In short."), Turn("Done."))
+        self.assertTrue(asks_for_summary(requests[2]))
+        self.assert_middles(requests[3], 2)
+        self.assert_exact()
+
+    def test_both_files_are_whole_where_no_compaction_helps(self):
+        """A summary has just failed, and the context has hardly grown since."""
+        self.settings()
+        requests = self.fail_summary(self.reads(2, used=170_000))
+        self.assertEqual([asks_for_summary(request) for request in requests],
+                         [False, False, True, False, False])
+        self.assert_middles(requests[4], 4)
+        self.assert_exact()
+
+    def test_a_short_file_is_whole_behind_one_that_does_not_fit(self):
+        self.settings()
+        requests = self.fail_summary(self.batch(
+            Call("Bash", command="seq 1 5000"), Call("Bash", command="echo short"),
+            Call("Read", file_path=str(self.file), limit=20), used=179_000))
+        long, short, read = self.results(requests[4])
+        self.assertIn('handle "out_1"', long)
+        self.assertEqual(short, "short\n")
+        self.assertIn("line 20 of a file", read)
+        self.assert_exact()
+
+    def test_a_command_that_ran_is_never_reported_as_skipped(self):
+        """The second summary fails as well, and not even heads and tails fit."""
+        self.settings()
+        requests = self.fail_summary(self.batch(
+            Call("Bash", command="seq 1 3000"), Call("Bash", command="seq 1 3000; exit 3"),
+            Call("Bash", command="touch made; echo made"), used=189_700), self.BROKEN,
+            Turn(Call("tool_output", handle="out_2", pattern="^2999$")))
+        well, failed, short = self.results(requests[5])
+        self.assertRegex(well, r"ran and succeeded\. .*tool_output with handle \"out_1\"")
+        self.assertRegex(failed, r"ran and failed: \"Exit code 3\"\. .*handle \"out_2\"")
+        self.assertEqual(short, "made\n")
+        self.assertIn("2999", self.results(requests[6])[0])
+        self.assertNotIn("skipped", json.dumps([request.json for request in requests]))
+        self.assertTrue((self.project / "made").exists())
+        self.assert_exact()
+
+    def test_nor_where_compaction_is_switched_off(self):
+        self.settings(compact={"enabled": False})
+        requests = self.run_long(ANTHROPIC, self.batch(
+            Call("Bash", command="seq 1 5000"), Call("Bash", command="seq 1 3000"),
+            Call("Bash", command="echo short"), Call("Nothing"), used=155_000), Turn("Done."))
+        long, named, short, refused = self.results(requests[1])
+        self.assertIn("Its head and tail follow.", long)
+        self.assertIn("The call ran and succeeded.", named)
+        self.assertEqual(short, "short\n")
+        self.assertEqual(refused, "Error: Context window near capacity. Tool execution result "
+                         "skipped.")
+        self.assert_exact()
+
+    def test_after_a_failure_the_context_grows_and_the_summary_is_asked_for_again(self):
+        self.settings()
+        requests = self.fail_summary(self.reads(2, used=170_000), self.reads(1, used=183_000),
+                                     Turn("In short."))
+        self.assertEqual([asks_for_summary(request) for request in requests],
+                         [False, False, True, False, False, True, False])
+        self.assert_middles(requests[6], 1)
+        self.assert_exact()
+
+
 class TakenOut(LongTest):
     """Old, large results go first; a summary is asked for only where that is not enough."""
 

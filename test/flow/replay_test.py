@@ -503,13 +503,18 @@ class Hooks(ReplayTest):
                                          Turn("Done.")))
 
     def test_results_that_do_not_fit_with_more(self):
-        self.add_words(providers={"anthropic": {"contextWindow": 20000}},
-                       toolResponseMaxBytes=100000)
-        session = self.record(ANTHROPIC, Turn(
-            Call("Bash", command="seq 1 6000"), Call("Bash", command="seq 1 6000"),
-            Call("Nothing"), Call("Read"), Call("Bash", command="echo short")), Turn("Done."))
-        self.assertEqual(self.count_like(session, '%"errorCode":"context_budget_exceeded"%'), 3)
-        self.assert_same(session)
+        """With compaction switched off the later ones are only named, and refusals are skipped."""
+        for enabled, n_named, n_skipped in (True, 0, 0), (False, 3, 2):
+            self.add_words(providers={"anthropic": {"contextWindow": 20000}},
+                           toolResponseMaxBytes=100000, compact={"enabled": enabled})
+            session = self.record(ANTHROPIC, Turn(
+                *[Call("Bash", command="seq 1 6000") for _ in range(3)], Call("Nothing"), Call("Read"),
+                Call("Bash", command="echo short")), Turn("Done."))
+            self.assertEqual(
+                self.count_like(session, '%"budgetCode":"context_budget_exceeded"%'), n_named)
+            self.assertEqual(
+                self.count_like(session, '%"errorCode":"context_budget_exceeded"%'), n_skipped)
+            self.assert_same(session)
 
     def test_the_call_whose_hook_ends_the_run(self):
         """Beside it one waits for a person's answer, and another one is still at work."""

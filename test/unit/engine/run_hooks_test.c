@@ -393,6 +393,127 @@ TEST(hooks_add_to_the_prompt_and_to_results)
     strbuf_done(&s.log);
 }
 
+/* --- the order of a turn --- */
+
+struct order {
+    struct strbuf log;
+    struct recorder recorder;
+    struct compactor compactor;
+    struct hooks hooks;
+    struct plugin plugin;
+    struct str ready; /* the input of pre_run, in the arena */
+    struct arena arena;
+};
+#define ORDER_OF(port, member) ((struct order *)((char *)(port) - offsetof(struct order, member)))
+
+static void order_append(struct recorder *r, const struct event *e)
+{
+    static const bool is_told[EVENT_N_TYPES] = {[EVENT_USER_INPUT] = true,
+                                                [EVENT_HISTORY] = true,
+                                                [EVENT_PRE_RUN] = true,
+                                                [EVENT_PROVIDER_REQUEST] = true,
+                                                [EVENT_RUN_END] = true};
+    struct order *o = ORDER_OF(r, recorder);
+
+    if (is_told[e->type])
+        strbuf_addf(&o->log, "%s\n", event_type_name(e->type));
+    if (e->type == EVENT_PRE_RUN) {
+        o->ready = arena_str(&o->arena, e->body.run.input);
+        assert_int_equal(e->history->n_messages, 1);
+    }
+}
+
+static struct err *order_sync(struct recorder *r)
+{
+    if (!str_ends(strbuf_str(&ORDER_OF(r, recorder)->log), S("durable\n")))
+        strbuf_add_cstr(&ORDER_OF(r, recorder)->log, "durable\n");
+    return NULL;
+}
+
+static struct err *order_compact(struct compactor *c, struct run *r, bool is_full)
+{
+    strbuf_add_cstr(&ORDER_OF(c, compactor)->log, "compact\n");
+    return NULL;
+}
+
+static struct err *order_hook(struct hooks *h, const struct hook_input *in, struct arena *a,
+                              struct hook_outcome *ret_outcome)
+{
+    struct json *updated = json_new(a, JSON_OBJECT);
+
+    strbuf_addf(&ORDER_OF(h, hooks)->log, "%s\n", hook_event_name(in->event));
+    *ret_outcome = (struct hook_outcome){0};
+    if (in->event != HOOK_USER_PROMPT_SUBMIT)
+        return NULL;
+    json_set_str(a, updated, "prompt", S("go far"));
+    *ret_outcome =
+        (struct hook_outcome){.updated_input = updated, .additional_context = S("It is Sunday.")};
+    return NULL;
+}
+
+static struct err *order_before_run(struct plugin *p, const struct plugin_run *run, struct arena *a,
+                                    struct str *input)
+{
+    strbuf_addf(&ORDER_OF(p, plugin)->log, "before_run %" STR_FMT "\n", STR_ARG(*input));
+    *input = arena_format(a, "%" STR_FMT " and wide", STR_ARG(*input));
+    return NULL;
+}
+
+TEST(a_turn_keeps_its_order_from_the_raw_prompt_to_stop)
+{
+    AUTO(world) struct world w = {.script = "turns:\n - text: Done.\n"};
+    struct order o = {.recorder = {order_append, order_sync},
+                      .compactor = {.compact = order_compact},
+                      .hooks = {order_hook},
+                      .plugin = {.name = "p", .before_run = order_before_run}};
+    struct plugin *plugins[] = {&o.plugin};
+
+    w.options.recorder = &o.recorder;
+    w.options.compactor = &o.compactor;
+    w.options.hooks = &o.hooks;
+    w.options.plugins = plugins;
+    w.options.n_plugins = 1;
+    world_run(&w, "go");
+    assert_str(strbuf_str(&o.log), "user_input\n"
+                                   "durable\n"
+                                   "compact\n"
+                                   "UserPromptSubmit\n"
+                                   "before_run go far\n"
+                                   "history_mutation\n"
+                                   "pre_run\n"
+                                   "provider_request\n"
+                                   "durable\n"
+                                   "history_mutation\n"
+                                   "durable\n"
+                                   "Stop\n"
+                                   "run_end\n"
+                                   "durable\n");
+    assert_str(o.ready, "go far and wide\nIt is Sunday.");
+    assert_non_null(
+        strstr(strbuf_cstr(&w.log), "+0 user: \"go far and wide\" \"It is Sunday.\"\n"));
+    strbuf_done(&o.log);
+    arena_done(&o.arena);
+}
+
+TEST(a_prompt_that_a_plugin_refuses_is_durable_and_not_in_the_history)
+{
+    AUTO(world) struct world w = {.script = "turns: []\n"};
+    AUTO(strbuf) struct strbuf log = {0};
+    struct spy spy = spy_make("limits", PRIORITY_NORMAL, &log);
+    struct order o = {.recorder = {order_append, order_sync}};
+    struct plugin *plugins[] = {&spy.plugin};
+
+    spy.fails_with = ERR_BUDGET_EXCEEDED;
+    w.options.recorder = &o.recorder;
+    w.options.plugins = plugins;
+    w.options.n_plugins = 1;
+    world_run(&w, "go");
+    assert_true(str_starts(strbuf_str(&o.log), S("user_input\n")));
+    assert_null(strstr(strbuf_cstr(&o.log), "pre_run"));
+    assert_null(strstr(strbuf_cstr(&w.log), "user:"));
+    strbuf_done(&o.log);
+}
+
 TEST(a_stop_hook_makes_the_model_go_on)
 {
     AUTO(world)
@@ -540,5 +661,7 @@ RUN_TESTS(UNIT(prompt_request_call_and_end_are_durable_before_anything_follows_f
           UNIT(a_plugin_may_refuse_a_run), UNIT(a_plugin_may_refuse_a_call),
           UNIT(hooks_are_asked_at_the_prompt_after_tools_and_at_the_end),
           UNIT(a_hook_may_block_the_prompt), UNIT(hooks_add_to_the_prompt_and_to_results),
+          UNIT(a_turn_keeps_its_order_from_the_raw_prompt_to_stop),
+          UNIT(a_prompt_that_a_plugin_refuses_is_durable_and_not_in_the_history),
           UNIT(a_stop_hook_makes_the_model_go_on), UNIT(a_hook_after_a_tool_may_end_the_run),
           UNIT(a_child_run_tells_and_costs_its_parent))

@@ -474,23 +474,65 @@ TEST(a_prompt_that_cannot_fit_is_not_sent)
     assert_int_equal(run_result_exit_code(&w.result), 5);
 }
 
-TEST(results_that_would_fill_the_window_are_cut_and_skipped)
+static const struct accounting_entry *accounted(const struct world *w, size_t i)
+{
+    for (size_t k = 0; k < w->result.n_accounting; k++)
+        if (w->result.accounting[k].type == ACCOUNT_TOOL && i-- == 0)
+            return &w->result.accounting[k];
+    fail_msg("not accounted for");
+    return NULL;
+}
+
+/* A call that ran is never reported as skipped. */
+TEST(after_a_result_that_does_not_fit_the_model_reads_how_the_other_calls_ended)
 {
     AUTO(world)
     struct world w = {.script = "turns:\n"
                                 " - [{tool: Echo, id: a, args: {text: x}}, {tool: Big, id: b, "
-                                "args: {lines: 600}}, {tool: Echo, id: c, args: {text: y}}]\n"
+                                "args: {lines: 600}}, {tool: Echo, id: c, args: {text: y}}, "
+                                "{tool: Big, id: d, args: {lines: 90}}]\n"
                                 " - text: Done.\n",
                       .targets[0].window = 3000};
 
     world_run(&w, "go");
     assert_non_null(strstr(strbuf_cstr(&w.log), "+2 tool: a \"x\"\n"));
     assert_non_null(strstr(strbuf_cstr(&w.log), "+3 tool: b \"[The whole output has"));
-    assert_non_null(
-        strstr(strbuf_cstr(&w.log),
-               "c failed: context_budget_exceeded\n+4 tool: c! \"Error: Context window near "
-               "capacity. Tool execution result skipped.\"\n"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "+4 tool: c \"y\"\n"));
+    assert_non_null(strstr(strbuf_cstr(&w.log),
+                           "+5 tool: d \"[The whole output has 711 bytes in 90 lines. The call ran "
+                           "and succeeded. Its output does not fit into the context window now.]"));
+    assert_null(strstr(strbuf_cstr(&w.log), "skipped"));
     assert_non_null(strstr(strbuf_cstr(&w.log), "= done: \"Done.\"\n"));
+    assert_int_equal(accounted(&w, 2)->error.n, 0);
+    assert_str(accounted(&w, 3)->error, "context_budget_exceeded");
+    assert_true(accounted(&w, 3)->is_ok);
+    assert_int_equal(json_int_or(json_get(accounted(&w, 3)->details, "limit_tokens"), 0), 2400);
+}
+
+#define WORDS_3                                                                                    \
+    "a hook has much to say, "                                                                     \
+    "a hook has much to say, "                                                                     \
+    "a hook has much to say, "
+#define LONG_WORDS WORDS_3 WORDS_3 WORDS_3 WORDS_3 WORDS_3 WORDS_3 "and so on"
+static struct err *judge_big_failure(struct gate *g, const struct gate_call *c, struct arena *a,
+                                     struct verdict *v)
+{
+    TRY(world_judge(g, c, a, v));
+    v->hook_context = str_is(c->call->name, "Fail") ? S(LONG_WORDS) : (struct str){0};
+    return NULL;
+}
+
+TEST(a_call_that_failed_is_reported_with_its_first_line)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n - [{tool: Big, id: a, args: {lines: 900}}, {tool: Fail, "
+                                "id: b, args: {}}]\n - text: Done.\n",
+                      .targets[0].window = 3000,
+                      .judge = judge_big_failure};
+
+    world_run(&w, "go");
+    assert_non_null(strstr(strbuf_cstr(&w.log), "+3 tool: b! \"[The whole output has"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "The call ran and failed: \"it did not work\"."));
 }
 
 /* Why it was refused is in the log, for a replay. */
@@ -930,7 +972,8 @@ RUN_TESTS(
     UNIT(the_last_request_of_a_turn_is_made_once), UNIT(more_rounds_are_allowed_by_a_higher_limit),
     UNIT(tools_that_another_process_has_taken_away_stay_away),
     UNIT(wrong_calls_in_a_row_count_over_processes), UNIT(a_prompt_that_cannot_fit_is_not_sent),
-    UNIT(results_that_would_fill_the_window_are_cut_and_skipped),
+    UNIT(after_a_result_that_does_not_fit_the_model_reads_how_the_other_calls_ended),
+    UNIT(a_call_that_failed_is_reported_with_its_first_line),
     UNIT(refusals_after_a_full_window_are_skipped_and_short_ones_are_not),
     UNIT(a_long_result_is_shown_in_part),
     UNIT(a_failed_provider_leaves_a_message_that_no_model_sees),

@@ -187,7 +187,8 @@ IN_TASK(what_was_changed_is_found)
     assert_found("tool_end", "\"text\":\"x\"", "\"text\":\"y\"", "another history");
     assert_found("context", "\"usedTokens\":", "\"usedTokens\":1", "contextState");
     assert_found("run_end", "\"rounds\":3", "\"rounds\":4", "\"rounds\":4");
-    assert_found("run_begin", "\"input\":\"go\"", "\"input\":\"no\"", "user_input");
+    assert_found("run_begin", "\"input\":\"go\"", "\"input\":\"no\"", "\"input\":\"no\"");
+    assert_found("pre_run", "\"input\":\"go\"", "\"input\":\"no\"", "\"input\":\"no\"");
     assert_found("provider_response_raw", "Look.", "Lock.", "Lock.");
 }
 

@@ -85,6 +85,36 @@ TEST(what_was_put_back_after_a_summary_counts)
     assert_null(tell(&s, &h));
 }
 
+static void give_result(struct history *h, const char *tool, const char *block)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    struct part content = {.kind = PART_TEXT};
+    struct part result = {
+        .kind = PART_TOOL_RESULT, .name = str_of(tool), .content = &content, .n_content = 1};
+    struct message *m = message_new(ROLE_TOOL, S("m"));
+
+    strbuf_addf(&text, "Approved.\n%s\nThe plan:\n- Date: never", block);
+    content.text = strbuf_str(&text);
+    message_add(m, &result);
+    history_add_message(h, m, 0);
+    message_unref(m);
+}
+
+TEST(the_result_that_ends_plan_mode_counts_and_that_of_no_other_tool)
+{
+    AUTO(history) struct history h = {0};
+    struct surroundings monday = make("/p", "", "Monday"), tuesday = make("/p", "", "Tuesday");
+    AUTO_FREE char *first = tell(&monday, &h), *changed = NULL, *still = NULL;
+
+    say(&h, first, false);
+    changed = tell(&tuesday, &h);
+    give_result(&h, "Bash", changed);
+    still = tell(&tuesday, &h);
+    assert_string_equal(still, changed);
+    give_result(&h, "ExitPlanMode", changed);
+    assert_null(tell(&tuesday, &h));
+}
+
 TEST(a_name_with_a_line_end_stays_one_line)
 {
     AUTO(history) struct history h = {0};
@@ -99,4 +129,5 @@ TEST(a_name_with_a_line_end_stays_one_line)
 
 RUN_TESTS(UNIT(all_of_it_is_told_first_and_then_what_changes),
           UNIT(what_the_person_types_tells_nothing), UNIT(what_was_put_back_after_a_summary_counts),
+          UNIT(the_result_that_ends_plan_mode_counts_and_that_of_no_other_tool),
           UNIT(a_name_with_a_line_end_stays_one_line))

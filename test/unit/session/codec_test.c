@@ -79,7 +79,7 @@ static void assert_same_event(struct codec_reader *passing, const struct event *
     codec_reader_range(passing, &range);
     assert_int_equal(range.n, codec_reader_history(keeping, &base_seq)->n_messages);
     assert_int_equal(range.base_seq, base_seq);
-    if (got->type == EVENT_RUN_BEGIN || got->type == EVENT_RUN_END ||
+    if (got->type == EVENT_RUN_BEGIN || got->type == EVENT_PRE_RUN || got->type == EVENT_RUN_END ||
         got->type == EVENT_PROVIDER_REQUEST)
         return;
     if (codec_reader_left(passing)) {

@@ -44,7 +44,7 @@ static const char *leave(void *self, bool accepts_edits)
 
 static void begin(struct scene *s, const struct answer *answer)
 {
-    *s = (struct scene){.f = tool_fixture_make(), .asker = {ask}, .mode = {leave, s}};
+    *s = (struct scene){.f = tool_fixture_make(), .asker = {ask}, .mode = {leave, NULL, s}};
     s->f.context.plan_mode = &s->mode;
     if (!answer)
         return;

@@ -58,7 +58,7 @@ static const struct {
     {EVENT_NATIVE_PAYLOAD,
      "executionId conversationId round provider payloadKind sequence payload"},
     {EVENT_SESSION_BEGIN, "systemPrompt systemPromptLength provider model cwd toolSchemas"},
-    {EVENT_RUN_BEGIN, "provider nativeWebTools input history"},
+    {EVENT_PRE_RUN, "provider nativeWebTools input history"},
     {EVENT_RUN_END, "content history historyStructure"},
     {EVENT_COMPACTED, "trigger before after"},
     {EVENT_SESSION_END, "reason"},

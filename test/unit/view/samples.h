@@ -206,6 +206,11 @@ static inline void sample_bodies(struct samples *s)
                                                      .provider = S("anthropic"),
                                                      .model = S("model-a")};
     e[EVENT_RUN_BEGIN].history = &s->history;
+    e[EVENT_PRE_RUN].body.run = (struct event_run){.policy = "conversation",
+                                                   .input = S("list it\nIt is Monday."),
+                                                   .provider = S("anthropic"),
+                                                   .model = S("model-a")};
+    e[EVENT_PRE_RUN].history = &s->history;
     e[EVENT_USER_INPUT].body.message.message = s->prompt;
     e[EVENT_TOOLS_CHANGED].body.tools.tools = s->tools;
     e[EVENT_CONTEXT].body.context =
