@@ -175,7 +175,7 @@ static void build_messages(struct ask_state *a, const struct target *t)
         .protocol = t->provider->protocol,
         .info = t->info,
         .takes_file_urls = provider_capabilities(t->provider, t->info).takes_file_urls,
-        .refused = a->run->conversation->tools,
+        .refused = refusals_state(&a->refusals, a->run->conversation->tools),
         .model = t->model,
         .authored = begins_as_session(a) ? a->run->plan->system : a->aside->system,
         .tools = a->tools,
@@ -497,11 +497,12 @@ static void settle(void *self, const struct attempt *attempt)
         a->slugs[a->n_slugs++] = err_code(attempt->error->kind);
 }
 
-static bool ask_repair(void *self, const struct target *t, const struct err *why)
+static bool ask_repair(void *self, const struct target *t, const struct err *why, bool is_last)
 {
     struct ask_state *a = self;
 
-    return refused_media_leave_out(a->run, &a->built, t->provider->id, why, &a->refusals);
+    return refused_media_leave_out(a->run, &a->built, t->provider->id, why, &a->refusals) ||
+           refused_media_try_without(a->run, &a->built, t, why, is_last, &a->refusals);
 }
 
 static void on_retry(void *self, const struct attempt *attempt)
@@ -527,6 +528,7 @@ static void on_fallback(void *self, const struct target *from, const struct targ
                                        .next_model = to->model}};
 
     run_emit(a->run, EVENT_FALLBACK, &e);
+    refusals_drop(&a->refusals);
     reply_clear(&a->reply);
 }
 
@@ -642,6 +644,7 @@ static struct err *ask(struct ask_state *a, struct message **ret_message)
     call.self = a;
     r->attempt = 1;
     e = chain_ask(&r->chain, &hooks, &call, &a->reply, &target);
+    e = refusals_end(r, &a->refusals, e);
     if (!e)
         e = check_stop(&a->reply);
     r->attempt = 0;
