@@ -625,8 +625,9 @@ static struct err *check_stop(const struct reply *reply)
                         "keel session compact makes room");
     if (reply->stop != STOP_FILTERED || reply->n_parts)
         return NULL;
-    return err_hint(err_new(ERR_CONTENT_FILTER, "the provider withheld the answer (%" STR_FMT ")",
-                            STR_ARG(reply->stop_reason)),
+    return err_hint(err_new(ERR_CONTENT_FILTER, "the provider withheld the answer%s%" STR_FMT "%s",
+                            reply->stop_reason.n ? " (" : "", STR_ARG(reply->stop_reason),
+                            reply->stop_reason.n ? ")" : ""),
                     "say it in other words, or ask another model");
 }
 

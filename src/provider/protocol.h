@@ -92,6 +92,8 @@ struct protocol {
      * the provider has said its last word. end() is called once after all bytes of a stream;
      * NULL: nothing to do. */
     void (*begin)(struct decode *d);
+    /* Is this an event as the protocol has them, one that says nothing included? */
+    bool (*is_event)(struct str type, const struct json *event);
     struct err *(*event)(struct decode *d, struct str type, const struct json *event);
     struct err *(*body)(struct decode *d, const struct json *body);
     struct err *(*end)(struct decode *d);

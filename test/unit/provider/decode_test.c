@@ -216,6 +216,66 @@ TEST(comments_and_pings_are_no_progress)
     assert_true(decoder_progress(&r.decoder) > progress);
 }
 
+/* --- what is whole and no answer --- */
+
+static enum err_kind end_of(const struct protocol *protocol, const char *text)
+{
+    AUTO(spoken_reading) struct spoken_reading r;
+    AUTO(err) struct err *e = NULL;
+
+    reading_init(&r, protocol, 200);
+    for (const char *p = text; *p && !e; p++) /* in the smallest pieces */
+        e = decoder_feed(&r.decoder, str_make(p, 1));
+    if (!e)
+        e = decoder_end(&r.decoder);
+    if (!e)
+        fail_msg("%s: %s is an answer", protocol->name, text);
+    return e->kind;
+}
+
+TEST(what_is_whole_and_of_another_protocol_is_not_asked_for_again)
+{
+    static const char *const texts[] = {
+        "this is not json",
+        "hello there",
+        "data is missing here\n",
+        "\xEF\xBB\xBFOK",
+        "{}",
+        "[]",
+        "[{\"foo\":1}]",
+        "data: {\"foo\":1}\n\n",
+        "data: {\"foo\":1}\n\ndata: [DONE]\n\n",
+        "data: [DONE]\n\n",
+        "{\"foo\":1}\n{\"foo\":2}\n",
+        "event: hello\ndata: {\"type\":\"hello\"}\n\n",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        for (const struct protocol *const *p = protocols; *p; p++)
+            if (end_of(*p, texts[i]) != ERR_BAD_RESPONSE)
+                fail_msg("%s: %s", (*p)->name, texts[i]);
+}
+
+TEST(what_is_cut_off_is_asked_for_again)
+{
+    static const char *const texts[] = {
+        "", "  \n", "dat", "event: mess", "data: {\"a\":", ": still here\n\n", "{\"a\": [1,", "[",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        for (const struct protocol *const *p = protocols; *p; p++)
+            if (end_of(*p, texts[i]) != ERR_NETWORK)
+                fail_msg("%s: %s", (*p)->name, texts[i]);
+    assert_int_equal(end_of(&protocol_anthropic_messages, "data: {\"type\":\"ping\"}\n\n"),
+                     ERR_NETWORK);
+    assert_int_equal(end_of(&protocol_openai_responses,
+                            "data: {\"type\":\"response.created\",\"response\":{}}\n\n"),
+                     ERR_NETWORK);
+    assert_int_equal(end_of(&protocol_openai_chat, "data: {\"choices\":[]}\n\n"), ERR_NETWORK);
+    assert_int_equal(end_of(&protocol_gemini, "data: {\"usageMetadata\":{}}\n\n"), ERR_NETWORK);
+    assert_int_equal(end_of(&protocol_ollama, "{\"message\":{}}\n"), ERR_NETWORK);
+}
+
 /* --- a prompt that is too long, in the words of those who have no field for it --- */
 
 static struct err *refusal_of(const char *vendor, int status, const char *body)
@@ -592,6 +652,8 @@ RUN_TESTS(UNIT(an_answer_that_breaks_after_its_end_is_whole),
           UNIT(a_prompt_that_is_too_long_is_recognised_in_the_middle_of_a_stream),
           UNIT(sentences_have_gaps_and_no_case),
           UNIT(an_error_that_calls_itself_the_servers_is_final_when_the_status_says_so),
+          UNIT(what_is_whole_and_of_another_protocol_is_not_asked_for_again),
+          UNIT(what_is_cut_off_is_asked_for_again),
           UNIT(no_vendor_is_without_a_way_to_say_that_a_prompt_is_too_long),
           UNIT(a_response_that_failed_says_when_to_ask_again), UNIT(a_delay_in_words_has_units),
           UNIT(no_error_is_made_of_null_or_nothing))
