@@ -17,7 +17,7 @@ struct dialect {
     bool max_tokens_old_name; /* "max_tokens" instead of "max_completion_tokens" */
     bool no_stream_usage;     /* does not take stream_options.include_usage */
     bool no_parallel_switch;  /* does not take parallel_tool_calls */
-    bool no_json_schema;      /* only {"type":"json_object"}; the schema goes into the prompt */
+    bool no_json_schema;      /* only {"type":"json_object"}; the schema is told in a message */
     bool no_strict_tools;     /* refuses "strict" in tools */
     bool no_custom_tools;     /* a tool that takes free text goes out as a function */
     bool short_call_ids;      /* call ids are nine letters and digits */
