@@ -10,6 +10,7 @@ import signal
 import scripted
 from agent import AgentTest, Call, Turn, answered_by
 from scripted import ANTHROPIC, BY_NAME, HANG_UP, for_each_protocol, json_answer
+from web_model_test import USAGE, XAI, found
 
 CHAT = BY_NAME["openai-chat"]
 
@@ -50,6 +51,41 @@ class CostTest(AgentTest):
     def run_json(self, protocol, provider, *arguments, **run):
         return self.run_agent(protocol, provider, "--output-format", "json", *arguments, "hi",
                               **run)
+
+
+class Searches(CostTest):
+    """Searches that the provider makes itself have a price of their own."""
+
+    # dollars a million tokens, and micro-cents for a search, as the vendors document them
+    MODELS = [("openai-responses", "openai/gpt-6.1-sol", (2, 10, 1_000_000)),
+              ("gemini", "gemini/gemini-3.8-flash", (1.5, 7.5, 1_400_000)),
+              ("gemini", "gemini/gemini-2.5-flash", (0.3, 2.5, 3_500_000)),
+              (XAI, "xai/grok-4.5", (2, 6, 500_000))]
+
+    def test_are_counted_and_paid_for(self):
+        self.user_settings({"webSearch": {"provider": "native"}})
+        for protocol, model, prices in self.MODELS:
+            with self.subTest(model):
+                protocol = BY_NAME.get(protocol, protocol)
+                provider = self.provider(found(protocol))
+                result = self.keel("-p", "--model", model, "--output-format", "json", "hi",
+                                   env=protocol.environment(provider))
+                self.assert_status(result, 0)
+                tokens = (USAGE[0] * prices[0] + USAGE[1] * prices[1]) * 100
+                line = self.assert_took(result, tokens + prices[2], (*USAGE, 0))
+                self.assertEqual(line["usage"]["server_tool_use"]["web_search_requests"], 1)
+
+    def test_of_the_tool_are_counted_too(self):
+        protocol = BY_NAME["openai-responses"]
+        provider = self.play(protocol, Turn(Call("WebSearch", query="c arenas")), found(protocol),
+                             Turn("Done."))
+        result = self.keel("-p", "--model", "openai/gpt-6.1-sol", "--output-format", "json",
+                           "--allowedTools", "WebSearch", "hi", env=protocol.environment(provider))
+        self.assert_status(result, 0)
+        self.assertEqual(len(provider.requests), 3)
+        line = self.result(result)
+        self.assertEqual(line["usage"]["server_tool_use"]["web_search_requests"], 1)
+        self.assertGreater(line["total_cost_usd"], decimal.Decimal("0.01"))
 
 
 class Sums(CostTest):
