@@ -68,6 +68,8 @@ struct price {
     int64_t input, output, cache_read, cache_write;
     int64_t long_from, long_input_percent, long_output_percent;
     int64_t search, search_request;
+    /* Of cache_write, where the cache is kept for an hour; 0: it costs the same. */
+    int64_t long_cache_percent;
 };
 /* Rounded up to whole micro-cents; the reported cost wins; -1 when the price is unknown. */
 int64_t usage_cost_microcents(const struct usage *u, const struct price *p);

@@ -49,7 +49,8 @@ struct dialect {
     unsigned max_search_domains; /* 0: as many as there are */
     bool inline_tags;            /* may leave <think> and <tool_call> in the text; Ollama, too */
     /* openai-responses */
-    bool stores_nothing; /* refuses "store" and "include" */
+    bool stores_nothing;     /* refuses "store" and "include" */
+    bool no_cache_retention; /* keeps prompts as long as it likes */
     /* anthropic-messages */
     bool no_top_level_cache; /* cache_control only on blocks */
     bool bedrock;            /* Amazon Bedrock's paths and fields */

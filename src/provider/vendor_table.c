@@ -201,6 +201,7 @@ const struct vendor vendors[] = {
         .key_env = "XAI_API_KEY",
         .default_model = "grok-4.7",
         .dialect = {.no_custom_tools = true,
+                    .no_cache_retention = true,
                     .least_effort = EFFORT_LOW,
                     .blocked_domains = "excluded_domains",
                     .max_search_domains = 5},

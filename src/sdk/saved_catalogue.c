@@ -21,6 +21,7 @@ static const struct {
     {"longInputPercent", offsetof(struct price, long_input_percent), 0},
     {"longOutputPercent", offsetof(struct price, long_output_percent), 0},
     {"search", offsetof(struct price, search), 0},
+    {"longCachePercent", offsetof(struct price, long_cache_percent), 0},
     {"searchRequest", offsetof(struct price, search_request), 0},
 };
 

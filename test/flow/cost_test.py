@@ -88,6 +88,55 @@ class Searches(CostTest):
         self.assertGreater(line["total_cost_usd"], decimal.Decimal("0.01"))
 
 
+class PromptCache(CostTest):
+    """How long a prompt is kept, and what that costs."""
+
+    def ask_with(self, word, protocol=ANTHROPIC, model="anthropic/claude-sonnet-5-5"):
+        self.user_settings({"promptCache": word} if word else {})
+        provider = self.play(protocol, Turn("Yes."))
+        result = self.keel("-p", "--model", model, "--output-format", "json", "hi",
+                           env=protocol.environment(provider))
+        return provider, result
+
+    def written(self, word):
+        """What a million tokens cost that are written to the cache."""
+        self.user_settings({"promptCache": word})
+        answer = json_answer({"id": "m", "type": "message", "role": "assistant", "model": "m",
+                              "content": [{"type": "text", "text": "Yes."}],
+                              "stop_reason": "end_turn", "usage": {
+                                  "input_tokens": 0, "output_tokens": 0,
+                                  "cache_creation_input_tokens": 100_000}})
+        provider = self.provider(answer)
+        result = self.keel("-p", "--model", "anthropic/claude-sonnet-5-5", "--output-format", "json",
+                           "hi", env=ANTHROPIC.environment(provider))
+        return self.result(result)["total_cost_usd"] * 10
+
+    def test_anthropic_is_told_how_long(self):
+        for word, want in ((None, {"type": "ephemeral"}), ("5m", {"type": "ephemeral"}),
+                           ("1h", {"type": "ephemeral", "ttl": "1h"}), ("off", None)):
+            provider, result = self.ask_with(word)
+            self.assert_status(result, 0)
+            self.assertEqual(provider.requests[0].json.get("cache_control"), want)
+
+    def test_openai_keeps_it_for_a_day(self):
+        protocol = BY_NAME["openai-responses"]
+        for word, want in (("5m", None), ("1h", "24h")):
+            provider, result = self.ask_with(word, protocol, "openai/gpt-6.1-sol")
+            self.assert_status(result, 0)
+            self.assertEqual(provider.requests[0].json.get("prompt_cache_retention"), want)
+        provider, _ = self.ask_with("1h", XAI, "xai/grok-4.7")
+        self.assertNotIn("prompt_cache_retention", provider.requests[0].json)
+
+    def test_an_hour_costs_more_to_write(self):
+        self.assertEqual(self.written("1h") / self.written("5m"), decimal.Decimal("1.6"))
+
+    def test_another_word_is_refused(self):
+        provider, result = self.ask_with("2h")
+        self.assert_status(result, 2)
+        self.assertIn('promptCache: nothing is called "2h"', result.err)
+        self.assertEqual(provider.requests, [])
+
+
 class Sums(CostTest):
     @for_each_protocol
     def test_an_answer(self, protocol):
