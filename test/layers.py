@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""layers.py ROOT: checks every #include in src/ against docs/layers.txt."""
+"""layers.py ROOT: checks every #include in src/ against docs/layers.txt, and that the engine names no
+protocol."""
 import pathlib
 import re
 import sys
@@ -27,6 +28,16 @@ for path in sorted((root / "src").rglob("*.[ch]")):
             problems.append(f"{path}:{number}: write includes from src/: \"{folder}/{target}\"")
         elif target not in allowed[folder]:
             problems.append(f"{path}:{number}: {folder} must not include {target}")
+
+# What differs between protocols is in what their providers bring (model/message_form.h).
+names = {match.split("-")[0] for path in (root / "src/provider").glob("*/*.c")
+         for match in re.findall(r'^    \.name = "([a-z-]+)",', path.read_text(), re.M)}
+for path in sorted((root / "src/engine").glob("*.[ch]")):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if any(re.search(rf"{name}", line, re.I) for name in names):
+            problems.append(f"{path}:{number}: the engine knows no protocol by its name")
+if not names:
+    problems.append("no protocol was found in src/provider")
 
 for text in problems:
     print(text)

@@ -226,6 +226,7 @@ struct err *agent_flags_read(const struct args *args, struct arena *a,
     for (size_t i = 0; i < o.n_added_dirs; i++)
         TRY(directory("add-dir", dirs[i], a, &dirs[i]));
     o.added_dirs = dirs;
+    o.names_tools = args_get(args, "tools");
     o.tools = only_tools(args, a, &o.n_tools);
     TRY(read_mode(args, &o.mode));
     TRY(session_flags_read(args, &o));

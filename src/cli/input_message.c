@@ -2,6 +2,7 @@
 #include "cli/input_parts.h"
 
 #include "base/base64.h"
+#include "base/file_kind.h"
 #include "base/uuid.h"
 
 static struct err *wrong(const char *what)
@@ -18,6 +19,29 @@ static struct err *add_text(struct message *m, struct str text)
 
 /* --- media --- */
 
+#define HEAD_BYTES 8192     /* that tell what a file is */
+#define PDF_HEAD_BYTES 1024 /* in which the head of a document may begin */
+
+/* What the bytes certainly are wins over what the host calls them. What is called an image or a PDF
+ * and is neither would be refused by the provider, with this request and all that follow. */
+static struct err *find_mime(struct str bytes, struct str called, struct str *ret_mime)
+{
+    struct file_kind kind = file_kind_of(str_slice(bytes, 0, HEAD_BYTES));
+    bool is_image = kind.class == FILE_IMAGE || str_starts(str_of(kind.mime), S("image/"));
+    bool is_late_pdf = str_is(called, "application/pdf") &&
+                       str_find(str_slice(bytes, 0, PDF_HEAD_BYTES), S("%PDF-")) != STR_NONE;
+
+    *ret_mime = called;
+    if (is_image || kind.class == FILE_PDF)
+        *ret_mime = str_of(kind.mime);
+    else if ((str_starts(called, S("image/")) || str_is(called, "application/pdf")) && !is_late_pdf)
+        return err_hint(err_new(ERR_VALIDATION,
+                                "its media_type is %" STR_FMT ", but its data is %s",
+                                STR_ARG(called), kind.name),
+                        "send the bytes of the file itself, encoded as base64 once");
+    return NULL;
+}
+
 static struct err *add_bytes(struct message *m, const struct json *source, struct str name)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
@@ -28,6 +52,7 @@ static struct err *add_bytes(struct message *m, const struct json *source, struc
     TRY(base64_decode(&bytes, json_get_text(source, "data")));
     if (bytes.n == 0)
         return wrong("a base64 source needs its data");
+    TRY(find_mime(strbuf_str(&bytes), mime, &mime));
     message_add(m, &(struct part){.kind = PART_MEDIA,
                                   .media = {.mime = mime,
                                             .source = MEDIA_BYTES,
@@ -110,12 +135,20 @@ static struct err *add_block(struct message *m, const struct json *block)
 
 static struct err *add_content(struct message *m, const struct json *content)
 {
+    size_t n = 0;
+
     if (json_is(content, JSON_STRING))
         return add_text(m, content->text);
     if (!json_is(content, JSON_ARRAY))
         return wrong("message.content must be text or a list of blocks");
-    json_each (block, content)
-        TRY(add_block(m, block));
+    json_each (block, content) {
+        struct err *e = add_block(m, block);
+
+        n++;
+        if (e)
+            return err_wrap(e, "message.content, block %zu (%" STR_FMT ")", n,
+                            STR_ARG(json_get_text(block, "type")));
+    }
     return NULL;
 }
 

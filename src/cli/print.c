@@ -101,6 +101,7 @@ static struct err *read_wait(struct print *p)
                        MAX_WAIT_SECONDS, (long long)seconds);
     TRY(args_int(p->args, "wait-background", 0, MAX_WAIT_SECONDS, seconds, &seconds));
     p->agent_options.wait_background_ms = (uint64_t)seconds * 1000;
+    p->agent_options.stops_background = !p->input;
     return NULL;
 }
 
@@ -123,6 +124,7 @@ static struct err *read_flags(struct print *p)
             err_new(ERR_VALIDATION, "--include-partial-messages needs lines to be printed in"),
             "add --output-format stream-json");
     TRY(args_int(args, "max-turns", 0, UINT32_MAX, -1, &p->max_rounds));
+    p->text.rounds_set_by = p->max_rounds >= 0 ? "--max-turns" : "the setting maxTurns";
     TRY(args_int(args, "retry-seconds", 1, RETRY_MAX_SECONDS, 0, &p->retry_seconds));
     TRY(read_schema(p));
     TRY(agent_flags_read(args, &p->arena, &p->agent_options));
@@ -291,6 +293,18 @@ static void print_durable(void *self, uint64_t next_seq)
     keep_output_error(self, outbox_release(next_seq));
 }
 
+/* A background command may end while no run goes on. */
+static void print_between(void *self, const struct event *e)
+{
+    struct print *p = self;
+
+    if (!p->json.view || e->type != EVENT_STATE)
+        return;
+    if (!p->json.is_ending)
+        print_durable_event(self, e);
+    print_json_event(&p->json, e);
+}
+
 /* The error, if there is one, is told by main. */
 static struct err *finish(struct print *p, struct run_result *r)
 {
@@ -399,6 +413,7 @@ static struct err *run_agent(struct print *p)
     struct input_host host = {&agent, &p->json, answer, p};
     struct err *e;
 
+    p->agent_options.between = (struct event_sink){print_between, p, print_durable};
     TRY(agent_open(&agent, &p->runtime, &p->agent_options));
     p->agent = &agent;
     tell_model(p, &agent);
@@ -409,6 +424,8 @@ static struct err *run_agent(struct print *p)
         open_json(p, &agent);
     e = p->input ? input_serve(p->input, &host) : answer(p, p->prompt);
     loop_watch_stop(&p->reader); /* it has all there is, and may leave while the session ends */
+    keep_output_error(p, outbox_flush());
+    p->json.is_ending = true;
     return e;
 }
 
@@ -420,6 +437,7 @@ static struct err *run(void *arg)
     watch_reader(p);
     e = run_agent(p);
     p->agent = NULL;
+    print_json_end(&p->json);
     end_trace(p);
     secrets_hide_in_err(p->secrets, e);
     loop_watch_stop(&p->reader);

@@ -19,10 +19,11 @@ MUST_USE struct err *print_read_prompt(const struct args *args, struct message *
 /* --- print_text.c: the answer as text --- */
 
 struct print_text {
-    struct show show;    /* everything that appears while it runs */
-    bool is_streaming;   /* on a terminal: text as it comes; else all at the end */
-    enum stop stop;      /* why the last answer ended */
-    const char *session; /* its id, where it is kept; NULL: it is not */
+    struct show show;          /* everything that appears while it runs */
+    bool is_streaming;         /* on a terminal: text as it comes; else all at the end */
+    enum stop stop;            /* why the last answer ended */
+    const char *session;       /* its id, where it is kept; NULL: it is not */
+    const char *rounds_set_by; /* the flag or the setting that limits rounds */
 };
 void print_text_event(void *self, const struct event *e);
 /* What is left to print when the run has ended; errors are the caller's to tell. */
@@ -39,6 +40,8 @@ struct print_json {
     bool only_result;
     bool has_result; /* it has been printed */
     struct strbuf line;
+    bool is_ending;     /* the last run has ended: further lines wait until the session has */
+    struct strbuf late; /* these */
     struct err *output_error;
 };
 void print_json_event(void *self, const struct event *e);
@@ -46,6 +49,8 @@ void print_json_event(void *self, const struct event *e);
 void print_json_line(struct print_json *j, struct str line);
 /* The result line of a run that could not even begin. */
 void print_json_failure(struct print_json *j, const struct err *e);
+/* The session has ended: prints what has waited for that, if somebody still reads. */
+void print_json_end(struct print_json *j);
 void print_json_done(struct print_json *j);
 
 #endif

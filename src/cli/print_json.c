@@ -4,10 +4,17 @@
 #include "sys/loop.h"
 #include "view/stream_json.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 static void print_lines(struct print_json *j)
 {
     if (j->line.n == 0 || j->output_error)
         return;
+    if (j->is_ending) {
+        strbuf_add(&j->late, strbuf_str(&j->line));
+        return;
+    }
     j->output_error = strbuf_check(&j->line, "a line of output");
     if (!j->output_error)
         j->output_error = cli_print(strbuf_str(&j->line));
@@ -53,8 +60,21 @@ void print_json_failure(struct print_json *j, const struct err *e)
         j->view = NULL;
 }
 
+/* Who has read the last result may leave: that must not end the program while the session ends. */
+void print_json_end(struct print_json *j)
+{
+    struct pollfd out = {.fd = STDOUT_FILENO};
+    bool is_read = poll(&out, 1, 0) == 0 || !(out.revents & (POLLERR | POLLHUP | POLLNVAL));
+
+    if (j->late.n && is_read && !j->output_error)
+        j->output_error = cli_print(strbuf_str(&j->late));
+    strbuf_clear(&j->late);
+    j->is_ending = false;
+}
+
 void print_json_done(struct print_json *j)
 {
+    strbuf_done(&j->late);
     stream_json_free(j->view);
     strbuf_done(&j->line);
     err_free(j->output_error);

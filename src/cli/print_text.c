@@ -67,7 +67,8 @@ static void tell_stop(const struct print_text *t, const struct run_result *r)
     else if (str_trim(r->text).n == 0)
         cli_tell("the answer has no text (stopped: %" STR_FMT ")", STR_ARG(r->stop_reason));
     else if (r->forced == FINAL_TURN_LIMIT)
-        cli_tell("the limit of --max-turns was reached; this is what the model had until then");
+        cli_tell("the limit of %s was reached; this is what the model had until then",
+                 t->rounds_set_by);
 }
 
 #define DENIALS_TOLD 5

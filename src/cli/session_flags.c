@@ -87,5 +87,7 @@ struct err *session_flags_read(const struct args *args, struct agent_options *o)
     TRY(read_money(args, &o->budget.microcents));
     TRY(args_int(args, "max-tokens-total", 1, INT64_MAX, 0, &tokens));
     o->budget.tokens = (uint64_t)tokens;
+    o->budget.money_set_by = "--max-budget-usd";
+    o->budget.tokens_set_by = "--max-tokens-total";
     return NULL;
 }

@@ -170,11 +170,13 @@ static bool continues_last(const struct ask_state *a)
 
 static void build_messages(struct ask_state *a, const struct target *t)
 {
+    struct provider_capabilities can = provider_capabilities(t->provider, t->info);
     struct request_target target = {
         .provider = t->provider->id,
         .protocol = t->provider->protocol,
         .info = t->info,
-        .takes_file_urls = provider_capabilities(t->provider, t->info).takes_file_urls,
+        .form = can.form,
+        .takes_file_urls = can.takes_file_urls,
         .refused = refusals_state(&a->refusals, a->run->conversation->tools),
         .model = t->model,
         .authored = begins_as_session(a) ? a->run->plan->system : a->aside->system,
@@ -289,18 +291,8 @@ static void on_delta(void *self, const struct delta *d)
         show_delta(a, &shown);
 }
 
-static bool is_json_object(struct str text)
-{
-    AUTO(arena) struct arena scratch = {0};
-    struct json_where where;
-    struct json *value;
-
-    return json_parse_at(&scratch, text, JSON_REPAIR_UTF8, &value, &where) &&
-           value->type == JSON_OBJECT;
-}
-
 /* A part that has ended, as it will stand in the message; false: only the end of the answer tells.
- * That drops calls that repeat another, and makes ids where the provider gives none. */
+ * That drops calls that repeat another. */
 static bool find_whole(const struct reply *r, size_t index, struct part *ret_part)
 {
     struct part p = r->parts[index].part;
@@ -313,7 +305,7 @@ static bool find_whole(const struct reply *r, size_t index, struct part *ret_par
         for (size_t i = 0; i < index; i++)
             if (str_eq(r->parts[i].part.id, p.id))
                 return false;
-        if (p.id.n == 0 || p.is_free_text || !is_json_object(p.args))
+        if (p.is_free_text || (args.n && !reply_has_whole_args(r, index)))
             return false;
     }
     *ret_part = p;

@@ -169,9 +169,9 @@ static struct err *explain_wait(const struct ask *a, struct err *take_error, uin
         e = err_wrap(take_error, "gave up: the waits between attempts would take more than %llu s",
                      (unsigned long long)(a->chain->max_wait_ms / 1000));
     else
-        e = err_wrap(take_error, "the provider asks to wait %llu s, retry.maxSeconds leaves %llu s",
-                     (unsigned long long)((delay_ms + 999) / 1000),
-                     (unsigned long long)(left_ms / 1000));
+        e = err_wrap(
+            take_error, "the provider asks to wait %llu s, keel's limit for waits leaves %llu s",
+            (unsigned long long)((delay_ms + 999) / 1000), (unsigned long long)(left_ms / 1000));
     if (err_find_hint(e))
         return e;
     return err_hint(e, "try again later, or allow longer waits: --retry-seconds N, or "

@@ -1,9 +1,10 @@
 /* early.c - calls that run while their answer still comes in.
  *
- * A call is begun early when its part has come whole, its tool says that it can be thrown away
- * (tool.starts_early), the gate lets it run without asking a hook or a person, and every call of
- * the answer before it was begun early, too: so nothing that changes anything stands before it. Its
- * intent, EVENT_TOOL_EARLY, is durable before it runs.
+ * A call is begun early when its part has come whole, what it gives can be thrown away (its tool
+ * says so, or it is a line that runs where nothing can be changed), the gate lets it run without
+ * asking a hook or a person, and every call of the answer before it was begun early, too: so
+ * nothing that changes anything stands before it. Its intent, EVENT_TOOL_EARLY, is durable before
+ * it runs.
  *
  * What it gives is kept apart, and so is what its tool remembers: no event tells of it, and no
  * other call sees it. When the answer is committed the batch judges and tells of the call as of any
@@ -79,14 +80,24 @@ static struct err *early_call_run(void *arg)
     struct early_call *x = arg;
     uint64_t started_ms = loop_now_ms(task_loop());
 
-    x->not_begun = run_sync(x->call.run);
-    if (!x->not_begun)
+    if (!x->call.verdict.entry->tool->begins_late)
+        x->not_begun = run_sync(x->call.run);
+    if (!x->not_begun) {
         x->failure = call_run_tool(&x->call, &x->is_expired);
+        x->not_begun = TAKE(x->call.ends_run);
+    }
     x->call.duration_ms = loop_now_ms(task_loop()) - started_ms;
     x->is_over = true;
     if (x->waiting)
         waker_wake(x->waiting);
     return NULL;
+}
+
+/* The table of commands that only look may be wrong, and a person who allows a command by a rule
+ * lets it write: only walls make sure that an answer which is dropped has changed nothing. */
+static bool can_be_dropped(const struct verdict *v)
+{
+    return v->entry->tool->starts_early || (v->only_looks && v->must_only_look);
 }
 
 /* Would it run without anybody being asked? What cannot be found out now waits for the batch. */
@@ -98,7 +109,7 @@ static bool may_begin(struct early_call *x)
     bool runs = false;
 
     e = call_foresee(c, &runs);
-    if (e || !runs || !c->verdict.entry->tool->starts_early)
+    if (e || !runs || !can_be_dropped(&c->verdict))
         return false;
     t = call_event(c);
     e = plugins_before_tool(c->run, &t);
@@ -197,6 +208,7 @@ bool early_has(const struct call *c)
         return false;
     then = &x->call.verdict;
     return then->entry->tool == c->verdict.entry->tool && json_equal(then->args, c->verdict.args) &&
+           then->must_only_look == c->verdict.must_only_look &&
            is_same_target(then->target, c->verdict.target);
 }
 

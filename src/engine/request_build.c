@@ -80,9 +80,11 @@ static void add_said(struct builder *b, struct message *to, const struct part *p
         add_media(b, to, p, place);
 }
 
-static bool speaks_anthropic(const struct builder *b)
+const struct message_form *request_form(const struct request_target *t)
 {
-    return request_is_bound(b->target);
+    static const struct message_form any = {0};
+
+    return t->form ? t->form : &any;
 }
 
 static bool is_native(const struct builder *b, const struct message *m)
@@ -129,8 +131,8 @@ static bool is_paused(const struct builder *b, const struct place *p)
 {
     const struct message *m = p->messages[p->at];
 
-    return p->is_end && p->at + 1 == p->n && speaks_anthropic(b) && is_native(b, m) &&
-           m->stop == STOP_PAUSED;
+    return p->is_end && p->at + 1 == p->n && request_form(b->target)->continues_pauses &&
+           is_native(b, m) && m->stop == STOP_PAUSED;
 }
 
 static bool has_server_part(const struct message *m, enum part_kind kind, struct str id)
@@ -160,7 +162,7 @@ static bool has_counterpart(const struct builder *b, const struct place *p, cons
     return is_use && is_paused(b, p);
 }
 
-/* Has nothing before it changed since it was made? Only Anthropic's API asks. */
+/* Has nothing before it changed since it was made? */
 static bool is_where_it_was(const struct builder *b, const struct message *m)
 {
     char before[SHA256_HEX_SIZE];
@@ -172,14 +174,15 @@ static bool is_where_it_was(const struct builder *b, const struct message *m)
 /* Parts that only their own provider may see again. */
 static bool goes_back(const struct builder *b, const struct place *p, const struct part *part)
 {
+    const struct message_form *form = request_form(b->target);
     const struct message *m = p->messages[p->at];
 
     if (!is_native(b, m))
         return false;
     if (part->kind == PART_REASONING)
-        return !speaks_anthropic(b) ||
+        return !form->binds_reasoning ||
                (part->native.n && (part->signature.n || part->data.n) && is_where_it_was(b, m));
-    return part->native.n && (!speaks_anthropic(b) || has_counterpart(b, p, part));
+    return part->native.n && (!form->pairs_server_tools || has_counterpart(b, p, part));
 }
 
 /* Nothing to read, but a signature hangs on it, or it is a block of the provider's. */
@@ -282,9 +285,9 @@ static struct message *build_answer(struct builder *b, const struct place *place
         add_answered(b, place, sent, i, calls);
     if (m->state != MESSAGE_COMPLETE)
         add_end_note(sent, m->state == MESSAGE_INTERRUPTED ? INTERRUPTED_NOTE : BROKEN_NOTE);
-    while (speaks_anthropic(b) && sent->n_parts &&
+    while (request_form(b->target)->reasoning_leads_on && sent->n_parts &&
            sent->parts[sent->n_parts - 1].kind == PART_REASONING)
-        sent->n_parts--; /* the API wants thinking to lead to something */
+        sent->n_parts--;
     return sent;
 }
 
@@ -323,14 +326,14 @@ static bool is_sendable(const struct part *result)
     return result->n_content > 0;
 }
 
-/* Anthropic takes only text in a result that is an error. */
 static void add_content(struct builder *b, struct message *to, const struct part *result)
 {
     for (size_t i = 0; i < result->n_content; i++) {
         const struct part *p = &result->content[i];
         struct media media;
 
-        if (p->kind == PART_MEDIA && result->is_error && speaks_anthropic(b)) {
+        if (p->kind == PART_MEDIA && result->is_error &&
+            request_form(b->target)->has_plain_errors) {
             media = request_media(&to->arena, &p->media);
             message_add_text(to, request_name_media(&to->arena, b->target, &media));
         } else {

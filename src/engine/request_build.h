@@ -28,6 +28,7 @@
 
 #include "base/sha256.h"
 #include "model/history.h"
+#include "model/message_form.h"
 #include "model/message_list.h"
 #include "model/request.h"
 #include "port/tool_session.h"
@@ -38,6 +39,7 @@
 struct request_target {
     struct str provider, protocol;      /* whose native parts may go along */
     const struct model_info *info;      /* NULL: nothing is known, so it is taken to see and hear */
+    const struct message_form *form;    /* its protocol's; NULL: it takes everything */
     bool takes_file_urls;               /* addresses of files too, not only of images */
     const struct tool_session *refused; /* knows files that it has refused; NULL: none */
     /* What stands before the messages: model, system text, tools. */

@@ -29,11 +29,6 @@ static void add_tool(struct bound *b, const struct tool_def *t)
     add(b, strbuf_str(&schema));
 }
 
-bool request_is_bound(const struct request_target *t)
-{
-    return str_is(t->protocol, "anthropic-messages");
-}
-
 void bound_begin(struct bound *b, const struct request_target *t)
 {
     *b = (struct bound){.is_wanted = true};

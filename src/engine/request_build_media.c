@@ -1,4 +1,4 @@
-/* request_build_media.c - which files a request may hold, by protocol.
+/* request_build_media.c - which files a request may hold.
  *
  * A file that one provider took stays in the history, and the next one may not take it: the
  * conversation must go on all the same. */
@@ -70,37 +70,6 @@ struct media request_media(struct arena *a, const struct media *m)
 
 /* --- what protocols take --- */
 
-#define WEB_IMAGES " image/png image/jpeg image/webp image/gif "
-
-/* Types are listed with a space around each; "text/" stands for all texts. */
-struct carried {
-    const char *protocol;
-    const char *bytes, *addresses; /* in prompts and results */
-    const char *answers;           /* what the assistant has said; NULL: nothing */
-};
-
-static const struct carried table[] = {
-    {"anthropic-messages", WEB_IMAGES "application/pdf text/ ", WEB_IMAGES "application/pdf ",
-     NULL},
-    {"openai-chat", WEB_IMAGES "application/pdf audio/wav audio/mpeg text/ ", WEB_IMAGES, NULL},
-    {"openai-responses", WEB_IMAGES "application/pdf application/json text/ ",
-     WEB_IMAGES "application/pdf application/json text/ ", NULL},
-    {"gemini",
-     " image/png image/jpeg image/webp image/heic image/heif audio/wav audio/mpeg audio/aiff "
-     "audio/aac audio/ogg audio/flac video/mp4 video/mpeg video/quicktime video/avi video/x-flv "
-     "video/webm video/wmv video/3gpp application/pdf text/ ",
-     " image/ audio/ video/ application/pdf text/ ", " image/ audio/ video/ "},
-    {"ollama", " image/png image/jpeg image/webp text/ ", "", NULL},
-};
-
-static const struct carried *find_carried(struct str protocol)
-{
-    for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (str_is(protocol, table[i].protocol))
-            return &table[i];
-    return NULL;
-}
-
 static bool has_word(const char *words, struct str word)
 {
     for (const char *p = words; word.n && (p = strchr(p, ' ')) && p[1]; p++)
@@ -116,6 +85,11 @@ static bool lists(const char *types, struct str mime)
 
     return has_word(types, mime) ||
            (slash != STR_NONE && has_word(types, str_slice(mime, 0, slash + 1)));
+}
+
+static bool takes_type(const char *types, struct str mime)
+{
+    return !types || lists(types, mime);
 }
 
 /* Letters of RFC 2045: the type may come from a tool, and goes into a URL as it is. */
@@ -156,29 +130,27 @@ static bool is_perceived(const struct model_info *info, struct str mime)
     return true;
 }
 
-/* The API itself finds out what is behind an address without a type. */
-static bool is_untyped_address(const struct media *m, struct str protocol)
+static bool is_untyped_address(const struct media *m)
 {
-    return m->source == MEDIA_URL && m->mime.n == 0 && str_is(protocol, "gemini") &&
-           is_address(m->data);
+    return m->source == MEDIA_URL && m->mime.n == 0 && is_address(m->data);
 }
 
 bool request_takes_media(const struct request_target *t, const struct media *m,
                          enum file_place place)
 {
-    const struct carried *c = find_carried(t->protocol);
+    const struct message_form *form = request_form(t);
     bool is_pdf_address = m->source == MEDIA_URL && str_is(m->mime, "application/pdf");
 
     if (!is_perceived(t->info, m->mime))
         return false;
-    if (!c || is_untyped_address(m, t->protocol))
+    if (!t->form || (form->finds_types && is_untyped_address(m)))
         return true;
     if (is_empty(m) || !is_type(m->mime) || (m->source == MEDIA_URL && !is_address(m->data)))
         return false;
     if (place == FILE_IN_ANSWER)
-        return c->answers && lists(c->answers, m->mime) &&
-               (m->source == MEDIA_URL || lists(c->bytes, m->mime));
-    return lists(m->source == MEDIA_URL ? c->addresses : c->bytes, m->mime) ||
+        return form->answers && lists(form->answers, m->mime) &&
+               (m->source == MEDIA_URL || takes_type(form->bytes, m->mime));
+    return takes_type(m->source == MEDIA_URL ? form->addresses : form->bytes, m->mime) ||
            (is_pdf_address && t->takes_file_urls);
 }
 

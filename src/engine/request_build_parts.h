@@ -26,7 +26,7 @@ enum file_place { FILE_IN_PROMPT, FILE_IN_RESULT, FILE_IN_ANSWER };
 /* The file with its type in the plain form that APIs know, and without a name that is only blanks.
  */
 struct media request_media(struct arena *a, const struct media *m);
-/* Can this protocol carry it there? All can, of a protocol that is not known. */
+/* Can its protocol carry it there? */
 bool request_takes_media(const struct request_target *t, const struct media *m,
                          enum file_place place);
 /* What stands in its place. */
@@ -37,8 +37,8 @@ struct str request_name_refused(struct arena *a, const struct media *m, struct s
 
 /* --- what stands before an answer --- */
 
-/* Does the target want it? Only Anthropic's API asks. */
-bool request_is_bound(const struct request_target *t);
+/* The target's form, or that of one that takes everything. */
+const struct message_form *request_form(const struct request_target *t);
 void bound_begin(struct bound *b, const struct request_target *t);
 void bound_add(struct bound *b, const struct message *m);
 void bound_tell(const struct bound *b, char hex[SHA256_HEX_SIZE]); /* "" where it is not wanted */
@@ -53,6 +53,7 @@ struct built_prefix {
     /* for whom */
     struct strbuf provider, protocol;
     unsigned capabilities;
+    const struct message_form *form;
     bool takes_file_urls;
     uint64_t refused;  /* files that it would not take */
     struct bound head; /* of what stands before the messages */

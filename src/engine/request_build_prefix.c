@@ -8,7 +8,7 @@ void build_state_begin(struct build_state *s, const struct request_target *t,
                        const struct message *const *messages, size_t n)
 {
     *s = (struct build_state){0};
-    if (!request_is_bound(t))
+    if (!request_form(t)->binds_reasoning)
         return;
     bound_begin(&s->bound, t);
     for (size_t i = 0; i < n; i++)
@@ -59,11 +59,11 @@ static bool is_same_target(const struct built_prefix *p, const struct request_ta
 {
     struct bound head = {0};
 
-    if (request_is_bound(t))
+    if (request_form(t)->binds_reasoning)
         bound_begin(&head, t);
     return str_eq(strbuf_str(&p->provider), t->provider) &&
            str_eq(strbuf_str(&p->protocol), t->protocol) && p->capabilities == capabilities_of(t) &&
-           p->takes_file_urls == t->takes_file_urls &&
+           p->form == t->form && p->takes_file_urls == t->takes_file_urls &&
            p->refused == refused_media_mark(t->refused) && bound_is_same(&p->head, &head);
 }
 
@@ -94,9 +94,10 @@ void built_prefix_begin(struct built_prefix *p, const struct request_target *t,
     strbuf_add(&p->provider, t->provider);
     strbuf_add(&p->protocol, t->protocol);
     p->capabilities = capabilities_of(t);
+    p->form = t->form;
     p->takes_file_urls = t->takes_file_urls;
     p->refused = refused_media_mark(t->refused);
-    if (request_is_bound(t))
+    if (request_form(t)->binds_reasoning)
         bound_begin(&p->head, t);
     build_state_begin(&p->built, t, messages, n);
 }

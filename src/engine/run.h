@@ -50,8 +50,8 @@ struct run_plan {
     bool stream;
     bool web_search, web_fetch; /* the provider's own: ours are then not exposed */
     enum prompt_cache cache;
-    /* What has become known of the first target while it was asked; told once, and the targets say
-     * it from then on. Another text is another address. */
+    /* What has become known of a target while it was asked; told once, and the targets say it from
+     * then on. Another text is another address. */
     struct str note;
 };
 #define PLAN_NOTE_SOURCE "agent:model" /* of the notice */

@@ -243,7 +243,8 @@ void call_done(struct call *c);
 MUST_USE struct err *call_prepare(struct call *c, bool is_held);
 /* It was to run, and one before it waits for an answer. */
 void call_hold(struct call *c);
-/* Judges it without anybody hearing of it; *ret_runs: it would run now, without a question. */
+/* Judges it without anybody hearing of it; *ret_runs: it would run now, without a question, and
+ * only look. */
 MUST_USE struct err *call_foresee(struct call *c, bool *ret_runs);
 /* Runs its tool, and nothing else: no event tells of it. */
 MUST_USE struct err *call_run_tool(struct call *c, bool *ret_expired);

@@ -155,11 +155,12 @@ static bool needs_reserve(struct run *r)
 /* The last request was made, and its process died: one more would be one over the limit. */
 static struct err *end_again(unsigned max_rounds)
 {
-    return err_hint(err_new(ERR_TURN_LIMIT,
-                            "the limit of %u rounds for this turn is reached, the last request "
-                            "without tools included",
-                            max_rounds),
-                    "allow more rounds (--max-turns), or give a new prompt");
+    return err_hint(
+        err_new(ERR_TURN_LIMIT,
+                "the limit of %u rounds for this turn is reached, the last request "
+                "without tools included",
+                max_rounds),
+        "allow more rounds (--max-turns or the setting maxTurns), or give a new prompt");
 }
 
 unsigned run_max_rounds(const struct run *r)

@@ -219,6 +219,8 @@ static enum match match_one(struct str flat, struct str as_written, const struct
         result = worse(result, match_text(flat, str_skip(c->text, c->program_at)));
     if (c->basename_at != c->program_at)
         result = worse(result, match_text(flat, str_skip(c->text, c->basename_at)));
+    for (size_t i = 0; i < c->n_readings; i++)
+        result = worse(result, match_text(flat, c->readings[i]));
     return result;
 }
 

@@ -147,6 +147,8 @@ static void note_command(struct command_glance *g, const struct split_command *c
         note_end(g, c->text, c->program_at);
     if (c->basename_at != c->program_at)
         note_end(g, c->text, c->basename_at);
+    for (size_t i = 0; i < c->n_readings; i++)
+        note_text(g, c->readings[i]);
 }
 
 void command_glance_init(struct command_glance *g, struct str line, const struct shell_split *split)

@@ -4,6 +4,7 @@
 #include "gate/answer.h"
 #include "gate/arguments.h"
 #include "gate/ask_hooks.h"
+#include "gate/look/look.h"
 #include "gate/pattern.h"
 #include "gate/prepared.h"
 #include "gate/reason.h"
@@ -280,10 +281,22 @@ static struct err *judge(struct gate *g, const struct gate_call *call, struct ar
     return NULL;
 }
 
+/* What does more than look is not to run beforehand, so nothing is looked up for it. */
+static struct err *check_looks(struct walk *w)
+{
+    const struct tool *t = w->verdict->entry->tool;
+    bool is_line = t->risk == RISK_EXECUTE && str_is(str_of(t->permission_arg), "command");
+
+    if (t->risk != RISK_INSPECT &&
+        !(is_line && line_only_looks(json_get_text(w->verdict->args, t->permission_arg))))
+        end(w, VERDICT_LATER, (struct str){0});
+    return NULL;
+}
+
 static struct err *foresee(struct gate *g, const struct gate_call *call, struct arena *a,
                            struct verdict *ret_verdict, bool *ret_runs)
 {
-    struct err *(*const without_others[])(struct walk *) = {find_tool, check_arguments,
+    struct err *(*const without_others[])(struct walk *) = {find_tool, check_arguments, check_looks,
                                                             apply_policy, apply_rules};
     struct walk w = {
         .gate = (struct permission_gate *)g, .call = call, .arena = a, .verdict = ret_verdict};

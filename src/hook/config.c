@@ -1,6 +1,7 @@
 /* config.c - reads "hooks" of a settings file: events, their groups, the hooks of a group. */
 #include "hook/config.h"
 
+#include "base/alike.h"
 #include "base/utf8.h"
 #include "hook/config_check.h"
 
@@ -37,6 +38,7 @@ struct reader {
     struct hook_checker checker;
     bool is_project;
     bool names_are_regex;
+    const struct hook_tools *tools; /* NULL: not known */
 };
 
 static void warn(struct reader *r, struct str text)
@@ -113,6 +115,63 @@ static struct err *read_hook(struct reader *r, enum hook_event event, const stru
     return NULL;
 }
 
+/* --- matchers that never match --- */
+
+#define SERVER_TOOL "mcp__"
+
+static bool is_tool(const struct hook_tools *t, struct str name)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (str_eq(name, t->names[i]))
+            return true;
+    return str_starts(name, S(SERVER_TOOL));
+}
+
+static void check_name(struct reader *r, struct str name)
+{
+    struct alike near = {.word = name};
+
+    if (is_tool(r->tools, name))
+        return;
+    for (size_t i = 0; i < r->tools->n_own; i++)
+        alike_try(&near, r->tools->names[i]);
+    warn(r, arena_format(r->arena,
+                         "%s: \"%s.matcher\": there is no tool \"%" STR_FMT
+                         "\", so these hooks never run for it%s%" STR_FMT "%s",
+                         r->checker.file, r->checker.path, STR_ARG(name),
+                         near.best.n ? "; did you mean " : "", STR_ARG(near.best),
+                         near.best.n ? "?" : ""));
+}
+
+static bool matches_some(const struct hook_tools *t, const struct matcher *m)
+{
+    for (size_t i = 0; i < t->n; i++)
+        if (matcher_matches(m, t->names[i]))
+            return true;
+    return false;
+}
+
+/* A hook that guards something and is misspelt would guard nothing, in silence. */
+static void check_matcher(struct reader *r, enum hook_event event, struct str pattern,
+                          const struct matcher *m)
+{
+    const char *field = hook_event_info(event)->match_field;
+    struct str names = matcher_names(m), name;
+
+    if (!r->tools || !field || strcmp(field, "tool_name") != 0)
+        return;
+    while (str_split(&names, '|', &name))
+        check_name(r, name);
+    if (!matcher_names(m).n && !matches_some(r->tools, m) &&
+        str_find(pattern, S(SERVER_TOOL)) == STR_NONE)
+        warn(r, arena_format(r->arena,
+                             "%s: \"%s.matcher\": \"%" STR_FMT
+                             "\" matches no tool that keel knows, so these hooks never run; "
+                             "\"Edit|Write\" names two tools",
+                             r->checker.file, r->checker.path,
+                             STR_ARG(utf8_truncate(pattern, MAX_LABEL_BYTES))));
+}
+
 /* --- groups and events --- */
 
 static struct err *make_matcher(struct reader *r, enum hook_event event, const struct json *group,
@@ -135,6 +194,7 @@ static struct err *make_matcher(struct reader *r, enum hook_event event, const s
     c->matchers =
         arena_grow(r->arena, c->matchers, c->n_matchers, &c->matchers_room, sizeof *c->matchers);
     c->matchers[c->n_matchers++] = m;
+    check_matcher(r, event, pattern, m);
     *ret_matcher = m;
     return NULL;
 }
@@ -174,7 +234,8 @@ struct err *hook_config_add(struct hook_config *c, const struct json *hooks,
     struct reader r = {.config = c,
                        .arena = &c->arena,
                        .is_project = file->is_project,
-                       .names_are_regex = file->names_are_regex};
+                       .names_are_regex = file->names_are_regex,
+                       .tools = file->tools};
 
     r.checker = (struct hook_checker){.file = arena_cstr(&c->arena, str_of(file->name)),
                                       .path = "hooks",

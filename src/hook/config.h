@@ -39,12 +39,21 @@ struct hook_config *hook_config_new(void) MUST_USE;
 void hook_config_free(struct hook_config *c);
 DEFINE_AUTO_PTR(hook_config, hook_config_free)
 
+/* Names of tools that a matcher can mean, those of keel first. */
+struct hook_tools {
+    const struct str *names;
+    size_t n, n_own;
+};
+
 /* Where hooks come from. */
 struct hook_file {
     const char *name;
     bool is_foreign; /* written for another program */
     bool is_project;
     bool names_are_regex; /* its matchers are regular expressions, whatever they look like */
+    /* A matcher that fits none of them gets a warning, and so does each name that is none; tools of
+     * servers (mcp__...) are not known. NULL: nothing is said. */
+    const struct hook_tools *tools;
 };
 /* Adds what one file says under "hooks"; call it for each file, those of the lowest layer first.
  * Copies. After an error the configuration is good for nothing but to be freed. */

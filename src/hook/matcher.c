@@ -1,6 +1,8 @@
 /* matcher.c - names, or a regular expression by PCRE2 within limits. */
 #include "hook/matcher.h"
 
+#include "base/strbuf.h"
+
 #define PCRE2_CODE_UNIT_WIDTH 8
 #include <pcre2.h>
 
@@ -27,14 +29,34 @@ void matcher_free(struct matcher *m)
     mem_free(m);
 }
 
-static bool is_names(struct str pattern)
+static bool is_name(struct str text, bool has_hyphens)
 {
-    for (size_t i = 0; i < pattern.n; i++) {
-        char c = pattern.p[i], letter = c | 0x20;
+    for (size_t i = 0; i < text.n; i++) {
+        char c = text.p[i], letter = c | 0x20;
 
-        if (!(letter >= 'a' && letter <= 'z') && !(c >= '0' && c <= '9') && c != '_' && c != '|')
+        if (!(letter >= 'a' && letter <= 'z') && !(c >= '0' && c <= '9') && c != '_' &&
+            !(c == '-' && has_hyphens))
             return false;
     }
+    return true;
+}
+
+/* Names with | or commas between them, and blanks around those: with | between them. False: it is
+ * something else. A comma makes a list sure, so that its names may have hyphens. */
+static bool read_names(struct str pattern, struct strbuf *out)
+{
+    bool has_comma = str_find_char(pattern, ',') != STR_NONE;
+    struct str group, name;
+
+    while (str_split(&pattern, ',', &group))
+        while (str_split(&group, '|', &name)) {
+            name = str_trim(name);
+            if (!is_name(name, has_comma))
+                return false;
+            if (!name.n)
+                continue;
+            strbuf_addf(out, "%s%" STR_FMT, out->n ? "|" : "", STR_ARG(name));
+        }
     return true;
 }
 
@@ -74,15 +96,16 @@ static struct err *compile(struct matcher *m, struct str pattern)
 struct err *matcher_new(struct str pattern, bool names_are_regex, struct matcher **ret_matcher)
 {
     AUTO(matcher) struct matcher *m = mem_alloc(sizeof *m);
+    AUTO(strbuf) struct strbuf names = {0};
 
     if (pattern.n > MAX_PATTERN_BYTES)
         return err_new(ERR_VALIDATION, "a matcher of %zu bytes is too long (%d at most)", pattern.n,
                        MAX_PATTERN_BYTES);
     if (pattern.n == 0 || str_is(pattern, "*")) {
         m->kind = MATCHES_ALL;
-    } else if (is_names(pattern) && !names_are_regex) {
+    } else if (!names_are_regex && read_names(pattern, &names)) {
         m->kind = MATCHES_NAMES;
-        m->names = str_dup(pattern);
+        m->names = strbuf_take(&names);
     } else {
         m->kind = MATCHES_REGEX;
         TRY(compile(m, pattern));
@@ -112,6 +135,11 @@ static bool regex_matches(const struct matcher *m, struct str text)
         pcre2_match(m->code, (PCRE2_SPTR)(text.p ? text.p : ""), text.n, 0, 0, data, m->limits);
     pcre2_match_data_free(data);
     return result != PCRE2_ERROR_NOMATCH;
+}
+
+struct str matcher_names(const struct matcher *m)
+{
+    return m->kind == MATCHES_NAMES ? str_of(m->names) : (struct str){0};
 }
 
 bool matcher_matches(const struct matcher *m, struct str text)

@@ -181,16 +181,63 @@ struct err *reply_continue(struct reply *r, enum part_kind kind, size_t *ret_ind
         *ret_index = last;
         return NULL;
     }
+    reply_close_text(r);
     return reply_begin(r, kind, (struct str){0}, (struct str){0}, ret_index);
+}
+
+/* Some providers give no id. A call needs one, and the same answer must give the same again. */
+static void make_id(struct reply *r, size_t index, struct str args)
+{
+    struct part *p = &r->parts[index].part;
+    uint64_t hash = str_hash(r->id) * 31 + str_hash(p->name) * 17 + str_hash(args);
+
+    p->id = arena_format(&r->arena, "call_%016llx_%zu", (unsigned long long)hash, index);
+}
+
+bool reply_has_whole_args(const struct reply *r, size_t index)
+{
+    AUTO(arena) struct arena scratch = {0};
+    struct str args = str_trim(reply_part_args(r, index));
+    struct json_where where;
+    struct json *value;
+
+    return str_ends(args, S("}")) &&
+           json_parse_at(&scratch, args, JSON_REPAIR_UTF8, &value, &where) &&
+           value->type == JSON_OBJECT;
+}
+
+/* As reply_finish() will see them. */
+static struct str closed_args(const struct reply *r, size_t index)
+{
+    if (r->parts[index].part.is_free_text)
+        return reply_part_args(r, index);
+    return reply_has_whole_args(r, index) ? str_trim(reply_part_args(r, index)) : S("{}");
 }
 
 void reply_close(struct reply *r, size_t index)
 {
+    struct reply_part *p;
+
     BUG_IF(index >= r->n_parts);
-    r->parts[index].is_closed = true;
+    p = &r->parts[index];
+    p->is_closed = true;
     tell_server_tool(r, index);
+    if (p->part.kind == PART_TOOL_CALL && p->part.id.n == 0)
+        make_id(r, index, closed_args(r, index));
     if (r->sink.on_close)
         r->sink.on_close(r->sink.self, index);
+}
+
+void reply_close_text(struct reply *r)
+{
+    size_t last = r->n_parts - 1;
+    enum part_kind kind;
+
+    if (r->n_parts == 0 || r->parts[last].is_closed)
+        return;
+    kind = r->parts[last].part.kind;
+    if (kind == PART_TEXT || kind == PART_REASONING || kind == PART_REFUSAL)
+        reply_close(r, last);
 }
 
 struct part *reply_part(struct reply *r, size_t index)
@@ -383,15 +430,6 @@ static void settle_args(struct reply *r, struct reply_part *p)
         p->part.bad_args = reply_str(r, args);
 }
 
-/* Some providers give no id. A call needs one, and the same answer must give the same again. */
-static void make_id(struct reply *r, size_t index)
-{
-    struct part *p = reply_part(r, index);
-    uint64_t hash = str_hash(r->id) * 31 + str_hash(p->name) * 17 + str_hash(p->args);
-
-    p->id = arena_format(&r->arena, "call_%016llx_%zu", (unsigned long long)hash, index);
-}
-
 /* Thousands of long calls that differ in their last byte only are compared by their hashes. */
 static bool is_repeat(struct reply *r, size_t index)
 {
@@ -427,7 +465,7 @@ void reply_finish(struct reply *r)
             settle_args(r, p);
         if (p->part.kind == PART_TOOL_CALL) {
             if (p->part.id.n == 0)
-                make_id(r, i);
+                make_id(r, i, p->part.args);
             else if (is_repeat(r, i)) {
                 drop_part(r, i);
                 continue;

@@ -57,8 +57,14 @@ MUST_USE struct err *reply_begin(struct reply *r, enum part_kind kind, struct st
 /* The last part if it is an open one of this kind, else a new one: for protocols that do not
  * number their parts. */
 MUST_USE struct err *reply_continue(struct reply *r, enum part_kind kind, size_t *ret_index);
-/* It is whole, and nothing more is added to it: its watcher hears of that, and may wait. */
+/* It is whole, and nothing more is added to it: its watcher hears of that, and may wait. A call
+ * without an id gets one. */
 void reply_close(struct reply *r, size_t index);
+/* For protocols that do not number their parts: another one begins, so the text or reasoning that
+ * stands last has ended. */
+void reply_close_text(struct reply *r);
+/* Are a call's arguments an object? Then they have ended: whatever followed would spoil them. */
+bool reply_has_whole_args(const struct reply *r, size_t index);
 
 MUST_USE struct err *reply_add_text(struct reply *r, size_t index, struct str text);
 MUST_USE struct err *reply_add_args(struct reply *r, size_t index, struct str json_piece);

@@ -70,8 +70,8 @@ struct gate {
     /* Required; may wait. What the verdict points at lives in `a`. */
     struct err *(*judge)(struct gate *g, const struct gate_call *call, struct arena *a,
                          struct verdict *ret_verdict);
-    /* Would it run, without a hook or a person being asked? The same steps, without events.
-     * May wait. NULL: that is never known beforehand. */
+    /* Would it run and only look, without a hook or a person being asked? The same steps, without
+     * events. May wait. NULL: that is never known beforehand. */
     struct err *(*foresee)(struct gate *g, const struct gate_call *call, struct arena *a,
                            struct verdict *ret_verdict, bool *ret_runs);
 };

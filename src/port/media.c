@@ -1,6 +1,7 @@
 /* media.c - asks keel-media, and says what came of it. */
 #include "port/media.h"
 
+#include "base/file_kind.h"
 #include "base/image_head.h"
 #include "base/quoted.h"
 #include "media/protocol.h"
@@ -12,6 +13,8 @@
 #define ERROR_BYTES 2000
 /* What is sent unscaled where there is no keel-media. */
 #define PLAIN_IMAGE_BYTES ((size_t)5 << 20)
+#define HEAD_BYTES 8192     /* that tell what a file is */
+#define PDF_HEAD_BYTES 1024 /* in which the head of a document may begin */
 
 /* --- the program --- */
 
@@ -172,6 +175,23 @@ static bool take_scaled(const struct fitting *f, const struct media_answer *x,
     return true;
 }
 
+/* Not of the formats whose structure is known. What its bytes certainly are wins over what it is
+ * called; the request's builder knows who takes it. */
+static bool take_other(const struct fitting *f, const char *what)
+{
+    struct file_kind kind = file_kind_of(str_slice(f->media->data, 0, HEAD_BYTES));
+    AUTO(strbuf) struct strbuf why = {0};
+
+    if (kind.class == FILE_IMAGE || str_starts(str_of(kind.mime), S("image/"))) {
+        f->media->mime = str_of(kind.mime);
+        return true;
+    }
+    strbuf_addf(&why, "it is called %" STR_FMT ", but its bytes are %s", STR_ARG(f->media->mime),
+                kind.name);
+    say_left_out(f, what, strbuf_str(&why));
+    return false;
+}
+
 static struct err *fit_image(const struct fitting *f, bool *ret_is_fine)
 {
     const struct media_limits *l = f->limits;
@@ -179,8 +199,10 @@ static struct err *fit_image(const struct fitting *f, bool *ret_is_fine)
     struct media_answer answer;
     struct err *e;
 
-    if (!image_head_read(f->media->data, &head))
-        return NULL; /* another format: the request's builder knows who takes it */
+    if (!image_head_read(f->media->data, &head)) {
+        *ret_is_fine = take_other(f, "image");
+        return NULL;
+    }
     f->media->mime = str_of(head.mime); /* some say one and send another, which providers refuse */
     if (head.state != IMAGE_WHOLE) {
         say_broken(f, &head);
@@ -288,15 +310,24 @@ struct err *media_fit(const struct media_limits *l, struct media *m, struct aren
                       struct strbuf *note, bool *ret_is_fine)
 {
     struct fitting f = {.limits = l, .media = m, .arena = a, .note = note};
+    struct image_head head;
 
     *ret_is_fine = true;
     if (m->source != MEDIA_BYTES || m->data.n > MEDIA_MAX_FILE_BYTES)
         return NULL;
     if (m->name.n)
         f.name = arena_format(a, "%" STR_FMT " ", STR_ARG(quoted(a, m->name)));
-    if (str_starts(m->data, S("%PDF-")))
+    if (str_starts(m->data, S("%PDF-"))) {
+        m->mime = S("application/pdf");
         return fit_pdf(&f, ret_is_fine);
-    return str_starts(m->mime, S("image/")) ? fit_image(&f, ret_is_fine) : NULL;
+    }
+    if (str_starts(m->mime, S("image/")) || image_head_read(m->data, &head))
+        return fit_image(&f, ret_is_fine);
+    /* Readers take a document with other bytes before its head. */
+    if (str_is(m->mime, "application/pdf") &&
+        str_find(str_slice(m->data, 0, PDF_HEAD_BYTES), S("%PDF-")) == STR_NONE)
+        *ret_is_fine = take_other(&f, "document");
+    return NULL;
 }
 
 static bool has_media(const struct message *m)

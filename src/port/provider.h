@@ -6,6 +6,7 @@
 #ifndef KEEL_PORT_PROVIDER_H
 #define KEEL_PORT_PROVIDER_H
 
+#include "model/message_form.h"
 #include "model/reply.h"
 #include "model/request.h"
 #include "net/http.h"
@@ -54,8 +55,9 @@ struct native_web_tool {
 struct provider_capabilities {
     bool can_call_tools;
     struct native_web_tool web_search, web_fetch;
-    bool takes_file_urls;      /* addresses of files too, not only of images */
-    struct media_limits media; /* larger files are made smaller, or told */
+    bool takes_file_urls;            /* addresses of files too, not only of images */
+    struct media_limits media;       /* larger files are made smaller, or told */
+    const struct message_form *form; /* of the messages that it is asked with; NULL: any */
 };
 
 /* Live catalogue, in the arena that was passed. */

@@ -220,7 +220,8 @@ struct tool {
      * order matters all the same; of others it is true anyway. */
     bool is_barrier;
     /* Only looks, takes back what it remembers (struct tool_session) and says nothing: its result
-     * may be thrown away, so that it may begin while the model's answer still comes. */
+     * may be thrown away, so that it may begin while the model's answer still comes. Of commands
+     * the gate tells which ones do (verdict.must_only_look). */
     bool starts_early;
     bool gives_answer; /* its result may end the run: TOOL_ANSWER */
     bool begins_late;  /* it calls tool_begin() itself, and gets ready meanwhile */

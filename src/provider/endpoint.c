@@ -402,6 +402,7 @@ static struct provider_capabilities capabilities(const struct provider *p,
     bool fetch = c->has_web_fetch && (!info || info->capabilities & CAN_FETCH_WEB);
 
     return (struct provider_capabilities){
+        .form = &c->protocol->form,
         .can_call_tools = !info || info->capabilities & CAN_TOOLS,
         .web_search = {.is_supported = search, .is_enabled = search},
         .web_fetch = {.is_supported = fetch, .is_enabled = fetch},

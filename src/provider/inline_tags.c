@@ -145,6 +145,7 @@ static struct err *end_call(struct inline_tags *t, struct reply *r, struct arena
     t->within = INLINE_TEXT;
     t->n_call = 0;
     t->has_begun = false;
+    reply_close_text(r);
     for (size_t i = 0; i < calls.n; i++) {
         size_t index;
 

@@ -17,3 +17,10 @@ const struct protocol *protocol_find(struct str name)
             return protocols[i];
     return NULL;
 }
+
+const struct message_form *protocol_form(struct str name)
+{
+    const struct protocol *p = protocol_find(name);
+
+    return p ? &p->form : NULL;
+}

@@ -6,6 +6,7 @@
 #ifndef KEEL_PROVIDER_PROTOCOL_H
 #define KEEL_PROVIDER_PROTOCOL_H
 
+#include "model/message_form.h"
 #include "model/reply.h"
 #include "model/request.h"
 #include "net/http.h"
@@ -72,8 +73,9 @@ struct decode {
 };
 
 struct protocol {
-    const char *name;        /* "anthropic-messages" */
-    const char *api_surface; /* name in payload records: "anthropic-messages", "responses", ... */
+    const char *name;         /* "anthropic-messages" */
+    const char *api_surface;  /* name in payload records: "anthropic-messages", "responses", ... */
+    struct message_form form; /* of the messages that encode() is given */
 
     /* Path below the base URL, with a query if one is needed: "/v1/messages". */
     void (*path)(const struct model_request *r, const struct dialect *d, struct strbuf *out);
@@ -111,6 +113,8 @@ extern const struct protocol protocol_gemini;
 extern const struct protocol protocol_ollama;
 
 const struct protocol *protocol_find(struct str name);
+/* What it wants of messages; NULL: there is no such protocol. */
+const struct message_form *protocol_form(struct str name);
 /* All of them, NULL at the end. */
 extern const struct protocol *const protocols[];
 

@@ -4,7 +4,6 @@
 #include "sdk/known_secrets.h"
 #include "sdk/network_rules.h"
 #include "sdk/passed_variables.h"
-#include "sdk/prefix.h"
 #include "sdk/system_prompt.h"
 #include "sdk/todo_reminder.h"
 #include "sys/loop.h"
@@ -179,6 +178,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->plan.effort = options->effort;
     a->plan.reasoning_budget = options->reasoning_budget;
     a->wait_background_ms = options->wait_background_ms;
+    a->stops_background = options->stops_background;
     a->hooks.on_notice = options->on_notice;
     a->hooks.self = options->notice_self;
     return agent_hooks_open(a);
@@ -282,38 +282,61 @@ struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
     return NULL;
 }
 
-/* What the session begins with, as the first run finds it; and what all its requests begin with. */
-static void begin_session(struct agent *a)
+static const char *hide_in(struct agent *a, const char *text)
 {
-    struct tool_session *state = a->session.conversation.tools;
-    struct prefix_wishes wishes = {a->system_prompt, a->append_system_prompt, &a->plan.filter,
-                                   a->plan.web_search, a->plan.web_fetch};
-    AUTO(tool_set) struct tool_set *tools = NULL;
     AUTO(strbuf) struct strbuf shown = {0};
-    const struct target *first = &a->plan.targets[0];
-    struct prefix prefix = {.is_own = !a->system_prompt};
-    bool is_kept = a->has_prefix || prefix_find(state, &wishes, &a->arena, &prefix);
 
-    if (is_kept && !a->has_prefix) {
+    return text ? arena_cstr(&a->arena, secrets_hide(a->secrets, str_of(text), &shown, NULL))
+                : NULL;
+}
+
+/* What all requests begin with, if the session has it and the person wants nothing else. */
+static bool find_prefix(struct agent *a, struct prefix_wishes *ret_wishes)
+{
+    struct prefix_wishes wishes = {.system_prompt = hide_in(a, a->system_prompt),
+                                   .append_system_prompt = hide_in(a, a->append_system_prompt),
+                                   .filter = a->plan.filter,
+                                   .names_tools = a->names_tools,
+                                   .search = a->search_wish,
+                                   .fetch = a->fetch_wish};
+    struct prefix prefix;
+    bool is_kept = prefix_find(a->session.conversation.tools, &wishes, &a->arena, &prefix);
+
+    a->system_prompt = wishes.system_prompt;
+    a->append_system_prompt = wishes.append_system_prompt;
+    a->plan.filter = wishes.filter;
+    a->plan.web_search = wishes.search == NATIVE_WANTED;
+    a->plan.web_fetch = wishes.fetch == NATIVE_WANTED;
+    a->tells_surroundings = !a->system_prompt;
+    if (is_kept) {
         a->plan.system = prefix.system;
         a->plan.told_tools = prefix.tools;
     }
-    if (!a->has_prefix)
-        a->tells_surroundings = prefix.is_own;
-    tools = agent_exposed_tools(a);
+    *ret_wishes = wishes;
+    return is_kept;
+}
+
+/* What the session begins with, as the first run finds it; and what all its requests begin with. */
+static void begin_session(struct agent *a)
+{
+    struct prefix_wishes wishes;
+    bool is_kept = a->has_prefix || find_prefix(a, &wishes);
+    AUTO(tool_set) struct tool_set *tools = agent_exposed_tools(a);
+    const struct target *first = &a->plan.targets[0];
+
     if (!is_kept)
         err_ignore(write_system_prompt(a, tools), "its length was checked when it was set");
     session_begin(&a->session, &(struct event_session){
                                    .cwd = str_of(a->runtime->options.cwd),
                                    .provider = first->provider->id,
                                    .model = first->model,
-                                   .system = secrets_hide(a->secrets, a->plan.system, &shown, NULL),
+                                   .system = a->plan.system,
                                    .tools = tools,
                                });
-    if (!is_kept)
-        prefix_keep(state, &wishes, secrets_hide(a->secrets, a->plan.system, &shown, NULL), tools);
-    if (!is_kept)
+    if (!is_kept) {
+        prefix_keep(a->session.conversation.tools, &wishes, a->plan.system, tools);
         a->plan.told_tools = tool_set_describe(tools, &a->arena);
+    }
     a->has_prefix = true;
 }
 
@@ -328,7 +351,7 @@ void agent_run(struct agent *a, const struct run_options *options, struct run_re
         o.input = input = agent_with_context(a, options->input);
     agent_note_mode(a);
     agent_remember_typed(a);
-    agent_look_up_model(a, &scratch, &o);
+    agent_look_up_models(a, &scratch, &o);
     session_run(&a->session, &o, ret_result);
 }
 

@@ -10,6 +10,7 @@
 #include "gate/gate.h"
 #include "sdk/agent_hooks.h"
 #include "sdk/agent_sandbox.h"
+#include "sdk/prefix.h"
 #include "sdk/runtime.h"
 #include "session/session.h"
 
@@ -37,6 +38,7 @@ struct agent_options {
     const char *append_system_prompt; /* after it; NULL: nothing */
     const char *const *tools;         /* names: the model sees no others; NULL: all there are */
     size_t n_tools;
+    bool names_tools; /* in place of those that a session has had; else nothing is said of them */
     const char *const *allowed; /* permission patterns: "Bash(git *)", "Read" */
     size_t n_allowed;
     const char *const *disallowed; /* a bare tool name also hides the tool from the model */
@@ -50,9 +52,23 @@ struct agent_options {
     /* How long a run that has its answer waits for background commands, whose results its model
      * then gets; 0: they run on until agent_done(). */
     uint64_t wait_background_ms;
+    bool stops_background;     /* they are stopped before the run ends, and do not run on */
+    struct event_sink between; /* told what happens between runs; its members may be NULL */
     struct asker *asker; /* NULL: no person can answer, and permissions.onAsk says what then */
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
     void *notice_self;
+};
+
+/* What is found out about a target of the chain whose model is unknown. */
+struct model_lookup {
+    struct agent *agent;
+    size_t target;                 /* which of the chain */
+    const struct profile *profile; /* of that target; NULL: the caller's provider is asked */
+    bool was_considered;           /* whether it is wanted is known */
+    bool is_wanted;                /* once a request to it is on its way */
+    bool is_done;                  /* and the plan does not have it yet */
+    struct str note;               /* what came of it, for the plan */
+    int64_t window, max_output;    /* 0: as it was */
 };
 
 struct agent {
@@ -81,18 +97,19 @@ struct agent {
     bool has_background;
     struct news news;
     uint64_t wait_background_ms, wait_left_ms;
+    bool stops_background;
     struct denied_paths *denied; /* what searches leave out; NULL: nothing */
     struct path_filter hidden;
     bool asks_runtime;           /* the model is the runtime's */
     struct provider **providers; /* all that were made: a run may still use an earlier one */
     size_t n_providers, providers_room;
-    const struct profile *profile; /* of the first target; NULL: the caller's provider is asked */
-    struct group lookup;           /* asks about an unknown model */
-    bool has_lookup, wants_lookup; /* the group exists; no server was asked yet */
-    struct str looked_up;          /* the model that was asked about */
-    struct str lookup_note; /* what came of it, for the plan of the next round; empty: nothing */
-    const struct target *learned; /* the targets with that; NULL: they stay */
+    struct model_lookup *lookups; /* by target */
+    struct model_lookup *asked;   /* of the target whose request is made; NULL: of none */
+    struct group lookup;          /* asks about unknown models */
+    bool has_lookup;
     const char *system_prompt, *append_system_prompt;
+    bool names_tools; /* of the plan's filter: agent_options */
+    enum native_wish search_wish, fetch_wish;
     bool has_prefix;         /* what requests begin with is fixed (prefix.h) */
     bool tells_surroundings; /* who writes all of the system text writes those, too */
     struct strbuf context;   /* for the model, beside the next prompt */

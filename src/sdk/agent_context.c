@@ -5,6 +5,7 @@
 #include "sdk/surroundings.h"
 #include "sys/loop.h"
 
+#include <ctype.h>
 #include <sys/utsname.h>
 #include <time.h>
 
@@ -31,13 +32,27 @@ static struct str describe_repository(struct agent *a, struct arena *scratch)
     return arena_format(scratch, "yes%s%" STR_FMT, state.n ? ", " : "", STR_ARG(state));
 }
 
-static struct str describe_system(struct arena *scratch)
+static bool is_told_of(const struct agent *a, const char *tool)
+{
+    json_each (item, a->plan.told_tools)
+        if (str_is(json_get_text(item, "name"), tool))
+            return true;
+    return false;
+}
+
+/* What cannot be used is not described. */
+static bool has_calls(const struct agent *a)
+{
+    return (a->plan.told_tools && a->plan.told_tools->n) || a->plan.web_search || a->plan.web_fetch;
+}
+
+static struct str describe_system(const struct agent *a, struct arena *scratch)
 {
     struct utsname os = {0};
 
     uname(&os);
-    return arena_format(scratch, "%s %s %s; commands run in bash", os.sysname, os.release,
-                        os.machine);
+    return arena_format(scratch, "%s %s %s%s", os.sysname, os.release, os.machine,
+                        is_told_of(a, "Bash") ? "; commands run in bash" : "");
 }
 
 static struct str today(struct arena *scratch)
@@ -63,59 +78,97 @@ static struct str describe_model(const struct agent *a, struct arena *scratch)
 
 /* --- what it may do --- */
 
-static bool is_told_of(const struct agent *a, const char *tool)
-{
-    json_each (item, a->plan.told_tools)
-        if (str_is(json_get_text(item, "name"), tool))
-            return true;
-    return false;
-}
-
 /* Which commands the mode does not let run by themselves. */
 static const char *describe_commands(const struct agent *a)
 {
     const struct permission_rules *rules = &a->gate.rules;
 
-    return rules->looks_freely && !rules->other_shell ? ", commands that do more than look"
-                                                      : ", commands";
+    return rules->looks_freely && !rules->other_shell ? "commands that do more than look"
+                                                      : "commands";
+}
+
+/* What the tools of the model can do, as far as a mode may restrict it. */
+struct abilities {
+    bool changes, commands, web, looks;
+};
+
+static struct abilities find_abilities(const struct agent *a)
+{
+    return (struct abilities){
+        .changes = is_told_of(a, "Write") || is_told_of(a, "Edit") || is_told_of(a, "NotebookEdit"),
+        .commands = is_told_of(a, "Bash"),
+        .web = is_told_of(a, TOOL_WEB_FETCH) || is_told_of(a, TOOL_WEB_SEARCH) ||
+               a->plan.web_search || a->plan.web_fetch,
+        .looks = is_told_of(a, "Read") || is_told_of(a, "Grep") || is_told_of(a, "Glob"),
+    };
+}
+
+/* ". One, two and three VERB", or nothing; what is NULL is not among them. */
+static struct str describe_limits(struct arena *scratch, const char *const *what, size_t n,
+                                  const char *verb)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    const char *waiting = NULL;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!what[i])
+            continue;
+        if (waiting)
+            strbuf_addf(&text, "%s%s", text.n ? ", " : "", waiting);
+        waiting = what[i];
+    }
+    if (!waiting)
+        return (struct str){0};
+    strbuf_addf(&text, "%s%s %s", text.n ? " and " : "", waiting, verb);
+    return arena_format(scratch, ". %c%s", toupper((unsigned char)text.p[0]),
+                        strbuf_cstr(&text) + 1);
 }
 
 static struct str describe_plan_mode(const struct agent *a, const char *verb, struct arena *scratch)
 {
     return arena_format(
         scratch,
-        "plan. Look around and %s every change is refused: Write, Edit%s. Requests to the web and "
+        "plan. Look around and %s every change is refused: Write, Edit%s%s. Requests to the web "
+        "and "
         "reading outside the workspace %s",
         is_told_of(a, TOOL_EXIT_PLAN_MODE) ? "work out a plan, then call " TOOL_EXIT_PLAN_MODE
                                              " with it. Until it is approved"
                                            : "give a plan as your answer. In this mode",
-        describe_commands(a), verb);
+        is_told_of(a, "Bash") ? ", " : "", is_told_of(a, "Bash") ? describe_commands(a) : "", verb);
 }
 
-/* What would be asked is refused where no one can be asked. */
+/* What would be asked is refused where no one can be asked. Nothing is said where there is nothing
+ * to restrict. */
 static struct str describe_mode(const struct agent *a, struct arena *scratch)
 {
+    struct abilities can = find_abilities(a);
     const char *verb =
         a->asker ? "need the person's consent" : "are refused unless a rule allows them";
-    const char *commands = a->gate.rules.commands_run_freely ? "" : describe_commands(a);
+    const char *changes = can.changes ? "changes of files" : NULL;
+    const char *commands =
+        can.commands && !a->gate.rules.commands_run_freely ? describe_commands(a) : NULL;
+    const char *web = can.web ? "requests to the web" : NULL;
+    const char *looks = can.looks ? "reading outside the workspace" : NULL;
 
+    if (!has_calls(a))
+        return (struct str){0};
     switch (a->plan.mode) {
     case MODE_PLAN:
         return describe_plan_mode(a, verb, scratch);
     case MODE_DEFAULT:
-        return arena_format(scratch,
-                            "default. Changes of files%s, requests to the web and reading outside "
-                            "the workspace %s",
-                            commands, verb);
+        return arena_format(
+            scratch, "default%" STR_FMT,
+            STR_ARG(describe_limits(scratch, (const char *[]){changes, commands, web, looks}, 4,
+                                    verb)));
     case MODE_ACCEPT_EDITS:
-        return arena_format(scratch,
-                            "acceptEdits. Change files in the workspace freely. Requests to the "
-                            "web%s and reading outside the workspace %s",
-                            commands, verb);
+        return arena_format(
+            scratch, "acceptEdits%s%" STR_FMT,
+            can.changes ? ". Change files in the workspace freely" : "",
+            STR_ARG(describe_limits(scratch, (const char *[]){web, commands, looks}, 3, verb)));
     case MODE_BYPASS:
         break;
     }
-    return a->tool_config.is_confined
+    return a->tool_config.is_confined && can.commands
                ? S("bypassPermissions. No call needs consent, so take care. Protected files and "
                    "the limits on commands stay")
                : S("bypassPermissions. No call needs consent, so take care. Protected files stay "
@@ -139,6 +192,8 @@ static struct str describe_walls(struct agent *a, struct arena *scratch)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
+    if (!is_told_of(a, "Bash"))
+        return (struct str){0};
     if (a->plan.mode == MODE_PLAN)
         return a->gate.rules.looks_freely
                    ? S("only those that look, in a sandbox without network where all is read-only")
@@ -161,6 +216,11 @@ static struct str describe_walls(struct agent *a, struct arena *scratch)
 
 static struct str describe_person(const struct agent *a)
 {
+    if (!has_calls(a) && !a->asker)
+        return S("absent. No one can answer: decide yourself, and state your assumptions at the "
+                 "end");
+    if (!has_calls(a))
+        return S("can answer questions");
     if (!a->asker)
         return S("absent. No one can answer or consent: decide yourself, choose what is easy to "
                  "undo, and state your assumptions at the end");
@@ -174,7 +234,7 @@ static struct surroundings find_surroundings(struct agent *a, struct arena *scra
     surroundings_add(&s, "Working directory", str_of(a->runtime->options.cwd));
     surroundings_add(&s, "Further directories", join_dirs(a, scratch));
     surroundings_add(&s, "Git repository", describe_repository(a, scratch));
-    surroundings_add(&s, "System", describe_system(scratch));
+    surroundings_add(&s, "System", describe_system(a, scratch));
     surroundings_add(&s, "Model", describe_model(a, scratch));
     surroundings_add(&s, "Date", today(scratch));
     surroundings_add(&s, "Permission mode", describe_mode(a, scratch));

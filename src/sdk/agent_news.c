@@ -61,7 +61,9 @@ static struct err *news_wait(struct news *n, struct run *r)
 void agent_news_begin(struct agent *a)
 {
     a->wait_left_ms = a->wait_background_ms;
-    a->news = (struct news){.take = news_take, .wait = a->wait_background_ms ? news_wait : NULL};
+    a->news = (struct news){.take = news_take};
+    if (a->wait_background_ms || a->stops_background)
+        a->news.wait = news_wait;
 }
 
 void agent_news_end(struct agent *a)

@@ -19,10 +19,10 @@ static inline void texts_add(struct texts *list, struct arena *a, struct str tex
 /* The chain: the runtime's model (or the caller's provider), then the fallbacks. */
 MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_options *options);
 
-/* Asks the provider about the first model if it is unknown, beside the run that begins: once its
- * first request is on its way. What the options get lives in `scratch`. */
-void agent_look_up_model(struct agent *a, struct arena *scratch, struct run_options *o);
-/* Between rounds: what has become known of it goes into the plan. */
+/* Asks providers about the models of the chain that are unknown, beside the run that begins: about
+ * each once its first request is on its way. What the options get lives in `scratch`. */
+void agent_look_up_models(struct agent *a, struct arena *scratch, struct run_options *o);
+/* Between rounds: what has become known of one goes into the plan. */
 void agent_use_learned(struct agent *a);
 
 /* Rules of settings and flags, the mode, and the tools that are not shown. */

@@ -26,6 +26,7 @@ static struct err *show_only(struct agent *a, const struct agent_options *option
         TRY(tool_name_check("--tools", str_of(options->tools[i])));
         texts_add(&names, &a->arena, arena_str(&a->arena, str_of(options->tools[i])));
     }
+    a->names_tools = options->names_tools || options->tools;
     a->plan.filter.allows_all = !options->tools;
     a->plan.filter.allow = names.items;
     a->plan.filter.n_allow = names.n;

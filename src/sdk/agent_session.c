@@ -93,8 +93,12 @@ static struct err *read_budget(const struct settings *s, struct budget_limits *l
 
     if (usd && (!money_from_usd(usd, &microcents) || microcents <= 0))
         return err_new(ERR_VALIDATION, "budget.usd must be an amount over 0");
-    if (!limits->microcents)
+    if (!limits->microcents) {
         limits->microcents = microcents;
+        limits->money_set_by = "the setting budget.usd";
+    }
+    if (!limits->tokens)
+        limits->tokens_set_by = "the setting budget.tokens";
     TRY(read_limit(s, "budget.tokens", &limits->tokens));
     TRY(read_limit(s, "budget.turns", &limits->rounds));
     TRY(read_limit(s, "budget.toolCalls", &limits->tool_calls));
@@ -188,7 +192,8 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
                                 .must_be_whole = true,
                                 .budget = options->budget,
                                 .on_notice = options->on_notice,
-                                .self = options->notice_self};
+                                .self = options->notice_self,
+                                .between = options->between};
     struct err *e;
 
     TRY(read_budget(a->runtime->settings, &o.budget));

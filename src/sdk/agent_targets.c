@@ -172,6 +172,11 @@ static struct target first_target(struct agent *a, const struct provider *given)
     return target_of(a, &a->runtime->profile, a->runtime->provider);
 }
 
+static void set_lookup(struct agent *a, size_t target, const struct profile *p)
+{
+    a->lookups[target] = (struct model_lookup){.agent = a, .target = target, .profile = p};
+}
+
 struct err *agent_add_targets(struct agent *a, const struct agent_options *options)
 {
     size_t n = options->n_fallback_models;
@@ -181,15 +186,17 @@ struct err *agent_add_targets(struct agent *a, const struct agent_options *optio
         return err_new(ERR_VALIDATION, "there are %zu fallback models; %d is the most", n,
                        CHAIN_MAX_TARGETS - 1);
     TRY(read_cache(a->runtime->settings, &a->arena, &a->plan.cache));
+    a->lookups = ARENA_ARRAY(&a->arena, CHAIN_MAX_TARGETS, struct model_lookup);
     a->asks_runtime = !options->provider;
     targets[0] = first_target(a, options->provider);
-    a->profile = options->provider ? NULL : &a->runtime->profile;
+    set_lookup(a, 0, options->provider ? NULL : &a->runtime->profile);
     for (size_t i = 0; i < n; i++) {
-        const struct profile *p;
+        const struct profile *p = NULL;
         struct err *e = make_target(a, options->fallback_models[i], &targets[i + 1], &p);
 
         if (e)
             return err_wrap(e, "--fallback-model %s", options->fallback_models[i]);
+        set_lookup(a, i + 1, p);
     }
     a->plan.targets = targets;
     a->plan.n_targets = n + 1;
@@ -201,44 +208,53 @@ struct err *agent_set_model(struct agent *a, const char *model)
 {
     struct target *targets =
         arena_copy(&a->arena, a->plan.targets, a->plan.n_targets * sizeof *targets);
+    const struct profile *p = &a->runtime->profile;
 
-    if (model) {
-        TRY(make_target(a, model, &targets[0], &a->profile));
-    } else {
+    if (model)
+        TRY(make_target(a, model, &targets[0], &p));
+    else
         targets[0] = first_target(a, NULL);
-        a->profile = &a->runtime->profile;
-    }
+    set_lookup(a, 0, p);
     a->plan.targets = targets;
-    a->learned = NULL;
     return NULL;
 }
 
 /* --- an unknown model --- */
 
-/* A round works with what it began with. A new array is a new chain, and the text is told with it.
- */
+/* A round works with what it began with. A new array is a new chain, and the text is told with it:
+ * one of them a round. */
 void agent_use_learned(struct agent *a)
 {
-    if (a->lookup_note.n)
-        a->plan.note = a->lookup_note;
-    if (a->learned)
-        a->plan.targets = a->learned;
-    a->learned = NULL;
-    a->lookup_note = (struct str){0};
+    struct model_lookup *l = a->lookups;
+    struct target *targets;
+
+    while (l < a->lookups + a->plan.n_targets && !l->is_done)
+        l++;
+    if (l == a->lookups + a->plan.n_targets)
+        return;
+    l->is_done = false;
+    a->plan.note = l->note;
+    if (!l->window)
+        return;
+    targets = arena_copy(&a->arena, a->plan.targets, a->plan.n_targets * sizeof *targets);
+    targets[l->target].window = l->window;
+    targets[l->target].max_output = l->max_output;
+    a->plan.targets = targets;
 }
 
-static void adopt(struct agent *a, const struct profile *p, const struct learned_model *m)
+static void adopt(struct model_lookup *l, const struct learned_model *m)
 {
-    struct target *targets =
-        arena_copy(&a->arena, a->plan.targets, a->plan.n_targets * sizeof *targets);
+    const struct target *now = &l->agent->plan.targets[l->target];
+    struct target learned = *now;
 
-    use_learned(p, m, &targets[0]);
-    if (targets[0].window == a->plan.targets[0].window &&
-        targets[0].max_output == a->plan.targets[0].max_output)
+    use_learned(l->profile, m, &learned);
+    if (learned.window == now->window && learned.max_output == now->max_output)
         return;
-    a->learned = targets;
-    a->lookup_note = arena_format(&a->arena, PLAN_NOTE_FORMAT, STR_ARG(p->model),
-                                  (long long)targets[0].window, (long long)targets[0].max_output);
+    l->window = learned.window;
+    l->max_output = learned.max_output;
+    l->note = arena_format(&l->agent->arena, PLAN_NOTE_FORMAT, STR_ARG(l->profile->model),
+                           (long long)l->window, (long long)l->max_output);
+    l->is_done = true;
 }
 
 struct learning {
@@ -270,53 +286,82 @@ static struct err *ask_about_model(struct agent *a, const struct profile *p,
     return NULL;
 }
 
-/* A task beside the run. What fails costs nothing but the knowledge. */
+/* A task beside the run. What fails costs nothing but the knowledge. Another model may have taken
+ * the place of this one meanwhile. */
 static struct err *agent_lookup(void *arg)
 {
-    struct agent *a = arg;
-    const struct profile *p = a->profile;
+    struct model_lookup *l = arg;
+    struct agent *a = l->agent;
+    const struct profile *p = l->profile;
     AUTO(arena) struct arena scratch = {0};
-    struct learning l = {runtime_home(a->runtime, &scratch).p, p->base_url, p->model, {0}};
-    AUTO(err) struct err *e = ask_about_model(a, p, a->plan.targets[0].provider, &l.learned);
+    struct learning found = {runtime_home(a->runtime, &scratch).p, p->base_url, p->model, {0}};
+    AUTO(err)
+    struct err *e = ask_about_model(a, p, a->plan.targets[l->target].provider, &found.learned);
     AUTO_FREE char *why = e ? err_message(e) : NULL;
 
-    if (err_is(e, ERR_CANCELLED) || p != a->profile)
+    if (err_is(e, ERR_CANCELLED) || p != l->profile)
         return NULL;
     if (e) {
-        a->lookup_note = arena_format(&a->arena, "the window of %" STR_FMT " is not known: %s",
-                                      STR_ARG(p->model), why);
+        l->note = arena_format(&a->arena, "the window of %" STR_FMT " is not known: %s",
+                               STR_ARG(p->model), why);
+        l->is_done = true;
         return NULL;
     }
-    adopt(a, p, &l.learned);
-    err_ignore(work_run(learn, &l), "the next run asks again");
+    adopt(l, &found.learned);
+    err_ignore(work_run(learn, &found), "the next run asks again");
     return NULL;
 }
 
-/* The first request leaves next: a server that takes one connection at a time sees it first. */
+static struct model_lookup *find_lookup(const struct agent *a, const struct model_request *r)
+{
+    for (size_t i = 0; i < a->plan.n_targets; i++)
+        if (str_eq(a->plan.targets[i].model, r->model) &&
+            str_eq(a->plan.targets[i].provider->id, r->provider))
+            return &a->lookups[i];
+    return NULL;
+}
+
+/* The request leaves next: a server that takes one connection at a time sees it first. */
 static void begin_lookup(void *self, const struct event *e)
 {
     struct agent *a = self;
 
-    if (!a->wants_lookup || e->type != EVENT_NATIVE_PAYLOAD ||
-        e->body.payload->kind != PAYLOAD_REQUEST)
+    if (e->type == EVENT_PROVIDER_REQUEST)
+        a->asked = find_lookup(a, e->body.request.request);
+    if (e->type != EVENT_NATIVE_PAYLOAD || e->body.payload->kind != PAYLOAD_REQUEST || !a->asked ||
+        !a->asked->is_wanted)
         return;
-    a->wants_lookup = false;
-    group_spawn(&a->lookup, "model lookup", agent_lookup, a);
+    a->asked->is_wanted = false;
+    group_spawn(&a->lookup, "model lookup", agent_lookup, a->asked);
 }
 
-void agent_look_up_model(struct agent *a, struct arena *scratch, struct run_options *o)
+/* Does a run that begins have to ask about it? What was learned not long ago is known. */
+static bool is_unasked(const struct agent *a, const struct profile *p)
 {
-    const struct profile *p = a->profile;
-    struct event_sink *sinks = ARENA_ARRAY(scratch, o->n_sinks + 1, struct event_sink);
     struct learned_model known;
 
-    if (!a->asks_runtime || !a->has_lookup || !is_unknown(p) || str_eq(a->looked_up, p->model))
+    return is_unknown(p) &&
+           !(recall(a, p, &known) &&
+             clock_unix_ms(loop_clock(task_loop())) - known.unix_ms < LEARNED_FOR_MS);
+}
+
+void agent_look_up_models(struct agent *a, struct arena *scratch, struct run_options *o)
+{
+    struct event_sink *sinks = ARENA_ARRAY(scratch, o->n_sinks + 1, struct event_sink);
+    bool wants_any = false;
+
+    if (!a->asks_runtime || !a->has_lookup)
         return;
-    a->looked_up = p->model;
-    if (recall(a, p, &known) &&
-        clock_unix_ms(loop_clock(task_loop())) - known.unix_ms < LEARNED_FOR_MS)
+    for (size_t i = 0; i < a->plan.n_targets; i++) {
+        struct model_lookup *l = &a->lookups[i];
+
+        if (!l->was_considered)
+            l->is_wanted = is_unasked(a, l->profile);
+        l->was_considered = true;
+        wants_any |= l->is_wanted;
+    }
+    if (!wants_any)
         return;
-    a->wants_lookup = true;
     if (o->n_sinks)
         memcpy(sinks, o->sinks, o->n_sinks * sizeof *sinks);
     sinks[o->n_sinks++] = (struct event_sink){.on_event = begin_lookup, .self = a};

@@ -163,16 +163,24 @@ static bool is_own_choice(const struct settings *s, const char *path)
     }
 }
 
-/* Its calls cannot be asked about one by one: it is there where none of them would be. */
-static bool runs_unasked(struct agent *a, const char *path, const struct tool *tool)
+/* Its calls cannot be asked about one by one: it is there where none of them would be. Where
+ * nothing is configured, a session that has it keeps it, unless a rule is against it. */
+static enum native_wish native_wish(struct agent *a, const char *path, bool is_configured,
+                                    const struct tool *tool)
 {
+    const struct settings *s = a->runtime->settings;
     AUTO(arena) struct arena scratch = {0};
     struct decided d =
         permission_decide(a->gate.book, a->plan.mode, tool, json_new(&scratch, JSON_OBJECT),
                           a->session.conversation.tools, NULL);
 
-    return d.decision == DECISION_AUTO ||
-           (d.by == DECIDED_BY_MODE && is_own_choice(a->runtime->settings, path));
+    if (d.decision != DECISION_AUTO && d.by != DECIDED_BY_MODE)
+        return NATIVE_REFUSED;
+    if (!settings_get(s, path))
+        return NATIVE_UNSAID;
+    if (is_configured && (d.decision == DECISION_AUTO || is_own_choice(s, path)))
+        return NATIVE_WANTED;
+    return NATIVE_REFUSED;
 }
 
 void agent_choose_native(struct agent *a)
@@ -180,9 +188,10 @@ void agent_choose_native(struct agent *a)
     const struct settings *s = a->runtime->settings;
     bool fetches = str_is(settings_text(s, "webFetch.provider", &a->arena), "native");
 
-    if (str_is(a->tool_config.search.kind, "native"))
-        a->plan.web_search = runs_unasked(a, "webSearch.provider", &tool_web_search);
+    a->search_wish = native_wish(a, "webSearch.provider",
+                                 str_is(a->tool_config.search.kind, "native"), &tool_web_search);
+    a->fetch_wish = native_wish(a, "webFetch.provider", fetches, &tool_web_fetch);
     /* A list of domains can be kept to only by who makes the requests. */
-    if (fetches && !settings_get(s, "permissions.allowedDomains"))
-        a->plan.web_fetch = runs_unasked(a, "webFetch.provider", &tool_web_fetch);
+    if (settings_get(s, "permissions.allowedDomains"))
+        a->fetch_wish = NATIVE_REFUSED;
 }

@@ -105,7 +105,7 @@ static const char *find_operation(struct arena *a, const char *git)
 static bool is_hash(struct str line)
 {
     for (size_t i = 0; i < line.n; i++)
-        if (!strchr("0123456789abcdef", line.p[i]))
+        if (!line.p[i] || !strchr("0123456789abcdef", line.p[i]))
             return false;
     return line.n == 40 || line.n == 64;
 }

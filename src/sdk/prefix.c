@@ -1,69 +1,107 @@
 /* prefix.c - the beginning of a session's requests, kept with the session. */
 #include "sdk/prefix.h"
 
-#include "base/sha256.h"
-
 #define KEY S("prefix")
 
 /* --- what the person wants --- */
 
-static void note(struct json *wishes, struct arena *a, const char *name, struct str text)
+static struct json *list_of(struct arena *a, const struct str *names, size_t n)
 {
-    char hash[SHA256_HEX_SIZE];
+    struct json *list = json_new(a, JSON_ARRAY);
 
-    sha256_hex(text, hash);
-    json_set_str(a, wishes, name, arena_str(a, str_of(hash)));
-}
-
-static void add_names(struct strbuf *out, char mark, const struct str *names, size_t n)
-{
     for (size_t i = 0; i < n; i++)
-        strbuf_addf(out, "%c%" STR_FMT "\n", mark, STR_ARG(names[i]));
+        json_push(list, json_new_str(a, names[i]));
+    return list;
 }
 
-/* By their hashes: prompts may be long. */
 static struct json *describe(const struct prefix_wishes *w, struct arena *a)
 {
     struct json *wishes = json_new(a, JSON_OBJECT);
-    AUTO(strbuf) struct strbuf names = {0};
 
     if (w->system_prompt)
-        note(wishes, a, "systemPrompt", str_of(w->system_prompt));
+        json_set_str(a, wishes, "systemPrompt", str_of(w->system_prompt));
     if (w->append_system_prompt)
-        note(wishes, a, "appendSystemPrompt", str_of(w->append_system_prompt));
-    if (!w->filter->allows_all)
-        add_names(&names, '+', w->filter->allow, w->filter->n_allow);
-    add_names(&names, '-', w->filter->deny, w->filter->n_deny);
-    if (!w->filter->allows_all || w->filter->n_deny)
-        note(wishes, a, "tools", strbuf_str(&names));
-    json_set_bool(a, wishes, "searchesWeb", w->searches_web);
-    if (w->fetches_web)
+        json_set_str(a, wishes, "appendSystemPrompt", str_of(w->append_system_prompt));
+    if (!w->filter.allows_all)
+        json_set(a, wishes, "tools", list_of(a, w->filter.allow, w->filter.n_allow));
+    if (w->filter.n_deny)
+        json_set(a, wishes, "deniedTools", list_of(a, w->filter.deny, w->filter.n_deny));
+    json_set_bool(a, wishes, "searchesWeb", w->search == NATIVE_WANTED);
+    if (w->fetch == NATIVE_WANTED)
         json_set_bool(a, wishes, "fetchesWeb", true);
     return wishes;
 }
 
-static bool are_met(const struct json *wishes, const struct json *kept)
+/* --- and what it has wanted --- */
+
+static void complete_text(const char **text, const struct json *kept, struct arena *a)
 {
-    json_each (wish, wishes)
-        if (!json_get_str(kept, wish->key) || !json_equal(wish, json_get_str(kept, wish->key)))
-            return false;
-    return true;
+    if (!*text && json_is(kept, JSON_STRING))
+        *text = arena_cstr(a, json_str(kept));
+}
+
+static bool has_name(const struct json *list, struct str name)
+{
+    json_each (item, list)
+        if (str_eq(json_str(item), name))
+            return true;
+    return false;
+}
+
+/* All names of the list, and of the others those that are not in it. */
+static const struct str *join_names(const struct json *list, const struct str *others,
+                                    size_t n_others, struct arena *a, size_t *ret_n)
+{
+    struct str *names = ARENA_ARRAY(a, (list ? list->n : 0) + n_others, struct str);
+    size_t n = 0;
+
+    json_each (item, list)
+        names[n++] = arena_str(a, json_str(item));
+    for (size_t i = 0; i < n_others; i++)
+        if (!has_name(list, others[i]))
+            names[n++] = others[i];
+    *ret_n = n;
+    return names;
+}
+
+static void complete_filter(struct tool_filter *f, const struct json *kept, struct arena *a)
+{
+    const struct json *allowed = json_get(kept, "tools");
+
+    f->allows_all = !json_is(allowed, JSON_ARRAY);
+    if (!f->allows_all)
+        f->allow = join_names(allowed, NULL, 0, a, &f->n_allow);
+    f->deny = join_names(json_get(kept, "deniedTools"), f->deny, f->n_deny, a, &f->n_deny);
+}
+
+/* A session that began without it has a tool of keel's own instead, which asks. */
+static void complete_native(enum native_wish *wish, bool was_wanted)
+{
+    if (!was_wanted)
+        *wish = NATIVE_REFUSED;
+    else if (*wish == NATIVE_UNSAID)
+        *wish = NATIVE_WANTED;
 }
 
 /* --- keeping it --- */
 
-bool prefix_find(const struct tool_session *s, const struct prefix_wishes *wishes, struct arena *a,
+bool prefix_find(const struct tool_session *s, struct prefix_wishes *wishes, struct arena *a,
                  struct prefix *ret_prefix)
 {
-    const struct json *kept = tool_session_get(s, KEY);
-    bool fetched = json_bool(json_get(json_get(kept, "wishes"), "fetchesWeb"), false);
+    const struct json *prefix = tool_session_get(s, KEY), *kept = json_get(prefix, "wishes");
 
-    if (!json_is(json_get(kept, "tools"), JSON_ARRAY) || fetched != wishes->fetches_web ||
-        !are_met(describe(wishes, a), json_get(kept, "wishes")))
+    if (!json_is(json_get(prefix, "tools"), JSON_ARRAY))
         return false;
-    *ret_prefix = (struct prefix){.system = arena_str(a, json_get_text(kept, "system")),
-                                  .tools = json_copy(a, json_get(kept, "tools")),
-                                  .is_own = !json_has(json_get(kept, "wishes"), "systemPrompt")};
+    complete_text(&wishes->system_prompt, json_get(kept, "systemPrompt"), a);
+    complete_text(&wishes->append_system_prompt, json_get(kept, "appendSystemPrompt"), a);
+    if (!wishes->names_tools)
+        complete_filter(&wishes->filter, kept, a);
+    complete_native(&wishes->search, json_bool(json_get(kept, "searchesWeb"), false));
+    complete_native(&wishes->fetch, json_bool(json_get(kept, "fetchesWeb"), false));
+    if (!json_equal(describe(wishes, a), kept))
+        return false;
+    *ret_prefix = (struct prefix){.system = arena_str(a, json_get_text(prefix, "system")),
+                                  .tools = json_copy(a, json_get(prefix, "tools"))};
     return true;
 }
 

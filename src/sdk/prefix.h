@@ -10,24 +10,32 @@
 #include "port/tool_session.h"
 #include "port/tool_set.h"
 
-/* What the person has a say in. What is not said now is as it was when the session began. */
+/* Whether the model may use a tool of its provider, which nobody can be asked about call by call.
+ */
+enum native_wish {
+    NATIVE_UNSAID,  /* nothing is configured: as it was */
+    NATIVE_REFUSED, /* a rule or the mode forbids it, or something else is configured */
+    NATIVE_WANTED,  /* configured, and it would run without a question */
+};
+
+/* What the person has a say in. What is not said is as it was when the session began. */
 struct prefix_wishes {
-    const char *system_prompt, *append_system_prompt; /* NULL: nothing is said */
-    const struct tool_filter *filter;                 /* all tools: nothing is said */
-    bool searches_web;                                /* with the provider's own search */
-    bool fetches_web;                                 /* with its own fetch */
+    const char *system_prompt, *append_system_prompt; /* NULL: unsaid */
+    struct tool_filter filter;
+    bool names_tools; /* the filter replaces that of the session; else it only denies more */
+    enum native_wish search, fetch;
 };
 
 struct prefix {
     struct str system;
     const struct json *tools; /* tool_set_as_told() */
-    bool is_own;              /* the system text is keel's, and not the person's */
 };
 
-/* That of the session, in `a`; false: it has none yet, or the person wants another. */
-bool prefix_find(const struct tool_session *s, const struct prefix_wishes *wishes, struct arena *a,
+/* Completes the wishes by those that the session keeps, in `a`; without any, what is unsaid is not
+ * wanted. True when they are what its prefix was made of: it is given, in `a`. */
+bool prefix_find(const struct tool_session *s, struct prefix_wishes *wishes, struct arena *a,
                  struct prefix *ret_prefix);
-/* From now on it is this. Tells the session. */
+/* From now on it is this, made of complete wishes. Tells the session. */
 void prefix_keep(struct tool_session *s, const struct prefix_wishes *wishes, struct str system,
                  const struct tool_set *tools);
 

@@ -424,7 +424,13 @@ static struct err *use_environment(const struct search *s, struct str model, str
     return NULL;
 }
 
-/* Nothing names the provider: the current profile, the only one, or the environment's. */
+/* Without a word of the person: the current profile, the only one, or the environment's. */
+static bool has_current(const struct search *s)
+{
+    return json_get_text(settings_root(s->settings), "currentProvider").n ||
+           (s->profiles && s->profiles->n == 1) || vendor_of_environment(s);
+}
+
 static struct err *use_current(const struct search *s, struct str model, struct profile *ret)
 {
     struct str current = json_get_text(settings_root(s->settings), "currentProvider");
@@ -464,8 +470,27 @@ static struct err *no_vendor(const struct search *s, struct str name, struct str
     if (near.best.n)
         return err_hint(e, "did you mean %" STR_FMT "/%" STR_FMT "?", STR_ARG(near.best),
                         STR_ARG(model));
+    json_each (profile, s->profiles)
+        strbuf_addf(&all, "%" STR_FMT ", ", STR_ARG(profile->key));
     vendor_list_names(&all);
     return err_hint(e, "one of: %s", strbuf_cstr(&all));
+}
+
+/* A word that names nothing, where no provider is set up that might know it as a model. */
+static struct err *unknown_name(struct str name)
+{
+    struct alike near = {.word = name};
+    struct err *e =
+        err_new(ERR_VALIDATION, "there is no vendor or model \"%" STR_FMT "\"", STR_ARG(name));
+
+    for (const struct vendor *v = vendors; v->name; v++) {
+        alike_try(&near, str_of(v->name));
+        for (size_t i = 0; i < v->n_models; i++)
+            alike_try(&near, str_of(v->models[i].id));
+    }
+    if (near.best.n)
+        return err_hint(e, "did you mean %" STR_FMT "?", STR_ARG(near.best));
+    return err_hint(e, "say --model VENDOR/MODEL; keel models lists what is known");
 }
 
 /* A server of one's own has its own names. */
@@ -499,6 +524,10 @@ static struct err *use_model(const struct search *s, struct str text, struct pro
         for (v = vendors; v->name; v++)
             if (vendor_find_model(v, vendor_resolve_model(v, text)))
                 return use_named(s, str_of(v->name), text, ret);
+    if (!has_current(s) && slash != STR_NONE)
+        return no_vendor(s, name, str_skip(text, slash + 1));
+    if (!has_current(s) && (!s->profiles || s->profiles->n == 0))
+        return unknown_name(text);
     TRY(use_current(s, text, ret));
     if (slash == STR_NONE)
         return check_spelling(ret);

@@ -341,6 +341,7 @@ static void init_target(struct replay *r, const struct recorded_target *a, struc
     /* What a request asks for was on, whatever the run's own had. */
     played->capabilities.web_search.is_enabled = played->capabilities.web_search.is_supported;
     played->capabilities.web_fetch.is_enabled = played->capabilities.web_fetch.is_supported;
+    played->capabilities.form = protocol ? &protocol->form : NULL;
     *ret = (struct target){.provider = &played->provider,
                            .model = a->model,
                            .price = a->price,
@@ -367,16 +368,27 @@ static int64_t number_after(struct str text, struct str words)
     return str_split(&rest, ' ', &digits) && str_to_int64(digits, &n) ? n : 0;
 }
 
+static bool is_note_of(struct str text, struct str model)
+{
+    return str_starts(text, model) && str_starts(str_skip(text, model.n), S(" has a window of "));
+}
+
 /* PLAN_NOTE_FORMAT, as it was told then: from here on it has this window. */
 void replay_take_note(struct replay *r, struct str text)
 {
     int64_t window = number_after(text, S(" has a window of "));
     int64_t output = number_after(text, S(" answers of up to "));
 
+    size_t i = 0;
+
     r->plan.note = arena_str(&r->arena, text);
-    if (window && output) {
-        r->targets[0].window = window;
-        r->targets[0].max_output = output;
+    if (!window || !output)
+        return;
+    while (i < r->plan.n_targets && !is_note_of(text, r->targets[i].model))
+        i++;
+    if (i < r->plan.n_targets) {
+        r->targets[i].window = window;
+        r->targets[i].max_output = output;
     }
 }
 

@@ -141,7 +141,8 @@ struct measure {
     const char *name;
     int64_t limit, spent, next;
     void (*add)(struct strbuf *out, int64_t amount);
-    const char *raise; /* how to allow more */
+    const char *raise;  /* how to allow more */
+    const char *set_by; /* who has set the limit; NULL: not known */
 };
 
 /* How often the limit may be taken. */
@@ -234,13 +235,17 @@ static void ask(struct budget *b, const struct measure *m, struct str why, struc
 static struct err *exceed(struct budget *b, const struct measure *m, struct ask *ret_ask)
 {
     AUTO(strbuf) struct strbuf text = {0};
+    struct err *e;
 
     describe(b, m, &text);
     if (b->limits.on_exceed == BUDGET_WARNS)
         return warn(b, strbuf_str(&text));
     if (b->limits.on_exceed == BUDGET_ASKS && ret_ask)
         ask(b, m, strbuf_str(&text), ret_ask);
-    return err_hint(err_new(ERR_BUDGET_EXCEEDED, "%s", strbuf_cstr(&text)), "%s", m->raise);
+    e = err_new(ERR_BUDGET_EXCEEDED, "%s", strbuf_cstr(&text));
+    if (m->set_by)
+        return err_hint(e, "%s sets this limit: a higher one allows more", m->set_by);
+    return err_hint(e, "%s", m->raise);
 }
 
 /* --- what was answered --- */
@@ -292,7 +297,8 @@ static struct err *check_price(const struct budget *b, const struct attempt *a)
     if (!b->limits.microcents || b->limits.on_exceed == BUDGET_WARNS || !b->spent.is_unpriced)
         return NULL;
     return err_hint(err_new(ERR_CONFIGURATION,
-                            "--max-budget-usd cannot be kept: what %" STR_FMT " costs is not known",
+                            "%s cannot be kept: what %" STR_FMT " costs is not known",
+                            b->limits.money_set_by ? b->limits.money_set_by : "the budget in money",
                             STR_ARG(a->target->model)),
                     "give its price in the setting pricing: {\"VENDOR/MODEL\": {\"input\": 3, "
                     "\"output\": 15}}, in dollars a million tokens");
@@ -305,7 +311,8 @@ static struct measure measure_money(const struct budget *b, const struct reserva
                         b->spent.microcents,
                         MAX(r->microcents, (int64_t)0),
                         add_money,
-                        "--max-budget-usd or the setting budget.usd allows more"};
+                        "--max-budget-usd or the setting budget.usd allows more",
+                        b->limits.money_set_by};
 
     for (size_t i = 0; i < b->n_held; i++)
         m.spent += b->held[i].microcents;
@@ -319,7 +326,8 @@ static struct measure measure_tokens(const struct budget *b, const struct reserv
                         tokens_of(&b->spent.usage),
                         r->input + r->output,
                         add_tokens,
-                        "--max-tokens-total or the setting budget.tokens allows more"};
+                        "--max-tokens-total or the setting budget.tokens allows more",
+                        b->limits.tokens_set_by};
 
     for (size_t i = 0; i < b->n_held; i++)
         m.spent += b->held[i].tokens;
@@ -333,7 +341,8 @@ static struct measure measure_calls(const struct budget *b)
                             (int64_t)b->spent.n_tool_calls,
                             1,
                             add_calls,
-                            "the setting budget.toolCalls allows more"};
+                            "the setting budget.toolCalls allows more",
+                            NULL};
 }
 
 static struct err *check_request(struct budget *b, const struct reservation *r, struct ask *ret_ask)
@@ -343,9 +352,9 @@ static struct err *check_request(struct budget *b, const struct reservation *r, 
         measure_money(b, r),
         measure_tokens(b, r),
         {"turns", (int64_t)l->rounds, (int64_t)b->spent.n_rounds, 1, add_rounds,
-         "the setting budget.turns allows more"},
+         "the setting budget.turns allows more", NULL},
         {"seconds", (int64_t)l->active_ms, (int64_t)active_ms(b), 0, add_time,
-         "the setting budget.seconds allows more"},
+         "the setting budget.seconds allows more", NULL},
         measure_calls(b),
     };
     /* Calls up to the limit are fine, and so is the answer after them. */

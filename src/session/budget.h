@@ -28,6 +28,8 @@ struct budget_limits {
     uint64_t rounds, tool_calls, tokens, active_ms;
     int64_t microcents;
     enum budget_action on_exceed;
+    /* Who has set these two, for messages: a flag or a setting. NULL: not known. */
+    const char *money_set_by, *tokens_set_by;
 };
 
 /* Of all runs, by this and earlier processes. */

@@ -43,6 +43,7 @@
 #define KEEL_SESSION_CODEC_H
 
 #include "base/sha256.h"
+#include "model/message_form.h"
 #include "port/event.h"
 #include "port/store.h"
 #include "session/chain.h"
@@ -114,6 +115,10 @@ enum codec_left {
     CODEC_PASS = CODEC_LEAVE_ENDS | CODEC_LEAVE_REQUESTS | CODEC_LEAVE_HISTORY,
 };
 void codec_reader_leave(struct codec_reader *r, unsigned what);
+/* Who knows what protocols want of messages; without it requests have messages as a protocol gets
+ * them that takes everything. Before the first codec_read(). */
+void codec_reader_forms(struct codec_reader *r,
+                        const struct message_form *(*find)(struct str protocol));
 /* Records of these types are passed over, unread. The array has EVENT_N_TYPES values. Before the
  * first codec_read(). */
 void codec_reader_skip(struct codec_reader *r, const bool *types);

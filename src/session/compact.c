@@ -11,6 +11,7 @@
 #define REATTACHED_PART 20 /* of the window, at most */
 #define CHARS_PER_TOKEN 4
 #define ANSWER_PART 10      /* of the window, kept free for the summary */
+#define KEPT_PART 4         /* of the messages or the window: a summary is made of no less */
 #define GAIN_PART 10        /* of the window: a summary of less than that gains nothing */
 #define NAME_TOKENS 50      /* a result that is only named */
 #define SOURCE "compaction" /* of notices */
@@ -23,6 +24,7 @@ struct compacting {
     struct arena arena;
     struct token_estimate before;
     int64_t window;
+    int64_t takes;   /* the window, or less: what the provider has just found too long */
     size_t n_unseen; /* messages at the end that stay: an answer, and results that no model saw */
     int64_t unseen;  /* tokens of those results */
     bool keeps_promise;         /* those results were let in because this compaction makes room */
@@ -143,6 +145,8 @@ static void find_unseen(struct compacting *x)
     const struct message *const *messages = history_messages(run_history(x->run), &n);
     size_t i = n;
 
+    x->n_unseen = 0;
+    x->unseen = 0;
     while (i > 0 && (messages[i - 1]->role == ROLE_TOOL || messages[i - 1]->is_error))
         x->unseen += ledger_message_tokens(messages[--i]);
     if (i == 0 || i == n || messages[i - 1]->role != ROLE_ASSISTANT)
@@ -151,15 +155,16 @@ static void find_unseen(struct compacting *x)
         x->n_unseen = n - i + 1;
 }
 
-/* Has the model said anything? A single prompt that is too long does not get shorter. */
-static bool has_answer(const struct history *h)
+/* Has the model said anything but the last `n_behind` messages? A single prompt that is too long
+ * does not get shorter. */
+static bool has_answer(const struct history *h, size_t n_behind)
 {
-    for (size_t i = 0; i < h->n; i++) {
-        const struct message *m = h->entries[i].message;
+    size_t n;
+    const struct message *const *messages = history_messages(h, &n);
 
-        if (m && m->role == ROLE_ASSISTANT && !m->is_error)
+    for (size_t i = 0; i + n_behind < n; i++)
+        if (messages[i]->role == ROLE_ASSISTANT && !messages[i]->is_error)
             return true;
-    }
     return false;
 }
 
@@ -289,22 +294,25 @@ static struct err *ask_about(struct compacting *x, struct str question, int64_t 
 }
 
 /* A question that does not fit is asked about less: once by our own count, and once more, about
- * half a window, when the provider counts otherwise. */
+ * half a window, when the provider counts otherwise. A part of the messages always stays: a summary
+ * of nothing would be worse than none. */
 static struct err *ask(struct compacting *x, struct strbuf *answer)
 {
     int64_t used = MAX(x->before.used, x->before.serialized) - x->unseen;
-    int64_t room = x->window - x->window / ANSWER_PART;
+    int64_t room = x->takes - x->takes / ANSWER_PART;
+    int64_t messages = MAX(used - run_head_tokens(x->run), 0);
+    int64_t most = messages - MIN(messages, x->takes) / KEPT_PART;
     AUTO(strbuf) struct strbuf question = {0};
     struct str hidden;
     struct err *e;
 
     summary_question(x->wishes, ARRAY_LEN(x->wishes), &question);
     hidden = hide_in_str(run_secrets(x->run), &x->arena, strbuf_str(&question), NULL);
-    e = ask_about(x, hidden, used + (int64_t)hidden.n / CHARS_PER_TOKEN - room, answer);
+    e = ask_about(x, hidden, MIN(used + (int64_t)hidden.n / CHARS_PER_TOKEN - room, most), answer);
     if (!err_is(e, ERR_CONTEXT_OVERFLOW))
         return e;
     err_free(e);
-    return ask_about(x, hidden, MAX(used - x->window / 2, x->window / 4), answer);
+    return ask_about(x, hidden, MIN(MAX(used - x->takes / 2, x->takes / 4), most), answer);
 }
 
 static struct err *summarise(struct compacting *x)
@@ -370,7 +378,7 @@ static struct err *reattach(struct compacting *x)
     const struct reattacher *list = o->reattachers ? o->reattachers : usual;
     size_t n = o->reattachers ? o->n_reattachers : ARRAY_LEN(usual);
     size_t n_left =
-        MIN(MAX_REATTACHED_BYTES, (size_t)(x->window / REATTACHED_PART) * CHARS_PER_TOKEN);
+        MIN(MAX_REATTACHED_BYTES, (size_t)(x->takes / REATTACHED_PART) * CHARS_PER_TOKEN);
     uint64_t found = 0; /* was told when the model read it */
 
     for (size_t i = 0; i < n && n_left; i++)
@@ -590,6 +598,33 @@ static void shorten_unseen(struct compacting *x)
         replace_results(x, &new, n_results);
 }
 
+/* Results that take most of what a provider has refused would be refused again behind a summary:
+ * their beginnings and ends stay, the rest is stored. True if that has made it shorter. */
+static bool shorten_refused(struct compacting *x)
+{
+    size_t n, n_results = 0;
+    const struct message *const *messages = history_messages(run_history(x->run), &n);
+    AUTO(new_history) struct new_history new = {0};
+
+    if (2 * x->unseen < x->takes - run_head_tokens(x->run))
+        return false;
+    new_history_init(&new, x);
+    for (size_t i = 0; i < n; i++) {
+        struct message *m = (struct message *)messages[i], *shorter = NULL;
+
+        if (i + x->n_unseen >= n && m->role == ROLE_TOOL && is_worth_shortening(m))
+            shorter = run_shorten_results(x->run, m, FIT_PREVIEW_CHARS, "token_budget");
+        n_results += shorter != NULL;
+        add_message(&new, shorter ? shorter : message_ref(m), /* is_kept= */ true);
+    }
+    if (!n_results)
+        return false;
+    replace_results(x, &new, n_results);
+    x->before = run_context(x->run, &x->window);
+    find_unseen(x);
+    return true;
+}
+
 /* --- all of it --- */
 
 static struct err *compact_now(struct compacting *x)
@@ -648,14 +683,16 @@ static struct err *compact(struct compactor *base, struct run *r, bool is_full)
 
     c->has_looked = c->is_promised = false;
     x.before = run_context(r, &x.window);
-    if (is_full && !has_answer(run_history(r)))
+    x.takes = x.window;
+    if (is_full && !has_answer(run_history(r), 0))
         return NULL;
     if (is_full && c->options.threshold_per_mille >= 0)
-        x.before.used = MAX(x.before.used, x.window); /* whatever the count says */
+        x.takes = MIN(x.window, MAX(x.before.used, x.before.serialized));
     else if (!c->is_demanded && !(has_looked ? x.keeps_promise : is_due(&x)))
         return NULL;
-    if (!is_full)
-        find_unseen(&x);
+    find_unseen(&x);
+    if (is_full && shorten_refused(&x) && !has_answer(run_history(r), x.n_unseen))
+        return NULL;
     c->is_demanded = false;
     c->demanded = (struct str){0};
     err_free(TAKE(c->failure));

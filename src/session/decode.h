@@ -69,7 +69,8 @@ struct codec_reader {
     uint64_t next_seq, to;
     uint64_t damaged_at; /* what the store could not read last; 0: it could, or does not know */
     bool core_only, has_failed, has_other_history;
-    unsigned leaves; /* codec_left */
+    unsigned leaves;                                              /* codec_left */
+    const struct message_form *(*find_form)(struct str protocol); /* NULL: nobody knows them */
     bool skips[EVENT_N_TYPES];
     struct store_page page;
     size_t at;                         /* in the page */

@@ -167,7 +167,13 @@ static void build_messages(struct decoding *d, struct model_request *request,
                            const struct event_request *b)
 {
     struct codec_reader *r = d->reader;
-    struct request_target target = {.provider = request->provider, .protocol = request->protocol};
+    struct request_target target = {.provider = request->provider,
+                                    .protocol = request->protocol,
+                                    .form = r->find_form ? r->find_form(request->protocol) : NULL,
+                                    .model = request->model,
+                                    .authored = request->system,
+                                    .tools = request->tools,
+                                    .n_tools = request->n_tools};
     AUTO(shortened) struct shortened shortened = {0};
     size_t n;
     const struct message *const *messages = history_messages(&r->history, &n);

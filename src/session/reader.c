@@ -20,6 +20,12 @@ void codec_reader_limit(struct codec_reader *r, uint64_t to)
     r->to = to;
 }
 
+void codec_reader_forms(struct codec_reader *r,
+                        const struct message_form *(*find)(struct str protocol))
+{
+    r->find_form = find;
+}
+
 void codec_reader_skip(struct codec_reader *r, const bool *types)
 {
     memcpy(r->skips, types, sizeof r->skips);

@@ -39,6 +39,7 @@ struct session_options {
     enum journal_failure on_failure;
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
     void *self;
+    struct event_sink between; /* told what happens while no run goes on; its members may be NULL */
     /* Where its writing task runs. It outlives the session, which may then be used by one task
      * after another, as long as no two do at once. NULL: the session belongs to the task that opens
      * it, and is ended by it before what that task has begun earlier. */

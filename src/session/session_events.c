@@ -37,6 +37,8 @@ void session_emit(struct session *s, enum event_type type, struct event *e)
     e->owner = &main_agent;
     e->turn = s->conversation.n_runs;
     recorder_append(journal_recorder(s->journal), e);
+    if (s->options.between.on_event)
+        s->options.between.on_event(s->options.between.self, e);
 }
 
 static void on_state_change(void *self, struct str key, const struct json *value)
@@ -46,9 +48,13 @@ static void on_state_change(void *self, struct str key, const struct json *value
     session_emit(self, EVENT_STATE, &e);
 }
 
-/* A run listens itself. */
+/* A run listens itself, and is told itself what is durable. */
 void session_listen(struct session *s)
 {
+    struct recorder *recorder = journal_recorder(s->journal);
+
+    recorder->on_durable = s->options.between.on_durable;
+    recorder->durable_self = s->options.between.self;
     tool_session_listen(s->conversation.tools, (struct state_listener){on_state_change, s});
 }
 

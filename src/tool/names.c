@@ -85,6 +85,23 @@ const char *tool_name_guess(struct str name)
     return a.best.n ? a.best.p : NULL;
 }
 
+const struct str *tool_names(struct arena *a, size_t *ret_n, size_t *ret_n_own)
+{
+    struct str *names;
+    size_t n = 0;
+
+    while (builtin_tools[n])
+        n++;
+    names = ARENA_ARRAY(a, n + ARRAY_LEN(others), struct str);
+    for (size_t i = 0; i < n; i++)
+        names[i] = str_of(builtin_tools[i]->name);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        names[n + i] = str_of(others[i]);
+    *ret_n_own = n;
+    *ret_n = n + ARRAY_LEN(others);
+    return names;
+}
+
 struct err *tool_name_check(const char *where, struct str name)
 {
     AUTO(strbuf) struct strbuf all = {0};

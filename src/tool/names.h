@@ -6,6 +6,7 @@
 #ifndef KEEL_TOOL_NAMES_H
 #define KEEL_TOOL_NAMES_H
 
+#include "base/arena.h"
 #include "base/err.h"
 
 /* "Bash", "mcp__db__query", "Web*", "Task". A pattern with a star must fit a tool. */
@@ -14,6 +15,10 @@ bool tool_name_is_known(struct str name);
 bool tool_name_is_absent(struct str name);
 /* The tool of keel's that was meant; NULL: none is near. */
 const char *tool_name_guess(struct str name);
+
+/* All of them but those of servers: keel's own first, *ret_n_own of them, then those that only
+ * other programs have. In `a`. */
+const struct str *tool_names(struct arena *a, size_t *ret_n, size_t *ret_n_own) MUST_USE;
 
 /* ERR_VALIDATION unless the name is known: "--tools: there is no tool "Bsh"", with the nearest as
  * its hint, or all there are. */

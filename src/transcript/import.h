@@ -11,6 +11,7 @@
 #ifndef KEEL_TRANSCRIPT_IMPORT_H
 #define KEEL_TRANSCRIPT_IMPORT_H
 
+#include "base/sha256.h"
 #include "model/message.h"
 #include "port/blob.h"
 
@@ -35,6 +36,19 @@ struct import_item {
     int64_t unix_ms;  /* 0: not known */
 };
 
+/* A long result that waits there. */
+struct import_text {
+    unsigned char digest[SHA256_SIZE];
+    uint64_t at;
+    uint32_t n_bytes;
+};
+
+/* The name of a stored result, "out_3", and what the file says is behind it. */
+struct imported_handle {
+    uint32_t number;
+    struct str sha256, tool;
+};
+
 struct imported {
     struct str id, parent; /* as the file says; may be empty, or no good for us */
     size_t parent_index;   /* the session above; IMPORT_NO_PARENT: none in this file */
@@ -42,6 +56,10 @@ struct imported {
     int64_t created_ms, updated_ms; /* 0: the file does not say */
     struct import_item *items;
     size_t n, room;
+    struct import_text *results;
+    size_t n_results, results_room;
+    struct imported_handle *handles;
+    size_t n_handles, handles_room;
     /* What it has taken so far, where keel itself has counted. */
     struct usage usage;
     int64_t cost_microcents;

@@ -112,6 +112,17 @@ struct import_item import_put(struct importing *x, struct message *take_message,
     return item;
 }
 
+uint64_t import_put_text(struct importing *x, struct str text)
+{
+    struct import *o = x->out;
+    uint64_t at = o->n_spooled + o->tail.n;
+
+    strbuf_add(&o->tail, text);
+    if (o->tail.n >= TAIL_BYTES && !x->error)
+        x->error = flush(o);
+    return at;
+}
+
 void import_add_item(struct importing *x, struct imported *s, enum import_step step, bool begins,
                      struct import_item item)
 {
@@ -142,24 +153,24 @@ void import_add(struct importing *x, struct imported *s, enum import_step step, 
 
 /* --- and back --- */
 
-static struct err *find_bytes(struct import *i, const struct import_item *item, struct str *ret)
+struct err *import_fetch_text(struct import *i, uint64_t at, uint32_t n_bytes, struct str *ret_text)
 {
-    uint64_t end = item->at + item->n_bytes;
+    uint64_t end = at + n_bytes;
 
-    if (item->at >= i->n_spooled) {
-        *ret = str_slice(strbuf_str(&i->tail), item->at - i->n_spooled, item->n_bytes);
+    if (at >= i->n_spooled) {
+        *ret_text = str_slice(strbuf_str(&i->tail), at - i->n_spooled, n_bytes);
         return NULL;
     }
-    if (item->at < i->window_at || end > i->window_at + i->window.n) {
-        size_t n = (size_t)MIN(i->n_spooled - item->at, MAX(item->n_bytes, WINDOW_BYTES));
+    if (at < i->window_at || end > i->window_at + i->window.n) {
+        size_t n = (size_t)MIN(i->n_spooled - at, MAX(n_bytes, WINDOW_BYTES));
 
         strbuf_done(&i->window);
-        i->window_at = item->at;
-        TRY(i->spool->read(i->spool->self, item->at, n, &i->window));
+        i->window_at = at;
+        TRY(i->spool->read(i->spool->self, at, n, &i->window));
     }
     if (end > i->window_at + i->window.n)
-        return err_new(ERR_STORAGE, "a message that was read is no longer in the temporary file");
-    *ret = str_slice(strbuf_str(&i->window), item->at - i->window_at, item->n_bytes);
+        return err_new(ERR_STORAGE, "what was read is no longer in the temporary file");
+    *ret_text = str_slice(strbuf_str(&i->window), at - i->window_at, n_bytes);
     return NULL;
 }
 
@@ -170,15 +181,17 @@ struct err *import_fetch(struct import *i, const struct import_item *item,
     struct json *v;
     struct str raw;
 
-    TRY(find_bytes(i, item, &raw));
+    TRY(import_fetch_text(i, item->at, item->n_bytes, &raw));
     TRY(json_parse(&a, raw, 0, &v));
     return message_read(v, ret_message);
 }
 
 void import_done(struct import *i)
 {
-    for (size_t k = 0; k < i->n; k++)
+    for (size_t k = 0; k < i->n; k++) {
         mem_free(i->sessions[k].items);
+        mem_free(i->sessions[k].results);
+    }
     strbuf_done(&i->problems);
     strbuf_done(&i->tail);
     strbuf_done(&i->window);

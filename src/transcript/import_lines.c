@@ -149,6 +149,8 @@ static bool is_used(const struct json *line, struct str key)
     struct str event = json_get_text(line, "event");
     bool is_event_used = false;
 
+    if (str_is(key, "result") && str_is(event, "tool_end"))
+        return true;
     for (size_t i = 0; i < ARRAY_LEN(unused); i++)
         if (str_is(key, unused[i]))
             return false;

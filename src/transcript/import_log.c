@@ -1,7 +1,7 @@
 /* import_log.c - logs: lines {"timestamp","sessionId","event",...}, keel's own and those of its
  * kind. The history is what the history_mutation events say; a field that was too long may stand in
  * a file beside the log. */
-#include "transcript/import_parts.h"
+#include "transcript/import_handles.h"
 
 #include "model/message_json.h"
 
@@ -154,6 +154,8 @@ static void take_checkpoint(struct importing *x, struct imported *s, const struc
     s->n_rounds = (uint64_t)total_of(v, "rounds");
     s->n_tool_calls = (uint64_t)total_of(v, "toolCalls");
     s->active_ms = (uint64_t)total_of(v, "activeMs");
+    json_each (value, json_get(v, "state"))
+        import_take_state(x, s, value->key, value);
     if (!s->cwd.n) /* a copy that was not opened yet has no session_init */
         import_set(x, &s->cwd, json_get_text(json_get(v, "state"), "cwd"));
 }
@@ -174,6 +176,10 @@ static struct err *take_line(struct log_reading *r, const struct json *v)
         return take_history(r->x, s, v);
     else if (str_is(event, "checkpoint"))
         take_checkpoint(r->x, s, v);
+    else if (str_is(event, "tool_end"))
+        import_keep_result(r->x, s, json_get_text(v, "result"));
+    else if (str_is(event, "tool_state"))
+        import_take_state(r->x, s, json_get_text(v, "key"), json_get(v, "value"));
     return NULL;
 }
 

@@ -59,6 +59,11 @@ void import_add_item(struct importing *x, struct imported *s, enum import_step s
 /* Both. NULL: no message. */
 void import_add(struct importing *x, struct imported *s, enum import_step step, bool begins,
                 struct message *take_message, int64_t unix_ms);
+/* Puts a text there, and tells where it is. */
+uint64_t import_put_text(struct importing *x, struct str text);
+/* That text; good until something else is fetched. */
+MUST_USE struct err *import_fetch_text(struct import *i, uint64_t at, uint32_t n_bytes,
+                                       struct str *ret_text);
 /* The message of an item, as it was put there. */
 MUST_USE struct err *import_fetch(struct import *i, const struct import_item *item,
                                   struct message **ret_message);

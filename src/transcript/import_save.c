@@ -8,7 +8,7 @@
 #include "session/codec.h"
 #include "session/record.h"
 #include "sys/loop.h"
-#include "transcript/import_index.h"
+#include "transcript/import_handles.h"
 
 #include <limits.h>
 
@@ -43,12 +43,14 @@ struct stream {
     uint64_t first_seq, next_seq;
     bool has_history, is_replaced; /* by a second one */
     uint64_t n_messages;           /* of the last history */
+    struct import_names names;     /* that its messages use */
 };
 
 static void stream_done(struct stream *s)
 {
     arena_done(&s->arena);
     codec_writer_free(s->writer);
+    import_names_done(&s->names);
 }
 DEFINE_AUTO_VAL(stream, stream_done)
 
@@ -174,6 +176,7 @@ static struct err *emit_message(void *self, struct imported_message *m)
     if (m->message) {
         hide_in_message(v->place->secrets, &m->message, v->found);
         find_preview(s, m->message);
+        import_names_note(&s->names, m->message);
     }
     e = (struct event){.body.message = {.message = m->message,
                                         .index = s->n_messages,
@@ -190,9 +193,10 @@ static struct err *emit_end(struct stream *s)
 {
     AUTO(arena) struct arena a = {0};
     const struct imported *i = s->session;
+    struct json *state = json_new(&a, JSON_OBJECT);
     struct event end = {.body.session.reason = "other"};
     struct event e = {.body.checkpoint = {.base_seq = codec_writer_base(s->writer),
-                                          .state = json_new(&a, JSON_OBJECT),
+                                          .state = state,
                                           .usage = i->usage,
                                           .cost_microcents = i->cost_microcents,
                                           .cost_is_known = i->cost_is_known,
@@ -201,7 +205,14 @@ static struct err *emit_end(struct stream *s)
                                           .n_rounds = i->n_rounds,
                                           .n_tool_calls = i->n_tool_calls,
                                           .active_ms = i->active_ms}};
+    const struct import_state from = {.import = s->saving->import,
+                                      .session = i,
+                                      .names = &s->names,
+                                      .blobs = store_blobs(s->store, s->id),
+                                      .secrets = s->saving->place->secrets,
+                                      .found = s->saving->found};
 
+    TRY(import_state_add(&from, &a, state));
     TRY(emit(s, EVENT_CHECKPOINT, i->updated_ms, &e));
     return emit(s, EVENT_SESSION_END, i->updated_ms, &end);
 }

@@ -1,10 +1,11 @@
 /* json.c - a transcript as one object, the session's record (session/record.h). Children stand in
  * one list, each with the id of its parent. */
 #include "session/record.h"
-#include "transcript/writer.h"
+#include "transcript/requests.h"
 
 struct tree_writing {
     const struct transcript *transcript;
+    struct redaction *redaction;
     struct record_writer *writer;
     bool has_children;
 };
@@ -23,6 +24,8 @@ static struct err *write_stream(void *self, const struct store_summary *s, unsig
     if (depth)
         jw_kv_str(json, "parentSessionId", s->parent);
     TRY(record_writer_add(t->writer, t->transcript->store, s));
+    if (t->transcript->with_requests)
+        TRY(requests_write(t->transcript, t->redaction, t->writer, s->id));
     if (depth)
         jw_end_object(json);
     return NULL;
@@ -36,7 +39,7 @@ struct err *transcript_write_record(const struct transcript *t, struct redaction
                                .on_progress = t->on_progress,
                                .self = t->self};
     AUTO(record_writer) struct record_writer *w = record_writer_new(&sink);
-    struct tree_writing tree = {.transcript = t, .writer = w};
+    struct tree_writing tree = {.transcript = t, .redaction = r, .writer = w};
     struct json_writer *json = record_writer_json(w);
 
     TRY(transcript_each(t, r, write_stream, &tree));

@@ -2,8 +2,8 @@
  *
  * What the log has told before is only named (view/journal.h), and what a tool has printed is read
  * and written piece by piece: neither the export nor the memory that it takes grows with more than
- * the session. */
-#include "transcript/writer.h"
+ * the session. Where whole requests are wanted, each of them says everything. */
+#include "transcript/requests.h"
 
 #include "base/sha256.h"
 #include "view/journal.h"
@@ -232,6 +232,16 @@ static void add_line(struct jsonl *j)
     strbuf_clear(&j->line);
 }
 
+static void add_whole_request(struct jsonl *j, const struct event *e)
+{
+    AUTO(request_redacted) struct request_redacted shown;
+
+    request_redact(e, &shown);
+    strbuf_clear(&j->line);
+    journal_write(&shown.event, &j->line);
+    add_line(j);
+}
+
 static void add_event(struct writer *w, const struct event *e)
 {
     struct jsonl *j = (struct jsonl *)w;
@@ -243,6 +253,10 @@ static void add_event(struct writer *w, const struct event *e)
     struct codec_range range;
     struct journal_links links;
 
+    if (e->type == EVENT_PROVIDER_REQUEST && w->transcript->with_requests) {
+        add_whole_request(j, e);
+        return;
+    }
     if (e->type == EVENT_SESSION_BEGIN)
         note_session(j, e);
     if (e->type == EVENT_HISTORY)

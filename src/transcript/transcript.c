@@ -158,7 +158,8 @@ static struct err *write_stream(void *self, const struct store_summary *s, unsig
     AUTO(codec_reader)
     struct codec_reader *r = codec_reader_new(w->transcript->store, s->id, 1, CODEC_READ_ALL);
 
-    codec_reader_leave(r, CODEC_PASS);
+    codec_reader_leave(r, w->transcript->with_requests ? CODEC_LEAVE_ENDS : CODEC_PASS);
+    codec_reader_forms(r, w->transcript->find_form);
     if (w->ops->unwanted)
         codec_reader_skip(r, w->ops->unwanted);
     w->reader = r;

@@ -1,7 +1,8 @@
 /* transcript.h - a session as text: for people and for other programs.
  *
  * The stream is read event by event and written out as it is read, so that memory does not grow
- * with the session; a log tells a history once, so that it does not grow with its square either.
+ * with the session; a log tells a history once, so that it does not grow with its square either,
+ * unless whole requests are wanted: then one of them at a time is in memory.
  * Children follow, each after all of its parent, the oldest first. Values of known credentials
  * appear in none of the forms, nor do those that have the name of a credential in the arguments of
  * a call. */
@@ -9,6 +10,7 @@
 #define KEEL_TRANSCRIPT_TRANSCRIPT_H
 
 #include "base/secrets.h"
+#include "model/message_form.h"
 #include "port/store.h"
 
 enum transcript_form {
@@ -24,7 +26,10 @@ struct transcript {
     const struct store_summary *session;
     enum transcript_form form;
     bool without_children;
-    const struct secrets *secrets; /* may be NULL */
+    /* JSON and JSONL: requests with all their messages, system text and tools, each time. */
+    bool with_requests;
+    const struct message_form *(*find_form)(struct str protocol); /* for these; may be NULL */
+    const struct secrets *secrets;                                /* may be NULL */
     /* Takes what was written, piece by piece; may wait. */
     struct err *(*write)(void *self, struct str text);
     /* A record that cannot be read: the rest is written. May be NULL. */

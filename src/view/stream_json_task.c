@@ -51,13 +51,14 @@ static void write_ended(struct stream_json *s, const struct event *e, struct str
     line_end(s, &w, e);
 }
 
-/* What changes later is whether the model has seen it. */
+/* What changes later is whether the model has seen it, and where its output is stored. */
 void write_task(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     const struct json *value = e->body.state.value;
     struct str id = e->body.state.key;
 
-    if (!str_starts(id, S(KEY_PREFIX)) || json_bool(json_get(value, "seen"), true))
+    if (!str_starts(id, S(KEY_PREFIX)) || json_bool(json_get(value, "seen"), true) ||
+        json_has(value, "output"))
         return;
     id = str_skip(id, strlen(KEY_PREFIX));
     if (str_is(json_get_text(value, "state"), "running"))

@@ -193,7 +193,7 @@ class Git(keel_test.KeelTest):
         return self.outside(PICTURE, self.project).stdout
 
     def test_what_works_without_works_in_it(self):
-        for name, script in keel_test.sample(list(self.works.items()), 8):
+        for name, script in keel_test.sample(list(self.works.items()), 5):
             with self.subTest(name):
                 self.fresh()
                 wanted = self.outside(f"{SETTINGS}\n{script}", self.project / "repo")
@@ -206,7 +206,7 @@ class Git(keel_test.KeelTest):
                 self.assertNotIn("keel-untrusted", got.stderr)
 
     def test_what_is_the_person_s_does_not(self):
-        for name, script in keel_test.sample(list(self.does_not_work.items()), 4):
+        for name, script in keel_test.sample(list(self.does_not_work.items()), 3):
             with self.subTest(name):
                 self.fresh()
                 before = self.outside(OBEYED, self.project)

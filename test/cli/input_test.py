@@ -156,6 +156,37 @@ class Prompts(InputTest):
         self.assertEqual(content[2]["source"]["data"], image)
         self.assertEqual(content[3]["source"]["data"], paper)
 
+    @staticmethod
+    def file_block(type, media_type, data):
+        return {"type": type, "source": {"type": "base64", "media_type": media_type,
+                                         "data": base64.b64encode(data).decode()}}
+
+    def test_bytes_that_are_no_image_are_refused_and_not_sent(self):
+        for type, media_type, data, says in (
+                ("image", "image/png", b"hello\n", "a text file"),
+                ("image", "image/png", base64.b64encode(png(3, 2)), "a text file"),
+                ("image", "image/webp", bytes(range(256)), "a binary file"),
+                ("document", "application/pdf", b"PK\3\4" + bytes(40), "a ZIP archive")):
+            with self.subTest(says, media_type=media_type):
+                provider = self.provider(ANTHROPIC.answer())
+                result = self.feed(provider, user([{"type": "text", "text": "look"},
+                                                   self.file_block(type, media_type, data)]))
+                self.assert_status(result, 2)
+                self.assertIn(f"block 2 ({type}): its media_type is {media_type}, but its data is "
+                              f"{says}", result.err)
+                self.assertEqual(provider.requests, [])
+
+    def test_a_wrong_media_type_is_put_right(self):
+        provider = self.provider(ANTHROPIC.answer())
+        self.assert_fine(self.feed(provider, user([
+            self.file_block("image", "image/jpeg", png(3, 2)),
+            self.file_block("document", "application/pdf", png(3, 2)),
+            self.file_block("image", "image/png", pdf(1))])))
+        content = self.only_request(provider).json["messages"][0]["content"][1:]
+        self.assertEqual([(block["type"], block["source"]["media_type"]) for block in content],
+                         [("image", "image/png"), ("image", "image/png"),
+                          ("document", "application/pdf")])
+
     def test_an_image_at_an_address_reaches_the_model(self):
         provider = self.provider(ANTHROPIC.answer())
         source = {"type": "url", "url": "https://a.example/cat.png?size=2"}
@@ -691,7 +722,11 @@ class Flags(InputTest):
         provider = self.provider(ANTHROPIC.answer())
         result = self.feed(provider, user("a"), user("b"), flags=["--max-budget-usd", "5"])
         self.assert_status(result, 6)
+        self.assertIn("--max-budget-usd cannot be kept", result.err)
         self.assertIn("pricing", result.err)
+        self.user_settings({"budget": {"usd": 5}})
+        result = self.feed(self.provider(ANTHROPIC.answer()), user("a"), user("b"))
+        self.assertIn("the setting budget.usd cannot be kept", result.err)
 
     def test_the_parts_of_a_text_are_the_answer(self):
         self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), "--input-format", "text",

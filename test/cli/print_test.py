@@ -61,6 +61,29 @@ class Text(FlowTest):
         self.assertEqual(result.out, "So far nothing.\n")
         self.assertIn("--max-turns", result.err)
 
+    def test_a_limit_of_the_settings_is_not_told_as_a_flag(self):
+        self.user_settings({"maxTurns": 1})
+        provider = self.provider(ANTHROPIC.answer([""], calls=[Call("Glob", pattern="*")]),
+                                 ANTHROPIC.answer(["So far nothing."]))
+        result = self.ask(provider, "hi")
+        self.assertIn("the limit of the setting maxTurns was reached", result.err)
+        self.assertNotIn("--max-turns", result.err)
+
+    def test_a_budget_is_told_as_what_has_set_it(self):
+        price = {"pricing": {"anthropic/m": {"input": 1, "output": 1}}}
+        for settings, flags, told, other in (
+                ({"budget": {"usd": 0.000001}}, [], "the setting budget.usd", "--max-budget-usd"),
+                ({}, ["--max-budget-usd", "0.000001"], "--max-budget-usd", "budget.usd"),
+                ({"budget": {"tokens": 1}}, [], "the setting budget.tokens", "--max-tokens"),
+                ({"budget": {"tokens": 9}}, ["--max-tokens-total", "1"], "--max-tokens-total",
+                 "budget.tokens")):
+            with self.subTest(told, flags=flags):
+                self.user_settings(price | settings)
+                result = self.ask(self.provider(), *flags, "hi")
+                self.assert_status(result, 5)
+                self.assertIn(f"{told} sets this limit", result.err)
+                self.assertNotIn(other, result.err)
+
 
 class Json(FlowTest):
     def test_one_object_has_answer_usage_and_session(self):
@@ -91,8 +114,9 @@ class Json(FlowTest):
             self.assertEqual(last["error_code"], "provider_auth")
 
     def test_a_failure_before_the_run_has_a_result_too(self):
-        for arguments, status in ((("--model", "nonsense/x"), 6), (("--permission-mode", "x"), 2),
-                                  (("--json-schema", "{"), 2), (("--max-turns", "-1"), 2)):
+        for arguments, status in ((("--model", "anthropic/x"), 6), (("--model", "nonsense/x"), 2),
+                                  (("--permission-mode", "x"), 2), (("--json-schema", "{"), 2),
+                                  (("--max-turns", "-1"), 2)):
             result = self.keel("-p", "--output-format", "json", *arguments, "hi")
             self.assert_status(result, status)
             (line,) = lines(result)
@@ -229,6 +253,30 @@ class Prompts(FlowTest):
         text = self.surroundings_of("--permission-mode", "plan")
         self.assertIn("Commands: refused in this mode\n", text)
         self.assertNotIn("do more than look", text)
+
+    def test_without_tools_nothing_is_told_that_cannot_be_done(self):
+        for mode in ("default", "plan", "acceptEdits", "bypassPermissions"):
+            text = self.surroundings_of("--tools", "", "--permission-mode", mode)
+            for word in ("Commands:", "Permission mode", "sandbox", "bash", "consent", "refused"):
+                self.assertNotIn(word, text)
+            self.assertIn("Working directory: ", text)
+        text = self.system_of("--tools", "")
+        for word in ("# Tools", "# Git", "AGENTS.md", "call that", "hook blocks", "smallest change",
+                     "hard to undo"):
+            self.assertNotIn(word, text)
+        self.assertIn("You are keel", text)
+        self.assertIn("out of your reach", text)
+
+    def test_with_some_tools_only_what_these_can_do_is_told(self):
+        text = self.surroundings_of("--tools", "Read,Grep")
+        self.assertIn("Permission mode: default. Reading outside the workspace are", text)
+        self.assertNotIn("Commands:", text)
+        text = self.surroundings_of("--tools", "Read,Edit", "--permission-mode", "acceptEdits")
+        self.assertIn("acceptEdits. Change files in the workspace freely. Reading outside", text)
+        text = self.surroundings_of("--tools", "Edit,Bash")
+        self.assertIn("default. Changes of files and commands that do more than look are", text)
+        text = self.surroundings_of("--tools", "TodoWrite")
+        self.assertIn("Permission mode: default\n", text)
 
     def tools_of(self, *arguments, **run):
         provider = self.provider(ANTHROPIC.answer())

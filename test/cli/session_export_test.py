@@ -65,6 +65,15 @@ class Page(html.parser.HTMLParser):
 
 
 class SessionTest(AgentTest):
+    def whole_requests(self, *arguments):
+        """All that was sent, by both forms, which say the same."""
+        log = [line for line in self.log("--requests", *arguments)
+               if line["event"] == "provider_request"]
+        record = self.record("--requests", *arguments)["requests"]
+        self.assertEqual([{name: line[name] for name in entry}
+                          for line, entry in zip(log, record, strict=True)], record)
+        return record
+
     def make_session(self, *prompt):
         """Thinking, a command, a change, a failure, hostile words: all that a page can show."""
         (self.project / "a.c").write_text("int main(void)\n{\n    return 1;\n}\n")
@@ -80,6 +89,7 @@ class SessionTest(AgentTest):
             Turn(ANSWER))
         prompt = prompt or (f"Repair a.c, please.\n\n{HOSTILE}",)
         self.assert_status(self.run_agent(ANTHROPIC, provider, *prompt), 0)
+        self.sent = [request.json for request in provider.requests]
 
     def export(self, form, *arguments, **how):
         result = self.keel("session", "export", *arguments, "--format", form, **how)
@@ -162,6 +172,39 @@ class Export(SessionTest):
                 value = json.dumps(log[link["seq"]][link["field"]], ensure_ascii=False,
                                    separators=(",", ":"))
                 self.assertEqual(hashlib.sha256(value.encode()).hexdigest(), link["sha256"])
+
+    def test_with_requests_it_holds_all_that_was_sent(self):
+        requests = self.whole_requests()
+        self.assertEqual(len(requests), len(self.sent))
+        for told, sent in zip(requests, self.sent):
+            self.assertEqual(told["system"], sent["system"][0]["text"])
+            self.assertEqual([tool["name"] for tool in told["tools"]],
+                             [tool["name"] for tool in sent["tools"]])
+            self.assertEqual(told["options"]["stream"], sent["stream"])
+            texts = [part["text"] for message in told["messages"] for part in message["parts"]
+                     if part["type"] == "text"]
+            blocks = [block for message in sent["messages"] for block in message["content"]]
+            self.assertEqual(texts, [block["text"] for block in blocks if block["type"] == "text"])
+            kinds = [part["type"] for message in told["messages"] for part in message["parts"]]
+            self.assertEqual(kinds.count("tool_call"),
+                             sum(block["type"] == "tool_use" for block in blocks))
+            self.assertEqual(kinds.count("reasoning"),
+                             sum(block["type"] == "thinking" for block in blocks))
+        self.assertIn("reasoning", kinds)
+
+    def test_with_requests_nothing_is_told_that_an_export_hides(self):
+        for form in ("json", "jsonl"):
+            self.assertNotIn("hunter2", self.export(form, "--requests").out)
+            self.assertIn("[REDACTED]", self.export(form, "--requests").out)
+
+    def test_an_export_with_requests_can_be_imported(self):
+        for form in ("json", "jsonl"):
+            record = self.imported(self.export(form, "--requests").out, store=f"sqlite:{form}.db")
+            self.assertEqual(len(record["messages"]), len(self.record()["messages"]))
+
+    def test_a_document_has_no_requests(self):
+        self.assert_refused(self.keel("session", "export", "-f", "html", "--requests"), 2,
+                            "for exports that programs read")
 
     def test_a_new_file_named_from_here_on_is_written(self):
         self.assert_fine(self.keel("session", "export", "-o", "new.json"))
@@ -713,6 +756,51 @@ def with_history(record):
          "type": message["role"], "data": message} for message in record["messages"]] + [
         {"id": "e1", "timestamp": "2026-01-02T03:04:09.500Z", "category": "event",
          "type": "tool-summary", "data": {"toolSummaries": []}}]}
+
+
+class Handles(SessionTest):
+    """Names of stored results and commands in a history that came from a file."""
+    STORE = "sqlite:other.db"
+
+    def go_on(self, content, *calls):
+        """Imports it and goes on; what each call gives back."""
+        result = self.import_file(content, store=self.STORE)
+        self.assert_status(result, 0)
+        made, = result.json()
+        provider = self.play(ANTHROPIC, *[Turn(call) for call in calls], Turn("Done."))
+        self.assert_status(self.run_agent(ANTHROPIC, provider, "--store", self.STORE, "-r",
+                                          made["id"], "go on"), 0)
+        self.assert_fine(self.keel("session", "verify", made["id"], "--store", self.STORE))
+        return [json.dumps(request.json["messages"][-1]) for request in provider.requests[1:]]
+
+    def long_session(self):
+        provider = self.play(ANTHROPIC, Turn(Call("Bash", command="seq 1 30000")), Turn("Long."))
+        self.assert_status(self.run_agent(ANTHROPIC, provider, "count"), 0)
+        self.assertIn('handle \\"out_1\\"', json.dumps(provider.requests[1].json))
+
+    def test_a_stored_result_of_a_log_can_be_read_on(self):
+        self.long_session()
+        found, further = self.go_on(self.export("jsonl").out,
+                                    Call("tool_output", handle="out_1", pattern="^29999$"),
+                                    Call("Bash", command="seq 2 30000"))
+        self.assertIn("29999", found)
+        self.assertNotIn("There is no such handle", found)
+        self.assertIn('handle \\"out_2\\"', further)
+
+    def test_one_that_the_file_does_not_hold_says_so_and_its_name_is_not_given_again(self):
+        self.long_session()
+        found, further = self.go_on(self.export("json").out, Call("tool_output", handle="out_1"),
+                                    Call("Bash", command="seq 2 30000"))
+        self.assertIn("is not in the file that this session was imported from", found)
+        self.assertIn('handle \\"out_2\\"', further)
+
+    def test_a_command_of_another_program_keeps_its_number(self):
+        lines = [claude_line(1, "user", "serve it"),
+                 claude_line(2, "assistant", [tool_use(1, command="serve")], 1,
+                             **of_message("msg_a")),
+                 claude_line(3, "user", [tool_result(1, "running in background with ID: bash_3")], 2)]
+        started, *_ = self.go_on(lines, Call("Bash", command="true", run_in_background=True))
+        self.assertIn("bash_4", started)
 
 
 class Names(SessionTest):

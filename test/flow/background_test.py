@@ -221,5 +221,67 @@ class Waiting(BackgroundTest):
         self.assertEqual(lines[-1]["result"], "Done.")
 
 
+class Lines(BackgroundTest):
+    """What a program reads of a command's end, whenever that is."""
+    LINES = ["--input-format", "stream-json", "--output-format", "stream-json"]
+
+    def prompt(self, text):
+        message = {"type": "user", "message": {"role": "user", "content": text}}
+        return json.dumps(message).encode() + b"\n"
+
+    def ends(self, lines):
+        return [(line["task_id"], line["status"]) for line in lines
+                if line.get("subtype") == "task_notification"]
+
+    def read_until(self, process, kind):
+        lines = []
+        while not lines or kind not in (lines[-1]["type"], lines[-1].get("subtype")):
+            lines.append(json.loads(process.stdout.readline()))
+        return lines
+
+    def test_an_end_between_two_prompts_is_told_when_it_comes(self):
+        os.mkfifo(self.project / "gate")
+        provider = self.play(ANTHROPIC, Turn(background(GATE + "exit 3")), Turn("Started."),
+                             Turn("I see."))
+        process = self.start_agent(ANTHROPIC, provider, *self.LINES, stdin=-1, stdout=-1, stderr=-1)
+        process.stdin.write(self.prompt("go"))
+        process.stdin.flush()
+        self.assertEqual(self.ends(self.read_until(process, "result")), [])
+        (self.project / "gate").write_bytes(b"go\n")
+        self.assertEqual(self.ends(self.read_until(process, "task_notification")),
+                         [("bash_1", "failed")])
+        out, err = process.communicate(self.prompt("and now?"), timeout=scripted.HANG_SECONDS)
+        self.assertEqual(process.returncode, 0, err)
+        self.assertEqual(self.ends(map(json.loads, out.splitlines())), [])
+        self.assertIn(TOLD, self.sent(provider))
+
+    def test_a_command_that_is_killed_is_told_as_stopped(self):
+        provider = self.play(ANTHROPIC, Turn(background("sleep 1000")),
+                             Turn(Call("KillShell", shell_id="bash_1")), Turn("Done."))
+        lines = self.lines(self.run_agent(ANTHROPIC, provider, "--output-format", "stream-json",
+                                          "go"))
+        self.assertEqual(self.ends(lines), [("bash_1", "stopped")])
+        self.assertEqual(lines[-1]["type"], "result")
+
+    def test_a_command_that_the_end_of_the_session_stops_is_told_once(self):
+        session = self.new_id()
+        provider = self.play(ANTHROPIC, Turn(background("echo on; sleep 1000")), Turn("It runs."))
+        result = self.run_agent(ANTHROPIC, provider, *self.LINES, "--session-id", session,
+                                stdin=self.prompt("go"))
+        self.assert_status(result, 0)
+        self.assertEqual(self.ends(self.lines(result)), [("bash_1", "stopped")])
+        self.assertIn("bash_1 (echo on; sleep 1000) was stopped", result.err)
+        self.assert_same(session)
+
+    def test_of_one_prompt_the_result_stays_the_last_line(self):
+        for seconds in ("0", "1"):
+            provider = self.play(ANTHROPIC, Turn(background("echo on; sleep 1000")),
+                                 Turn("It runs."))
+            lines = self.lines(self.run_agent(ANTHROPIC, provider, "--output-format", "stream-json",
+                                              "--wait-background", seconds, "go"))
+            self.assertEqual(self.ends(lines), [("bash_1", "stopped")])
+            self.assertEqual((lines[-1]["type"], lines[-1]["result"]), ("result", "It runs."))
+
+
 if __name__ == "__main__":
     scripted.main()

@@ -69,6 +69,23 @@ class Hooks(RunTest):
         self.assertIn("Blocked by hook: never on Sundays", self.last_request())
         self.assertFalse((self.project / "made").exists())
 
+    def guard(self, matcher):
+        self.configure(PreToolUse="echo never on Sundays >&2; exit 2")
+        self.settings["hooks"]["PreToolUse"][0]["matcher"] = matcher
+        self.user_settings(self.settings)
+        return self.run_with(Turn(Call("Bash", command="touch made")), Turn("All right."))
+
+    def test_a_matcher_with_commas_guards_each_of_its_tools(self):
+        result = self.guard("Read, Bash")
+        self.assertNotIn("matcher", result.err)
+        self.assertIn("Blocked by hook: never on Sundays", self.last_request())
+        self.assertFalse((self.project / "made").exists())
+
+    def test_a_matcher_that_names_no_tool_is_told(self):
+        result = self.guard("Bsh")
+        self.assertIn('"hooks.PreToolUse[0].matcher": there is no tool "Bsh", so these hooks never '
+                      "run for it; did you mean Bash?", result.err)
+
     def test_a_hook_may_change_the_arguments(self):
         answer = {"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow",
                                          "updatedInput": {"command": "echo changed"}}}

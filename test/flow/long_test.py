@@ -376,6 +376,28 @@ class Lookup(LongTest):
         self.assertEqual(len(provider.lookups), 1)
         self.assertEqual(provider.requests[2].json["max_completion_tokens"], output)
 
+    def test_a_fallback_is_asked_about_when_it_is_first_used(self):
+        protocol, (_, about, _, output) = BY_NAME["openai-chat"], SHAPES["vLLM"]
+        gone = self.provider(scripted.json_answer({"error": {"message": "gone",
+                                                             "code": "model_not_found"}}, 404))
+        provider = self.play(protocol, self.look(), Turn("Done."))
+        provider.about, provider.told = scripted.json_answer(about), self.told
+        profile = {"type": "openai-chat", "apiKey": scripted.KEY}
+        self.user_settings({"currentProvider": "first", "providers": {
+            "first": {**profile, "model": "m1", "baseUrl": gone.url + protocol.prefix,
+                      "contextWindow": 100_000},
+            "second": {**profile, "model": "m", "baseUrl": provider.url + protocol.prefix},
+            "third": {**profile, "model": "m3", "baseUrl": gone.url + protocol.prefix}}})
+        self.session = self.new_id()
+        result = self.keel("-p", "--fallback-model", "second/m", "--fallback-model", "third/m3",
+                           "--session-id", self.session, "--permission-mode", "bypassPermissions",
+                           "go")
+        self.assertEqual(result.out, "Done.\n", result)
+        self.assertEqual((len(provider.lookups), len(gone.lookups)), (1, 0))
+        self.assertEqual([request.json["max_completion_tokens"] for request in provider.requests],
+                         [16384, output])
+        self.assert_exact()
+
     def test_nobody_is_asked_where_the_operator_or_the_catalogue_says_it(self):
         protocol = BY_NAME["openai-responses"]
         self.settings()

@@ -12,7 +12,7 @@ import uuid
 
 import scripted
 from agent import AgentTest, Call, Thought, Turn
-from scripted import for_each_protocol
+from scripted import ANTHROPIC, for_each_protocol
 
 SEQ_BITS = 40  # of a record's key; the rest is its session's number
 FULL = (190_000, 9)  # tokens, when the window takes 200,000
@@ -294,6 +294,62 @@ class LongSession(AgentTest):
         self.assertIn("fork-base", self.began_anew(of_copy[0]))
         self.assertEqual(self.breaks(of_copy, of_main[fork_from]), [])  # not a byte is lost
         self.assert_taken(protocol, provider)
+
+
+class Wishes(AgentTest):
+    """What the person wants of a session's tools and prompt. What a process does not say stays."""
+
+    def say(self, *arguments, mode="default"):
+        provider = self.play(ANTHROPIC, Turn("Yes."))
+        result = self.run_agent(ANTHROPIC, provider, *arguments, "Go on.", mode=mode)
+        self.assertEqual(result.status, 0, result.err)
+        body = provider.requests[-1].json
+        return [tool["name"] for tool in body["tools"]], body["system"]
+
+    def test_a_denied_tool_does_not_bring_others_back(self):
+        first = self.say("--tools", "Read,Grep,Bash")
+        self.assertEqual(first[0], ["Bash", "Read", "Grep"])
+        self.assertEqual(self.say("-c", "--disallowed-tools", "Bash")[0], ["Read", "Grep"])
+        self.assertEqual(self.say("-c", "--disallowed-tools", "Grep")[0], ["Read"])
+        self.assertEqual(self.say("-c")[0], ["Read"])
+
+    def test_a_rule_of_the_settings_does_not_bring_others_back(self):
+        self.say("--tools", "Read")
+        rule = json.dumps({"permissions": {"deny": ["Bash"]}})
+        self.assertEqual(self.say("-c", "--settings", rule)[0], ["Read"])
+
+    def test_naming_the_tools_replaces_what_was_said(self):
+        all_tools = self.say()[0]
+        self.say("-c", "--tools", "Read", "--disallowed-tools", "Bash")
+        self.assertEqual(self.say("-c", "--tools", "Grep")[0], ["Grep"])
+        self.assertEqual(self.say("-c", "--tools", "default")[0], all_tools)
+
+    def test_other_tools_keep_the_prompt(self):
+        prompt = self.say("--system-prompt", "Speak like a pirate.",
+                          "--append-system-prompt", "Briefly.")[1]
+        self.assertEqual(self.say("-c", "--disallowed-tools", "Bash")[1], prompt)
+        another = self.say("-c", "--append-system-prompt", "At length.")[1]
+        self.assertIn("pirate", json.dumps(another))
+        self.assertIn("At length.", json.dumps(another))
+
+    def test_a_search_of_the_provider_stays_until_it_is_refused(self):
+        native = json.dumps({"webSearch": {"provider": "native"}})
+        first = self.say("--settings", native)
+        self.assertIn("web_search", first[0])
+        self.assertEqual(self.say("-c"), first)
+        self.assertEqual(self.say("-c", "--settings", native), first)
+        self.assertNotIn("web_search", self.say("-c", "--disallowed-tools", "WebSearch")[0])
+
+    def test_a_search_of_the_provider_does_not_join_a_session_later(self):
+        native = json.dumps({"webSearch": {"provider": "native"}})
+        first = self.say()
+        self.assertEqual(self.say("-c", "--settings", native), first)
+
+    def test_a_search_that_the_mode_allowed_ends_with_it(self):
+        self.write("project/.keel/settings.json", {"webSearch": {"provider": "native"}})
+        self.assert_status(self.keel("trust", "--yes"), 0)
+        self.assertIn("web_search", self.say(mode="bypassPermissions")[0])
+        self.assertNotIn("web_search", self.say("-c")[0])
 
 
 if __name__ == "__main__":

@@ -25,19 +25,48 @@ class Overflow(AgentTest):
     def texts(self, request):
         return json.dumps(request.json["input"])
 
+    def read_much(self, *endings):
+        """Six files, of which the model has seen five when its provider finds that too long."""
+        for i in range(6):
+            (self.project / f"{i}.txt").write_text(f"file {i} " + "word " * 600 + f"end {i}\n")
+        reads = [Turn(f"Reading {i}.", Call("Read", file_path=f"{i}.txt")) for i in range(6)]
+        provider = self.play(OPENAI, *reads, too_long(), *endings)
+        return provider, self.run_agent(OPENAI, provider, "read all files")
+
     def test_it_is_made_shorter_once_and_the_turn_goes_on(self):
-        (self.project / "a.txt").write_text("one\n" * 2000)
-        provider = self.play(OPENAI, Turn("I look.", Call("Read", file_path="a.txt")), too_long(),
-                             Turn("It was all ones."), Turn("Done."))
-        result = self.run_agent(OPENAI, provider, "what is in a.txt?")
+        provider, result = self.read_much(Turn("All read."), Turn("Done."))
         self.assert_status(result, 0)
         self.assertEqual(result.out.splitlines()[-1], "Done.")
-        self.assertEqual(len(provider.requests), 4)
-        self.assertIn(SUMMARY, self.texts(provider.requests[2]))
-        last = self.texts(provider.requests[3])
-        self.assertIn("[Context Summary] It was all ones.", last)
-        self.assertIn("what is in a.txt?", last)
-        self.assertLess(len(last), len(self.texts(provider.requests[1])))
+        self.assertEqual(len(provider.requests), 9)
+        question = self.texts(provider.requests[7])
+        self.assertIn(SUMMARY, question)
+        self.assertIn("read all files", question)
+        self.assertGreater(sum(f"end {i}" in question for i in range(5)), 2)
+        last = self.texts(provider.requests[8])
+        self.assertIn("[Context Summary] All read.", last)
+        self.assertIn("read all files", last)
+        self.assertIn("end 5", last)  # no model had seen it
+        self.assertLess(len(last), len(self.texts(provider.requests[6])))
+        self.assert_taken(OPENAI, provider)
+
+    def test_a_summary_that_is_too_long_itself_is_asked_about_half(self):
+        provider, result = self.read_much(too_long(), Turn("All read."), Turn("Done."))
+        self.assert_status(result, 0)
+        first, second = (self.texts(request) for request in provider.requests[7:9])
+        self.assertLess(len(second), len(first))
+        self.assertIn("read all files", second)
+        self.assertIn("Reading 4.", second)
+
+    def test_large_results_of_the_first_round_are_shortened_without_a_summary(self):
+        (self.project / "a.txt").write_text("first\n" + "one\n" * 1800 + "last\n")
+        provider = self.play(OPENAI, Turn("I look.", Call("Read", file_path="a.txt")), too_long(),
+                             Turn("Done."))
+        self.assert_status(self.run_agent(OPENAI, provider, "what is in a.txt?"), 0)
+        self.assertEqual(len(provider.requests), 3)
+        last = self.texts(provider.requests[2])
+        self.assertIn("first", last)
+        self.assertIn("last", last)
+        self.assertIn("out_1", last)
         self.assert_taken(OPENAI, provider)
 
     def test_so_it_is_when_the_window_is_full_before_the_answer_is_whole(self):
@@ -55,17 +84,15 @@ class Overflow(AgentTest):
             "type": "invalid_request_error",
             "message": "prompt is too long: 215000 tokens > 200000 maximum"}}, 400)
         provider = self.play(ANTHROPIC, Turn("I look.", Call("Bash", command="seq 3000")), long,
-                             Turn("A summary."), Turn("Done."))
+                             Turn("Done."))
         result = self.run_agent(ANTHROPIC, provider, "go")
         self.assert_status(result, 0)
-        self.assertEqual(len(provider.requests), 4)
+        self.assertEqual(len(provider.requests), 3)
 
     def test_a_second_time_it_is_told(self):
-        provider = self.play(OPENAI, Turn("I look.", Call("Bash", command="seq 3000")), too_long(),
-                             Turn("A summary."), too_long(), Turn("never"))
-        result = self.run_agent(OPENAI, provider, "go")
+        provider, result = self.read_much(Turn("A summary."), too_long(), Turn("never"))
         self.assert_status(result, 5)
-        self.assertEqual(len(provider.requests), 4)
+        self.assertEqual(len(provider.requests), 9)
 
     def test_where_nobody_wants_summaries_it_is_told_at_once(self):
         self.user_settings({"compact": {"enabled": False}})

@@ -24,6 +24,34 @@ static inline struct err *read_answer(const struct protocol *protocol, int statu
     return decoder_end(&decoder);
 }
 
+/* What a watcher hears of parts that have ended; it hears of each once. */
+struct told_ends {
+    struct reply *reply;
+    struct strbuf told;
+    bool *is_told; /* by part */
+};
+
+static inline void told_ends_done(struct told_ends *e)
+{
+    strbuf_done(&e->told);
+    mem_free(e->is_told);
+}
+DEFINE_AUTO_VAL(told_ends, told_ends_done)
+
+static inline void note_end(void *self, size_t index)
+{
+    struct told_ends *e = self;
+    const struct part *p = reply_part(e->reply, index);
+
+    if (!e->is_told)
+        e->is_told = mem_alloc(REPLY_MAX_PARTS * sizeof *e->is_told);
+    BUG_IF(e->is_told[index] || (p->kind == PART_TOOL_CALL && p->id.n == 0));
+    e->is_told[index] = true;
+    strbuf_addf(&e->told, "%zu %" STR_FMT " %" STR_FMT " %" STR_FMT "\n", index, STR_ARG(p->id),
+                STR_ARG(reply_part_args(e->reply, index)),
+                STR_ARG(reply_part_text(e->reply, index)));
+}
+
 static inline void check_same(const struct reply *a, const struct reply *b)
 {
     BUG_IF(a->n_parts != b->n_parts);
@@ -79,13 +107,15 @@ static inline void check_answer(const struct protocol *protocol, const struct di
                                 const uint8_t *data, size_t size)
 {
     AUTO(reply) struct reply whole, pieces;
+    AUTO(told_ends) struct told_ends whole_ends = {.reply = &whole};
+    AUTO(told_ends) struct told_ends pieces_ends = {.reply = &pieces};
     struct str body = str_make((const char *)data + 1, size ? size - 1 : 0);
     int status = size && data[0] & 0x80 ? 400 : 200;
     size_t max_events = size && data[0] & 0x40 ? 3 : DECODE_MAX_EVENTS;
     AUTO(err) struct err *whole_error = NULL, *pieces_error = NULL;
 
-    reply_init(&whole, (struct delta_sink){0});
-    reply_init(&pieces, (struct delta_sink){0});
+    reply_init(&whole, (struct delta_sink){.self = &whole_ends, .on_close = note_end});
+    reply_init(&pieces, (struct delta_sink){.self = &pieces_ends, .on_close = note_end});
     if (size == 0)
         return;
     whole_error = read_answer(protocol, status, max_events, body, SIZE_MAX, &whole);
@@ -93,6 +123,7 @@ static inline void check_answer(const struct protocol *protocol, const struct di
     BUG_IF(!whole_error != !pieces_error);
     BUG_IF(whole_error && whole_error->kind != pieces_error->kind);
     check_same(&whole, &pieces);
+    BUG_IF(!str_eq(strbuf_str(&whole_ends.told), strbuf_str(&pieces_ends.told)));
     if (!whole_error)
         check_goes_back(protocol, &whole, dialect);
 }

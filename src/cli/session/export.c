@@ -2,6 +2,7 @@
 #include "cli/progress.h"
 #include "cli/session/session.h"
 
+#include "provider/protocol.h"
 #include "sdk/known_secrets.h"
 #include "sys/new_file.h"
 #include "sys/work.h"
@@ -14,6 +15,7 @@ static const struct option options[] = {
     {"format", 'f', "FORM", "jsonl, json, markdown or html; else as the file's name ends"},
     {"output", 'o', "FILE", "write there instead of to standard output"},
     {"no-children", 0, NULL, "without the runs below it"},
+    {"requests", 0, NULL, "json, jsonl: each request with all that was sent"},
     SESSION_OPTIONS,
     {0},
 };
@@ -127,6 +129,8 @@ static struct err *export_session(struct session_work *w)
     struct transcript t = {.store = w->store,
                            .session = &summary,
                            .without_children = args_has(w->args, "no-children"),
+                           .with_requests = args_has(w->args, "requests"),
+                           .find_form = protocol_form,
                            .secrets = secrets,
                            .write = write_piece,
                            .on_broken = tell_broken,
@@ -135,6 +139,9 @@ static struct err *export_session(struct session_work *w)
     struct err *e;
 
     TRY(find_form(w->args, &t.form));
+    if (t.with_requests && t.form != TRANSCRIPT_JSON && t.form != TRANSCRIPT_JSONL)
+        return err_hint(err_new(ERR_VALIDATION, "--requests is for exports that programs read"),
+                        "add --format jsonl or --format json");
     TRY(session_work_find(w, 0, &summary));
     if (target.path) {
         TRY(check_path(w->store, target.path));
@@ -163,7 +170,7 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_session_export = {
     .name = "session export",
-    .usage = "[ID] [--format FORM] [--output FILE] [--no-children]",
+    .usage = "[ID] [--format FORM] [--output FILE] [--no-children] [--requests]",
     .summary = "write a session as a document, or for another program",
     .details = "  jsonl     every event as a line of the log; the runs below it come after it\n"
                "  json      one record, as programs that keep sessions read it\n"
@@ -173,6 +180,11 @@ const struct command command_session_export = {
                "Without --format the name of FILE says which; without a FILE it is markdown on a\n"
                "terminal and jsonl in a pipe. Values of known credentials are replaced in all,\n"
                "and so is what stands under the name of a credential in a call's arguments.\n"
+               "\n"
+               "A log names the messages of a request by their range and hash, since each\n"
+               "stands in it once. With --requests every request holds its system text,\n"
+               "messages, tools and options: the export grows with the square of the\n"
+               "conversation.\n"
                "\n"
                "  keel session export --output session.html\n"
                "  keel session export 019a8c1e --format jsonl | jq .event\n",

@@ -273,6 +273,7 @@ static bool has_forbidden_option(const struct look_row *row, const struct split_
 /* A value of an option is none. */
 static size_t count_operands(const struct look_row *row, const struct split_command *c)
 {
+    bool are_operands = false; /* all the rest, behind "--" */
     size_t n = 0;
 
     for (size_t i = 1; i < c->n_words; i++) {
@@ -280,8 +281,10 @@ static size_t count_operands(const struct look_row *row, const struct split_comm
 
         if (!c->words[i].is_known)
             return SIZE_MAX;
-        if (text.n < 2 || text.p[0] != '-')
+        if (are_operands || text.n < 2 || text.p[0] != '-')
             n++;
+        else if (str_is(text, "--"))
+            are_operands = true;
         else if (text.n == 2 && row->valued && strchr(row->valued, text.p[1]))
             i++;
     }

@@ -39,6 +39,36 @@ static size_t find_basename(const struct shell_word *program)
     return 0;
 }
 
+static void add_reading(struct splitter *s, struct split_command *c, size_t first)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    strbuf_add(&text, shell_command_name(c));
+    strbuf_add_char(&text, ' ');
+    join(&text, c->words + first, c->n_words - first, /* as_written= */ false);
+    c->readings[c->n_readings++] = arena_str(s->arena, strbuf_str(&text));
+}
+
+static void fill_readings(struct splitter *s, struct split_command *c)
+{
+    enum { PROGRAM, OPTION, OPTION_WITH_VALUE, MAYBE_VALUE } before = PROGRAM;
+
+    for (size_t i = c->n_assignments + 1; i < c->n_words; i++) {
+        struct str text = c->words[i].text;
+
+        if (str_starts(text, S("-"))) {
+            before = str_find_char(text, '=') == STR_NONE ? OPTION : OPTION_WITH_VALUE;
+            continue;
+        }
+        if (before == PROGRAM || c->n_readings == SHELL_MAX_READINGS)
+            return;
+        add_reading(s, c, i);
+        if (before != OPTION)
+            return;
+        before = MAYBE_VALUE;
+    }
+}
+
 static void fill_texts(struct splitter *s, struct split_command *c)
 {
     c->text = joined(s, c, /* as_written= */ false);
@@ -49,6 +79,7 @@ static void fill_texts(struct splitter *s, struct split_command *c)
     c->basename_at = c->program_at;
     if (c->n_words > c->n_assignments)
         c->basename_at += find_basename(&c->words[c->n_assignments]);
+    fill_readings(s, c);
 }
 
 /* --- what it does to the shell --- */
@@ -98,6 +129,28 @@ static bool is_harmless_read(const struct shell_word *words, size_t n)
     return true;
 }
 
+/* "%n" puts a number into the variable that the argument names. */
+static bool format_sets_variables(struct str format)
+{
+    for (size_t i = 0; i < format.n; i++) {
+        if (format.p[i] != '%')
+            continue;
+        for (i++; i < format.n && format.p[i] && strchr("#-+ 0123456789.*'hlLjztq", format.p[i]);)
+            i++;
+        if (i < format.n && format.p[i] == 'n')
+            return true;
+    }
+    return false;
+}
+
+static bool printf_sets_variables(const struct shell_word *words, size_t n)
+{
+    size_t at = n > 1 && str_is(words[1].text, "--") ? 2 : 1;
+
+    return has_word(words + 1, n - 1, "-v") ||
+           (at < n && (!words[at].is_known || format_sets_variables(words[at].text)));
+}
+
 static bool sets_variables(const struct shell_word *words, size_t n)
 {
     static const char *const setters[] = {"mapfile", "readarray", "getopts", "declare",  "typeset",
@@ -108,7 +161,7 @@ static bool sets_variables(const struct shell_word *words, size_t n)
 
     return is_one_of(name, setters) || (str_is(name, "read") && !is_harmless_read(words, n)) ||
            (str_is(name, "set") && !is_harmless_set(words, n)) ||
-           (str_is(name, "printf") && has_word(words + 1, n - 1, "-v")) ||
+           (str_is(name, "printf") && printf_sets_variables(words, n)) ||
            (str_is(name, "wait") && n > 1);
 }
 
@@ -211,7 +264,11 @@ static void note_effects(struct splitter *s, const struct shell_word *words, siz
         s->split->sets_variables = s->evaluates_text = true;
     if ((str_is(name, "test") || str_is(name, "[")) && has_word(words + 1, n - 1, "-v"))
         s->evaluates_text = true;
-    s->computes |= may_compute(words, n);
+    if (may_compute(words, n)) {
+        s->computes = true;
+        for (size_t i = 1; i < n; i++)
+            splitter_note_computed(s, words[i].text);
+    }
     s->takes_text |= takes_text(words, n);
     /* From here on words may be replaced before they are read at all. */
     if (str_is(name, "alias") || (str_is(name, "shopt") && n > 1))
@@ -253,6 +310,13 @@ void splitter_add_anything(struct splitter *s)
     s->is_inner = was_inner;
 }
 
+static bool is_exporter(struct str program)
+{
+    static const char *const names[] = {"export", "declare", "typeset", "readonly", NULL};
+
+    return is_one_of(program, names);
+}
+
 /* Is the last name of the program hidden, wholly or in part? */
 static bool is_hidden(const struct shell_word *program)
 {
@@ -267,6 +331,8 @@ void splitter_add(struct splitter *s, const struct shell_word *words, size_t n_w
     const struct shell_word *program = words + n_assignments;
     size_t n = n_words - n_assignments;
 
+    for (size_t i = 0; i < n_words && (i < n_assignments || is_exporter(program->text)); i++)
+        s->split->starts_unseen |= shell_names_program(words[i].text);
     add(s, words, n_words, n_assignments);
     if (n == 0)
         return;

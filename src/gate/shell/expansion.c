@@ -61,9 +61,21 @@ static bool is_odd_arithmetic(struct str content)
     return false;
 }
 
+/* "_", which is whatever was the last word of the command before. */
+static bool is_last_argument(struct str content)
+{
+    for (size_t i = 0; i < content.n; i++)
+        if (content.p[i] == '_' &&
+            (i == 0 || !shell_is_name_char(content.p[i - 1], /* is_first= */ false)) &&
+            (i + 1 == content.n || !shell_is_name_char(content.p[i + 1], /* is_first= */ false)))
+            return true;
+    return false;
+}
+
 void parser_arithmetic(struct parser *p)
 {
     struct word_builder b = {.is_cut = true};
+    struct str content;
     size_t start = p->at;
     unsigned n_open = 0;
 
@@ -94,10 +106,11 @@ void parser_arithmetic(struct parser *p)
         n_open -= c == ')';
         p->at++;
     }
-    p->out->takes_text |= str_find(str_slice(p->src, start, p->at - start), S("BASH")) != STR_NONE;
+    content = str_slice(p->src, start, p->at - start);
+    splitter_note_computed(p->out, content);
+    p->out->takes_text |= str_find(content, S("BASH")) != STR_NONE || is_last_argument(content);
     /* One parenthesis alone: it was a subshell in a substitution, and not arithmetic. */
-    if (parser_char(p, 0) != ')' || parser_char(p, 1) != ')' ||
-        is_odd_arithmetic(str_slice(p->src, start, p->at - start)))
+    if (parser_char(p, 0) != ')' || parser_char(p, 1) != ')' || is_odd_arithmetic(content))
         splitter_doubt(p->out);
     p->at = MIN(p->at + 2, p->src.n);
     splitter_leave(p->out);
@@ -175,6 +188,10 @@ static void note_computing(struct splitter *s, struct str content)
     name = first_name(content);
     rest = str_skip(content, name.n ? name.n : MIN(content.n, 1));
     s->computes |= rest_computes(rest);
+    if (rest_computes(rest))
+        splitter_note_computed(s, rest);
+    if (str_starts(rest, S("=")) || str_starts(rest, S(":=")))
+        splitter_note_value(s, str_skip(rest, str_find_char(rest, '=') + 1), (struct str){0});
     /* "${x@E}" makes signs of "\x24". */
     s->takes_text |= is_set_by_bash(name) || str_starts(rest, S("@"));
 }

@@ -103,6 +103,14 @@ static void note_variable(struct parser *p, struct str name)
         p->out->split->changes_names = true;
 }
 
+static void note_assignment(struct parser *p, const struct shell_word *word)
+{
+    size_t n = shell_assignment_head(word->source), equals = str_find_char(word->text, '=');
+
+    if (n)
+        splitter_note_value(p->out, str_skip(word->source, n), str_skip(word->text, equals + 1));
+}
+
 /* "{fd}", but not "{a,b}". */
 static bool is_named_descriptor(struct str source)
 {
@@ -142,6 +150,8 @@ static void simple_word(struct parser *p, struct simple *c)
         splitter_doubt(p->out);
     c->words = arena_grow(p->out->arena, c->words, c->n, &c->room, sizeof word);
     c->words[c->n++] = word;
+    if (!has_program || c->may_assign)
+        note_assignment(p, &word);
     if (!has_program && shell_assignment_head(word.source))
         c->n_assignments++;
     else if (!has_program)
@@ -217,8 +227,11 @@ static void for_loop(struct parser *p)
     skip_lines(p);
     if (!take_keyword(p, "in"))
         return;
-    for (parser_skip_blanks(p); is_at_word(p); parser_skip_blanks(p))
-        parser_word(p, /* may_assign= */ false);
+    for (parser_skip_blanks(p); is_at_word(p); parser_skip_blanks(p)) {
+        struct shell_word value = parser_word(p, /* may_assign= */ false);
+
+        splitter_note_value(p->out, value.source, value.text);
+    }
 }
 
 /* At the patterns of an item, to after their parenthesis. */
@@ -328,6 +341,9 @@ static bool test_computes(struct str operator)
 /* After "[[": operators do not separate commands here. */
 static void test_command(struct parser *p)
 {
+    struct str source = str_skip(p->src, p->at);
+    size_t start = p->at;
+    bool computes = false;
     char before = ' ';
 
     p->out->evaluates_text = true;
@@ -341,6 +357,9 @@ static void test_command(struct parser *p)
         if (str_is(peek_word(p), "]]")) {
             if (before == ')')
                 splitter_doubt(p->out); /* the end of a pattern, or of all? */
+            if (computes)
+                splitter_note_computed(p->out, str_slice(source, 0, p->at - start));
+            p->out->computes |= computes;
             p->at += 2;
             return;
         }
@@ -350,7 +369,7 @@ static void test_command(struct parser *p)
         } else if (c == ';' || parser_is_at_end(p)) {
             break;
         } else if (is_at_word(p)) {
-            p->out->computes |= test_computes(parser_word(p, /* may_assign= */ false).text);
+            computes |= test_computes(parser_word(p, /* may_assign= */ false).text);
             before = 'x';
         } else {
             before = c;
@@ -515,4 +534,6 @@ void shell_split(struct arena *a, struct str line, struct shell_split *ret_split
     splitter_read(&s, line);
     if ((s.holds_code && s.evaluates_text) || ((s.takes_text || s.holds_signs) && s.computes))
         ret_split->is_sure = false;
+    if (s.computes && s.holds_operators)
+        ret_split->changes_names = true;
 }

@@ -20,6 +20,8 @@ struct splitter {
     bool computes;
     bool takes_text;  /* one that comes to be while the line runs: output, input, names of files */
     bool holds_signs; /* or a quoted one with half a substitution */
+    /* A variable may get a value that sets another when it is computed. */
+    bool holds_operators;
 };
 
 #define SHELL_MAX_HERE_DOCUMENTS 16
@@ -154,6 +156,13 @@ void parser_arithmetic(struct parser *p);
 /* After "(". */
 void parser_substitution(struct parser *p);
 
+/* --- computing.c --- */
+
+/* Bash computes this. */
+void splitter_note_computed(struct splitter *s, struct str text);
+/* A variable may get this, as written and without quotes. */
+void splitter_note_value(struct splitter *s, struct str source, struct str text);
+
 /* --- here.c --- */
 
 /* After "<<"; notes the document. */
@@ -179,6 +188,8 @@ void splitter_add_anything(struct splitter *s);
 /* Can the program of this name start any other, with these words, and does the line not tell
  * which? */
 bool shell_starts_unseen(struct str name, const struct shell_word *words, size_t n);
+/* Is it an assignment to a variable that others take the name of a program, or code, from? */
+bool shell_names_program(struct str assignment);
 
 /* --- wrapper.c --- */
 

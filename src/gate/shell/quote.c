@@ -87,6 +87,7 @@ static uint32_t take_number(struct parser *p, int base, int max_digits, int *ret
 /* A NUL ends the text, and beyond ASCII the locale has a say. */
 static void add_code(struct parser *p, struct word_builder *b, uint32_t code, bool is_byte)
 {
+    p->out->holds_operators |= code == '=' || code == '+' || code == '-';
     if (code == 0)
         splitter_doubt(p->out);
     else if (code < 0x80 || is_byte)

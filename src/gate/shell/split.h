@@ -18,6 +18,8 @@
 #define SHELL_MAX_COMMANDS 4096
 #define SHELL_MAX_DEPTH 24 /* of substitutions, subshells and wrappers in each other */
 
+#define SHELL_MAX_READINGS 4
+
 /* In texts: here an expansion puts what cannot be told, be it nothing or several words. */
 #define SHELL_ANYTHING '\0'
 
@@ -37,6 +39,10 @@ struct split_command {
     struct str text;    /* the same without quotes, with all that is known of a word */
     size_t program_at;  /* in text: after the assignments */
     size_t basename_at; /* in text: after the program's directory */
+    /* For rules that forbid: "git -C x push" is "git push", too. Without the options in front, and
+     * without a word behind one that may be its value. */
+    struct str readings[SHELL_MAX_READINGS];
+    size_t n_readings;
 };
 
 struct shell_redirection {

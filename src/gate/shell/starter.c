@@ -42,9 +42,9 @@ static const struct starter {
     {"osascript", STARTER_ALWAYS},
     {"perl", STARTER_BY_CODE, "eE", " "},
     {"php", STARTER_BY_CODE, "rBRE", " --run --process-begin --process-code --process-end "},
-    {"python", STARTER_BY_CODE, "c", " "},
-    {"python2", STARTER_BY_CODE, "c", " "},
-    {"python3", STARTER_BY_CODE, "c", " "},
+    {"python", STARTER_BY_CODE, "cm", " "},
+    {"python2", STARTER_BY_CODE, "cm", " "},
+    {"python3", STARTER_BY_CODE, "cm", " "},
     {"R", STARTER_BY_CODE, "e", " "},
     {"Rscript", STARTER_BY_CODE, "e", " "},
     {"ruby", STARTER_BY_CODE, "e", " "},
@@ -66,23 +66,37 @@ static const struct starter {
     {"view", STARTER_ALWAYS},
     {"vim", STARTER_ALWAYS},
     /* builders and runners */
+    {"ant", STARTER_ALWAYS},
+    {"asdf", STARTER_BY_WORD, "", " exec "},
+    {"bazel", STARTER_ALWAYS},
     {"bmake", STARTER_ALWAYS},
+    {"bundle", STARTER_BY_WORD, "", " exec "},
     {"bunx", STARTER_ALWAYS},
     {"cmake", STARTER_BY_WORD, "EP", " --build "},
+    {"conda", STARTER_BY_WORD, "", " run "},
+    {"direnv", STARTER_BY_WORD, "", " exec "},
     {"entr", STARTER_ALWAYS},
     {"gmake", STARTER_ALWAYS},
     {"go", STARTER_BY_WORD, "", " -exec -toolexec generate run "},
+    {"gradle", STARTER_ALWAYS},
     {"hyperfine", STARTER_ALWAYS},
     {"just", STARTER_ALWAYS},
     {"make", STARTER_ALWAYS},
+    {"mise", STARTER_BY_WORD, "", " exec x run "},
+    {"mvn", STARTER_ALWAYS},
+    {"ninja", STARTER_ALWAYS},
     {"nix", STARTER_BY_WORD, "", " run shell develop "},
     {"nix-shell", STARTER_ALWAYS},
     {"npm", STARTER_BY_WORD, "", " exec x run start test "},
     {"npx", STARTER_ALWAYS},
+    {"pipenv", STARTER_BY_WORD, "", " run shell "},
     {"pipx", STARTER_BY_WORD, "", " run "},
     {"pnpm", STARTER_BY_WORD, "", " dlx exec run start test "},
     {"poetry", STARTER_BY_WORD, "", " run "},
+    {"pyenv", STARTER_BY_WORD, "", " exec "},
     {"rake", STARTER_ALWAYS},
+    {"rbenv", STARTER_BY_WORD, "", " exec "},
+    {"run-parts", STARTER_ALWAYS},
     {"uv", STARTER_BY_WORD, "", " run tool "},
     {"uvx", STARTER_ALWAYS},
     {"yarn", STARTER_ALWAYS},
@@ -93,6 +107,7 @@ static const struct starter {
     {"capsh", STARTER_ALWAYS},
     {"chronic", STARTER_ALWAYS},
     {"crontab", STARTER_ALWAYS},
+    {"dc", STARTER_ALWAYS},
     {"dbus-run-session", STARTER_ALWAYS},
     {"distrobox", STARTER_ALWAYS},
     {"docker", STARTER_BY_WORD, "", " run exec compose "},
@@ -105,6 +120,9 @@ static const struct starter {
     {"gosu", STARTER_ALWAYS},
     {"ip", STARTER_BY_WORD, "", " exec "},
     {"kubectl", STARTER_BY_WORD, "", " exec run "},
+    {"nc", STARTER_BY_WORD, "ec", " "},
+    {"ncat", STARTER_BY_WORD, "ec", " --exec --sh-exec --lua-exec "},
+    {"netcat", STARTER_BY_WORD, "ec", " "},
     {"numactl", STARTER_ALWAYS},
     {"perf", STARTER_ALWAYS},
     {"pee", STARTER_ALWAYS},
@@ -112,6 +130,7 @@ static const struct starter {
     {"proot", STARTER_ALWAYS},
     {"rlwrap", STARTER_ALWAYS},
     {"screen", STARTER_ALWAYS},
+    {"socat", STARTER_ALWAYS},
     {"ssh", STARTER_ALWAYS},
     {"start-stop-daemon", STARTER_ALWAYS},
     {"su-exec", STARTER_ALWAYS},
@@ -122,8 +141,14 @@ static const struct starter {
     {"watchexec", STARTER_ALWAYS},
     {"xvfb-run", STARTER_ALWAYS},
     /* with an option for it */
+    {"apt", STARTER_BY_WORD, "o", " --option "},
+    {"apt-get", STARTER_BY_WORD, "o", " --option "},
+    {"c++", STARTER_BY_WORD, "", " -wrapper "},
+    {"cc", STARTER_BY_WORD, "", " -wrapper "},
     {"cpio", STARTER_BY_WORD, "", " --rsh-command "},
+    {"g++", STARTER_BY_WORD, "", " -wrapper "},
     {"gcc", STARTER_BY_WORD, "", " -wrapper "},
+    {"install", STARTER_BY_WORD, "", " --strip-program "},
     {"rg", STARTER_BY_WORD, "", " --pre --hostname-bin "},
     {"rsync", STARTER_BY_WORD, "e", " --rsh --rsync-path "},
     {"scp", STARTER_BY_WORD, "SDo", " "},
@@ -133,6 +158,7 @@ static const struct starter {
     {"tar", STARTER_BY_WORD, "IF",
      " --checkpoint-action --to-command --use-compress-program --info-script --new-volume-script "
      "--rsh-command --rmt-command "},
+    {"wget", STARTER_BY_WORD, "", " --use-askpass "},
     {"zip", STARTER_BY_WORD, "", " -TT --unzip-command "},
 };
 
@@ -144,10 +170,37 @@ static const struct starter *find_starter(struct str name)
     return NULL;
 }
 
-/* "python3.12" is python3, "vim.tiny" is vim. */
+/* "python3.12" is python3, "vim.tiny" is vim, "gcc-12" is gcc. */
 static struct str without_version(struct str name)
 {
-    return str_slice(name, 0, str_find_char(name, '.'));
+    struct str short_name = str_slice(name, 0, str_find_char(name, '.'));
+    size_t dash = str_rfind_char(short_name, '-');
+
+    if (dash == STR_NONE || dash + 1 == short_name.n)
+        return short_name;
+    for (size_t i = dash + 1; i < short_name.n; i++)
+        if (short_name.p[i] < '0' || short_name.p[i] > '9')
+            return short_name;
+    return str_slice(short_name, 0, dash);
+}
+
+bool shell_names_program(struct str assignment)
+{
+    static const char names[] =
+        " BASH_ENV BROWSER EDITOR ENV JAVA_TOOL_OPTIONS LESSCLOSE LESSOPEN MANPAGER NODE_OPTIONS "
+        "PAGER PATH PERL5DB PERL5LIB PERL5OPT PROMPT_COMMAND PYTHONHOME PYTHONPATH PYTHONSTARTUP "
+        "RUBYLIB RUBYOPT SHELL VISUAL ";
+    struct str name = str_slice(assignment, 0, str_find_char(assignment, '=')), known;
+    struct str rest = str_of(names);
+
+    if (name.n == assignment.n)
+        return false;
+    if (str_ends(name, S("+")))
+        name.n--;
+    while (str_split(&rest, ' ', &known))
+        if (known.n && str_eq(name, known))
+            return true;
+    return str_starts(name, S("GIT_")) || str_starts(name, S("LD_"));
 }
 
 /* getopt takes "--to-com" for "--to-command". */
@@ -211,8 +264,22 @@ static size_t find_subcommand(const struct shell_word *words, size_t n)
     size_t i = 1;
 
     while (i < n && words[i].text.n && words[i].text.p[0] == '-')
-        i += str_is(words[i].text, "-C") || str_is(words[i].text, "-c") ? 2 : 1;
+        i +=
+            begins_like(" -C -c --git-dir --work-tree --namespace --attr-source ", words[i].text) &&
+                    str_find_char(words[i].text, '=') == STR_NONE
+                ? 2
+                : 1;
     return MIN(i, n);
+}
+
+/* "git config core.pager x" names one, "git config user.name" asks. */
+static bool sets_configuration(const struct shell_word *words, size_t n)
+{
+    size_t n_operands = 0;
+
+    for (size_t i = 1; i < n; i++)
+        n_operands += !str_starts(words[i].text, S("-"));
+    return str_is(words[0].text, "config") && n_operands > 1;
 }
 
 /* Options that bring settings which name a program, or name one themselves; and subcommands. */
@@ -234,9 +301,13 @@ static bool git_starts(const struct shell_word *words, size_t n)
             str_starts(text, S("-O")))
             return true;
     }
-    return at < n && (begins_like(always, words[at].text) ||
-                      (str_is(words[at].text, "submodule") && str_is(next, "foreach")) ||
-                      (str_is(words[at].text, "bisect") && str_is(next, "run")));
+    for (size_t i = at + 1; i < n && str_is(words[at].text, "rebase"); i++)
+        if (has_letter("x", words[i].text))
+            return true;
+    return at < n &&
+           (begins_like(always, words[at].text) || sets_configuration(words + at, n - at) ||
+            (str_is(words[at].text, "submodule") && str_is(next, "foreach")) ||
+            (str_is(words[at].text, "bisect") && str_is(next, "run")));
 }
 
 bool shell_starts_unseen(struct str name, const struct shell_word *words, size_t n)
@@ -249,7 +320,8 @@ bool shell_starts_unseen(struct str name, const struct shell_word *words, size_t
         return git_starts(words, n);
     if (str_is(name, "sed"))
         return sed_effects(words, n) & SCRIPT_STARTS;
-    if (str_is(name, "awk") || str_is(name, "gawk") || str_is(name, "mawk") || str_is(name, "nawk"))
+    if (str_is(name, "awk") || str_is(name, "gawk") || str_is(name, "mawk") ||
+        str_is(name, "nawk") || str_is(name, "original-awk"))
         return awk_effects(words, n) & SCRIPT_STARTS;
     if (!s)
         s = find_starter(without_version(name));

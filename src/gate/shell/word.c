@@ -81,6 +81,7 @@ static bool is_end(const struct parser *p)
 /* In "a[ ... ]=", at the bracket: blanks and signs in it separate nothing. */
 static void subscript(struct parser *p, struct word_builder *b)
 {
+    size_t start = p->at;
     unsigned n_open = 0;
 
     p->out->evaluates_text = p->out->computes = true;
@@ -103,8 +104,12 @@ static void subscript(struct parser *p, struct word_builder *b)
         n_open -= c == ']';
         builder_add(b, c);
         p->at++;
-        if (n_open == 0)
-            return;
+        if (n_open > 0)
+            continue;
+        splitter_note_computed(p->out, str_slice(p->src, start, p->at - start));
+        if (parser_char(p, 0) != '=' && (parser_char(p, 0) != '+' || parser_char(p, 1) != '='))
+            splitter_doubt(p->out); /* "cur[l]": a pattern of file names after all */
+        return;
     }
     splitter_doubt(p->out);
 }
@@ -135,9 +140,12 @@ static void list_of_values(struct parser *p, struct word_builder *b)
             splitter_doubt(p->out);
             return;
         } else {
+            struct shell_word value;
+
             if (c == '[') /* "[i]=x" has rules of its own */
                 splitter_doubt(p->out);
-            parser_word(p, /* may_assign= */ false);
+            value = parser_word(p, /* may_assign= */ false);
+            splitter_note_value(p->out, value.source, value.text);
         }
     }
 }

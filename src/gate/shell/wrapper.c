@@ -53,13 +53,14 @@ static const struct wrapper {
      " --user --group --supp-group --shell ", 0, false},
     {"script", STARTS_OPTION, "aefq", "BEIOTmot", " --append --flush --quiet --return ", " ", 1,
      false},
-    {"setarch", STARTS_WORDS, "BFILRSTXZ", "", " ", " ", 1, false},
     {"setpriv", STARTS_WORDS, "d", "",
      " --clear-groups --init-groups --keep-groups --nnp --no-new-privs --reset-env ",
      " --reuid --regid --ruid --euid --rgid --egid --groups --inh-caps --ambient-caps "
      "--bounding-set --securebits ",
      0, false},
     {"setsid", STARTS_WORDS, "cfw", "", " --ctty --fork --wait ", " ", 0, false},
+    {"sg", STARTS_OPTION, "", "", " ", " ", 1, false},
+    {"ssh-agent", STARTS_WORDS, "cDdks", "aEOPt", " ", " ", 0, false},
     {"stdbuf", STARTS_WORDS, "", "ioe", " ", " --input --output --error ", 0, false},
     {"strace", STARTS_WORDS, "cCdDfFhiknqrtTvVwxyYzZ", "abeEIopPsSuUX", " ", " ", 0, false},
     {"su", STARTS_OPTION, "lmpPf", "ugGsw", " --login --preserve-environment --pty ",
@@ -185,16 +186,20 @@ struct options {
     struct str code;    /* the rest of the word with -c; empty: nothing */
 };
 
-/* "-c", "-qc", "-c'code'", "--command=code": where the code is. */
+/* "-c", "-qc", "-c'code'", "--command=code", "--comm=code": where the code is. */
 static bool find_code_in(const struct wrapper *w, struct str text, size_t at, struct options *o)
 {
-    if (str_is(text, "--command"))
-        o->code_at = at + 1;
-    else if (str_starts(text, S("--command=")))
-        o->code = str_skip(text, strlen("--command="));
-    else if (text.n < 2 || text.p[0] != '-' || text.p[1] == '-')
+    struct str name = str_slice(text, 0, str_find_char(text, '='));
+
+    if (name.n > 2 &&
+        (str_starts(S("--command"), name) || str_starts(S("--session-command"), name))) {
+        o->code = name.n < text.n ? str_skip(text, name.n + 1) : (struct str){0};
+        o->code_at = o->code.n ? 0 : at + 1;
+        return true;
+    }
+    if (text.n < 2 || text.p[0] != '-' || text.p[1] == '-')
         return false;
-    for (size_t i = 1; text.p[1] != '-' && i < text.n; i++) {
+    for (size_t i = 1; i < text.n; i++) {
         if (text.p[i] == 'c') {
             o->code = str_skip(text, i + 1);
             o->code_at = o->code.n ? 0 : at + 1;
@@ -203,7 +208,7 @@ static bool find_code_in(const struct wrapper *w, struct str text, size_t at, st
         if (strchr(w->valued, text.p[i]))
             return false;
     }
-    return o->code_at || o->code.n;
+    return false;
 }
 
 /* A cluster of short options; true: the next word is the last one's value. */
@@ -232,6 +237,11 @@ static struct options read_options(const struct wrapper *w, const struct shell_w
             break;
         if (!words[o.n].is_known)
             o.is_unclear = true;
+        /* "env - a", "su - me" */
+        if (str_is(text, "-") && (w->takes_assignments || w->kind == STARTS_OPTION)) {
+            o.n++;
+            continue;
+        }
         if (text.n < 2 || text.p[0] != '-')
             break;
         if (w->kind == STARTS_OPTION && find_code_in(w, text, o.n, &o))
@@ -476,16 +486,35 @@ static void commanded(struct splitter *s, const struct shell_word *words, size_t
     wrapped(s, find_wrapper(S("command")), words, n);
 }
 
+/* getopt takes "--s=" for "--split-string=". */
+static bool is_split_option(struct str text)
+{
+    struct str name = str_slice(text, 0, str_find_char(text, '='));
+
+    return name.n > 2 && str_starts(S("--split-string"), name);
+}
+
 /* "env -S 'rm x'" */
 static void in_environment(struct splitter *s, const struct shell_word *words, size_t n)
 {
     for (size_t i = 1; i < n && str_starts(words[i].text, S("-")); i++)
-        if (str_starts(words[i].text, S("-S")) || str_starts(words[i].text, S("--split"))) {
+        if (str_starts(words[i].text, S("-S")) || is_split_option(words[i].text)) {
             splitter_add_anything(s);
             start_code(s, words + i + 1, n - i - 1);
             return;
         }
     wrapped(s, find_wrapper(S("env")), words, n);
+}
+
+/* "setarch -R a", "setarch x86_64 -R a": which of them is the program depends on its version. */
+static void with_architecture(struct splitter *s, const struct shell_word *words, size_t n)
+{
+    for (size_t i = 1, n_operands = 0; i < n && n_operands < 2; i++) {
+        if (words[i].is_known && str_starts(words[i].text, S("-")))
+            continue;
+        start_words(s, words + i, n - i, 0);
+        n_operands++;
+    }
 }
 
 static void applet(struct splitter *s, const struct shell_word *words, size_t n)
@@ -510,6 +539,7 @@ static const struct {
     {"jobs", with_options},
     {"mapfile", with_options},
     {"readarray", with_options},
+    {"setarch", with_architecture},
     {"source", sourced},
     {"toybox", applet},
     {"trap", trapped},

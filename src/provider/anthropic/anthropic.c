@@ -44,6 +44,13 @@ static bool is_event(struct str type, const struct json *event)
 const struct protocol protocol_anthropic_messages = {
     .name = "anthropic-messages",
     .api_surface = "anthropic-messages",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf text/ ",
+             .addresses = FORM_WEB_IMAGES "application/pdf ",
+             .has_plain_errors = true,
+             .binds_reasoning = true,
+             .reasoning_leads_on = true,
+             .pairs_server_tools = true,
+             .continues_pauses = true},
     .path = path,
     .headers = anthropic_headers,
     .encode = anthropic_encode,

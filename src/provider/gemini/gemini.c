@@ -79,6 +79,13 @@ static bool is_event(struct str type, const struct json *event)
 const struct protocol protocol_gemini = {
     .name = "gemini",
     .api_surface = "gemini-generate-content",
+    .form = {.bytes = " image/png image/jpeg image/webp image/heic image/heif audio/wav audio/mpeg "
+                      "audio/aiff audio/aac audio/ogg audio/flac video/mp4 video/mpeg "
+                      "video/quicktime video/avi video/x-flv video/webm video/wmv video/3gpp "
+                      "application/pdf text/ ",
+             .addresses = " image/ audio/ video/ application/pdf text/ ",
+             .answers = " image/ audio/ video/ ",
+             .finds_types = true},
     .path = path,
     .encode = gemini_encode,
     .begin = gemini_begin,

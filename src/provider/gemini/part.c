@@ -37,6 +37,7 @@ static struct err *begin_part(struct decode *d, enum part_kind kind, struct str 
     struct gemini_state *s = d->state;
 
     s->text = NO_PART;
+    reply_close_text(d->reply);
     return reply_begin(d->reply, kind, id, name, ret_index);
 }
 
@@ -103,7 +104,11 @@ struct err *gemini_end_call(struct decode *d, bool is_whole)
     if (!is_whole)
         strbuf_cut(&args, args.n - 1);
     TRY(reply_add_args(d->reply, index, strbuf_str(&args)));
-    return is_whole ? set_native_call(d->reply, index) : NULL;
+    if (!is_whole)
+        return NULL;
+    TRY(set_native_call(d->reply, index));
+    reply_close(d->reply, index);
+    return NULL;
 }
 
 /* Later parts of a call have neither name nor id; some repeat them. */
@@ -157,7 +162,10 @@ static struct err *take_call(struct decode *d, const struct json *part, const st
         return take_pieces(d, part, call);
     }
     TRY(sign(d->reply, index, part));
-    return args ? reply_add_args(d->reply, index, args->raw) : NULL;
+    if (args)
+        TRY(reply_add_args(d->reply, index, args->raw));
+    reply_close(d->reply, index);
+    return NULL;
 }
 
 /* --- media --- */

@@ -43,11 +43,13 @@ static struct err *take_call(struct reply *r, const struct json *call)
 
     if (!json_is(function, JSON_OBJECT))
         return NULL;
+    reply_close_text(r);
     TRY(reply_begin(r, PART_TOOL_CALL, json_get_text(call, "id"), json_get_text(function, "name"),
                     &index));
-    if (json_is(args, JSON_STRING))
-        return reply_add_args(r, index, args->text);
-    return args ? reply_add_args(r, index, args->raw) : NULL;
+    if (args)
+        TRY(reply_add_args(r, index, json_is(args, JSON_STRING) ? args->text : args->raw));
+    reply_close(r, index);
+    return NULL;
 }
 
 static struct str image_type(struct str bytes)

@@ -14,6 +14,7 @@ static bool is_event(struct str type, const struct json *event)
 const struct protocol protocol_ollama = {
     .name = "ollama",
     .api_surface = "ollama-chat",
+    .form = {.bytes = " image/png image/jpeg image/webp text/ ", .addresses = ""},
     .path = path,
     .show_path = "/api/show",
     .encode = ollama_encode,

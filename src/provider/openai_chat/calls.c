@@ -82,11 +82,28 @@ static struct chat_call *find_by_id(struct reply *r, struct chat_calls *calls,
     return calls->n && p->name.n == 0 ? &calls->items[calls->n - 1] : NULL;
 }
 
+/* Parallel calls may come by turns, so that another part begins says little: a call has ended when
+ * nothing of it is missing, and whatever else came for it would only spoil it. */
+void chat_end_call(struct reply *r)
+{
+    size_t last = r->n_parts - 1;
+    const struct part *p;
+
+    if (r->n_parts == 0 || r->parts[last].is_closed)
+        return;
+    p = reply_part(r, last);
+    if (p->kind == PART_TOOL_CALL && p->id.n && p->name.n && !p->is_free_text &&
+        reply_has_whole_args(r, last))
+        reply_close(r, last);
+}
+
 static struct err *begin_call(struct reply *r, struct chat_calls *calls, const struct piece *p,
                               struct chat_call **ret_call)
 {
     struct chat_call call = {.index = p->index};
 
+    reply_close_text(r);
+    chat_end_call(r);
     TRY(reply_begin(r, PART_TOOL_CALL, p->id, p->name, &call.part));
     reply_part(r, call.part)->is_free_text = p->is_free_text;
     calls->items = arena_grow(&r->arena, calls->items, calls->n, &calls->room, sizeof call);
@@ -115,6 +132,15 @@ static struct chat_call *find_call(struct reply *r, struct chat_calls *calls, co
     return p->index == NO_INDEX ? find_by_id(r, calls, p) : find_by_index(r, calls, p);
 }
 
+/* Some send the arguments once more when they are whole. */
+static bool repeats_args(const struct reply *r, const struct chat_call *call, const struct piece *p)
+{
+    struct str args = str_trim(args_text(p));
+
+    return args.n && str_eq(args, str_trim(reply_part_args(r, call->part))) &&
+           reply_has_whole_args(r, call->part);
+}
+
 static struct err *take_piece(struct reply *r, struct chat_calls *calls, const struct piece *p,
                               bool is_whole)
 {
@@ -132,6 +158,8 @@ static struct err *take_piece(struct reply *r, struct chat_calls *calls, const s
         TRY(reply_set_id(r, call->part, p->id));
     if (json_is(p->extra, JSON_OBJECT) && part->native.n == 0)
         TRY(reply_set_field(r, &part->native, p->extra->raw));
+    if (repeats_args(r, call, p))
+        return NULL;
     return reply_add_args(r, call->part, args_text(p));
 }
 

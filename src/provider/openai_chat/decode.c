@@ -38,6 +38,8 @@ struct err *chat_add_piece(struct reply *r, enum part_kind kind, struct str text
         index--;
     if (index > 0 && r->parts[index - 1].part.kind == kind && !r->parts[index - 1].is_closed)
         return reply_add_text(r, index - 1, text);
+    reply_close_text(r);
+    chat_end_call(r);
     TRY(reply_begin(r, kind, (struct str){0}, (struct str){0}, &index));
     return reply_add_text(r, index, text);
 }
@@ -127,6 +129,7 @@ static struct err *take_finish(struct decode *d, const struct json *choice)
 {
     struct str reason = json_get_text(choice, "finish_reason");
     struct str detail = json_get_text(choice, "native_finish_reason");
+    const struct state *s = d->state;
 
     if (reason.n == 0)
         return NULL;
@@ -139,6 +142,8 @@ static struct err *take_finish(struct decode *d, const struct json *choice)
     if (detail.n && !str_eq(detail, reason))
         reply_set_word(d->reply, &d->reply->stop_detail, detail);
     d->reply->is_complete = true;
+    if (s->had_open_choice)
+        chat_end_call(d->reply);
     return NULL;
 }
 

@@ -24,6 +24,8 @@ static bool is_event(struct str type, const struct json *event)
 const struct protocol protocol_openai_chat = {
     .name = "openai-chat",
     .api_surface = "chat-completions",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf audio/wav audio/mpeg text/ ",
+             .addresses = FORM_WEB_IMAGES},
     .path = path,
     .encode = openai_chat_encode,
     .begin = openai_chat_begin,

@@ -31,6 +31,8 @@ struct err *openai_chat_event(struct decode *d, struct str type, const struct js
 struct err *openai_chat_body(struct decode *d, const struct json *body);
 struct err *openai_chat_end(struct decode *d);
 
+/* Something else follows: closes the call that stands last, if nothing can follow for it. */
+void chat_end_call(struct reply *r);
 /* `said` is a delta of a stream, or a whole message in which every entry is a call of its own. */
 MUST_USE struct err *chat_take_calls(struct reply *r, struct chat_calls *calls,
                                      const struct json *said, bool is_whole);

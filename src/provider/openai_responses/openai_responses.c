@@ -17,6 +17,8 @@ static bool is_event(struct str type, const struct json *event)
 const struct protocol protocol_openai_responses = {
     .name = "openai-responses",
     .api_surface = "responses",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf application/json text/ ",
+             .addresses = FORM_WEB_IMAGES "application/pdf application/json text/ "},
     .path = path,
     .encode = openai_responses_encode,
     .begin = openai_responses_begin,

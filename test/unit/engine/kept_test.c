@@ -142,6 +142,7 @@ static struct question choose(const struct random *r, enum maker maker)
 
     q.target = (struct request_target){.provider = maker_provider(maker),
                                        .protocol = maker_protocol(maker),
+                                       .form = protocol_form(maker_protocol(maker)),
                                        .info = &seeing,
                                        .model = S("model"),
                                        .authored = S("Be kind."),
@@ -317,6 +318,7 @@ static struct question ask_plainly(enum maker maker)
 {
     return (struct question){.target = {.provider = maker_provider(maker),
                                         .protocol = maker_protocol(maker),
+                                        .form = protocol_form(maker_protocol(maker)),
                                         .model = S("m")}};
 }
 

@@ -198,7 +198,9 @@ TEST(media_that_a_protocol_cannot_take_are_named)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-        struct request_target target = {.provider = S("p"), .protocol = str_of(rows[i].protocol)};
+        struct request_target target = {.provider = S("p"),
+                                        .protocol = str_of(rows[i].protocol),
+                                        .form = protocol_form(str_of(rows[i].protocol))};
         struct part file = {.kind = PART_MEDIA,
                             .media = {.mime = str_of(rows[i].mime),
                                       .source = rows[i].source,
@@ -232,7 +234,9 @@ TEST(a_result_that_says_nothing_says_so)
 
 /* --- what the Messages API of Anthropic wants --- */
 
-static const struct request_target anthropic = {{"p", 1}, {"anthropic-messages", 18}, NULL};
+static const struct request_target anthropic = {.provider = {"p", 1},
+                                                .protocol = {"anthropic-messages", 18},
+                                                .form = &protocol_anthropic_messages.form};
 
 static struct message *by_anthropic(struct message *m)
 {

@@ -151,6 +151,7 @@ static void ask_model(struct scenario *s, uint64_t seed, const struct model *m)
     struct question q = {.overlays = {S("Sum up now."), S("[A notice]")}};
     struct request_target target = {.provider = maker_provider(m->maker),
                                     .protocol = maker_protocol(m->maker),
+                                    .form = protocol_form(maker_protocol(m->maker)),
                                     .info = m->is_known ? &m->info : NULL};
     const struct message *const *messages = (const struct message *const *)s->list;
     AUTO(shortened) struct shortened shortened = {0};

@@ -58,6 +58,9 @@ TEST(a_pattern_allows_a_compound_command_only_if_it_holds_for_every_part)
     allows_not("Bash(git *)", "git log $(rm -rf x)");
     allows_not("Bash(git *)", "git log > ~/.bashrc");
     allows_not("Bash(git *)", "GIT_SSH_COMMAND=evil git fetch");
+    allows_not("Bash(git *)", "git log $((PATH=2))");
+    allows_not("Bash(git *)", "for x in PATH=2; do git log $((x)); done");
+    allows("Bash(git *)", "for ((i=0; i<3; i++)); do git log -n $((i+1)); done");
     allows("Bash", "git log; rm -rf x");
     allows("Bash(*)", "git log; rm -rf x");
     allows("Bash(make && make check)", "make && make check");

@@ -513,6 +513,19 @@ TEST(what_a_wrapper_starts_is_denied_however_it_is_spelled)
         "choom -n 1 -- curl x",
         "nsenter -t 1 curl x",
         "nsenter -t 1 -m -n curl x",
+        "env - curl x",
+        "env -i - curl x",
+        "busybox env - curl x",
+        "su - me -c 'curl x'",
+        "su --com 'curl x'",
+        "su --session-command='curl x'",
+        "runuser --comm='curl x'",
+        "flock --comm='curl x' f",
+        "script --comm='curl x' f",
+        "setarch -R curl x",
+        "setarch x86_64 -R curl x",
+        "sg users -c 'curl x'",
+        "ssh-agent curl x",
         "/lib64/ld-linux-x86-64.so.2 /usr/bin/curl x",
         "/lib64/ld-linux-x86-64.so.2 --library-path /x /usr/bin/curl x",
     };
@@ -526,7 +539,61 @@ TEST(what_a_wrapper_starts_is_denied_however_it_is_spelled)
     }
 }
 
+TEST(options_in_front_of_a_subcommand_hide_nothing_from_rules_that_forbid)
+{
+    static const struct str no_push[] = {S("Bash(git push *)")}, all_git[] = {S("Bash(git *)")};
+    static const char *const lines[] = {
+        "git push",
+        "git -C . push origin",
+        "git -P push",
+        "git --no-pager push",
+        "git --git-dir=.git push",
+        "git --git-dir .git push",
+        "git -C . --no-pager -c x.y=z push",
+        "/usr/bin/git -C x push",
+    };
+    struct permission_rules deny = {.deny = no_push, .n_deny = 1};
+    struct permission_rules ask = {.allow = all_git, .n_allow = 1, .ask = no_push, .n_ask = 1};
+
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++) {
+        if (decide(&deny, MODE_BYPASS, &bash, lines[i]).by != DECIDED_BY_DENY)
+            fail_msg("is not denied: %s", lines[i]);
+        if (decide(&ask, MODE_DEFAULT, &bash, lines[i]).by != DECIDED_BY_ASK)
+            fail_msg("is not asked about: %s", lines[i]);
+    }
+    assert_int_equal(decide(&ask, MODE_DEFAULT, &bash, "git -C . log").decision, DECISION_AUTO);
+}
+
+TEST(a_pattern_in_the_name_of_a_program_is_not_taken_for_a_subscript)
+{
+    static const char *const lines[] = {"cur[l] x", "touch curl; cur[l] x", "cur[$x] y",
+                                        "c[u]rl x"};
+    struct permission_rules rules = {.deny = no_curl, .n_deny = 1};
+
+    for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+        if (decide(&rules, MODE_BYPASS, &bash, lines[i]).decision == DECISION_AUTO)
+            fail_msg("is not asked about: %s", lines[i]);
+}
+
 static const char *const starters[] = {
+    "env --s='curl x'",
+    "git rebase -x'curl x' HEAD~2",
+    "git config core.fsmonitor 'curl x'",
+    "GIT_EXTERNAL_DIFF='curl x' git diff",
+    "EDITOR='curl x' git commit",
+    "export PAGER='curl x'",
+    "LD_PRELOAD=./x.so ls",
+    "python3 -m timeit 'curl'",
+    "gcc-12 -wrapper curl a.c",
+    "cc -wrapper curl a.c",
+    "run-parts .",
+    "original-awk -f program a",
+    "dc -e '!curl x'",
+    "apt-get -o APT::Update::Pre-Invoke::=curl update",
+    "socat - EXEC:'curl x'",
+    "nc -e curl h 1",
+    "bundle exec curl x",
+    "direnv exec . curl x",
     "git -c alias.z='!curl x' z",
     "git --config-env=alias.z=X z",
     "git rebase --exec 'curl x' HEAD~2",
@@ -629,6 +696,8 @@ TEST(a_rule_that_names_such_a_program_allows_it_and_one_for_all_does_not)
 }
 
 RUN_TESTS(UNIT(what_a_wrapper_starts_is_denied_however_it_is_spelled),
+          UNIT(options_in_front_of_a_subcommand_hide_nothing_from_rules_that_forbid),
+          UNIT(a_pattern_in_the_name_of_a_program_is_not_taken_for_a_subscript),
           UNIT(programs_that_start_others_ask_where_a_rule_denies_commands),
           UNIT(a_rule_that_names_such_a_program_allows_it_and_one_for_all_does_not),
           UNIT(every_mode_every_risk_every_mix_of_lists_and_every_hook_decide_as_the_table_says),

@@ -663,6 +663,40 @@ TEST(an_asker_that_fails_ends_the_walk_with_its_error)
     assert_int_not_equal(s.verdict.kind, VERDICT_ALLOW);
 }
 
+/* --- beforehand --- */
+
+TEST(of_what_would_run_unasked_only_what_looks_is_foreseen)
+{
+    static const struct {
+        const char *tool, *args;
+        bool runs;
+    } calls[] = {
+        {"Read", "{\"file_path\":\"a\"}", true},
+        {"Bash", "{\"command\":\"ls; git status\"}", true},
+        {"Bash", MAKE, false},
+        {"Bash", "{\"command\":\"ls > a\"}", false},
+        {"Write", "{\"file_path\":\"a\",\"content\":\"\"}", false},
+        {"WebFetch", "{\"url\":\"https://example.com/\"}", false},
+        {"mcp__db__query", "{}", false},
+        {"Nothing", "{}", false},
+    };
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.call.mode = MODE_BYPASS;
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+        bool runs = !calls[i].runs;
+
+        s.part = (struct part){.kind = PART_TOOL_CALL,
+                               .id = S("call_1"),
+                               .name = str_of(calls[i].tool),
+                               .args = str_of(calls[i].args)};
+        assert_ok(gate_foresee(&s.gate.gate, &s.call, &s.arena, &s.verdict, &runs));
+        assert_int_equal(runs, calls[i].runs);
+    }
+    assert_int_equal(s.log.n, 0);
+}
+
 RUN_TESTS(UNIT(a_tool_that_is_not_registered_is_never_run_and_the_model_is_told_which_are),
           UNIT(a_hostile_name_is_cut_and_made_valid), UNIT(without_tools_the_model_is_told_so),
           UNIT(arguments_that_are_not_json_are_shown_with_what_is_wrong),
@@ -697,4 +731,5 @@ RUN_TESTS(UNIT(a_tool_that_is_not_registered_is_never_run_and_the_model_is_told_
           UNIT(other_arguments_that_the_tool_does_not_take_do_not_run),
           UNIT(a_rule_that_denies_holds_for_other_arguments_too),
           UNIT(an_asker_that_fails_ends_the_walk_with_its_error),
-          UNIT(a_path_in_quotes_is_the_file_that_the_tool_opens))
+          UNIT(a_path_in_quotes_is_the_file_that_the_tool_opens),
+          UNIT(of_what_would_run_unasked_only_what_looks_is_foreseen))

@@ -203,6 +203,56 @@ TEST(a_matcher_where_there_is_nothing_to_match_is_told_and_not_used)
     assert_true(matcher_matches(hook_config_list(c, HOOK_STOP)->items[0].matcher, S("")));
 }
 
+/* The warnings of a file of our own whose hooks have this matcher, one a line. */
+static char *warnings_of(const char *event, const char *matcher, bool names_are_regex)
+{
+    const struct str names[] = {S("Bash"), S("Read"), S("Write"), S("Task")};
+    const struct hook_tools tools = {names, ARRAY_LEN(names), 3};
+    AUTO(hook_config) struct hook_config *c = hook_config_new();
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+    struct json *hooks;
+
+    assert_ok(json_parse(
+        &a, arena_format(&a, "{\"%s\":[{\"matcher\":\"%s\",\"hooks\":[]}]}", event, matcher), 0,
+        &hooks));
+    assert_ok(hook_config_add(
+        c, hooks,
+        &(struct hook_file){.name = "f", .names_are_regex = names_are_regex, .tools = &tools}));
+    for (size_t i = 0; i < hook_config_n_warnings(c); i++)
+        strbuf_addf(&text, "%" STR_FMT "\n", STR_ARG(hook_config_warning(c, i)));
+    return strbuf_take(&text);
+}
+
+static void assert_warned(const char *event, const char *matcher, const char *want)
+{
+    AUTO_FREE char *text = warnings_of(event, matcher, /* names_are_regex= */ false);
+
+    assert_string_equal(text, want);
+}
+
+TEST(a_hook_whose_matcher_names_no_tool_does_not_stay_silent)
+{
+    AUTO_FREE char *regex = warnings_of("PreToolUse", "Bash, Read", /* names_are_regex= */ true);
+
+    assert_warned("PreToolUse", "Bsh",
+                  "f: \"hooks.PreToolUse[0].matcher\": there is no tool \"Bsh\", so these hooks "
+                  "never run for it; did you mean Bash?\n");
+    assert_warned("PostToolUse", "Bash, Nothing",
+                  "f: \"hooks.PostToolUse[0].matcher\": there is no tool \"Nothing\", so these "
+                  "hooks never run for it\n");
+    assert_warned("PreToolUse", "Bash Read",
+                  "f: \"hooks.PreToolUse[0].matcher\": \"Bash Read\" matches no tool that keel "
+                  "knows, so these hooks never run; \"Edit|Write\" names two tools\n");
+    assert_true(str_find(str_of(regex), S("matches no tool")) != STR_NONE);
+    assert_warned("PreToolUse", "Bash, Read|Task", "");
+    assert_warned("PreToolUse", "^B|W.*e$", "");
+    assert_warned("PreToolUse", "mcp__db__query", "");
+    assert_warned("PreToolUse", "^mcp__my-db__", "");
+    assert_warned("PreToolUse", "*", "");
+    assert_warned("SessionStart", "startup", "");
+}
+
 TEST(there_is_a_limit_to_the_hooks_of_an_event)
 {
     AUTO(hook_config) struct hook_config *c = hook_config_new();
@@ -224,4 +274,5 @@ RUN_TESTS(UNIT(a_hook_is_read_with_all_it_says),
           UNIT(fail_closed_is_no_promise_where_nothing_can_be_stopped),
           UNIT(foreign_files_lose_what_is_wrong_and_keep_the_rest),
           UNIT(a_matcher_where_there_is_nothing_to_match_is_told_and_not_used),
+          UNIT(a_hook_whose_matcher_names_no_tool_does_not_stay_silent),
           UNIT(there_is_a_limit_to_the_hooks_of_an_event))

@@ -38,6 +38,21 @@ TEST(names_with_bars_match_each_of_them)
     fits_not("Edit|Write", "NotebookEdit");
 }
 
+TEST(names_with_commas_or_blanks_around_bars_are_names_too)
+{
+    fits("Bash, Read", "Bash");
+    fits("Bash, Read", "Read");
+    fits("Bash,Read", "Read");
+    fits("Edit | Write", "Write");
+    fits("Bash, Edit|Write,", "Edit");
+    fits("mcp__my-db__query, Bash", "mcp__my-db__query");
+    fits_not("Bash, Read", "BashOutput");
+    fits_not("Bash, Read", "Bash, Read");
+    fits_not("Bash, Read", "");
+    fits("a{1,2}", "Bash"); /* a comma that is not between names */
+    fits("code reviewer", "the code reviewer");
+}
+
 TEST(anything_else_is_a_regular_expression_found_anywhere)
 {
     fits("Notebook.*", "NotebookEdit");
@@ -99,6 +114,7 @@ TEST(texts_that_are_not_utf8_are_matched_all_the_same)
 
 RUN_TESTS(UNIT(nothing_and_a_star_match_everything), UNIT(a_name_matches_the_whole_name_only),
           UNIT(names_with_bars_match_each_of_them),
+          UNIT(names_with_commas_or_blanks_around_bars_are_names_too),
           UNIT(anything_else_is_a_regular_expression_found_anywhere),
           UNIT(a_name_may_be_meant_as_a_regular_expression), UNIT(a_line_end_is_no_end_of_the_text),
           UNIT(a_pattern_that_does_not_compile_is_told_with_its_place),

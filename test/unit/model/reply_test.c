@@ -122,6 +122,32 @@ TEST(a_missing_id_is_made_the_same_way_every_time_and_differs_between_calls)
     reply_done(&r[1]);
 }
 
+TEST(a_call_that_is_closed_has_the_id_that_the_end_would_give_it)
+{
+    static const char *const args[] = {"{\"a\":1}", "", "null", "{\"a", " {} "};
+    AUTO(reply) struct reply closed, open;
+
+    reply_init(&closed, (struct delta_sink){0});
+    reply_init(&open, (struct delta_sink){0});
+    reply_set_word(&closed, &closed.id, S("answer"));
+    reply_set_word(&open, &open.id, S("answer"));
+    for (size_t i = 0; i < ARRAY_LEN(args); i++) {
+        size_t at = begin(&closed, PART_TOOL_CALL, "", "Bash");
+
+        assert_ok(reply_add_args(&closed, at, str_of(args[i])));
+        reply_close(&closed, at);
+        begin(&open, PART_TOOL_CALL, "", "Bash");
+        assert_ok(reply_add_args(&open, at, str_of(args[i])));
+    }
+    for (size_t i = 0; i < ARRAY_LEN(args); i++)
+        assert_true(reply_part(&closed, i)->id.n > 0);
+    reply_finish(&closed);
+    reply_finish(&open);
+    assert_int_equal(closed.n_parts, open.n_parts);
+    for (size_t i = 0; i < ARRAY_LEN(args); i++)
+        assert_true(str_eq(reply_part(&closed, i)->id, reply_part(&open, i)->id));
+}
+
 TEST(only_an_identical_repeat_of_a_call_is_dropped)
 {
     AUTO(reply) struct reply r;
@@ -363,6 +389,7 @@ RUN_TESTS(UNIT(deltas_reach_the_sink_and_the_parts_hold_the_whole),
           UNIT(arguments_are_settled_and_never_guessed),
           UNIT(a_call_that_was_cut_off_before_its_arguments_has_none),
           UNIT(a_missing_id_is_made_the_same_way_every_time_and_differs_between_calls),
+          UNIT(a_call_that_is_closed_has_the_id_that_the_end_would_give_it),
           UNIT(only_an_identical_repeat_of_a_call_is_dropped), UNIT(the_number_of_parts_is_capped),
           UNIT(a_message_is_never_larger_as_json_than_its_answer_counted),
           UNIT(what_does_not_fit_is_refused_and_what_came_before_it_stays),

@@ -646,9 +646,41 @@ TEST(an_error_in_the_middle_keeps_what_came_before)
                   "error provider_rate_limit: Slow down.\n");
 }
 
+TEST(a_call_is_whole_when_it_comes_and_one_in_pieces_with_its_last)
+{
+    assert_ends(&protocol_gemini,
+                BODY(PARTS("{'text':'Hm.','thought':true}"), PARTS("{'text':'So'}"),
+                     CALL("'name':'f','args':{'a':1}"), CALL("'name':'g','willContinue':true"),
+                     CALL("'partialArgs':[{'jsonPath':'$.b','numberValue':2}],'willContinue':true"),
+                     CALL(""), CALL("'id':'x','name':'h'"), PARTS("{'text':'.'}"), FINISH("STOP")),
+                "0 reasoning 'Hm.'\n"
+                "0 whole\n"
+                "1 text 'So'\n"
+                "1 whole\n"
+                "2 call f\n"
+                "2 args '{\\'a\\':1}'\n"
+                "2 whole made_id {'a':1}\n"
+                "3 call g\n"
+                "3 args '{\\'b\\':2}'\n"
+                "3 whole made_id {'b':2}\n"
+                "4 call x h\n"
+                "4 whole x\n"
+                "5 text '.'\n");
+}
+
+TEST(a_call_that_was_cut_off_is_never_whole)
+{
+    assert_ends(&protocol_gemini,
+                BODY(CALL("'name':'g','willContinue':true"), FINISH("MAX_TOKENS")),
+                "0 call g\n"
+                "0 args '{'\n");
+}
+
 RUN_TESTS(
-    UNIT(text_of_all_events_is_one_part), UNIT(the_answer_says_its_id_and_model),
-    UNIT(thoughts_are_reasoning), UNIT(a_part_with_a_signature_stands_alone_and_keeps_its_bytes),
+    UNIT(a_call_is_whole_when_it_comes_and_one_in_pieces_with_its_last),
+    UNIT(a_call_that_was_cut_off_is_never_whole), UNIT(text_of_all_events_is_one_part),
+    UNIT(the_answer_says_its_id_and_model), UNIT(thoughts_are_reasoning),
+    UNIT(a_part_with_a_signature_stands_alone_and_keeps_its_bytes),
     UNIT(a_signature_may_come_without_content), UNIT(more_text_costs_no_memory_beside_the_text),
     UNIT(a_call_keeps_its_id_arguments_and_signature), UNIT(calls_without_ids_get_different_ones),
     UNIT(a_call_may_lack_arguments), UNIT(arguments_that_are_no_object_are_bad_ones),

@@ -25,6 +25,24 @@ TEST(watchers_see_each_piece_once)
         "1 text 'Yes'\n");
 }
 
+TEST(a_call_is_whole_when_it_comes)
+{
+    assert_ends(ollama,
+                NDJSON(PIECE("'content':'','thinking':'Hm.'"), PIECE("'content':'So'"),
+                       PIECE("'content':'','tool_calls':[{'function':{'name':'f','arguments':"
+                             "{'a':1}}},{'id':'x','function':{'name':'g'}}]"),
+                       END("stop")),
+                "0 reasoning 'Hm.'\n"
+                "0 whole\n"
+                "1 text 'So'\n"
+                "1 whole\n"
+                "2 call f\n"
+                "2 args '{\\'a\\':1}'\n"
+                "2 whole made_id {'a':1}\n"
+                "3 call x g\n"
+                "3 whole x\n");
+}
+
 TEST(a_whole_answer_is_one_line)
 {
     assert_reads(ollama,
@@ -135,8 +153,9 @@ TEST(errors_are_classified_by_their_status)
 }
 
 RUN_TESTS(UNIT(text_comes_in_lines), UNIT(watchers_see_each_piece_once),
-          UNIT(a_whole_answer_is_one_line), UNIT(generated_text_is_text),
-          UNIT(calls_come_whole_and_stop_the_model), UNIT(pictures_are_told_by_their_bytes),
-          UNIT(an_old_server_gives_no_reason), UNIT(loading_a_model_answers_nothing),
-          UNIT(a_cut_stream_is_an_error), UNIT(nulls_say_nothing),
-          UNIT(an_error_in_mid_stream_ends_the_answer), UNIT(errors_are_classified_by_their_status))
+          UNIT(a_call_is_whole_when_it_comes), UNIT(a_whole_answer_is_one_line),
+          UNIT(generated_text_is_text), UNIT(calls_come_whole_and_stop_the_model),
+          UNIT(pictures_are_told_by_their_bytes), UNIT(an_old_server_gives_no_reason),
+          UNIT(loading_a_model_answers_nothing), UNIT(a_cut_stream_is_an_error),
+          UNIT(nulls_say_nothing), UNIT(an_error_in_mid_stream_ends_the_answer),
+          UNIT(errors_are_classified_by_their_status))

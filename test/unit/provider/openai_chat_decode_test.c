@@ -40,6 +40,83 @@ TEST(watchers_see_each_piece_once)
         "2 args '{}'\n");
 }
 
+/* --- when a part is whole --- */
+
+#define CALL(index, id, name, args)                                                                \
+    "{'index':" index ",'id':'" id "','function':{'name':'" name "','arguments':'" args "'}}"
+#define CALLS(list) DELTA("'tool_calls':[" list "]")
+#define MORE(index, args) CALLS("{'index':" index ",'function':{'arguments':'" args "'}}")
+
+TEST(a_call_is_whole_when_the_next_one_begins_text_follows_or_the_answer_ends)
+{
+    assert_ends(chat,
+                SSE(DELTA("'reasoning_content':'Hm.'"), DELTA("'content':'So'"),
+                    CALLS(CALL("0", "a", "f", "")), MORE("0", "{"), MORE("0", "}"),
+                    CALLS(CALL("1", "b", "f", "{}")), DELTA("'content':' then'"),
+                    CALLS(CALL("2", "c", "f", "{}") "," CALL("3", "d", "f", "{}")),
+                    FINISH("tool_calls"), "[DONE]"),
+                "0 reasoning 'Hm.'\n"
+                "0 whole\n"
+                "1 text 'So'\n"
+                "1 whole\n"
+                "2 call a f\n"
+                "2 args '{'\n"
+                "2 args '}'\n"
+                "2 whole a {}\n"
+                "3 call b f\n"
+                "3 args '{}'\n"
+                "3 whole b {}\n"
+                "4 text ' then'\n"
+                "4 whole\n"
+                "5 call c f\n"
+                "5 args '{}'\n"
+                "5 whole c {}\n"
+                "6 call d f\n"
+                "6 args '{}'\n"
+                "6 whole d {}\n");
+}
+
+TEST(a_call_of_which_more_may_come_is_not_whole)
+{
+    /* by turns; without arguments; without an id */
+    assert_ends(chat,
+                SSE(CALLS(CALL("0", "a", "f", "{")), CALLS(CALL("1", "b", "f", "")), MORE("0", "}"),
+                    CALLS(CALL("2", "", "f", "{}")), CALLS(CALL("3", "d", "f", "{}")),
+                    DELTA("'content':''"), FINISH("tool_calls")),
+                "0 call a f\n"
+                "0 args '{'\n"
+                "1 call b f\n"
+                "0 args '}'\n"
+                "2 call f\n"
+                "2 args '{}'\n"
+                "3 call d f\n"
+                "3 args '{}'\n"
+                "3 whole d {}\n");
+    /* where every chunk has a reason, none of them is the end */
+    assert_ends(chat,
+                SSE("{'choices':[{'delta':{'tool_calls':[" CALL("0", "a", "f",
+                                                                "{}") "]},"
+                                                                      "'finish_reason':'stop'}]}"),
+                "0 call a f\n"
+                "0 args '{}'\n");
+}
+
+TEST(arguments_that_come_again_when_they_are_whole_are_a_repetition)
+{
+    assert_reads(chat,
+                 SSE(CALLS(CALL("0", "a", "f", "{")), MORE("0", "}"), MORE("0", ""),
+                     CALLS(CALL("0", "a", "f", "{}")), MORE("0", " {} "), FINISH("tool_calls")),
+                 "call a f {}\n"
+                 "calls tool_calls\n");
+    assert_reads(chat,
+                 SSE(CALLS(CALL("0", "a", "f", "{\\'b\\':")), MORE("0", "{\\'b\\':"),
+                     MORE("0", "1}}"), FINISH("tool_calls")),
+                 "call a f {'b':{'b':1}}\n"
+                 "calls tool_calls\n");
+}
+
+/* --- whole answers, and choices --- */
+
 TEST(a_whole_answer_reads_like_a_stream)
 {
     assert_reads(
@@ -133,8 +210,6 @@ TEST(nulls_and_empty_members_say_nothing)
 }
 
 /* --- tool calls --- */
-
-#define CALLS(list) DELTA("'tool_calls':[" list "]")
 
 TEST(calls_are_told_apart_by_index)
 {
@@ -673,6 +748,9 @@ TEST(an_error_without_words_is_known_by_its_status)
 }
 
 RUN_TESTS(UNIT(text_comes_in_pieces), UNIT(watchers_see_each_piece_once),
+          UNIT(a_call_is_whole_when_the_next_one_begins_text_follows_or_the_answer_ends),
+          UNIT(a_call_of_which_more_may_come_is_not_whole),
+          UNIT(arguments_that_come_again_when_they_are_whole_are_a_repetition),
           UNIT(a_whole_answer_reads_like_a_stream), UNIT(only_the_first_choice_counts),
           UNIT(a_message_beside_the_delta_is_a_repetition),
           UNIT(a_whole_answer_may_come_as_one_event), UNIT(content_may_be_a_list_of_parts),

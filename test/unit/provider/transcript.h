@@ -227,6 +227,18 @@ static inline void assert_reads_(const struct protocol *protocol, int status,
 
 /* --- what a watcher sees while it streams --- */
 
+struct watched_answer {
+    struct reply reply;
+    struct strbuf seen;
+};
+
+static inline void watched_answer_done(struct watched_answer *w)
+{
+    reply_done(&w->reply);
+    strbuf_done(&w->seen);
+}
+DEFINE_AUTO_VAL(watched_answer, watched_answer_done)
+
 static inline void tell_delta(void *self, const struct delta *d)
 {
     static const char *const names[] = {
@@ -234,7 +246,7 @@ static inline void tell_delta(void *self, const struct delta *d)
         [DELTA_REFUSAL] = "refusal", [DELTA_TOOL_BEGIN] = "call",
         [DELTA_TOOL_ARGS] = "args",  [DELTA_SERVER_TOOL] = "server call",
     };
-    struct strbuf *out = self;
+    struct strbuf *out = &((struct watched_answer *)self)->seen;
 
     strbuf_addf(out, "%zu %s", d->part, names[d->kind]);
     if (d->kind == DELTA_TOOL_BEGIN || d->kind == DELTA_SERVER_TOOL) {
@@ -247,21 +259,42 @@ static inline void tell_delta(void *self, const struct delta *d)
     strbuf_add_char(out, '\n');
 }
 
-/* One line for each delta: the index of its part, its kind, and what it brings. */
-static inline void assert_deltas_(const struct protocol *protocol, struct answer_text answer,
-                                  const char *want, const char *file, int line)
+static inline void tell_end(void *self, size_t index)
 {
-    AUTO(strbuf) struct strbuf bytes = answer_bytes(answer), told = {0}, got = {0};
-    AUTO(reply) struct reply reply;
+    struct watched_answer *w = self;
+    const struct part *p = reply_part(&w->reply, index);
+
+    strbuf_addf(&w->seen, "%zu whole", index);
+    if (p->kind == PART_TOOL_CALL) {
+        tell_word(&w->seen, tellable_id(p));
+        tell_word(&w->seen, reply_part_args(&w->reply, index));
+    }
+    strbuf_add_char(&w->seen, '\n');
+}
+
+static inline void assert_watched_(const struct protocol *protocol, struct answer_text answer,
+                                   struct delta_sink sink, const char *want, const char *file,
+                                   int line)
+{
+    AUTO(strbuf) struct strbuf bytes = answer_bytes(answer), told = {0};
+    AUTO(watched_answer) struct watched_answer w = {0};
     AUTO(decoder) struct decoder decoder;
 
-    reply_init(&reply, (struct delta_sink){.on_delta = tell_delta, .self = &got});
-    decoder_init(&decoder, protocol, 200, NULL, 0, &reply);
+    sink.self = &w;
+    reply_init(&w.reply, sink);
+    decoder_init(&decoder, protocol, 200, NULL, 0, &w.reply);
     assert_ok_(read_in_pieces(&decoder, strbuf_str(&bytes), SIZE_MAX), file, line);
     add_quoted(&told, want);
-    assert_str_(strbuf_str(&got), strbuf_cstr(&told), file, line);
+    assert_str_(strbuf_str(&w.seen), strbuf_cstr(&told), file, line);
 }
+/* One line for each delta: the index of its part, its kind, and what it brings. */
 #define assert_deltas(protocol, answer, want)                                                      \
-    assert_deltas_((protocol), (answer), (want), __FILE__, __LINE__)
+    assert_watched_((protocol), (answer), (struct delta_sink){.on_delta = tell_delta}, (want),     \
+                    __FILE__, __LINE__)
+/* And for each part that is told to be whole: its index, of a call also its id and arguments. */
+#define assert_ends(protocol, answer, want)                                                        \
+    assert_watched_((protocol), (answer),                                                          \
+                    (struct delta_sink){.on_delta = tell_delta, .on_close = tell_end}, (want),     \
+                    __FILE__, __LINE__)
 
 #endif

@@ -105,7 +105,16 @@ TEST(files_of_other_kinds_and_sizes_are_left_alone)
     assert_state(&r, "none", "");
 }
 
-RUN_TESTS(UNIT(it_tells_the_branch_and_the_main_branch),
+TEST(a_head_with_holes_in_it_is_no_hash)
+{
+    AUTO(repository) struct repository r = {.dir = temp_dir_make()};
+    char head[41] = "012";
+
+    put_bytes(&r.dir, "p/.git/HEAD", str_make(head, 40));
+    assert_state(&r, "p", "");
+}
+
+RUN_TESTS(UNIT(a_head_with_holes_in_it_is_no_hash), UNIT(it_tells_the_branch_and_the_main_branch),
           UNIT(it_tells_a_detached_head_and_what_is_in_progress),
           UNIT(a_worktree_has_its_own_branch_and_shares_the_others),
           UNIT(what_git_would_not_call_a_branch_is_not_told),

@@ -248,6 +248,24 @@ TEST(a_misspelt_vendor_sends_the_prompt_to_no_other)
     assert_no_vendor("/x", "OPENAI_API_KEY=k", "one of: anthropic");
 }
 
+TEST(a_misspelt_vendor_without_any_key_is_told_as_that_and_not_as_a_missing_key)
+{
+    AUTO(world) struct world w = {0}, several = {0};
+    AUTO(err) struct err *e = resolve(&w, "{}", "nope/m", NULL, NULL), *of_several = NULL;
+
+    assert_string_equal(e->text, "there is no vendor or profile \"nope\"");
+    assert_no_vendor("antropic/m", NULL, "did you mean anthropic/m?");
+    assert_no_vendor("antropic", NULL, "did you mean anthropic?");
+    assert_no_vendor("claude-opus-5-4", NULL, "did you mean claude-opus-5-5?");
+    assert_no_vendor("no-such-model", NULL, "say --model VENDOR/MODEL");
+    of_several = resolve(&several,
+                         "{\"providers\":{\"one\":{\"type\":\"openai\"},"
+                         "\"two\":{\"type\":\"openai\"}}}",
+                         "three/m", NULL, NULL);
+    assert_true(err_is(of_several, ERR_VALIDATION));
+    assert_true(str_starts(str_of(err_find_hint(of_several)), S("one of: one, two, anthropic")));
+}
+
 TEST(where_names_of_models_have_slashes_no_vendor_is_needed)
 {
     AUTO(world) struct world w = {0}, v = {0};
@@ -357,4 +375,5 @@ RUN_TESTS(UNIT(the_parts_of_an_address_that_the_person_says_are_filled_in),
           UNIT(a_misspelt_vendor_sends_the_prompt_to_no_other),
           UNIT(one_word_is_the_newest_model_of_its_family),
           UNIT(one_word_is_the_newest_model_in_a_profile_too),
+          UNIT(a_misspelt_vendor_without_any_key_is_told_as_that_and_not_as_a_missing_key),
           UNIT(where_names_of_models_have_slashes_no_vendor_is_needed))

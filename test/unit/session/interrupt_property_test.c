@@ -480,7 +480,9 @@ static void check_requests(struct trial *t, const struct history *h)
     const struct message *const *messages = history_messages(h, &n);
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++) {
-        struct request_target target = {.provider = S("p"), .protocol = str_of(all[i].protocol)};
+        struct request_target target = {.provider = S("p"),
+                                        .protocol = str_of(all[i].protocol),
+                                        .form = protocol_form(str_of(all[i].protocol))};
         AUTO(built_messages) struct built_messages built;
         AUTO(strbuf) struct strbuf body = {0}, why = {0};
         struct model_request request;
