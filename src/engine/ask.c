@@ -171,17 +171,17 @@ static bool continues_last(const struct ask_state *a)
 static void build_messages(struct ask_state *a, const struct target *t)
 {
     struct provider_capabilities can = provider_capabilities(t->provider, t->info);
-    struct request_target target = {.provider = t->provider->id,
-                                    .protocol = t->provider->protocol,
-                                    .info = t->info,
-                                    .form = can.form,
-                                    .takes_file_urls = can.takes_file_urls,
-                                    .refused = a->run->conversation->tools,
-                                    .model = t->model,
-                                    .authored = begins_as_session(a) ? a->run->plan->system
-                                                                     : a->aside->system,
-                                    .tools = a->tools,
-                                    .n_tools = a->n_tools};
+    struct request_target target = {
+        .provider = t->provider->id,
+        .protocol = t->provider->protocol,
+        .info = t->info,
+        .form = can.form,
+        .takes_file_urls = can.takes_file_urls,
+        .refused = refusals_state(&a->refusals, a->run->conversation->tools),
+        .model = t->model,
+        .authored = begins_as_session(a) ? a->run->plan->system : a->aside->system,
+        .tools = a->tools,
+        .n_tools = a->n_tools};
     const struct str *overlay = find_overlay(a);
     AUTO(shortened) struct shortened shortened = {0};
     size_t n;
@@ -489,11 +489,12 @@ static void settle(void *self, const struct attempt *attempt)
         a->slugs[a->n_slugs++] = err_code(attempt->error->kind);
 }
 
-static bool ask_repair(void *self, const struct target *t, const struct err *why)
+static bool ask_repair(void *self, const struct target *t, const struct err *why, bool is_last)
 {
     struct ask_state *a = self;
 
-    return refused_media_leave_out(a->run, &a->built, t->provider->id, why, &a->refusals);
+    return refused_media_leave_out(a->run, &a->built, t->provider->id, why, &a->refusals) ||
+           refused_media_try_without(a->run, &a->built, t, why, is_last, &a->refusals);
 }
 
 static void on_retry(void *self, const struct attempt *attempt)
@@ -519,6 +520,7 @@ static void on_fallback(void *self, const struct target *from, const struct targ
                                        .next_model = to->model}};
 
     run_emit(a->run, EVENT_FALLBACK, &e);
+    refusals_drop(&a->refusals);
     reply_clear(&a->reply);
 }
 
@@ -615,8 +617,9 @@ static struct err *check_stop(const struct reply *reply)
                         "keel session compact makes room");
     if (reply->stop != STOP_FILTERED || reply->n_parts)
         return NULL;
-    return err_hint(err_new(ERR_CONTENT_FILTER, "the provider withheld the answer (%" STR_FMT ")",
-                            STR_ARG(reply->stop_reason)),
+    return err_hint(err_new(ERR_CONTENT_FILTER, "the provider withheld the answer%s%" STR_FMT "%s",
+                            reply->stop_reason.n ? " (" : "", STR_ARG(reply->stop_reason),
+                            reply->stop_reason.n ? ")" : ""),
                     "say it in other words, or ask another model");
 }
 
@@ -634,6 +637,7 @@ static struct err *ask(struct ask_state *a, struct message **ret_message)
     call.self = a;
     r->attempt = 1;
     e = chain_ask(&r->chain, &hooks, &call, &a->reply, &target);
+    e = refusals_end(r, &a->refusals, e);
     if (!e)
         e = check_stop(&a->reply);
     r->attempt = 0;

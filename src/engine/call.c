@@ -9,6 +9,7 @@
 
 #define NOT_RUN_TEXT "The tool call was not executed: the run ended before its turn came."
 #define TIMEOUT_TEXT "(tool failed: timeout)"
+#define MAX_CUT_OFF_BYTES 300 /* of arguments that broke off are shown */
 #define UNKNOWN_TEXT                                                                               \
     "keel was stopped while this call was under way. It is not known whether it took effect, and " \
     "it was not run again. Look at the state of things before you repeat it."
@@ -83,12 +84,19 @@ static struct err *refuse(struct call *c)
 /* A model that is not told why its arguments broke off sends the same again. */
 static void tell_cut_off(struct call *c)
 {
-    if (c->part->bad_args.n && c->run->stop == STOP_LENGTH)
-        c->verdict.reason =
-            arena_format(&c->arena,
-                         "%" STR_FMT " Your answer reached the output limit before they were "
-                         "complete. Send less in one call: write a long file in parts.",
-                         STR_ARG(c->verdict.reason));
+    struct str came = utf8_truncate(c->part->bad_args, MAX_CUT_OFF_BYTES);
+    AUTO(strbuf) struct strbuf received = {0};
+
+    if (c->part->bad_args.n == 0 || c->run->stop != STOP_LENGTH)
+        return;
+    json_write_string(&received, came);
+    c->verdict.reason = arena_format(
+        &c->arena,
+        "Error: Your answer reached the output limit before the arguments of %" STR_FMT
+        " were complete, so the call was not executed. Send less in one call: write a long file in "
+        "parts. Received: %" STR_FMT "%s",
+        STR_ARG(c->part->name), STR_ARG(strbuf_str(&received)),
+        came.n < c->part->bad_args.n ? "..." : "");
 }
 
 /* The model may try again, but not for ever. */

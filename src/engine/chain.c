@@ -210,10 +210,19 @@ static bool may_go_on(const struct ask *a)
            (a->hooks->drop_text && a->hooks->drop_text(a->hooks->self));
 }
 
-static bool is_repaired(const struct ask *a, const struct target *t, const struct err *e)
+/* Will this target not be asked again? */
+static bool is_last(const struct ask *a, size_t index, const struct attempt *attempt,
+                    const struct err *e)
+{
+    return judge(e) != RETRY_HERE || attempt->at_target == attempt->max_at_target ||
+           should_move_on(a, index, e) || is_too_long(a, attempt->delay_ms);
+}
+
+static bool is_repaired(const struct ask *a, size_t index, const struct attempt *attempt,
+                        const struct err *e)
 {
     return e && !err_is(e, ERR_CANCELLED) && !has_shown_text(a->reply) && a->hooks->repair &&
-           a->hooks->repair(a->hooks->self, t, e);
+           a->hooks->repair(a->hooks->self, attempt->target, e, is_last(a, index, attempt, e));
 }
 
 static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_verdict)
@@ -227,7 +236,7 @@ static struct err *ask_target(struct ask *a, size_t index, enum verdict *ret_ver
         bool was_refused;
         AUTO(err) struct err *e = try_once(a, &attempt, &was_refused);
 
-        if (!was_refused && is_repaired(a, t, e)) {
+        if (!was_refused && is_repaired(a, index, &attempt, e)) {
             max++;
             continue;
         }

@@ -70,9 +70,10 @@ struct chain_hooks {
     struct err *(*before_send)(void *self);
     /* After every attempt, failed ones too. */
     void (*settle)(void *self, const struct attempt *a);
-    /* The request was refused. True: the next one is built without what was wrong with it, so the
-     * same target is asked again at once, and that is not one of its attempts. May be NULL. */
-    bool (*repair)(void *self, const struct target *t, const struct err *why);
+    /* The attempt failed; `is_last`: by itself the chain asks this target no more. True: the next
+     * request is built without what may be wrong with this one, so the same target is asked again
+     * at once, and that is not one of its attempts. May be NULL. */
+    bool (*repair)(void *self, const struct target *t, const struct err *why, bool is_last);
     void (*on_retry)(void *self, const struct attempt *a);
     void (*on_fallback)(void *self, const struct target *from, const struct target *to,
                         const struct err *why);

@@ -4,7 +4,11 @@
  * request of the session. What was refused is state of the session (refused:SHA256): the next
  * request says in the file's place why it is missing, and so do all that follow, after a restart or
  * in a fork too. Every refusal leaves out at least one file more, in growing steps, so that the
- * requests come to an end. */
+ * requests come to an end.
+ *
+ * Many providers refuse a file without a word that keel knows. So a refusal that says nothing else
+ * puts files under suspicion that no answer of the model has followed: the request is tried once
+ * without them, and only if that succeeds are they refused. Until then the change is a draft. */
 #include "engine/refused_media.h"
 
 #include "base/quoted.h"
@@ -137,24 +141,36 @@ static size_t find_named(const struct sent_files *files, const char *sha256)
 
 /* --- leaving out --- */
 
-static void leave_out(struct run *r, const struct sent_file *f, struct str provider,
-                      struct str reason)
+static void add_refused(struct tool_session *s, const struct sent_file *f, struct str provider,
+                        struct str reason)
 {
     AUTO(arena) struct arena a = {0};
     struct json *value = json_new(&a, JSON_OBJECT);
     char key[sizeof KEY_PREFIX + SHA256_HEX_SIZE] = KEY_PREFIX;
-    struct str name = f->media->name.n ? quoted(&a, f->media->name) : f->media->mime;
 
     hash_media(f->media, key + sizeof KEY_PREFIX - 1);
     json_set_str(&a, value, "provider", provider);
     json_set_int(&a, value, "bytes", (int64_t)f->media->data.n);
     json_set_str(&a, value, "reason", reason);
-    tool_session_set(r->conversation->tools, str_of(key), value);
+    tool_session_set(s, str_of(key), value);
+}
+
+static struct str name_of(struct arena *a, const struct sent_file *f)
+{
+    return f->media->name.n ? quoted(a, f->media->name) : f->media->mime;
+}
+
+static void leave_out(struct run *r, const struct sent_file *f, struct str provider,
+                      struct str reason)
+{
+    AUTO(arena) struct arena a = {0};
+
+    add_refused(r->conversation->tools, f, provider, reason);
     run_notice(r, SEVERITY_WARNING, "llm",
                arena_format(&a,
                             "the provider refused a file (%" STR_FMT "); keel sends this session's "
                             "requests without it: %" STR_FMT,
-                            STR_ARG(name), STR_ARG(reason)));
+                            STR_ARG(name_of(&a, f)), STR_ARG(reason)));
 }
 
 /* Which of the files to leave out now: from *ret_from on, *ret_n of them; none: give up. */
@@ -203,6 +219,124 @@ bool refused_media_leave_out(struct run *r, const struct built_messages *built, 
     }
     arena_done(&files.arena);
     return n > 0;
+}
+
+/* --- on trial --- */
+
+/* Statuses that speak of keys, limits and waiting, whatever else the error says. */
+static bool is_about_sender(int status)
+{
+    static const int statuses[] = {401, 402, 403, 407, 408, 409, 425, 429};
+
+    for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
+        if (status == statuses[i])
+            return true;
+    return status > 502; /* overload, and what stands between */
+}
+
+/* A refusal of the request that neither a field nor a word explains. A server that breaks down
+ * counts when that is all it has to say. */
+static bool is_unexplained(const struct err *e, bool is_last)
+{
+    bool is_broken = e->peer_status >= 500;
+
+    if (e->peer_status < 400 || is_about_sender(e->peer_status))
+        return false;
+    if (is_broken && err_is(e, ERR_PROVIDER_UNAVAILABLE))
+        return is_last;
+    return err_is(e, ERR_PROVIDER_ERROR) || (!is_broken && err_is(e, ERR_MODEL_NOT_AVAILABLE));
+}
+
+/* The number of messages up to the last answer of this model: it has taken what stands there. */
+static size_t count_taken(const struct built_messages *built, const struct target *t)
+{
+    for (size_t n = built->n; n > 0; n--) {
+        const struct message *m = built->items[n - 1];
+
+        if (m->role == ROLE_ASSISTANT && m->n_parts &&
+            str_eq(m->origin.provider, t->provider->id) && str_eq(m->origin.model, t->model))
+            return n;
+    }
+    return 0;
+}
+
+static void draft_without(struct run *r, const struct sent_files *files, const struct target *t,
+                          const struct err *e, struct refusals *refusals)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str reason = short_reason(&a, e);
+
+    if (files->n > 1)
+        reason = arena_format(&a, "%" STR_FMT " (it or another of %zu new files)", STR_ARG(reason),
+                              files->n);
+    refusals->draft = tool_session_draft(r->conversation->tools);
+    refusals->reason = err_copy(e);
+    refusals->n_files = files->n;
+    for (size_t i = 0; i < files->n; i++) {
+        struct str name = name_of(&a, &files->items[i]);
+
+        add_refused(refusals->draft, &files->items[i], t->provider->id, reason);
+        strbuf_addf(&refusals->names, "%s%" STR_FMT, i ? ", " : "", STR_ARG(name));
+    }
+}
+
+bool refused_media_try_without(struct run *r, const struct built_messages *built,
+                               const struct target *t, const struct err *e, bool is_last,
+                               struct refusals *refusals)
+{
+    struct sent_files files = {0};
+
+    if (refusals->was_tried || !is_unexplained(e, is_last))
+        return false;
+    for (size_t i = count_taken(built, t); i < built->n; i++)
+        collect(&files, built->items[i]->parts, built->items[i]->n_parts, i);
+    if (files.n) {
+        refusals->was_tried = true;
+        draft_without(r, &files, t, e, refusals);
+    }
+    arena_done(&files.arena);
+    return refusals->was_tried;
+}
+
+const struct tool_session *refusals_state(const struct refusals *refusals,
+                                          const struct tool_session *session)
+{
+    return refusals->draft ? refusals->draft : session;
+}
+
+void refusals_drop(struct refusals *refusals)
+{
+    tool_session_free(refusals->draft);
+    err_free(refusals->reason);
+    strbuf_done(&refusals->names);
+    *refusals = (struct refusals){.step = refusals->step, .n_named = refusals->n_named};
+}
+
+static void accept_trial(struct run *r, struct refusals *refusals)
+{
+    AUTO(arena) struct arena a = {0};
+    bool is_one = refusals->n_files == 1;
+
+    tool_session_accept(refusals->draft);
+    run_notice(r, SEVERITY_WARNING, "llm",
+               arena_format(&a,
+                            "the provider refused %s (%" STR_FMT ")%s; keel sends this session's "
+                            "requests without %s: %" STR_FMT,
+                            is_one ? "a file" : "files", STR_ARG(strbuf_str(&refusals->names)),
+                            is_one ? "" : " and does not say which", is_one ? "it" : "them",
+                            STR_ARG(short_reason(&a, refusals->reason))));
+}
+
+struct err *refusals_end(struct run *r, struct refusals *refusals, struct err *take_error)
+{
+    if (refusals->draft && !take_error) {
+        accept_trial(r, refusals);
+    } else if (refusals->draft && is_unexplained(take_error, /* is_last= */ true)) {
+        err_free(take_error);
+        take_error = TAKE(refusals->reason);
+    }
+    refusals_drop(refusals);
+    return take_error;
 }
 
 /* --- before they are sent --- */

@@ -75,8 +75,9 @@ static bool is_empty(const struct message *m)
 static struct err *mend_empty(struct run *r, const struct message *answer, bool *ret_goes_on)
 {
     if (r->was_empty)
-        return err_hint(err_new(ERR_PROVIDER_ERROR, "the model's answer is empty (%" STR_FMT ")",
-                                STR_ARG(answer->stop_reason)),
+        return err_hint(err_new(ERR_PROVIDER_ERROR, "the model's answer is empty%s%" STR_FMT "%s",
+                                answer->stop_reason.n ? " (" : "", STR_ARG(answer->stop_reason),
+                                answer->stop_reason.n ? ")" : ""),
                         "ask again, or ask another model");
     r->was_empty = *ret_goes_on = true;
     return ask_again(r, S(SAY_SOMETHING));

@@ -116,6 +116,8 @@ int64_t usage_cost_microcents(const struct usage *u, const struct price *p)
     total = prompt_cost(u, p) * (is_long ? p->long_input_percent : 100) +
             part_cost(usage_completion(u), p->output, 0) * (is_long ? p->long_output_percent : 100);
     cost = (total + 99999999) / 100000000 + (__int128)or_zero(u->web_searches) * p->search;
+    if (u->web_searches > 0)
+        cost += p->search_request;
     return cost > INT64_MAX ? INT64_MAX : (int64_t)cost;
 }
 

@@ -62,11 +62,14 @@ int64_t usage_total(const struct usage *u);
 /* Micro-cents per million tokens; -1 where unknown. Some vendors charge more for a whole call once
  * its prompt has more than `long_from` tokens: all of the prompt at long_input_percent of the
  * price, the answer at long_output_percent. 0: they do not. `search` is the price of one search of
- * the provider's own, in micro-cents; 0: it is not known, or free. */
+ * the provider's own, in micro-cents; 0: it is not known, or free. `search_request` is that of a
+ * request with any number of searches, where that is what they charge for. */
 struct price {
     int64_t input, output, cache_read, cache_write;
     int64_t long_from, long_input_percent, long_output_percent;
-    int64_t search;
+    int64_t search, search_request;
+    /* Of cache_write, where the cache is kept for an hour; 0: it costs the same. */
+    int64_t long_cache_percent;
 };
 /* Rounded up to whole micro-cents; the reported cost wins; -1 when the price is unknown. */
 int64_t usage_cost_microcents(const struct usage *u, const struct price *p);

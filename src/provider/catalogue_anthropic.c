@@ -1,12 +1,14 @@
-/* catalogue_anthropic.c - Claude models. Cache writes are those of five minutes. */
+/* catalogue_anthropic.c - Claude models. Cache writes are those of five minutes: 1.25 times the
+ * input; those of an hour cost twice the input. */
 #include "provider/catalogue.h"
 
 #define DOCS "https://platform.claude.com/docs/en/"
 #define OVERVIEW(model) SOURCE(DOCS "models/" model "/overview", "2026-11-15")
 #define PRICES SOURCE(DOCS "about-claude/pricing", "2026-11-15")
 
-/* https://platform.claude.com/docs/en/about-claude/pricing: 10 dollars for 1,000 of them. */
-#define SEARCH .search = USD(0.01)
+/* https://platform.claude.com/docs/en/about-claude/pricing: 10 dollars for 1,000 searches, and what
+ * an hour costs more than five minutes. */
+#define FEES .search = USD(0.01), .long_cache_percent = 160
 
 /* Until 4.5, thinking has a budget. Models of 4.6 choose it themselves; those from 4.7 on refuse
  * the old way, and sampling with it. */
@@ -30,7 +32,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Fable 5.2",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(8), USD(40), USD(0.20), USD(10), SEARCH},
+        .price = {USD(8), USD(40), USD(0.20), USD(10), FEES},
         .capabilities = CLAUDE_5_1,
         .efforts = LEVELS_4_7,
         SOURCE(DOCS "models/overview", "2026-11-15"),
@@ -40,7 +42,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Opus 5.5",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(4), USD(20), USD(0.20), USD(5), SEARCH},
+        .price = {USD(4), USD(20), USD(0.20), USD(5), FEES},
         .capabilities = CLAUDE_5_1,
         .efforts = LEVELS_4_7,
         OVERVIEW("opus-5-5"),
@@ -50,7 +52,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Sonnet 5.5",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(2), USD(10), USD(0.10), USD(2.50), SEARCH},
+        .price = {USD(2), USD(10), USD(0.10), USD(2.50), FEES},
         .capabilities = CLAUDE_5_1 | REASONS_BETWEEN_TOOLS,
         .efforts = LEVELS_4_7,
         OVERVIEW("sonnet-5-5"),
@@ -60,7 +62,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Haiku 5.5",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(0.10), USD(0.50), USD(0.01), USD(0.125), 100000, 500, 500, SEARCH},
+        .price = {USD(0.10), USD(0.50), USD(0.01), USD(0.125), 100000, 500, 500, FEES},
         .capabilities = CLAUDE_4_7,
         .efforts = LEVELS_4_7,
         OVERVIEW("haiku-5-5"),
@@ -70,7 +72,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Fable 5.1",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(10), USD(50), USD(0.25), USD(12.50), SEARCH},
+        .price = {USD(10), USD(50), USD(0.25), USD(12.50), FEES},
         .capabilities = CLAUDE_5_1,
         .efforts = LEVELS_4_7,
         PRICES,
@@ -80,7 +82,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Fable 5",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(10), USD(50), USD(1), USD(12.50), SEARCH},
+        .price = {USD(10), USD(50), USD(1), USD(12.50), FEES},
         .capabilities = CLAUDE_4_7 | REASONS_ALWAYS,
         .efforts = LEVELS_4_7,
         OVERVIEW("fable-5"),
@@ -90,7 +92,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Opus 5",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(5), USD(25), USD(0.50), USD(6.25), SEARCH},
+        .price = {USD(5), USD(25), USD(0.50), USD(6.25), FEES},
         .capabilities = CLAUDE_4_7,
         .efforts = LEVELS_4_7,
         OVERVIEW("opus-5"),
@@ -100,7 +102,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Sonnet 5",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(2), USD(10), USD(0.20), USD(2.50), SEARCH},
+        .price = {USD(2), USD(10), USD(0.20), USD(2.50), FEES},
         .capabilities = CLAUDE_4_7 | CAN_FETCH_WEB,
         .efforts = LEVELS_4_7,
         OVERVIEW("sonnet-5"),
@@ -110,7 +112,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Opus 4.8",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(5), USD(25), USD(0.50), USD(6.25), SEARCH},
+        .price = {USD(5), USD(25), USD(0.50), USD(6.25), FEES},
         .capabilities = CLAUDE_4_7 | CAN_FETCH_WEB,
         .efforts = LEVELS_4_7,
         PRICES,
@@ -120,7 +122,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Opus 4.7",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(5), USD(25), USD(0.50), USD(6.25), SEARCH},
+        .price = {USD(5), USD(25), USD(0.50), USD(6.25), FEES},
         .capabilities = CLAUDE_4_7 | CAN_FETCH_WEB,
         .efforts = LEVELS_4_7,
         PRICES,
@@ -130,7 +132,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Opus 4.6",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(5), USD(25), USD(0.50), USD(6.25), SEARCH},
+        .price = {USD(5), USD(25), USD(0.50), USD(6.25), FEES},
         .capabilities = CLAUDE_4_6 | CAN_FETCH_WEB,
         .efforts = LEVELS_4_6,
         PRICES,
@@ -140,7 +142,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Sonnet 4.6",
         .context_window = 1000000,
         .max_output = 128000,
-        .price = {USD(3), USD(15), USD(0.30), USD(3.75), SEARCH},
+        .price = {USD(3), USD(15), USD(0.30), USD(3.75), FEES},
         .capabilities = CLAUDE_4_6 | CAN_FETCH_WEB,
         .efforts = LEVELS_4_6,
         PRICES,
@@ -150,7 +152,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Haiku 4.5",
         .context_window = 200000,
         .max_output = 64000,
-        .price = {USD(1), USD(5), USD(0.10), USD(1.25), SEARCH},
+        .price = {USD(1), USD(5), USD(0.10), USD(1.25), FEES},
         .capabilities = CLAUDE | CAN_FETCH_WEB,
         PRICES,
     },
@@ -159,7 +161,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Opus 4.5",
         .context_window = 200000,
         .max_output = 64000,
-        .price = {USD(5), USD(25), USD(0.50), USD(6.25), SEARCH},
+        .price = {USD(5), USD(25), USD(0.50), USD(6.25), FEES},
         .capabilities = CLAUDE | CAN_FETCH_WEB,
         .efforts = LEVELS_4_5,
         PRICES,
@@ -169,7 +171,7 @@ const struct model_info catalogue_anthropic[] = {
         .name = "Claude Sonnet 4.5",
         .context_window = 200000,
         .max_output = 64000,
-        .price = {USD(3), USD(15), USD(0.30), USD(3.75), SEARCH},
+        .price = {USD(3), USD(15), USD(0.30), USD(3.75), FEES},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-11-30 */
         .capabilities = CLAUDE | CAN_FETCH_WEB,
         OVERVIEW("sonnet-4-5"),

@@ -7,6 +7,12 @@
 /* A prompt of more than 200,000 tokens costs twice, its answer one and a half times. */
 #define ABOVE_200K 200000, 200, 150
 
+/* https://ai.google.dev/gemini-api/docs/pricing: from the third generation on 14 dollars for 1,000
+ * searches, before it 35 for 1,000 requests that search. What is free each day is not known here.
+ */
+#define SEARCH .search = USD(0.014)
+#define SEARCH_2 .search_request = USD(0.035)
+
 #define GEMINI                                                                                     \
     (CAN_TOOLS | CAN_SEE_IMAGES | CAN_READ_PDF | CAN_HEAR_AUDIO | CAN_REASON | CAN_FOLLOW_SCHEMA | \
      CAN_SEARCH_WEB | CAN_FETCH_WEB | CAN_CACHE_PROMPT)
@@ -22,7 +28,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 4 Argon",
         .context_window = 1048576, /* prompt and answer together */
         .max_output = 65536,       /* recommended; more is possible */
-        .price = {USD(4), USD(20), USD(0.20), NOT_TOLD},
+        .price = {USD(4), USD(20), USD(0.20), NOT_TOLD, SEARCH},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
         .efforts = LEVELS,
         SOURCE(DOCS "generate-content/latest-model", "2026-11-15"),
@@ -32,7 +38,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.8 Flash",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD},
+        .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD, SEARCH},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
         .efforts = LEVELS,
         PRICE_LIST("2026-11-15"),
@@ -42,7 +48,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.7 Flash",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD},
+        .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD, SEARCH},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
         .efforts = LEVELS,
         PRICE_LIST("2026-11-15"),
@@ -52,7 +58,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.6 Flash",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD},
+        .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD, SEARCH},
         .capabilities = GEMINI_3,
         .efforts = LEVELS_OF_FLASH,
         PRICE_LIST("2026-11-15"),
@@ -62,7 +68,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.5 Flash",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(1.50), USD(9), USD(0.15), NOT_TOLD},
+        .price = {USD(1.50), USD(9), USD(0.15), NOT_TOLD, SEARCH},
         .capabilities = GEMINI_3,
         .efforts = LEVELS_OF_FLASH,
         PRICES("2026-08-08"),
@@ -72,7 +78,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.5 Flash-Lite",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(0.30), USD(2.50), USD(0.03), NOT_TOLD},
+        .price = {USD(0.30), USD(2.50), USD(0.03), NOT_TOLD, SEARCH},
         .capabilities = GEMINI_3,
         .efforts = LEVELS_OF_FLASH,
         PRICES("2026-08-08"),
@@ -82,7 +88,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.1 Flash-Lite",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(0.25), USD(1.50), USD(0.025), NOT_TOLD},
+        .price = {USD(0.25), USD(1.50), USD(0.025), NOT_TOLD, SEARCH},
         .capabilities = GEMINI_3,
         .efforts = LEVELS_OF_FLASH,
         PRICES("2026-08-08"),
@@ -92,7 +98,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.1 Pro",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(2), USD(12), USD(0.20), NOT_TOLD, ABOVE_200K},
+        .price = {USD(2), USD(12), USD(0.20), NOT_TOLD, ABOVE_200K, SEARCH},
         .lifecycle = LIFECYCLE_PREVIEW,
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
         .efforts = LEVELS,
@@ -103,7 +109,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 2.5 Pro",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(1.25), USD(10), USD(0.125), NOT_TOLD, ABOVE_200K},
+        .price = {USD(1.25), USD(10), USD(0.125), NOT_TOLD, ABOVE_200K, SEARCH_2},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = GEMINI | REASONS_ALWAYS,
         PRICES("2026-08-08"),
@@ -113,7 +119,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 2.5 Flash",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(0.30), USD(2.50), USD(0.03), NOT_TOLD},
+        .price = {USD(0.30), USD(2.50), USD(0.03), NOT_TOLD, SEARCH_2},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = GEMINI,
         PRICES("2026-08-08"),
@@ -123,7 +129,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 2.5 Flash-Lite",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(0.10), USD(0.40), USD(0.01), NOT_TOLD},
+        .price = {USD(0.10), USD(0.40), USD(0.01), NOT_TOLD, SEARCH_2},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = GEMINI,
         PRICES("2026-08-08"),

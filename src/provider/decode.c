@@ -1,6 +1,7 @@
 /* decode.c - from response bytes to protocol events, whatever the framing. */
 #include "provider/decode.h"
 
+#include "base/quoted.h"
 #include "base/utf8.h"
 #include "provider/aws_event.h"
 #include "provider/error_body.h"
@@ -212,6 +213,7 @@ static struct err *take_event(struct decoder *d, struct str type, struct str dat
         d->on_event(d->self, type, data);
     if (!str_eq(str_trim(data), S("[DONE]")))
         TRY(parse_event(d, data, &event));
+    d->has_spoken = d->has_spoken || (event && d->protocol->is_event(type, event));
     return d->protocol->event(&d->decode, type, event);
 }
 
@@ -330,10 +332,19 @@ static void sniff(struct decoder *d)
         d->framing = FRAMING_SSE;
 }
 
+static void keep_beginning(struct decoder *d, struct str bytes)
+{
+    size_t n = MIN(bytes.n, sizeof d->beginning - d->n_beginning);
+
+    memcpy(d->beginning + d->n_beginning, bytes.p, n);
+    d->n_beginning += n;
+}
+
 static struct err *feed_known(struct decoder *d, struct str bytes)
 {
     switch (d->framing) {
     case FRAMING_SSE:
+        keep_beginning(d, bytes);
         return drain_sse(d, bytes);
     case FRAMING_NDJSON:
         return drain_lines(d, bytes);
@@ -413,6 +424,44 @@ size_t decoder_progress(const struct decoder *d)
 
 /* --- the end --- */
 
+/* Is the first line one of a stream of events, as far as it has come? */
+static bool begins_as_stream(struct str text)
+{
+    static const char *const fields[] = {":", "data:", "event:", "id:", "retry:"};
+
+    if (str_starts(text, S("\xEF\xBB\xBF")))
+        text = str_skip(text, 3);
+    text = str_trim(text);
+    for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+        if (str_starts(text, str_of(fields[i])) || str_starts(str_of(fields[i]), text))
+            return true;
+    return false;
+}
+
+/* What came is whole, but nothing of it is of this protocol: the next attempt would get the same.
+ */
+static struct err *foreign_error(const struct decoder *d)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str text = utf8_truncate(str_trim(str_make(d->beginning, d->n_beginning)), 40);
+
+    if (d->n_events || d->framing != FRAMING_SSE)
+        return err_hint(err_new(ERR_BAD_RESPONSE, "the answer has nothing of the protocol %s",
+                                d->protocol->name),
+                        "check the base URL, and \"type\" of the profile");
+    return err_hint(err_new(ERR_BAD_RESPONSE,
+                            "the answer is neither JSON nor a stream of events: %" STR_FMT,
+                            STR_ARG(quoted(&a, text))),
+                    "check the base URL: it must lead to the API");
+}
+
+static bool is_foreign(const struct decoder *d)
+{
+    if (d->n_events)
+        return !d->has_spoken;
+    return d->framing == FRAMING_SSE && !begins_as_stream(str_make(d->beginning, d->n_beginning));
+}
+
 static struct err *end_json(struct decoder *d)
 {
     struct str text = strbuf_str(&d->whole);
@@ -433,8 +482,12 @@ static struct err *end_json(struct decoder *d)
                        where.column, where.reason);
     if (body->type != JSON_ARRAY)
         return d->protocol->body(&d->decode, body);
-    json_each (event, body)
+    json_each (event, body) {
+        d->has_spoken = d->has_spoken || d->protocol->is_event(DECODE_PLAIN_TYPE, event);
         TRY(d->protocol->event(&d->decode, DECODE_PLAIN_TYPE, event));
+    }
+    if (!d->has_spoken)
+        return foreign_error(d);
     return d->protocol->end ? d->protocol->end(&d->decode) : NULL;
 }
 
@@ -466,6 +519,8 @@ static struct err *end(struct decoder *d)
         return NULL;
     if (d->framing == FRAMING_SSE && d->decode.reply->n_parts == 0 && is_web_page(d))
         return web_page_error(d->status);
+    if (is_foreign(d))
+        return foreign_error(d);
     return err_new(ERR_NETWORK, "the stream ended before the answer was complete");
 }
 

@@ -4,8 +4,8 @@
  * The framing is told from the first bytes, that of AWS from the content type. A response of an
  * error status is collected and classified. Bytes may come in pieces of any size; the result is the
  * same. A stream that stops before the provider said its last word is ERR_NETWORK, never a normal
- * end; one that breaks after it is an answer. What cannot be read, or passes a limit, is
- * ERR_BAD_RESPONSE.
+ * end; one that breaks after it is an answer. What cannot be read, passes a limit or ends without
+ * one event of the protocol is ERR_BAD_RESPONSE.
  *
  * Reading costs time and memory in proportion to the bytes, whatever they are. */
 #ifndef KEEL_PROVIDER_DECODE_H
@@ -44,6 +44,9 @@ struct decoder {
     size_t line_start, line_end; /* of its first line; 0: the end has not come */
     bool is_object;              /* that line begins with '{' */
     size_t n_events, max_events;
+    bool has_spoken;    /* one of them was the protocol's */
+    char beginning[60]; /* of a stream */
+    size_t n_beginning;
     const char *overflow_words, *delay_words, *media_words; /* the vendor's; may be NULL */
     bool is_spoilt;                                         /* by what came after the end */
     bool is_web_page;                                       /* the stream began like one */

@@ -197,6 +197,34 @@ struct err *body_messages(struct body *b, const struct run_writer *w)
     return NULL;
 }
 
+/* --- schemas --- */
+
+void told_schema_init(struct told_schema *t, const struct model_request *r)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    size_t n = r->n_messages;
+
+    strbuf_add_cstr(&text, "[When the work is done, answer with one JSON value that fits this JSON "
+                           "Schema, and with nothing else:\n");
+    json_write(&text, r->output_schema);
+    strbuf_add_char(&text, ']');
+    *t = (struct told_schema){.request = *r, .message = message_new(ROLE_USER, S("schema"))};
+    message_add_text(t->message, strbuf_str(&text));
+    t->messages = mem_alloc((n + 1) * sizeof(struct message *));
+    if (n)
+        memcpy(t->messages, r->messages, n * sizeof(struct message *));
+    t->messages[n] = t->message;
+    t->request.messages = t->messages;
+    t->request.n_messages = n + 1;
+}
+
+void told_schema_done(struct told_schema *t)
+{
+    message_unref(t->message);
+    mem_free(t->messages);
+    *t = (struct told_schema){0};
+}
+
 /* --- media --- */
 
 static bool is_id_char(char c)

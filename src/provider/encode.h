@@ -75,6 +75,18 @@ void jw_tool_schema(struct json_writer *w, const struct tool_def *t);
  * way down, are all required and without others beside them? */
 bool schema_is_strict(const struct json *schema);
 
+/* A request that tells its schema in a message of the user's at the end, for APIs that take none in
+ * a field. No later request has that message: so system text and conversation stay as they are,
+ * whichever prompt of a session wants a schema. */
+struct told_schema {
+    struct model_request request; /* borrows of the one that it was made of */
+    struct message *message;
+    const struct message **messages;
+};
+void told_schema_init(struct told_schema *t, const struct model_request *r);
+void told_schema_done(struct told_schema *t);
+DEFINE_AUTO_VAL(told_schema, told_schema_done)
+
 /* The domains that the search of a request is limited to: true where there are any that the vendor
  * takes. jw_search_domains() writes them as one member, since APIs take either those that are
  * allowed or those that are not. */

@@ -87,17 +87,18 @@ static double take_time(struct str *text)
     static const struct {
         const char *unit;
         double ms;
-    } units[] = {{"ms", 1}, {"h", 3600000}, {"m", 60000}, {"s", 1000}};
-    size_t n = 0;
+    } units[] = {{"ms", 1}, {"milli", 1}, {"h", 3600000}, {"m", 60000}, {"s", 1000}};
+    size_t n = 0, unit;
     double value;
 
     while (n < text->n && n < 20 && strchr("0123456789.", text->p[n]))
         n++;
     if (n == 0 || !str_to_double(str_slice(*text, 0, n), &value) || !(value >= 0))
         return -1;
+    unit = n + (n < text->n && text->p[n] == ' '); /* "11s" and "11 seconds" */
     for (size_t i = 0; i < ARRAY_LEN(units); i++)
-        if (str_starts(str_skip(*text, n), str_of(units[i].unit))) {
-            *text = str_skip(*text, n + strlen(units[i].unit));
+        if (str_starts(str_skip(*text, unit), str_of(units[i].unit))) {
+            *text = str_skip(*text, unit + strlen(units[i].unit));
             return MIN(value * units[i].ms, MAX_DELAY_MS);
         }
     return -1;

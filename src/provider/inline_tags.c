@@ -1,19 +1,34 @@
 /* inline_tags.c - splits a stream of text at the tags of reasoning and calls. */
 #include "provider/inline_tags.h"
 
-#include "base/json.h"
+#include "provider/inline_call.h"
 
-#define CALL_BEGIN "<tool_call>"
 #define CALL_END "</tool_call>"
+#define MISTRAL "[TOOL_CALLS]"
 
 static const struct inline_tag {
     const char *text;
     int from, to;
 } tags[] = {
     {"<think>", INLINE_TEXT, INLINE_THOUGHT},     {"<thinking>", INLINE_TEXT, INLINE_THOUGHT},
-    {CALL_BEGIN, INLINE_TEXT, INLINE_CALL},       {"</think>", INLINE_THOUGHT, INLINE_TEXT},
+    {"<tool_call>", INLINE_TEXT, INLINE_CALL},    {"</think>", INLINE_THOUGHT, INLINE_TEXT},
     {"</thinking>", INLINE_THOUGHT, INLINE_TEXT}, {CALL_END, INLINE_CALL, INLINE_TEXT},
+    {MISTRAL, INLINE_TEXT, INLINE_CALL},          {"<|python_tag|>", INLINE_TEXT, INLINE_CALL},
+    {"</think>", INLINE_TEXT, INLINE_TEXT},
 };
+
+/* Thoughts, and calls without an end of their own, begin a line. An end of thoughts that had no
+ * beginning is the first tag of all, and nobody quotes it. */
+static bool may_stand_here(const struct inline_tags *t, const struct inline_tag *tag)
+{
+    if (tag->from != (int)t->within)
+        return false;
+    if (tag->from == tag->to)
+        return !t->is_behind && t->has_said && t->last != '`' && t->last != '"' && t->last != '\'';
+    if (tag->to == INLINE_CALL)
+        return str_is(str_of(tag->text), "<tool_call>") || !t->has_word;
+    return tag->to != INLINE_THOUGHT || !t->has_word;
+}
 
 /* The tag that the text begins with. NULL, and *ret_is_part: it may be one when more has come. */
 static const struct inline_tag *find_tag(const struct inline_tags *t, struct str text,
@@ -23,7 +38,7 @@ static const struct inline_tag *find_tag(const struct inline_tags *t, struct str
     for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
         struct str tag = str_of(tags[i].text);
 
-        if (tags[i].from != (int)t->within || (tags[i].to == INLINE_THOUGHT && t->has_word))
+        if (!may_stand_here(t, &tags[i]))
             continue;
         if (str_starts(text, tag))
             return &tags[i];
@@ -40,6 +55,7 @@ static bool is_blank(char c)
 /* Keeps track of lines and fences. A fence of one kind is closed by its own kind only. */
 static void note_char(struct inline_tags *t, char c)
 {
+    t->last = c;
     if (c == '\n') {
         t->has_word = false;
         t->n_marks = 0;
@@ -53,6 +69,7 @@ static void note_char(struct inline_tags *t, char c)
         t->n_marks = 0;
     }
     t->has_word |= !is_blank(c);
+    t->has_said |= !is_blank(c);
 }
 
 /* --- what stands between the tags --- */
@@ -99,7 +116,7 @@ static struct err *give_up_call(struct inline_tags *t, struct reply *r, struct s
 
     t->within = INLINE_TEXT;
     t->n_call = 0;
-    TRY(add_words(t, r, PART_TEXT, S(CALL_BEGIN)));
+    TRY(add_words(t, r, PART_TEXT, str_of(t->opening)));
     TRY(add_words(t, r, PART_TEXT, call));
     return add_words(t, r, PART_TEXT, end);
 }
@@ -117,31 +134,36 @@ static struct err *keep_call(struct inline_tags *t, struct reply *r, struct str 
     return NULL;
 }
 
-/* {"name": "...", "arguments": {...}} */
 static struct err *end_call(struct inline_tags *t, struct reply *r, struct arena *scratch,
                             struct str end)
 {
-    struct str text = str_trim(str_make(t->call, t->n_call)), name;
-    const struct json *args;
-    struct json_where where;
-    struct json *call = NULL;
-    size_t index;
+    struct str text = str_make(t->call, t->n_call);
+    struct inline_calls calls;
 
-    if (!json_parse_at(scratch, text, JSON_REPAIR_UTF8, &call, &where))
-        call = NULL;
-    name = json_get_text(call, "name");
-    args = json_get(call, json_has(call, "arguments") ? "arguments" : "parameters");
-    if (name.n == 0 || (args && !json_is(args, JSON_OBJECT) && !json_is(args, JSON_STRING)))
+    if (!inline_calls_read(scratch, text, strcmp(t->opening, MISTRAL) == 0, &calls))
         return give_up_call(t, r, end);
     t->within = INLINE_TEXT;
     t->n_call = 0;
     t->has_begun = false;
     reply_close_text(r);
-    TRY(reply_begin(r, PART_TOOL_CALL, (struct str){0}, name, &index));
-    if (args)
-        TRY(reply_add_args(r, index, json_is(args, JSON_STRING) ? args->text : args->raw));
-    reply_close(r, index);
+    for (size_t i = 0; i < calls.n; i++) {
+        size_t index;
+
+        TRY(reply_begin(r, PART_TOOL_CALL, (struct str){0}, calls.items[i].name, &index));
+        TRY(reply_add_args(r, index, calls.items[i].args));
+        reply_close(r, index);
+    }
     return NULL;
+}
+
+/* All that came so far was thought. */
+static void think_back(struct inline_tags *t, struct reply *r)
+{
+    if (r->n_parts == 1 && reply_part(r, 0)->kind == PART_TEXT) {
+        reply_part(r, 0)->kind = PART_REASONING;
+        reply_close(r, 0);
+    }
+    t->has_begun = false;
 }
 
 static struct err *add_text(struct inline_tags *t, struct reply *r, struct str text)
@@ -161,6 +183,10 @@ static struct err *pass_tag(struct inline_tags *t, struct reply *r, struct arena
     t->is_behind = true;
     if (tag->from == INLINE_CALL)
         return end_call(t, r, scratch, S(CALL_END));
+    if (tag->from == tag->to)
+        think_back(t, r);
+    if (tag->to == INLINE_CALL)
+        t->opening = tag->text;
     t->within = tag->to;
     t->has_begun = tag->to == INLINE_CALL && t->has_begun;
     return NULL;
@@ -180,7 +206,8 @@ struct err *inline_tags_feed(struct inline_tags *t, struct reply *r, struct aren
         t->n_held = 0;
     }
     for (i = 0; i < text.n; i++) {
-        bool may_begin = text.p[i] == '<' && !(t->within == INLINE_TEXT && t->fence);
+        bool may_begin =
+            (text.p[i] == '<' || text.p[i] == '[') && !(t->within == INLINE_TEXT && t->fence);
         bool is_part = false;
         const struct inline_tag *tag = may_begin ? find_tag(t, str_skip(text, i), &is_part) : NULL;
 

@@ -1,10 +1,14 @@
 /* inline_tags.h - reasoning and calls that a model wrote into its text.
  *
- * Models are trained to put what they think between <think> and </think>, and their calls as JSON
- * between <tool_call> and </tool_call>. Servers turn that into fields of the answer; some local
- * ones do not, and it comes as text. This reads it, in a stream whose pieces may end anywhere.
- * Thinking begins at the start of a line; nothing inside of a code fence is a tag, and what does
- * not read as a call stays text. Pure. */
+ * Models are trained to put what they think between <think> and </think>, and their calls between
+ * <tool_call> and </tool_call>, or at the end of the answer behind [TOOL_CALLS] or <|python_tag|>
+ * (inline_call.h has the forms). Servers turn that into fields of the answer; some local ones do
+ * not, and it comes as text. This reads it, in a stream whose pieces may end anywhere.
+ *
+ * Thinking begins at the start of a line. Some servers put <think> into the prompt, so a first
+ * </think> without it makes reasoning of all that came before: who watched the stream has seen it
+ * as text. Nothing inside of a code fence is a tag, and what does not read as a call stays text.
+ * Pure. */
 #ifndef KEEL_PROVIDER_INLINE_TAGS_H
 #define KEEL_PROVIDER_INLINE_TAGS_H
 
@@ -24,7 +28,10 @@ struct inline_tags {
     bool has_word;    /* this line has something beside white space */
     char fence, mark; /* the fence that is open; what this line began with, n_marks times */
     unsigned n_marks;
-    char *call; /* what stands between the tags of one */
+    bool has_said;       /* the answer: something beside white space and tags */
+    char last;           /* character that was read */
+    const char *opening; /* tag of the call */
+    char *call;          /* what stands behind it */
     size_t n_call, call_room;
     /* Adds text of a kind to the reply: the protocol's way to go on with a part. */
     struct err *(*add)(struct reply *r, enum part_kind kind, struct str text);

@@ -94,6 +94,7 @@ static const struct {
     {"tokens_limit_reached", ERR_CONTEXT_OVERFLOW},
     {"model_max_prompt_tokens_exceeded", ERR_CONTEXT_OVERFLOW},
     {"3051", ERR_CONTEXT_OVERFLOW}, /* Mistral's */
+    {"1261", ERR_CONTEXT_OVERFLOW}, /* Z.ai's */
 
     {"content_filter", ERR_CONTENT_FILTER},
     {"content_policy_violation", ERR_CONTENT_FILTER},

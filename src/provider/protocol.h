@@ -18,7 +18,7 @@ struct dialect {
     bool max_tokens_old_name; /* "max_tokens" instead of "max_completion_tokens" */
     bool no_stream_usage;     /* does not take stream_options.include_usage */
     bool no_parallel_switch;  /* does not take parallel_tool_calls */
-    bool no_json_schema;      /* only {"type":"json_object"}; the schema goes into the prompt */
+    bool no_json_schema;      /* only {"type":"json_object"}; the schema is told in a message */
     bool no_strict_tools;     /* refuses "strict" in tools */
     bool no_custom_tools;     /* a tool that takes free text goes out as a function */
     bool short_call_ids;      /* call ids are nine letters and digits */
@@ -50,7 +50,8 @@ struct dialect {
     unsigned max_search_domains; /* 0: as many as there are */
     bool inline_tags;            /* may leave <think> and <tool_call> in the text; Ollama, too */
     /* openai-responses */
-    bool stores_nothing; /* refuses "store" and "include" */
+    bool stores_nothing;     /* refuses "store" and "include" */
+    bool no_cache_retention; /* keeps prompts as long as it likes */
     /* anthropic-messages */
     bool no_top_level_cache; /* cache_control only on blocks */
     bool bedrock;            /* Amazon Bedrock's paths and fields */
@@ -94,6 +95,8 @@ struct protocol {
      * the provider has said its last word. end() is called once after all bytes of a stream;
      * NULL: nothing to do. */
     void (*begin)(struct decode *d);
+    /* Is this an event as the protocol has them, one that says nothing included? */
+    bool (*is_event)(struct str type, const struct json *event);
     struct err *(*event)(struct decode *d, struct str type, const struct json *event);
     struct err *(*body)(struct decode *d, const struct json *body);
     struct err *(*end)(struct decode *d);

@@ -6,6 +6,7 @@
 #include "provider/catalogue.h"
 #include "provider/vendor.h"
 #include "provider/vendor_files.h"
+#include "provider/vendor_words.h"
 
 #define MODELS(table)                                                                              \
     .models = (table), .n_models = ARRAY_LEN(table), .catalogue_status = CATALOGUE_FALLBACK
@@ -27,7 +28,7 @@ const struct vendor vendors[] = {
         .auth = AUTH_X_API_KEY,
         .default_model = "claude-sonnet-5-5",
         .families = "fable opus sonnet haiku",
-        .overflow_words = "prompt is too long|exceed context limit",
+        .overflow_words = ANTHROPIC_TOO_LONG,
         .has_web_search = true,
         .has_web_fetch = true,
         ANTHROPIC_FILES,
@@ -47,8 +48,8 @@ const struct vendor vendors[] = {
         .base_url_env = "OPENAI_BASE_URL",
         .key_env = "OPENAI_API_KEY",
         .default_model = "gpt-6.1-sol",
-        .overflow_words = "exceeds the context window|maximum context length is",
-        .delay_words = "try again in ",
+        .overflow_words = OPENAI_TOO_LONG,
+        .delay_words = OPENAI_DELAY,
         .has_web_search = true,
         OPENAI_FILES,
         .models_path = "/models",
@@ -68,7 +69,8 @@ const struct vendor vendors[] = {
         .key_env = "GEMINI_API_KEY GOOGLE_API_KEY",
         .auth = AUTH_X_GOOG_API_KEY,
         .default_model = "gemini-3.8-flash",
-        .overflow_words = "input token count*exceeds the maximum",
+        .overflow_words = GEMINI_TOO_LONG,
+        .delay_words = GEMINI_DELAY,
         .has_web_search = true,
         .has_web_fetch = true,
         GEMINI_FILES,
@@ -98,7 +100,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .reasoning_replay = REPLAY_REASONING_CONTENT, /* demanded behind tool calls */
             },
-        .overflow_words = "maximum context length is",
+        .overflow_words = OPENAI_TOO_LONG,
         .models_path = "/models",
         .api_key_url = "https://platform.deepseek.com/api_keys",
         .console_url = "https://platform.deepseek.com",
@@ -126,10 +128,8 @@ const struct vendor vendors[] = {
                 .cache_marks = true,
                 .reports_cost = true,
             },
-        .overflow_words = "maximum context length is|prompt is too long|"
-                          "exceeds the context window|"
-                          "input token count*exceeds the maximum|maximum prompt length is",
-        .delay_words = "try again in ",
+        .overflow_words = ROUTER_TOO_LONG,
+        .delay_words = ROUTER_DELAY,
         ROUTER_FILES,
         .models_path = "/models",
         .api_key_url = "https://openrouter.ai/settings/keys",
@@ -151,8 +151,8 @@ const struct vendor vendors[] = {
                     .no_custom_tools = true,
                     .least_effort = EFFORT_LOW,
                     .most_effort = EFFORT_HIGH},
-        .overflow_words = "reduce the length of the messages",
-        .delay_words = "try again in ",
+        .overflow_words = GROQ_TOO_LONG,
+        .delay_words = OPENAI_DELAY,
         CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://console.groq.com/keys",
@@ -181,7 +181,7 @@ const struct vendor vendors[] = {
                 .answer_after_tools = true,
                 .reasoning_replay = REPLAY_THINKING_PARTS,
             },
-        .overflow_words = "too large for model with*maximum context length",
+        .overflow_words = MISTRAL_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://console.mistral.ai/api-keys",
@@ -201,10 +201,11 @@ const struct vendor vendors[] = {
         .key_env = "XAI_API_KEY",
         .default_model = "grok-4.7",
         .dialect = {.no_custom_tools = true,
+                    .no_cache_retention = true,
                     .least_effort = EFFORT_LOW,
                     .blocked_domains = "excluded_domains",
                     .max_search_domains = 5},
-        .overflow_words = "maximum prompt length is",
+        .overflow_words = XAI_TOO_LONG,
         .has_web_search = true,
         OPENAI_FILES,
         .models_path = "/models",
@@ -231,8 +232,7 @@ const struct vendor vendors[] = {
                 .no_custom_tools = true,
                 .takes_top_k = true,
             },
-        .overflow_words = "tokens + `max_new_tokens` must be|maximum context length is|"
-                          "longer than the model's context length",
+        .overflow_words = TOGETHER_TOO_LONG "|" VLLM_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://api.together.ai/settings/api-keys",
@@ -258,7 +258,7 @@ const struct vendor vendors[] = {
                 .takes_top_k = true,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
-        .overflow_words = "prompt is too long|maximum context length",
+        .overflow_words = FIREWORKS_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://app.fireworks.ai/settings/users/api-keys",
@@ -276,6 +276,7 @@ const struct vendor vendors[] = {
         .base_url_env = "CEREBRAS_BASE_URL",
         .key_env = "CEREBRAS_API_KEY",
         .dialect = {.no_custom_tools = true, .no_strict_tools = true, .most_effort = EFFORT_HIGH},
+        .overflow_words = GROQ_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
         .console_url = "https://cloud.cerebras.ai",
@@ -300,6 +301,8 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .reasoning_replay = REPLAY_REASONING_CONTENT, /* demanded within a turn */
             },
+        .overflow_words = MOONSHOT_TOO_LONG,
+        .delay_words = MOONSHOT_DELAY,
         CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://platform.moonshot.ai/console/api-keys",
@@ -326,6 +329,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
+        .overflow_words = ZAI_TOO_LONG,
         CHAT_FILES,
         .api_key_url = "https://z.ai/manage-apikey/apikey-list",
         .console_url = "https://z.ai",
@@ -353,6 +357,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_ENABLE_THINKING,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
+        .overflow_words = DASHSCOPE_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
         .console_url = "https://modelstudio.console.alibabacloud.com",
@@ -377,6 +382,8 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_OBJECT,
                 .reasoning_replay = REPLAY_REASONING_DETAILS,
             },
+        .overflow_words = ROUTER_TOO_LONG,
+        .delay_words = ROUTER_DELAY,
         ROUTER_FILES,
         .models_path = "/models",
         .console_url = "https://vercel.com/ai-gateway",
@@ -400,6 +407,8 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
+        .overflow_words = ROUTER_TOO_LONG,
+        .delay_words = ROUTER_DELAY,
         CHAT_FILES,
         .models_path = "/models",
         .api_key_url = "https://huggingface.co/settings/tokens",
@@ -425,6 +434,9 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
+        .overflow_words =
+            COPILOT_TOO_LONG "|" OPENAI_TOO_LONG "|" ANTHROPIC_TOO_LONG "|" GEMINI_TOO_LONG,
+        .delay_words = OPENAI_DELAY,
         OPENAI_FILES,
         .models_path = "/models",
         .console_url = "https://github.com/settings/copilot",
@@ -446,6 +458,7 @@ const struct vendor vendors[] = {
         .model_env = "ANTHROPIC_MODEL",
         .auth = AUTH_AWS,
         .dialect = {.bedrock = true, .no_top_level_cache = true},
+        .overflow_words = BEDROCK_TOO_LONG,
         ANTHROPIC_FILES,
         .console_url = "https://console.aws.amazon.com/bedrock",
         .official_url = "https://docs.aws.amazon.com/bedrock/",
@@ -466,6 +479,8 @@ const struct vendor vendors[] = {
         .key_env = "",
         .auth = AUTH_GOOGLE,
         .dialect = {.vertex = true},
+        .overflow_words = GEMINI_TOO_LONG,
+        .delay_words = GEMINI_DELAY,
         .has_web_search = true,
         GEMINI_FILES,
         .console_url = "https://console.cloud.google.com/vertex-ai",
@@ -488,6 +503,7 @@ const struct vendor vendors[] = {
         .model_env = "ANTHROPIC_MODEL",
         .auth = AUTH_GOOGLE,
         .dialect = {.vertex = true, .no_top_level_cache = true},
+        .overflow_words = ANTHROPIC_TOO_LONG,
         ANTHROPIC_FILES,
         .console_url = "https://console.cloud.google.com/vertex-ai",
         .official_url = "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models",
@@ -508,8 +524,8 @@ const struct vendor vendors[] = {
         .key_env = "AZURE_OPENAI_API_KEY",
         .token_env = "AZURE_OPENAI_AD_TOKEN",
         .auth = AUTH_API_KEY,
-        .overflow_words = "exceeds the context window|maximum context length is",
-        .delay_words = "try again in ",
+        .overflow_words = OPENAI_TOO_LONG,
+        .delay_words = AZURE_DELAY,
         OPENAI_FILES,
         .models_path = "/models",
         .console_url = "https://portal.azure.com",
@@ -534,6 +550,8 @@ const struct vendor vendors[] = {
         .token_env = "AZURE_OPENAI_AD_TOKEN",
         .auth = AUTH_API_KEY,
         .dialect = {.deployments = true, .no_custom_tools = true},
+        .overflow_words = OPENAI_TOO_LONG,
+        .delay_words = AZURE_DELAY,
         OPENAI_FILES,
         .console_url = "https://portal.azure.com",
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/openai/",
@@ -552,6 +570,8 @@ const struct vendor vendors[] = {
         .key_env = "ANTHROPIC_FOUNDRY_API_KEY",
         .model_env = "ANTHROPIC_MODEL",
         .auth = AUTH_X_API_KEY,
+        .overflow_words = ANTHROPIC_TOO_LONG,
+        .delay_words = AZURE_DELAY,
         ANTHROPIC_FILES,
         .console_url = "https://ai.azure.com",
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/",
@@ -570,9 +590,7 @@ const struct vendor vendors[] = {
         .key_env = "OLLAMA_API_KEY", /* for https://ollama.com */
         .key_need = KEY_OPTIONAL,
         .dialect = {.inline_tags = true},
-        .overflow_words = "exceeds the context length|exceeded max context length|"
-                          "exceeds the available context size|"
-                          "exceeds maximum context length",
+        .overflow_words = OLLAMA_TOO_LONG,
         OLLAMA_FILES,
         .models_path = "/api/tags",
         .api_key_url = "https://ollama.com/settings/keys",
@@ -599,8 +617,7 @@ const struct vendor vendors[] = {
                 .takes_top_k = true,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
-        .overflow_words = "exceeds the available context size|exceeds context size|"
-                          "context size has been exceeded",
+        .overflow_words = LLAMA_CPP_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
         .official_url = "https://github.com/ggml-org/llama.cpp",
@@ -624,9 +641,7 @@ const struct vendor vendors[] = {
                 .takes_top_k = true,
                 .reasoning_replay = REPLAY_REASONING_FIELD,
             },
-        .overflow_words = "maximum context length is|"
-                          "longer than the maximum model length|"
-                          "is longer than the model's context|maximum input length of",
+        .overflow_words = VLLM_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
         .official_url = "https://docs.vllm.ai",
@@ -651,9 +666,7 @@ const struct vendor vendors[] = {
                 .no_custom_tools = true,
                 .takes_top_k = true,
             },
-        .overflow_words = "greater than the context length|context the overflows|"
-                          "context overflow|loaded with context length of only|"
-                          "exceeds the available context size|reached context length",
+        .overflow_words = LMSTUDIO_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
         .official_url = "https://lmstudio.ai/docs",
@@ -676,6 +689,8 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
+        .overflow_words = ANY_TOO_LONG,
+        .delay_words = ROUTER_DELAY,
         ROUTER_FILES,
         .models_path = "/models",
         .official_url = "https://docs.litellm.ai",
@@ -699,20 +714,8 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
             },
-        .overflow_words = "maximum context length is|"
-                          "longer than the maximum model length|"
-                          "is longer than the model's context|maximum input length of|"
-                          "exceeds the available context size|exceeds context size|"
-                          "context size has been exceeded|"
-                          "greater than the context length|context the overflows|"
-                          "context overflow|loaded with context length of only|"
-                          "reached context length|exceeds the context length|"
-                          "exceeded max context length|exceeds maximum context length|"
-                          "prompt is too long|exceeds the context window|"
-                          "input token count*exceeds the maximum|"
-                          "maximum prompt length is|tokens + `max_new_tokens` must be|"
-                          "longer than the model's context length",
-        .delay_words = "try again in ",
+        .overflow_words = ANY_TOO_LONG,
+        .delay_words = ROUTER_DELAY,
         ROUTER_FILES,
         .models_path = "/models",
         .setup_prompt = "Set KEEL_BASE_URL to the address of the server, with its /v1",

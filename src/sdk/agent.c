@@ -184,7 +184,6 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->plan.reasoning_budget = options->reasoning_budget;
     a->wait_background_ms = options->wait_background_ms;
     a->stops_background = options->stops_background;
-    a->plan.cache = PROMPT_CACHE_SHORT;
     a->hooks.on_notice = options->on_notice;
     a->hooks.self = options->notice_self;
     return agent_hooks_open(a);

@@ -6,6 +6,28 @@
 #include "sys/loop.h"
 #include "sys/work.h"
 
+/* --- caches --- */
+
+static struct err *read_cache(const struct settings *s, struct arena *a,
+                              enum prompt_cache *ret_cache)
+{
+    static const char *const words[] = {
+        [PROMPT_CACHE_OFF] = "off", [PROMPT_CACHE_SHORT] = "5m", [PROMPT_CACHE_LONG] = "1h"};
+    struct str word = settings_text(s, "promptCache", a);
+
+    *ret_cache = PROMPT_CACHE_SHORT;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        if (str_is(word, words[i])) {
+            *ret_cache = (enum prompt_cache)i;
+            return NULL;
+        }
+    if (word.n == 0)
+        return NULL;
+    return err_hint(
+        err_new(ERR_VALIDATION, "promptCache: nothing is called \"%" STR_FMT "\"", STR_ARG(word)),
+        "one of: 5m, 1h, off");
+}
+
 /* --- prices --- */
 
 static void take_price(const struct json *prices, const char *name, int64_t *price)
@@ -16,12 +38,21 @@ static void take_price(const struct json *prices, const char *name, int64_t *pri
         *price = microcents;
 }
 
+/* What is kept for an hour may cost more to write. */
+static struct price priced_for(struct price price, enum prompt_cache cache)
+{
+    if (cache == PROMPT_CACHE_LONG && price.long_cache_percent && price.cache_write > 0)
+        price.cache_write = price.cache_write / 100 * price.long_cache_percent;
+    return price;
+}
+
 /* What the operator says about a model wins over the catalogue, number by number. Prices are
  * listed under vendor/model or profile/model. */
-static struct price price_of(const struct settings *s, const struct profile *p, struct arena *a)
+static struct price price_of(const struct settings *s, const struct profile *p,
+                             enum prompt_cache cache, struct arena *a)
 {
     const struct json *pricing = settings_get(s, "pricing");
-    struct price price = p->info.price;
+    struct price price = priced_for(p->info.price, cache);
     const struct json *prices = json_get_str(
         pricing, arena_format(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(p->id), STR_ARG(p->model)));
 
@@ -98,7 +129,7 @@ static struct target target_of(struct agent *a, const struct profile *p,
         .provider = provider,
         .model = p->model,
         .info = p->info_is_known ? &p->info : NULL,
-        .price = price_of(s, p, &a->arena),
+        .price = price_of(s, p, a->plan.cache, &a->arena),
         .max_attempts = p->max_attempts,
         .backoff = {p->backoff.first_ms, p->backoff.max_ms},
         .window = p->info.context_window,
@@ -154,6 +185,7 @@ struct err *agent_add_targets(struct agent *a, const struct agent_options *optio
     if (n >= CHAIN_MAX_TARGETS)
         return err_new(ERR_VALIDATION, "there are %zu fallback models; %d is the most", n,
                        CHAIN_MAX_TARGETS - 1);
+    TRY(read_cache(a->runtime->settings, &a->arena, &a->plan.cache));
     a->lookups = ARENA_ARRAY(&a->arena, CHAIN_MAX_TARGETS, struct model_lookup);
     a->asks_runtime = !options->provider;
     targets[0] = first_target(a, options->provider);

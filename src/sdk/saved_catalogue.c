@@ -20,6 +20,9 @@ static const struct {
     {"longFrom", offsetof(struct price, long_from), 0},
     {"longInputPercent", offsetof(struct price, long_input_percent), 0},
     {"longOutputPercent", offsetof(struct price, long_output_percent), 0},
+    {"search", offsetof(struct price, search), 0},
+    {"longCachePercent", offsetof(struct price, long_cache_percent), 0},
+    {"searchRequest", offsetof(struct price, search_request), 0},
 };
 
 static int64_t *price_member(struct price *p, size_t i)

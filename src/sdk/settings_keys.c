@@ -49,6 +49,8 @@ const struct setting_key setting_keys[] = {
      .help = "all waits between the requests of a round together (600), as --retry-seconds"},
     {"maxTurns", SETTING_INTEGER,
      .help = "requests with tools for one prompt, as --max-turns; 0: no limit (0)"},
+    {"promptCache", SETTING_STRING,
+     .help = "how long a provider keeps what it has read of a prompt: 5m, 1h or off (5m)"},
     {"pricing", SETTING_OBJECT, .help = "USD per million tokens: vendor/model to prices"},
     {"pricing.*", SETTING_OBJECT, .help = "one model's prices"},
     {"pricing.*.input", SETTING_NUMBER, .help = "USD per million input tokens"},

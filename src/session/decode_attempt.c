@@ -18,7 +18,8 @@ static const struct price *get_price(struct decoding *d)
                         .long_from = json_int_or(json_at(v, 4), 0),
                         .long_input_percent = json_int_or(json_at(v, 5), 0),
                         .long_output_percent = json_int_or(json_at(v, 6), 0),
-                        .search = json_int_or(json_at(v, 7), 0)};
+                        .search = json_int_or(json_at(v, 7), 0),
+                        .search_request = json_int_or(json_at(v, 8), 0)};
     return p;
 }
 

@@ -82,6 +82,7 @@ struct err *codec_get_failure(struct decoding *d)
     e = err_new(kind, "%" STR_FMT, STR_ARG(json_get_text(v, "message")));
     if (json_get_text(v, "hint").n)
         e = err_hint(e, "%" STR_FMT, STR_ARG(json_get_text(v, "hint")));
+    e->peer_status = (int)json_int_or(json_get(v, "httpStatus"), 0);
     if (json_has(v, "refusedMedia"))
         e = err_refuse_media(e, arena_cstr(d->arena, json_get_text(v, "refusedMedia")));
     err_free(d->reader->error);

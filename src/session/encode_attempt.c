@@ -11,13 +11,15 @@ static void put_price(struct encoding *c, const struct price *p)
     jw_int(&c->json, p->output);
     jw_int(&c->json, p->cache_read);
     jw_int(&c->json, p->cache_write);
-    if (p->long_from || p->search) {
+    if (p->long_from || p->search || p->search_request) {
         jw_int(&c->json, p->long_from);
         jw_int(&c->json, p->long_input_percent);
         jw_int(&c->json, p->long_output_percent);
     }
-    if (p->search)
+    if (p->search || p->search_request)
         jw_int(&c->json, p->search);
+    if (p->search_request)
+        jw_int(&c->json, p->search_request);
     jw_end_array(&c->json);
 }
 

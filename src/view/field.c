@@ -99,6 +99,8 @@ void field_failure(struct json_writer *w, const char *key, const struct err *e)
     field_error(w, "message", e);
     if (hint)
         jw_kv_str(w, "hint", str_of(hint));
+    if (e->peer_status)
+        jw_kv_int(w, "httpStatus", e->peer_status);
     if (e->refused_media)
         jw_kv_str(w, "refusedMedia", str_of(e->refused_media));
     jw_kv_bool(w, "retryable", err_is_retryable(e));

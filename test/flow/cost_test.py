@@ -10,6 +10,7 @@ import signal
 import scripted
 from agent import AgentTest, Call, Turn, answered_by
 from scripted import ANTHROPIC, BY_NAME, HANG_UP, for_each_protocol, json_answer
+from web_model_test import USAGE, XAI, found
 
 CHAT = BY_NAME["openai-chat"]
 
@@ -50,6 +51,90 @@ class CostTest(AgentTest):
     def run_json(self, protocol, provider, *arguments, **run):
         return self.run_agent(protocol, provider, "--output-format", "json", *arguments, "hi",
                               **run)
+
+
+class Searches(CostTest):
+    """Searches that the provider makes itself have a price of their own."""
+
+    # dollars a million tokens, and micro-cents for a search, as the vendors document them
+    MODELS = [("openai-responses", "openai/gpt-6.1-sol", (2, 10, 1_000_000)),
+              ("gemini", "gemini/gemini-3.8-flash", (1.5, 7.5, 1_400_000)),
+              ("gemini", "gemini/gemini-2.5-flash", (0.3, 2.5, 3_500_000)),
+              (XAI, "xai/grok-4.5", (2, 6, 500_000))]
+
+    def test_are_counted_and_paid_for(self):
+        self.user_settings({"webSearch": {"provider": "native"}})
+        for protocol, model, prices in self.MODELS:
+            with self.subTest(model):
+                protocol = BY_NAME.get(protocol, protocol)
+                provider = self.provider(found(protocol))
+                result = self.keel("-p", "--model", model, "--output-format", "json", "hi",
+                                   env=protocol.environment(provider))
+                self.assert_status(result, 0)
+                tokens = (USAGE[0] * prices[0] + USAGE[1] * prices[1]) * 100
+                line = self.assert_took(result, tokens + prices[2], (*USAGE, 0))
+                self.assertEqual(line["usage"]["server_tool_use"]["web_search_requests"], 1)
+
+    def test_of_the_tool_are_counted_too(self):
+        protocol = BY_NAME["openai-responses"]
+        provider = self.play(protocol, Turn(Call("WebSearch", query="c arenas")), found(protocol),
+                             Turn("Done."))
+        result = self.keel("-p", "--model", "openai/gpt-6.1-sol", "--output-format", "json",
+                           "--allowedTools", "WebSearch", "hi", env=protocol.environment(provider))
+        self.assert_status(result, 0)
+        self.assertEqual(len(provider.requests), 3)
+        line = self.result(result)
+        self.assertEqual(line["usage"]["server_tool_use"]["web_search_requests"], 1)
+        self.assertGreater(line["total_cost_usd"], decimal.Decimal("0.01"))
+
+
+class PromptCache(CostTest):
+    """How long a prompt is kept, and what that costs."""
+
+    def ask_with(self, word, protocol=ANTHROPIC, model="anthropic/claude-sonnet-5-5"):
+        self.user_settings({"promptCache": word} if word else {})
+        provider = self.play(protocol, Turn("Yes."))
+        result = self.keel("-p", "--model", model, "--output-format", "json", "hi",
+                           env=protocol.environment(provider))
+        return provider, result
+
+    def written(self, word):
+        """What a million tokens cost that are written to the cache."""
+        self.user_settings({"promptCache": word})
+        answer = json_answer({"id": "m", "type": "message", "role": "assistant", "model": "m",
+                              "content": [{"type": "text", "text": "Yes."}],
+                              "stop_reason": "end_turn", "usage": {
+                                  "input_tokens": 0, "output_tokens": 0,
+                                  "cache_creation_input_tokens": 100_000}})
+        provider = self.provider(answer)
+        result = self.keel("-p", "--model", "anthropic/claude-sonnet-5-5", "--output-format", "json",
+                           "hi", env=ANTHROPIC.environment(provider))
+        return self.result(result)["total_cost_usd"] * 10
+
+    def test_anthropic_is_told_how_long(self):
+        for word, want in ((None, {"type": "ephemeral"}), ("5m", {"type": "ephemeral"}),
+                           ("1h", {"type": "ephemeral", "ttl": "1h"}), ("off", None)):
+            provider, result = self.ask_with(word)
+            self.assert_status(result, 0)
+            self.assertEqual(provider.requests[0].json.get("cache_control"), want)
+
+    def test_openai_keeps_it_for_a_day(self):
+        protocol = BY_NAME["openai-responses"]
+        for word, want in (("5m", None), ("1h", "24h")):
+            provider, result = self.ask_with(word, protocol, "openai/gpt-6.1-sol")
+            self.assert_status(result, 0)
+            self.assertEqual(provider.requests[0].json.get("prompt_cache_retention"), want)
+        provider, _ = self.ask_with("1h", XAI, "xai/grok-4.7")
+        self.assertNotIn("prompt_cache_retention", provider.requests[0].json)
+
+    def test_an_hour_costs_more_to_write(self):
+        self.assertEqual(self.written("1h") / self.written("5m"), decimal.Decimal("1.6"))
+
+    def test_another_word_is_refused(self):
+        provider, result = self.ask_with("2h")
+        self.assert_status(result, 2)
+        self.assertIn('promptCache: nothing is called "2h"', result.err)
+        self.assertEqual(provider.requests, [])
 
 
 class Sums(CostTest):

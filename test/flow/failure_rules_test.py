@@ -10,6 +10,9 @@ from agent import AgentTest, Call, Turn
 from scripted import ANTHROPIC, BY_NAME, HANG_UP, Answer, for_each_protocol, json_answer
 
 CHAT = BY_NAME["openai-chat"]
+MISTRAL = scripted.Protocol("openai-chat", scripted.openai_chat, "mistral", "MISTRAL_API_KEY",
+                            "MISTRAL_BASE_URL", "/v1", "/v1/chat/completions", "authorization",
+                            "length")
 LINES = ("--output-format", "stream-json")
 
 
@@ -216,6 +219,21 @@ class TheNextModel(FailureTest):
 
     def test_is_asked_when_the_first_one_wants_to_be_left_alone_for_long(self):
         self.assert_next_asked(*self.ask_two([refusal(429, retry_after="99999999")]), 1)
+
+    @for_each_protocol
+    def test_is_asked_at_once_when_the_first_one_sends_something_else(self, protocol):
+        for nonsense in (Answer([b"this is not json"], content_type="application/json"),
+                         Answer([b"hello there"], content_type="text/plain"),
+                         Answer([b"{}"], content_type="application/json"),
+                         Answer([b"data: {\"foo\":1}\n\ndata: [DONE]\n\n"])):
+            with self.subTest(nonsense.pieces):
+                one, two = self.play(protocol, nonsense), self.play(MISTRAL, Turn("I can."))
+                result = self.run_agent(protocol, one, "--fallback-model", "mistral/n", "hi",
+                                        env=MISTRAL.environment(two))
+                self.assert_status(result, 0)
+                self.assertEqual(result.out, "I can.\n")
+                self.assertEqual((len(one.requests), len(two.requests)), (1, 1))
+                self.assertNotIn("()", result.err)
 
     def test_is_asked_when_the_first_one_has_failed_often_enough(self):
         self.user_settings({"maxAttempts": 2})

@@ -101,6 +101,20 @@ class Tags(FlowTest):
         result = self.ask(provider, "2+2?", protocol=scripted.BY_NAME["ollama"])
         self.assert_answer(result, "Four.")
 
+    def test_thoughts_whose_beginning_stands_in_the_prompt_are_not_the_answer(self):
+        chat = scripted.BY_NAME["openai-chat"]
+        provider = self.provider(chat.answer(["Let me ", "see.\n</thi", "nk>\n\nFour."]))
+        self.user_settings({"providers": {"local": {
+            "type": "vllm", "baseUrl": provider.url + "/v1", "model": "m"}}})
+        result = self.keel("-p", "--model", "local/m", "--output-format", "stream-json",
+                           "--verbose", "2+2?")
+        self.assert_status(result, 0)
+        lines = [json.loads(line) for line in result.out.splitlines()]
+        said = [block for line in lines if line["type"] == "assistant"
+                for block in line["message"]["content"]]
+        self.assertEqual([block["type"] for block in said], ["thinking", "text"])
+        self.assertEqual(lines[-1]["result"], "Four.")
+
 
 if __name__ == "__main__":
     scripted.main()

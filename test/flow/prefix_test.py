@@ -111,6 +111,64 @@ class Prefix(AgentTest):
         self.assertEqual(*bodies)
 
 
+SCHEMA = {"type": "object", "properties": {"x": {"type": "integer"}}, "required": ["x"],
+          "additionalProperties": False}
+# Where the wish for a schema stands; a provider reads the prompt without it.
+SCHEMA_MEMBERS = ("output_config", "response_format", "text", "generationConfig", "format")
+TOLD = "fits this JSON Schema"
+
+
+def prompt_of(request):
+    """What is the prompt: members of the head, and messages, each without a told schema."""
+    head = {key: value for key, value in request.json.items() if key not in SCHEMA_MEMBERS}
+    name = next(name for name in ("messages", "input", "contents") if name in head)
+    messages = head.pop(name)
+    if TOLD in json.dumps(messages[-1]):
+        parts = messages[-1].get("parts", [])
+        messages = messages[:-1] + ([{**messages[-1], "parts": parts[:-1]}] if len(parts) > 1 else [])
+    return head, messages
+
+
+class WithASchema(AgentTest):
+    """One prompt of a session wants its answer in a schema, those before and after it do not."""
+
+    DIALECTS = [("anthropic", "anthropic-messages", "m", False),
+                ("openai", "openai-responses", "m", False), ("groq", "openai-chat", "m", False),
+                ("ollama", "ollama", "m", False), ("gemini", "gemini", "m", False),
+                ("gemini", "gemini", "gemini-2.5-flash", True),
+                ("gemini", "gemini", "gemini-2.5-flash-preview-99", True),
+                ("deepseek", "openai-chat", "m", True), ("moonshot", "openai-chat", "m", True),
+                ("zai", "openai-chat", "m", True), ("dashscope", "openai-chat", "m", True)]
+
+    def check(self, vendor, protocol, model, is_told):
+        provider = self.play(protocol, Turn("Hello."), Turn(Call("Glob", pattern="*.none")),
+                             Turn('{"x": 1}'), Turn("Bye."))
+        self.user_settings({"providers": {"p": {
+            "type": vendor, "baseUrl": provider.url + protocol.prefix, "apiKey": "k",
+            "model": model}}})
+        session = str(uuid.uuid4())
+        for arguments in (["--session-id", session, "one"],
+                          ["-r", session, "--json-schema", json.dumps(SCHEMA), "two"],
+                          ["-r", session, "three"]):
+            self.assert_status(self.keel("-p", "--model", f"p/{model}", *arguments), 0)
+        told = [TOLD in json.dumps(request.json) for request in provider.requests]
+        self.assertEqual(told, [False, is_told, is_told, False])
+        prompts = [prompt_of(request) for request in provider.requests]
+        for (head, messages), (head_after, messages_after) in zip(prompts, prompts[1:]):
+            self.assertEqual(head_after, head)
+            self.assertEqual(messages_after[:len(messages)], messages)
+        self.assertNotIn(TOLD, json.dumps([messages for _, messages in prompts]))
+        if is_told:
+            self.assertNotIn("responseMimeType", json.dumps(provider.requests[1].json))
+        self.assert_taken(protocol, provider)
+        self.assert_status(self.keel("session", "replay", session), 0)
+
+    def test_the_prompt_is_the_same_before_and_after(self):
+        for vendor, name, model, is_told in self.DIALECTS:
+            with self.subTest(vendor, model=model):
+                self.check(vendor, scripted.BY_NAME[name], model, is_told)
+
+
 Sent = collections.namedtuple("Sent", "messages rest record between")
 CHOICE = (r',?"tool_choice":("none"|\{"type":"none"\})'
           r'|,?"toolConfig":\{"functionCallingConfig":\{"mode":"NONE"\}\}')

@@ -46,7 +46,7 @@ def place_of(body, image):
     return None
 
 
-class RefusedMedia(AgentTest):
+class MediaTest(AgentTest):
     def setUp(self):
         super().setUp()
         (self.project / "poison.png").write_bytes(POISON)
@@ -66,6 +66,8 @@ class RefusedMedia(AgentTest):
     def last_texts(self, provider):
         return provider.requests[-1].body.decode()
 
+
+class RefusedMedia(MediaTest):
     @for_each_protocol
     def test_the_turn_goes_on_without_it_and_so_does_the_session(self, protocol):
         provider = self.refusing(protocol, Turn(Call("Read", file_path="poison.png")),
@@ -180,14 +182,27 @@ class RefusedMedia(AgentTest):
         self.assertEqual(len(provider.requests), 4)
 
     def test_an_error_that_is_not_about_a_file_stays_one(self):
-        (self.project / "poison.png").write_bytes(GOOD)
-        wrong = json_answer({"type": "error", "error": {
-            "type": "invalid_request_error", "message": "messages.1: roles must alternate"}}, 400)
-        provider = self.play(ANTHROPIC, Turn(Call("Read", file_path="good.png")), wrong)
+        """The request without the file is refused as well: the file stays, and the first reason."""
+        left = [self.encode(ANTHROPIC, Turn(Call("Read", file_path="good.png")))]
+        refuses = [True]
+
+        def answer(request):
+            if left:
+                return left.pop()
+            what = "roles must alternate" if holds(request, GOOD) else "something else is wrong"
+            return json_answer({"type": "error", "error": {
+                "type": "invalid_request_error", "message": f"messages.1: {what}"}}, 400) \
+                if refuses else self.encode(ANTHROPIC, Turn("I see it."))
+        provider = self.provider(answer)
         result = self.run_agent(ANTHROPIC, provider, "look")
         self.assert_status(result, 1)
-        self.assertEqual(len(provider.requests), 2)
+        self.assertEqual([holds(request, GOOD) for request in provider.requests],
+                         [False, True, False])
         self.assertIn("roles must alternate", result.err)
+        self.assertNotIn("refused a file", result.err)
+        refuses.clear()
+        self.assertEqual(self.run_agent(ANTHROPIC, provider, "-c", "and now?").out, "I see it.\n")
+        self.assertTrue(holds(provider.requests[-1], GOOD))
 
     def test_a_provider_that_never_takes_it_is_not_asked_for_ever(self):
         always = json_answer(SAY_NOTHING["anthropic-messages"], 400)
@@ -243,6 +258,167 @@ class RefusedMedia(AgentTest):
         session = json.loads(result.out)["session_id"]
         replayed = self.keel("session", "replay", session, "--json")
         self.assertEqual([run["verdict"] for run in json.loads(replayed.out)], ["same"], replayed)
+
+
+class WithoutWords(MediaTest):
+    """Refusals of which no field and no word says that they are about a file."""
+
+    base_settings = {"maxAttempts": 1}
+    SAYS = {"error": {"type": "invalid_request_error", "message": "Request not understood."}}
+
+    def refuse(self, status=400, body=None, **headers):
+        return lambda request: json_answer(body or self.SAYS, status, **headers)
+
+    def look(self, protocol, *turns, refusal, settings=None, args=()):
+        self.user_settings(settings or {})
+        provider = self.refusing(protocol, Turn(Call("Read", file_path="poison.png")), *turns,
+                                 refusal=refusal)
+        return provider, self.run_agent(protocol, provider, *args, "look at poison.png")
+
+    def held(self, provider):
+        return [holds(request, POISON) for request in provider.requests]
+
+    @for_each_protocol
+    def test_the_turn_continues_without_the_file_and_so_does_the_session(self, protocol):
+        provider, result = self.look(protocol, Turn("I cannot see it."), Turn("Never mind."),
+                                     refusal=self.refuse())
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, "I cannot see it.\n")
+        self.assertIn("the provider refused a file (poison.png)", result.err)
+        self.assertEqual(self.held(provider), [False, True, False])
+        self.assertIn("[image (poison.png) left out: the provider refused it: "
+                      f"{protocol.vendor}: HTTP 400", self.last_texts(provider))
+        result = self.run_agent(protocol, provider, "-c", "never mind")
+        self.assert_status(result, 0)
+        self.assertEqual(self.held(provider), [False, True, False, False])
+
+    def test_what_vendors_say_that_their_rows_do_not_have(self):
+        cases = [
+            ("deepseek", "openai-chat", 400, {"error": {"message": "Failed to deserialize the JSON "
+             "body into the target type: messages[3]: unknown variant `image_url`, expected `text`",
+                                                        "type": "invalid_request_error"}}),
+            ("mistral", "openai-chat", 400, {"object": "error", "type": "invalid_request_file",
+             "message": "Image could not be loaded as a valid image.", "code": "3310"}),
+            ("groq", "openai-chat", 400, {"error": {"message": "messages[2].content must be a string",
+                                                    "type": "invalid_request_error"}}),
+            ("cerebras", "openai-chat", 422, {"message": "Content type not taken by this model"}),
+            ("openrouter", "openai-chat", 404, {"error": {"message": "No endpoints found", "code": 404}}),
+            ("xai", "openai-responses", 400, {"code": "Client specified an invalid argument",
+             "error": "The image is too small: 6 pixels, at least 512 are required"}),
+            ("zai", "openai-chat", 400, {"error": {"code": "1210", "message": "Invalid API parameter"}}),
+            ("vllm", "openai-chat", 500, {"detail": "Internal Server Error"}),
+            ("foundry", "anthropic-messages", 400, {"message": "The provided request is not valid"}),
+        ]
+        for vendor, name, status, body in cases:
+            with self.subTest(vendor):
+                protocol = scripted.BY_NAME[name]
+                provider = self.refusing(protocol, Turn(Call("Read", file_path="poison.png")),
+                                         Turn("No."), Turn("Fine."),
+                                         refusal=self.refuse(status, body))
+                self.user_settings({"providers": {vendor: {
+                    "type": vendor, "baseUrl": provider.url + protocol.prefix, "apiKey": "k",
+                    "model": "m"}}})
+                for prompt, said in ((["look"], "No.\n"), (["-c", "never mind"], "Fine.\n")):
+                    result = self.keel("-p", "--model", f"{vendor}/m", *prompt)
+                    self.assert_status(result, 0)
+                    self.assertEqual(result.out, said)
+
+    def test_a_server_that_breaks_over_it_is_asked_without_it_at_the_last(self):
+        broken = self.refuse(500, {"detail": "Internal Server Error"}, retry_after="0")
+        provider, result = self.look(ANTHROPIC, Turn("No."), refusal=broken,
+                                     settings={"maxAttempts": 3})
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, "No.\n")
+        self.assertEqual(self.held(provider), [False, True, True, True, False])
+
+    def test_limits_keys_and_overload_are_no_reason_to_leave_it_out(self):
+        for status in (401, 402, 403, 408, 409, 429, 503, 504, 529):
+            with self.subTest(status):
+                provider, result = self.look(ANTHROPIC, Turn("I see."), refusal=self.refuse(status))
+                self.assertNotEqual(result.status, 0)
+                self.assertTrue(all(self.held(provider)[1:]), self.held(provider))
+                self.assertNotIn("refused a file", result.err)
+                provider.answers = [self.encode(ANTHROPIC, Turn("I see it."))]
+                self.run_agent(ANTHROPIC, provider, "-c", "and now?")
+                self.assertTrue(self.held(provider)[-1])
+
+    def test_a_limit_in_the_request_without_it_is_told_and_the_file_stays(self):
+        def answer(request):
+            if left:
+                return left.pop()
+            return json_answer(self.SAYS, 400 if holds(request, POISON) else 429)
+        left = [self.encode(ANTHROPIC, Turn(Call("Read", file_path="poison.png")))]
+        provider = self.provider(answer)
+        result = self.run_agent(ANTHROPIC, provider, "look")
+        self.assert_status(result, 1)
+        self.assertIn("HTTP 429", result.err)
+        self.assertEqual(self.held(provider), [False, True, False])
+        self.run_agent(ANTHROPIC, provider, "-c", "and now?")
+        self.assertTrue(self.held(provider)[3])
+
+    def test_a_file_that_an_answer_has_followed_is_no_suspect(self):
+        left = [self.encode(ANTHROPIC, turn) for turn in (
+            Turn(Call("Read", file_path="poison.png")), Turn("It is red."))]
+        provider = self.provider(lambda request: left.pop(0) if left else json_answer(self.SAYS, 400))
+        self.assertEqual(self.run_agent(ANTHROPIC, provider, "look").out, "It is red.\n")
+        result = self.run_agent(ANTHROPIC, provider, "-c", "and now?")
+        self.assert_status(result, 1)
+        self.assertEqual(self.held(provider), [False, True, True])
+
+    def test_another_model_may_refuse_what_the_first_has_taken(self):
+        left = [self.encode(ANTHROPIC, turn) for turn in (
+            Turn(Call("Read", file_path="poison.png")), Turn("It is red."))]
+
+        def answer(request):
+            if left:
+                return left.pop(0)
+            if holds(request, POISON):
+                return json_answer(self.SAYS, 400)
+            return self.encode(ANTHROPIC, Turn("Blind."))
+        provider = self.provider(answer)
+        self.assertEqual(self.run_agent(ANTHROPIC, provider, "look").out, "It is red.\n")
+        result = self.run_agent(ANTHROPIC, provider, "-c", "--model", "anthropic/other", "and now?")
+        self.assertEqual(result.out, "Blind.\n")
+
+    def test_several_new_files_are_left_out_together(self):
+        calls = [Call("Read", file_path=name) for name in ("poison.png", "good.png")]
+        provider = self.refusing(ANTHROPIC, Turn(*calls), Turn("None of it."),
+                                 refusal=self.refuse())
+        result = self.run_agent(ANTHROPIC, provider, "look")
+        self.assertEqual(result.out, "None of it.\n")
+        self.assertIn("refused files (poison.png, good.png) and does not say which", result.err)
+        self.assertEqual(self.held(provider), [False, True, False])
+
+    def test_the_next_model_gets_the_file(self):
+        def answer(request):
+            if left:
+                return left.pop()
+            if request.json["model"] == "m":
+                return json_answer({"error": {"message": "not here"}}, 404)
+            return self.encode(ANTHROPIC, Turn("I see it."))
+        left = [self.encode(ANTHROPIC, Turn(Call("Read", file_path="poison.png")))]
+        provider = self.provider(answer)
+        result = self.run_agent(ANTHROPIC, provider, "--fallback-model", "anthropic/other", "look")
+        self.assertEqual(result.out, "I see it.\n")
+        self.assertEqual(self.held(provider), [False, True, False, True])
+
+    def test_a_replay_makes_the_same_requests(self):
+        for refusal in (self.refuse(), self.refuse(500, {"detail": "Internal Server Error"})):
+            provider, result = self.look(ANTHROPIC, Turn("No."), refusal=refusal,
+                                         args=("--output-format", "json"))
+            session = json.loads(result.out)["session_id"]
+            replayed = self.keel("session", "replay", session, "--json")
+            self.assertEqual([run["verdict"] for run in json.loads(replayed.out)], ["same"],
+                             replayed)
+
+    def test_thoughts_stay_where_they_are(self):
+        provider = self.refusing(ANTHROPIC, Turn(Thought("Look."), Call("Read", file_path="poison.png")),
+                                 Turn(Thought("Gone."), "No."), Turn("Never mind."),
+                                 refusal=self.refuse())
+        self.assert_status(self.run_agent(ANTHROPIC, provider, "go"), 0)
+        self.assert_status(self.run_agent(ANTHROPIC, provider, "-c", "never mind"), 0)
+        repaired, later = [request.json["messages"] for request in provider.requests[2:4]]
+        self.assertEqual(later[:len(repaired)], repaired)
 
 
 if __name__ == "__main__":

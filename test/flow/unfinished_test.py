@@ -2,7 +2,7 @@
 import json
 
 import scripted
-from agent import AgentTest, Call, Turn
+from agent import AgentTest, Call, Reader, Turn
 from resume_test import SessionTest
 from scripted import ANTHROPIC, BY_NAME, PROTOCOLS, for_each_protocol
 
@@ -55,7 +55,13 @@ class Unfinished(AgentTest):
                             stop=protocol.cut_stop)
                 provider = self.play(protocol, turn, Turn("Done."))
                 self.assert_status(self.run_agent(protocol, provider, "go"), 0)
-                self.assertIn("reached the output limit", self.sent(provider.requests[1]))
+                result = [line for line in Reader(protocol, provider.requests[1]).lines
+                          if line.startswith("  result")]
+                self.assertEqual(result, ["  result #1 " + repr(
+                    "Error: Your answer reached the output limit before the arguments of Write were "
+                    "complete, so the call was not executed. Send less in one call: write a long "
+                    "file in parts. Received: "
+                    + json.dumps('{"file_path": "a", "content": "aaa'))])
 
     @for_each_protocol
     def test_an_empty_answer_is_asked_for_once_more(self, protocol):

@@ -32,6 +32,15 @@ static void path(const struct model_request *r, const struct dialect *d, struct 
     }
 }
 
+static bool is_event(struct str type, const struct json *event)
+{
+    struct str own = json_get_text(event, "type");
+
+    type = own.n ? own : type;
+    return str_starts(type, S("message_")) || str_starts(type, S("content_block_")) ||
+           str_is(type, "ping");
+}
+
 const struct protocol protocol_anthropic_messages = {
     .name = "anthropic-messages",
     .api_surface = "anthropic-messages",
@@ -46,6 +55,7 @@ const struct protocol protocol_anthropic_messages = {
     .headers = anthropic_headers,
     .encode = anthropic_encode,
     .begin = anthropic_begin,
+    .is_event = is_event,
     .event = anthropic_event,
     .body = anthropic_body,
     .classify = anthropic_classify,

@@ -50,6 +50,19 @@ static struct err *cite(struct reply *r, const struct json *source, struct str n
     return reply_add_text(r, index, gemini_get_text(source, "text"));
 }
 
+/* A stream tells them again and again. Empty ones are not charged for. */
+static void count_searches(struct usage *u, const struct json *metadata)
+{
+    const struct json *sources = gemini_get(metadata, "groundingChunks");
+    int64_t n = 0;
+
+    json_each (query, gemini_get(metadata, "webSearchQueries"))
+        n += json_str(query).n > 0;
+    if (n == 0 && sources)
+        n = sources->n > 0;
+    u->web_searches = MAX(u->web_searches, n);
+}
+
 /* {"web": {"uri", "title"}}; instead of "web" also "retrievedContext", "maps" or "image". */
 static struct err *take_grounding(struct reply *r, const struct json *metadata)
 {
@@ -171,6 +184,7 @@ static struct err *take_candidate(struct decode *d, const struct json *candidate
     s->had_open_piece |= !gemini_get(candidate, "finishReason");
     json_each (part, gemini_get(gemini_get(candidate, "content"), "parts"))
         TRY(gemini_take_part(d, part));
+    count_searches(&d->reply->usage, gemini_get(candidate, "groundingMetadata"));
     TRY(take_grounding(d->reply, gemini_get(candidate, "groundingMetadata")));
     TRY(take_citations(d->reply, gemini_get(candidate, "citationMetadata")));
     TRY(take_fetched_pages(d->reply, gemini_get(candidate, "urlContextMetadata")));

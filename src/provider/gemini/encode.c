@@ -108,7 +108,7 @@ static void write_output(struct body *b)
 
     if (r->max_output > 0)
         body_int(b, "maxOutputTokens", r->max_output);
-    if (!r->output_schema)
+    if (!r->output_schema || gemini_tells_schema(r))
         return;
     body_str(b, "responseMimeType", S("application/json"));
     if (!body_key(b, "responseJsonSchema"))
@@ -248,8 +248,13 @@ static void write_options(struct body *b)
 struct err *gemini_encode(const struct model_request *r, const struct dialect *d,
                           struct strbuf *out)
 {
+    AUTO(told_schema) struct told_schema told = {0};
     struct body b;
 
+    if (gemini_tells_schema(r)) {
+        told_schema_init(&told, r);
+        r = &told.request;
+    }
     body_begin(&b, r, d, out);
     TRY(write_merged(&b, "generationConfig", write_generation_config));
     TRY(write_merged(&b, "toolConfig", gemini_has_cached_content(r) ? NULL : write_tool_config));

@@ -68,6 +68,14 @@ static void path(const struct model_request *r, const struct dialect *d, struct 
     strbuf_add_cstr(out, r->stream ? ":streamGenerateContent?alt=sse" : ":generateContent");
 }
 
+static bool is_event(struct str type, const struct json *event)
+{
+    const struct json *inner = gemini_get(event, "response");
+
+    return gemini_get(event, "candidates") || gemini_get(event, "promptFeedback") ||
+           gemini_get(event, "usageMetadata") || (inner && is_event(type, inner));
+}
+
 const struct protocol protocol_gemini = {
     .name = "gemini",
     .api_surface = "gemini-generate-content",
@@ -81,6 +89,7 @@ const struct protocol protocol_gemini = {
     .path = path,
     .encode = gemini_encode,
     .begin = gemini_begin,
+    .is_event = is_event,
     .event = gemini_event,
     .body = gemini_body,
     .end = gemini_end,

@@ -26,6 +26,15 @@ static inline bool gemini_is_third_generation(const struct model_request *r)
     return !r->info || request_can(r, REASONS_BY_LEVEL);
 }
 
+/* Models of the second generation refuse an answer of the type JSON beside tools of any kind. */
+static inline bool gemini_tells_schema(const struct model_request *r)
+{
+    bool is_older =
+        r->info ? !request_can(r, REASONS_BY_LEVEL) : str_find(r->model, S("gemini-2")) != STR_NONE;
+
+    return r->output_schema && is_older && (r->n_tools || r->web_search || r->web_fetch);
+}
+
 /* A cached content brings its own system text and tools; the API refuses others beside it. */
 static inline bool gemini_has_cached_content(const struct model_request *r)
 {

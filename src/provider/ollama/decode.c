@@ -164,5 +164,8 @@ struct err *ollama_event(struct decode *d, struct str type, const struct json *e
 
 struct err *ollama_body(struct decode *d, const struct json *body)
 {
-    return ollama_event(d, S("message"), body);
+    TRY(ollama_event(d, S("message"), body));
+    if (!protocol_ollama.is_event(S("message"), body))
+        return err_new(ERR_BAD_RESPONSE, "the answer has no message");
+    return NULL;
 }

@@ -6,6 +6,11 @@ static void path(const struct model_request *r, const struct dialect *d, struct 
     strbuf_add_cstr(out, "/api/chat");
 }
 
+static bool is_event(struct str type, const struct json *event)
+{
+    return json_has(event, "message") || json_has(event, "response") || json_has(event, "done");
+}
+
 const struct protocol protocol_ollama = {
     .name = "ollama",
     .api_surface = "ollama-chat",
@@ -14,6 +19,7 @@ const struct protocol protocol_ollama = {
     .show_path = "/api/show",
     .encode = ollama_encode,
     .begin = ollama_begin,
+    .is_event = is_event,
     .event = ollama_event,
     .body = ollama_body,
     .end = ollama_end,

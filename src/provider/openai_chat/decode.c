@@ -16,6 +16,7 @@ struct state {
     struct chat_audio audio;
     struct inline_tags tags;
     bool has_sources;
+    bool had_choice;
     bool had_open_choice; /* without a finish reason: the first one with it is the last */
 };
 
@@ -232,6 +233,7 @@ static struct err *take_choice(struct decode *d, const struct json *event,
 
     if (tells(json_get(choice, "error")))
         return openai_classify(0, choice);
+    s->had_choice = true;
     chat_take_route(d->reply, event, said);
     if (d->reply->is_complete && s->had_open_choice)
         return NULL; /* the answer has ended, whatever else comes */
@@ -257,10 +259,14 @@ static struct err *take_chunk(struct decode *d, struct str type, const struct js
 
 struct err *openai_chat_event(struct decode *d, struct str type, const struct json *event)
 {
+    const struct state *s = d->state;
+
     if (d->is_over)
         return NULL;
     if (event)
         return take_chunk(d, type, event, /* is_whole= */ false);
+    if (!s->had_choice)
+        return err_new(ERR_BAD_RESPONSE, "the answer has no choices");
     d->reply->is_complete = d->is_over = true;
     return NULL;
 }

@@ -243,7 +243,13 @@ static void write_tool_choice(struct body *b)
 struct err *openai_chat_encode(const struct model_request *r, const struct dialect *d,
                                struct strbuf *out)
 {
+    AUTO(told_schema) struct told_schema told = {0};
     struct body b;
+
+    if (r->output_schema && d->no_json_schema) {
+        told_schema_init(&told, r);
+        r = &told.request;
+    }
 
     body_begin(&b, r, d, out);
     body_str(&b, "model", r->model);

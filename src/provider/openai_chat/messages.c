@@ -53,18 +53,6 @@ static struct str system_role(const struct chat_talk *t)
     return t->b->dialect->developer_role ? S("developer") : S("system");
 }
 
-static void add_schema(const struct body *b, struct strbuf *text)
-{
-    const struct json *schema = b->request->output_schema;
-
-    if (!schema || !b->dialect->no_json_schema)
-        return;
-    if (text->n)
-        strbuf_add_cstr(text, "\n\n");
-    strbuf_add_cstr(text, "Answer with one JSON object that fits this JSON Schema:\n");
-    json_write(text, schema);
-}
-
 /* The mark stands behind what stays the same all session long: tools and system text. */
 static void write_marked_text(struct chat_talk *t, struct str text)
 {
@@ -77,26 +65,20 @@ static void write_marked_text(struct chat_talk *t, struct str text)
     jw_end_array(t->w);
 }
 
-static struct err *write_system(struct chat_talk *t)
+static void write_system(struct chat_talk *t)
 {
     const struct model_request *r = t->b->request;
-    AUTO(strbuf) struct strbuf text = {0};
 
-    if (!text_is_blank(r->system))
-        strbuf_add(&text, r->system);
-    add_schema(t->b, &text);
-    TRY(strbuf_check(&text, "the system text"));
-    if (text.n == 0)
-        return NULL;
+    if (text_is_blank(r->system))
+        return;
     jw_begin_object(t->w);
     jw_kv_str(t->w, "role", system_role(t));
     jw_key(t->w, "content");
     if (t->b->dialect->cache_marks && r->cache != PROMPT_CACHE_OFF)
-        write_marked_text(t, strbuf_str(&text));
+        write_marked_text(t, r->system);
     else
-        jw_str(t->w, strbuf_str(&text));
+        jw_str(t->w, r->system);
     jw_end_object(t->w);
-    return NULL;
 }
 
 /* --- user --- */
@@ -292,7 +274,7 @@ struct err *chat_write_messages(struct body *b)
     if (!body_key(b, "messages"))
         return NULL;
     jw_begin_array(&b->w);
-    TRY(write_system(&t));
+    write_system(&t);
     TRY(body_messages(b, &writer));
     jw_end_array(&b->w);
     return NULL;

@@ -15,6 +15,12 @@ static void path(const struct model_request *r, const struct dialect *d, struct 
     strbuf_add_cstr(out, "/chat/completions");
 }
 
+static bool is_event(struct str type, const struct json *event)
+{
+    return json_is(json_get(event, "choices"), JSON_ARRAY) || json_has(event, "usage") ||
+           str_starts(json_get_text(event, "object"), S("chat.completion"));
+}
+
 const struct protocol protocol_openai_chat = {
     .name = "openai-chat",
     .api_surface = "chat-completions",
@@ -23,6 +29,7 @@ const struct protocol protocol_openai_chat = {
     .path = path,
     .encode = openai_chat_encode,
     .begin = openai_chat_begin,
+    .is_event = is_event,
     .event = openai_chat_event,
     .body = openai_chat_body,
     .end = openai_chat_end,

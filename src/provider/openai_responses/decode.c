@@ -308,6 +308,14 @@ static void take_head(struct reply *r, const struct json *response)
     take_usage(r, json_get(response, "usage"));
 }
 
+/* xAI counts them itself. */
+static void take_searches(struct usage *u, const struct json *usage)
+{
+    const struct json *details = json_get(usage, "server_side_tool_usage_details");
+
+    usage_take_count(u, &u->web_searches, json_get(details, "web_search_calls"));
+}
+
 static bool is_unfinished(struct str status)
 {
     return str_is(status, "queued") || str_is(status, "in_progress");
@@ -323,6 +331,7 @@ static struct err *take_response(struct decode *d, const struct json *response, 
         status = inner;
     take_head(d->reply, response);
     TRY(take_output(d, json_get(response, "output")));
+    take_searches(&d->reply->usage, json_get(response, "usage"));
     if (str_is(status, "failed"))
         return openai_classify(0, response);
     if (str_is(status, "cancelled"))

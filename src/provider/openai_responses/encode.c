@@ -77,7 +77,7 @@ static void write_storage(struct body *b)
 static void write_cache(struct body *b)
 {
     body_str(b, "prompt_cache_key", b->request->cache_key);
-    if (b->request->cache == PROMPT_CACHE_LONG)
+    if (b->request->cache == PROMPT_CACHE_LONG && !b->dialect->no_cache_retention)
         body_str(b, "prompt_cache_retention", S("24h"));
 }
 

@@ -393,6 +393,17 @@ static struct err *keep_native(struct decode *d, struct responses_item *item,
     return NULL;
 }
 
+/* Pages that it opens and searches in are not charged for. */
+static void count_search(struct usage *u, const struct json *json)
+{
+    struct str action = json_get_text(json_get(json, "action"), "type");
+
+    if (str_is(json_get_text(json, "type"), "web_search_call") &&
+        !str_is(json_get_text(json, "status"), "failed") &&
+        (action.n == 0 || str_is(action, "search")))
+        u->web_searches++;
+}
+
 /* What a provider's own tool looks for is told when another part begins. */
 static void close_part(struct decode *d, const struct responses_item *item)
 {
@@ -415,6 +426,7 @@ struct err *responses_item_settle(struct decode *d, struct responses_item *item,
     if (item->is_done)
         return NULL;
     item->is_done = true;
+    count_search(&d->reply->usage, json);
     TRY(keep_native(d, item, json));
     TRY(take_images(d, item, json));
     close_part(d, item);

@@ -6,6 +6,14 @@ static void path(const struct model_request *r, const struct dialect *d, struct 
     strbuf_add_cstr(out, "/responses");
 }
 
+static bool is_event(struct str type, const struct json *event)
+{
+    struct str own = json_get_text(event, "type");
+
+    type = own.n ? own : type;
+    return str_starts(type, S("response.")) || str_is(type, "ping") || str_is(type, "keepalive");
+}
+
 const struct protocol protocol_openai_responses = {
     .name = "openai-responses",
     .api_surface = "responses",
@@ -14,6 +22,7 @@ const struct protocol protocol_openai_responses = {
     .path = path,
     .encode = openai_responses_encode,
     .begin = openai_responses_begin,
+    .is_event = is_event,
     .event = openai_responses_event,
     .body = openai_responses_body,
     .classify = openai_classify,

@@ -59,6 +59,11 @@ TEST(searches_of_the_provider_are_paid_for)
     assert_int_equal(usage_cost_microcents(&u, &price), 3000000);
     u.web_searches = -1;
     assert_int_equal(usage_cost_microcents(&u, &price), 0);
+    price.search = 0;
+    price.search_request = 3500000; /* however many */
+    assert_int_equal(usage_cost_microcents(&u, &price), 0);
+    u.web_searches = 3;
+    assert_int_equal(usage_cost_microcents(&u, &price), 3500000);
 }
 
 TEST(a_long_prompt_makes_the_whole_call_dearer)

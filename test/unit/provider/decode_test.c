@@ -216,6 +216,66 @@ TEST(comments_and_pings_are_no_progress)
     assert_true(decoder_progress(&r.decoder) > progress);
 }
 
+/* --- what is whole and no answer --- */
+
+static enum err_kind end_of(const struct protocol *protocol, const char *text)
+{
+    AUTO(spoken_reading) struct spoken_reading r;
+    AUTO(err) struct err *e = NULL;
+
+    reading_init(&r, protocol, 200);
+    for (const char *p = text; *p && !e; p++) /* in the smallest pieces */
+        e = decoder_feed(&r.decoder, str_make(p, 1));
+    if (!e)
+        e = decoder_end(&r.decoder);
+    if (!e)
+        fail_msg("%s: %s is an answer", protocol->name, text);
+    return e->kind;
+}
+
+TEST(what_is_whole_and_of_another_protocol_is_not_asked_for_again)
+{
+    static const char *const texts[] = {
+        "this is not json",
+        "hello there",
+        "data is missing here\n",
+        "\xEF\xBB\xBFOK",
+        "{}",
+        "[]",
+        "[{\"foo\":1}]",
+        "data: {\"foo\":1}\n\n",
+        "data: {\"foo\":1}\n\ndata: [DONE]\n\n",
+        "data: [DONE]\n\n",
+        "{\"foo\":1}\n{\"foo\":2}\n",
+        "event: hello\ndata: {\"type\":\"hello\"}\n\n",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        for (const struct protocol *const *p = protocols; *p; p++)
+            if (end_of(*p, texts[i]) != ERR_BAD_RESPONSE)
+                fail_msg("%s: %s", (*p)->name, texts[i]);
+}
+
+TEST(what_is_cut_off_is_asked_for_again)
+{
+    static const char *const texts[] = {
+        "", "  \n", "dat", "event: mess", "data: {\"a\":", ": still here\n\n", "{\"a\": [1,", "[",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        for (const struct protocol *const *p = protocols; *p; p++)
+            if (end_of(*p, texts[i]) != ERR_NETWORK)
+                fail_msg("%s: %s", (*p)->name, texts[i]);
+    assert_int_equal(end_of(&protocol_anthropic_messages, "data: {\"type\":\"ping\"}\n\n"),
+                     ERR_NETWORK);
+    assert_int_equal(end_of(&protocol_openai_responses,
+                            "data: {\"type\":\"response.created\",\"response\":{}}\n\n"),
+                     ERR_NETWORK);
+    assert_int_equal(end_of(&protocol_openai_chat, "data: {\"choices\":[]}\n\n"), ERR_NETWORK);
+    assert_int_equal(end_of(&protocol_gemini, "data: {\"usageMetadata\":{}}\n\n"), ERR_NETWORK);
+    assert_int_equal(end_of(&protocol_ollama, "{\"message\":{}}\n"), ERR_NETWORK);
+}
+
 /* --- a prompt that is too long, in the words of those who have no field for it --- */
 
 static struct err *refusal_of(const char *vendor, int status, const char *body)
@@ -293,7 +353,52 @@ static const struct {
      "'exceed_context_size_error','n_prompt_tokens':5000,'n_ctx':4096}}"},
     {"llama.cpp", 500,
      "{'error':{'code':500,'message':'Context size has been exceeded.','type':'server_error'}}"},
+    {"vllm", 400,
+     "{'error':{'message':'You passed 5000 input tokens and requested 100 output tokens. However, "
+     "the model\\u0027s context length is only 4096 tokens','type':'BadRequestError','code':400}}"},
+    {"cerebras", 400,
+     "{'message':'Please reduce the length of the messages or completion. Current length is 9000 "
+     "while limit is 8192','type':'invalid_request_error','param':'messages'}"},
+    {"moonshot", 400,
+     "{'error':{'message':'Invalid request: Your request exceeded model token limit: 131072',"
+     "'type':'invalid_request_error'}}"},
+    {"zai", 400, "{'error':{'code':'1261','message':'too long'}}"},
+    {"zai", 400, "{'error':{'code':'400','message':'Prompt exceeds max length'}}"},
+    {"dashscope", 400,
+     "{'error':{'code':'invalid_parameter_error','message':'<400> InternalError.Algo."
+     "InvalidParameter: Range of input length should be [1, 129024]','type':"
+     "'invalid_request_error'}}"},
+    {"github-copilot", 400,
+     "{'error':{'message':'prompt token count of 140000 exceeds the limit of 128000'}}"},
+    {"huggingface", 422,
+     "{'error':'Input validation error: `inputs` tokens + `max_new_tokens` must be <= 8193. "
+     "Given: 9000','error_type':'validation'}"},
+    {"litellm", 400,
+     "{'error':{'message':'litellm.ContextWindowExceededError: litellm.BadRequestError: "
+     "AnthropicError - prompt is too long: 9 tokens > 8 maximum','type':null,'code':'400'}}"},
+    {"vercel", 400,
+     "{'error':{'message':'prompt is too long: 210000 tokens > 200000 maximum','type':"
+     "'invalid_request_error'}}"},
+    {"bedrock", 400, "{'message':'Input is too long for requested model.'}"},
+    {"bedrock", 400, "{'message':'prompt is too long: 210000 tokens > 200000 maximum'}"},
+    {"vertex", 400,
+     "{'error':{'code':400,'status':'INVALID_ARGUMENT','message':'Unable to submit request because "
+     "the input token count is 1200000 but model only supports up to 1048576.'}}"},
+    {"vertex-anthropic", 400,
+     "{'type':'error','error':{'type':'invalid_request_error','message':"
+     "'prompt is too long: 208310 tokens > 200000 maximum'}}"},
+    {"foundry", 400,
+     "{'type':'error','error':{'type':'invalid_request_error','message':"
+     "'prompt is too long: 208310 tokens > 200000 maximum'}}"},
+    {"azure-openai", 400,
+     "{'error':{'message':'This model\\u0027s maximum context length is 128000 tokens.'}}"},
+    {"azure-deployments", 400,
+     "{'error':{'message':'This model\\u0027s maximum context length is 128000 tokens.'}}"},
     {"custom", 400, "{'error':{'message':'Your input exceeds the context window of this model'}}"},
+    {"custom", 400,
+     "{'message':'Requested token count exceeds the model\\u0027s maximum context length of 8192 "
+     "tokens.'}"},
+    {"custom", 400, "{'error':{'message':'Input is too long for requested model.'}}"},
     {"openai-chat", 400,
      "{'error':{'message':'This model\\u0027s maximum context length is 4096 tokens'}}"},
 };
@@ -307,6 +412,21 @@ TEST(a_prompt_that_is_too_long_is_recognised_in_the_words_of_every_vendor)
         if (!err_is(e, ERR_CONTEXT_OVERFLOW))
             fail_msg("%s: %s", overflows[i].vendor, e ? e->text : "no error");
     }
+}
+
+static bool has_overflow(const char *vendor)
+{
+    for (size_t i = 0; i < ARRAY_LEN(overflows); i++)
+        if (strcmp(overflows[i].vendor, vendor) == 0)
+            return true;
+    return false;
+}
+
+TEST(no_vendor_is_without_a_way_to_say_that_a_prompt_is_too_long)
+{
+    for (const struct vendor *v = vendors; v->name; v++)
+        if (!v->overflow_words || !has_overflow(v->name))
+            fail_msg("%s has no words, or no sentence here", v->name);
 }
 
 static const struct {
@@ -459,6 +579,9 @@ TEST(a_delay_in_words_has_units)
     assert_int_equal(error_text_delay_ms(S("please try again in 1m2.5s"), words), 62500);
     assert_int_equal(error_text_delay_ms(S("try again in 6m0s"), words), 360000);
     assert_int_equal(error_text_delay_ms(S("try again in 99999h"), words), 86400000);
+    assert_int_equal(error_text_delay_ms(S("try again in 26 seconds."), words), 26000);
+    assert_int_equal(error_text_delay_ms(S("try again in 5 milliseconds"), words), 5);
+    assert_int_equal(error_text_delay_ms(S("try again in 2 minutes"), words), 120000);
     assert_int_equal(error_text_delay_ms(S("try again in a moment"), words), -1);
     assert_int_equal(error_text_delay_ms(S("try again in 5"), words), -1);
     assert_int_equal(error_text_delay_ms(S("try again in 1.2.3s"), words), -1);
@@ -529,5 +652,8 @@ RUN_TESTS(UNIT(an_answer_that_breaks_after_its_end_is_whole),
           UNIT(a_prompt_that_is_too_long_is_recognised_in_the_middle_of_a_stream),
           UNIT(sentences_have_gaps_and_no_case),
           UNIT(an_error_that_calls_itself_the_servers_is_final_when_the_status_says_so),
+          UNIT(what_is_whole_and_of_another_protocol_is_not_asked_for_again),
+          UNIT(what_is_cut_off_is_asked_for_again),
+          UNIT(no_vendor_is_without_a_way_to_say_that_a_prompt_is_too_long),
           UNIT(a_response_that_failed_says_when_to_ask_again), UNIT(a_delay_in_words_has_units),
           UNIT(no_error_is_made_of_null_or_nothing))

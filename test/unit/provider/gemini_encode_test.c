@@ -61,6 +61,21 @@ TEST(the_answer_may_have_to_fit_a_schema)
     GOLDEN(b, "schema");
 }
 
+/* The API: "Function calling with a response mime type: 'application/json' is unsupported". */
+TEST(older_models_are_told_the_schema_beside_tools)
+{
+    AUTO(build) struct build b;
+
+    build_init(&b);
+    can(&b, CAN_REASON);
+    b.request.output_schema = parse_json(&b, weather);
+    add_tool(&b, "now", "Tells the time.", NULL);
+    user_says(&b, "Where?");
+    GOLDEN(b, "schema-and-tools");
+    can(&b, CAN_REASON | REASONS_BY_LEVEL);
+    GOLDEN(b, "schema-and-tools-third");
+}
+
 /* The thinking settings that a request with this effort and budget has; "" for none. */
 static void assert_thinking_(unsigned capabilities, enum effort effort, int64_t budget,
                              const char *want, const char *file, int line)
@@ -587,8 +602,8 @@ TEST(a_model_cannot_lead_out_of_the_path)
 RUN_TESTS(
     UNIT(a_question_is_one_content), UNIT(every_setting_has_its_place),
     UNIT(models_without_sampling_get_none), UNIT(the_answer_may_have_to_fit_a_schema),
-    UNIT(older_models_think_within_a_budget), UNIT(newer_models_think_at_a_level),
-    UNIT(models_that_always_think_are_not_asked_to_stop),
+    UNIT(older_models_are_told_the_schema_beside_tools), UNIT(older_models_think_within_a_budget),
+    UNIT(newer_models_think_at_a_level), UNIT(models_that_always_think_are_not_asked_to_stop),
     UNIT(models_that_cannot_think_are_not_asked_to), UNIT(options_win_and_their_objects_are_merged),
     UNIT(cached_content_brings_its_own_system_text_and_tools),
     UNIT(tools_are_declared_with_their_schema), UNIT(a_tool_may_be_forced),

@@ -52,8 +52,49 @@ TEST(a_call_between_tags_is_a_call)
     assert_said("<tool_call>{\"name\":\"a\",\"parameters\":{}}", "call made_id a {}\n");
 }
 
+TEST(an_end_of_thoughts_without_a_beginning_ends_them)
+{
+    assert_said("Hm, let me see.</think>Four.", "reasoning 'Hm, let me see.'\ntext 'Four.'\n");
+    assert_said("Hm.\n</think>\n\nFour. </think>", "reasoning 'Hm.\\n'\ntext 'Four. </think>'\n");
+    assert_said("Hm.</think>\n<tool_call>{\"name\":\"a\"}</tool_call>",
+                "reasoning 'Hm.'\ncall made_id a {}\n");
+    assert_said("It ends with `</think>`.", "text 'It ends with `</think>`.'\n");
+    assert_said("<think>Hm.</think>So </think>", "reasoning 'Hm.'\ntext 'So </think>'\n");
+    assert_said("```\n</think>\n```", "text '```\\n</think>\\n```'\n");
+    assert_said("</think>Four.", "text '</think>Four.'\n");
+}
+
+TEST(a_call_may_be_written_in_tags)
+{
+    assert_said(
+        "I look.\n<tool_call>\n<function=Bash>\n<parameter=command>\nls -la\n\n</parameter>\n"
+        "<parameter=timeout>\n5000\n</parameter>\n</function>\n</tool_call>",
+        "text 'I look.\\n'\ncall made_id Bash {'command':'ls -la\\n','timeout':'5000'}\n");
+    assert_said("<tool_call><function=a></function></tool_call>", "call made_id a {}\n");
+    assert_said("<tool_call><function=w><parameter=t>a </parameter> b</parameter></function>"
+                "<function=v></function></tool_call>",
+                "call made_id w {'t':'a </parameter> b'}\ncall made_id v {}\n");
+    assert_said("<tool_call><function=a><parameter=x>1</tool_call>",
+                "text '<tool_call><function=a><parameter=x>1</tool_call>'\n");
+}
+
+TEST(a_call_may_stand_behind_a_mark_at_the_end)
+{
+    assert_said("[TOOL_CALLS][{\"name\":\"a\",\"arguments\":{\"x\":1}},{\"name\":\"b\"}]",
+                "call made_id a {'x':1}\ncall made_id b {}\n");
+    assert_said("I look.\n[TOOL_CALLS]a[ARGS]{\"x\":1}[TOOL_CALLS]b{}",
+                "text 'I look.\\n'\ncall made_id a {'x':1}\ncall made_id b {}\n");
+    assert_said("<|python_tag|>{\"name\":\"a\",\"parameters\":{\"x\":1}}",
+                "call made_id a {'x':1}\n");
+    assert_said("<|python_tag|>print(1)", "text '<|python_tag|>print(1)'\n");
+    assert_said("See [TOOL_CALLS] there, and [this](x).",
+                "text 'See [TOOL_CALLS] there, and [this](x).'\n");
+}
+
 TEST(what_is_no_call_stays_text)
 {
+    assert_said("<tool_call>so {\"a\":1}</tool_call>",
+                "text '<tool_call>so {\\'a\\':1}</tool_call>'\n");
     assert_said("<tool_call>nonsense</tool_call> so.",
                 "text '<tool_call>nonsense</tool_call> so.'\n");
     assert_said("<tool_call>{\"name\":\"a\",\"argu",
@@ -123,6 +164,8 @@ TEST(a_call_without_end_is_text_at_last)
 }
 
 RUN_TESTS(UNIT(what_is_thought_between_tags_is_reasoning), UNIT(a_call_between_tags_is_a_call),
+          UNIT(an_end_of_thoughts_without_a_beginning_ends_them),
+          UNIT(a_call_may_be_written_in_tags), UNIT(a_call_may_stand_behind_a_mark_at_the_end),
           UNIT(what_is_no_call_stays_text), UNIT(nothing_inside_of_a_code_fence_is_a_tag),
           UNIT(only_servers_that_may_leave_tags_are_read_so),
           UNIT(ollama_is_read_so_and_a_call_is_why_it_stopped),

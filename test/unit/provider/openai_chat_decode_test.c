@@ -547,11 +547,13 @@ TEST(an_answer_without_choices_is_an_error)
 {
     assert_reads(chat, BODY("{'id':'c1','choices':[]}"),
                  "error bad_response: the answer has no choices\n");
+    assert_reads(chat, SSE("{'choices':[]}", "[DONE]"),
+                 "error bad_response: the answer has no choices\n");
 }
 
 /* --- usage --- */
 
-#define USAGE(members) "{'choices':[],'usage':{" members "}}"
+#define USAGE(members) "{'choices':[{'delta':{}}],'usage':{" members "}}"
 
 TEST(the_last_usage_wins)
 {

@@ -191,7 +191,7 @@ TEST(a_schema_with_optional_members_is_not_enforced)
     assert_golden(&b, chat, "openai-chat/schema-loose");
 }
 
-TEST(the_schema_goes_into_the_prompt_where_the_api_takes_none)
+TEST(the_schema_stands_at_the_end_where_the_api_takes_none)
 {
     AUTO(build) struct build b;
 
@@ -607,7 +607,7 @@ RUN_TESTS(UNIT(a_question_is_a_model_and_messages), UNIT(every_setting_has_its_m
           UNIT(effort_is_not_sent_where_there_is_none),
           UNIT(effort_is_not_sent_to_a_model_that_does_not_reason),
           UNIT(a_closed_schema_is_enforced), UNIT(a_schema_with_optional_members_is_not_enforced),
-          UNIT(the_schema_goes_into_the_prompt_where_the_api_takes_none), UNIT(tools_are_offered),
+          UNIT(the_schema_stands_at_the_end_where_the_api_takes_none), UNIT(tools_are_offered),
           UNIT(tools_are_offered_in_the_vendors_way), UNIT(a_custom_tool_is_chosen_as_such),
           UNIT(without_tools_nothing_is_chosen), UNIT(a_round_of_tools_is_calls_and_their_results),
           UNIT(calls_without_words_or_arguments_are_whole_messages),
