@@ -117,6 +117,11 @@ void codec_reader_leave(struct codec_reader *r, unsigned what);
 /* Records of these types are passed over, unread. The array has EVENT_N_TYPES values. Before the
  * first codec_read(). */
 void codec_reader_skip(struct codec_reader *r, const bool *types);
+/* Nothing before this number is open: of the core before it only the events are read that messages
+ * and runs are told by. What messages are made of, answers and results of tools, is kept as text
+ * until a message refers to it; all else is passed over, unread. Events have no owners. Before the
+ * first codec_read(). */
+void codec_reader_pass(struct codec_reader *r, uint64_t before);
 /* Frees what can be read again; the event that was read last is good no more. The end of a later
  * run is without its text where that was said before this. */
 void codec_reader_let_go(struct codec_reader *r);

@@ -25,6 +25,11 @@ void codec_reader_skip(struct codec_reader *r, const bool *types)
     memcpy(r->skips, types, sizeof r->skips);
 }
 
+void codec_reader_pass(struct codec_reader *r, uint64_t before)
+{
+    r->passes_before = before;
+}
+
 void codec_reader_free(struct codec_reader *r)
 {
     if (!r)
@@ -35,6 +40,7 @@ void codec_reader_free(struct codec_reader *r)
     history_done(&r->history);
     codec_stream_reading_clear(&r->streaming);
     codec_forget_reply_read(r);
+    arena_done(&r->passed.arena);
     built_messages_done(&r->built);
     err_free(r->error);
     store_page_done(&r->page);
@@ -147,13 +153,38 @@ static void skip_record(struct codec_reader *r, const struct store_record *recor
     r->at++;
 }
 
-static bool is_skipped(const struct codec_reader *r, const struct store_record *record)
+/* Where nothing is open: what runs have begun and done on their way says nothing any more. */
+static bool is_passed(struct codec_reader *r, const struct store_record *record,
+                      enum event_type type)
+{
+    if (record->seq >= r->passes_before)
+        return false;
+    switch (type) {
+    case EVENT_ATTEMPT_BEGIN:
+    case EVENT_ATTEMPT_END:
+    case EVENT_TOOL_REQUEST:
+    case EVENT_TOOL_EARLY:
+    case EVENT_TOOL_DROPPED:
+    case EVENT_TOOL_BEGIN:
+    case EVENT_STATE:
+        return true;
+    case EVENT_RESPONSE_RAW:
+        return codec_keep_reply(r, record);
+    case EVENT_TOOL_END:
+    case EVENT_TOOL_RESULT:
+        return codec_keep_result(r, record);
+    default:
+        return false;
+    }
+}
+
+static bool is_skipped(struct codec_reader *r, const struct store_record *record)
 {
     enum event_type type;
 
     if (str_is(record->type, CODEC_STREAM))
         return r->skips[EVENT_DELTA] && r->skips[EVENT_NATIVE_PAYLOAD];
-    return codec_find_type(record->type, &type) && r->skips[type];
+    return codec_find_type(record->type, &type) && (r->skips[type] || is_passed(r, record, type));
 }
 
 /* The record that the next event is in; *ret_record NULL at the end. */
