@@ -278,6 +278,14 @@ void store_record_text(const struct store_record *r, struct strbuf *out)
         add_text(out, json_get_text(piece, "text"));
 }
 
+bool store_query_leaves(const struct store_query *q, struct str type)
+{
+    for (size_t i = 0; i < q->n_leaves; i++)
+        if (str_eq(q->leaves[i], type))
+            return true;
+    return false;
+}
+
 int64_t store_list_bound(const struct store_list_query *q)
 {
     return q->before_ms || q->before_id.n ? q->before_ms : INT64_MAX;

@@ -113,11 +113,23 @@ bool codec_reader_has_failed(const struct codec_reader *r)
     return r->has_failed;
 }
 
+/* What runs have begun and done on their way says nothing any more where nothing is open. */
+static const struct str passed_types[] = {
+    S("attempt_begin"), S("attempt_end"),  S("tool_execution_request"),
+    S("tool_early"),    S("tool_dropped"), S("tool_begin"),
+    S("tool_state"),
+};
+
 static struct err *turn_page(struct codec_reader *r)
 {
     struct store_query q = {.from = r->next_seq, .to = r->to, .core_only = r->core_only};
     struct err *e;
 
+    if (r->next_seq < r->passes_before) {
+        q.to = r->to ? MIN(r->to, r->passes_before) : r->passes_before;
+        q.leaves = passed_types;
+        q.n_leaves = ARRAY_LEN(passed_types);
+    }
     store_page_done(&r->page);
     r->at = 0;
     e = store_read(r->store, r->stream, &q, &r->page);
@@ -127,7 +139,9 @@ static struct err *turn_page(struct codec_reader *r)
         r->next_seq = MAX(r->next_seq, r->page.go_on_at); /* behind what is damaged */
         return e;
     }
-    r->is_over = r->page.n == 0;
+    r->is_over = r->page.n == 0 && r->next_seq >= r->passes_before;
+    if (r->page.n == 0)
+        r->next_seq = MAX(r->next_seq, r->passes_before);
     return NULL;
 }
 
@@ -153,21 +167,16 @@ static void skip_record(struct codec_reader *r, const struct store_record *recor
     r->at++;
 }
 
-/* Where nothing is open: what runs have begun and done on their way says nothing any more. */
+/* A store may leave out what is passed over, and need not. */
 static bool is_passed(struct codec_reader *r, const struct store_record *record,
                       enum event_type type)
 {
     if (record->seq >= r->passes_before)
         return false;
+    for (size_t i = 0; i < ARRAY_LEN(passed_types); i++)
+        if (str_eq(passed_types[i], record->type))
+            return true;
     switch (type) {
-    case EVENT_ATTEMPT_BEGIN:
-    case EVENT_ATTEMPT_END:
-    case EVENT_TOOL_REQUEST:
-    case EVENT_TOOL_EARLY:
-    case EVENT_TOOL_DROPPED:
-    case EVENT_TOOL_BEGIN:
-    case EVENT_STATE:
-        return true;
     case EVENT_RESPONSE_RAW:
         return codec_keep_reply(r, record);
     case EVENT_TOOL_END:
@@ -194,7 +203,7 @@ static struct err *find_record(struct codec_reader *r, const struct store_record
 
     for (;;) {
         *ret_record = NULL;
-        if (r->at == r->page.n && !r->is_over)
+        while (r->at == r->page.n && !r->is_over)
             TRY(turn_page(r));
         if (r->is_over)
             return NULL;
