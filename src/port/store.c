@@ -41,6 +41,16 @@ struct err *store_read(struct store *s, struct str stream, const struct store_qu
     return s->ops->read(s, stream, q, ret_page);
 }
 
+struct err *store_read_over(struct store *s, struct str stream, const struct store_query *q,
+                            struct store_page *page)
+{
+    struct arena a = page->arena;
+
+    arena_clear(&a);
+    *page = (struct store_page){.arena = a};
+    return s->ops->read(s, stream, q, page);
+}
+
 void store_page_done(struct store_page *p)
 {
     arena_done(&p->arena);

@@ -225,6 +225,9 @@ MUST_USE struct err *store_append(struct store *s, struct str stream, uint64_t e
                                   const struct store_summary *update);
 MUST_USE struct err *store_read(struct store *s, struct str stream, const struct store_query *q,
                                 struct store_page *ret_page);
+/* The same into a page that was read before, or is zeroed: its memory is used again. */
+MUST_USE struct err *store_read_over(struct store *s, struct str stream,
+                                     const struct store_query *q, struct store_page *page);
 MUST_USE struct err *store_find(struct store *s, struct str id, struct arena *a,
                                 struct store_summary *ret_summary, bool *ret_found);
 MUST_USE struct err *store_list(struct store *s, const struct store_list_query *q, struct arena *a,

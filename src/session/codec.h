@@ -127,6 +127,8 @@ void codec_reader_pass(struct codec_reader *r, uint64_t before);
 void codec_reader_let_go(struct codec_reader *r);
 /* The messages as of the event that was read last, and where they begin. */
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq);
+/* The same, given away: the reader has none after this, and reads no further. */
+void codec_reader_take_history(struct codec_reader *r, struct history *ret_history);
 /* The hash of all of them, for a writer that continues the stream. */
 void codec_reader_chain(struct codec_reader *r, struct chain_hash *ret_chain);
 /* No more comes: a compaction that was cut off before its last message counts for nothing, and the

@@ -2,6 +2,7 @@
 #include "session/decode.h"
 
 #include "base/json_skim.h"
+#include "base/uuid.h"
 #include "model/message_json.h"
 #include "session/long_texts.h"
 
@@ -142,29 +143,12 @@ bool codec_keep_reply(struct codec_reader *r, const struct store_record *record)
     return true;
 }
 
-/* One that was passed over. */
-static struct err *read_passed_parts(struct decoding *d, struct message *m)
-{
-    struct json *parts;
-
-    TRY(json_parse(d->arena, d->reader->passed.json, 0, &parts));
-    json_each (v, parts) {
-        struct part part;
-
-        TRY(part_read(v, d->arena, &part));
-        message_add(m, &part);
-    }
-    return NULL;
-}
-
 /* A message with its parts is what is needed of a long answer from then on. */
 static struct err *add_reply_parts(struct decoding *d, const struct json *v, struct message *m)
 {
     struct codec_reader *r = d->reader;
     uint64_t seq = (uint64_t)json_int_or(json_get(v, "$reply"), 0);
 
-    if (seq && seq == r->passed.seq)
-        return read_passed_parts(d, m);
     if (!r->has_reply || seq != r->reply_seq)
         return read_reply_parts(d, seq, m);
     for (size_t i = 0; i < r->reply.n_parts; i++) {
@@ -178,17 +162,45 @@ static struct err *add_reply_parts(struct decoding *d, const struct json *v, str
     return NULL;
 }
 
+/* An answer that was passed over is put where its message would have it. */
+static struct err *put_passed_parts(struct decoding *d, struct json *v, bool *ret_is_whole)
+{
+    const struct passed_reply *passed = &d->reader->passed;
+    struct json *parts;
+
+    *ret_is_whole = !json_has(v, "$reply");
+    if (*ret_is_whole || !passed->seq ||
+        (uint64_t)json_int_or(json_get(v, "$reply"), 0) != passed->seq)
+        return NULL;
+    TRY(json_parse(d->arena, passed->json, 0, &parts));
+    json_set(d->arena, v, "parts", parts);
+    *ret_is_whole = true;
+    return NULL;
+}
+
 static struct err *read_message(struct decoding *d, const struct json *v, struct message **ret)
 {
     AUTO(message) struct message *m = NULL;
+    bool is_whole;
 
+    TRY(put_passed_parts(d, (struct json *)v, &is_whole));
     TRY(message_read(v, &m));
-    if (json_has(v, "$reply"))
+    if (!is_whole)
         TRY(add_reply_parts(d, v, m));
     TRY(codec_get_long_texts(d, json_get(d->body, "messageTexts"), &m->arena, m->parts,
                              m->n_parts));
     *ret = TAKE(m);
     return NULL;
+}
+
+/* What a message of this part takes, so that it is one block. */
+static size_t estimate_bytes(const struct part *p)
+{
+    size_t n = UUID_TEXT_SIZE + (p->n_content + 1) * sizeof *p + p->text.n + p->id.n + p->name.n;
+
+    for (size_t i = 0; i < p->n_content; i++)
+        n += p->content[i].text.n + p->content[i].media.data.n + 32;
+    return n + 64; /* texts end with a NUL, and are aligned */
 }
 
 static struct err *read_tool_message(struct decoding *d, struct message **ret)
@@ -198,7 +210,9 @@ static struct err *read_tool_message(struct decoding *d, struct message **ret)
     TRY(codec_get_result(d, /* is_whole= */ true, &part));
     if (!part)
         return codec_broken(d, "holds no result");
-    *ret = message_new(ROLE_TOOL, json_get_text(d->body, "messageId"));
+    *ret = message_new(ROLE_TOOL, (struct str){0});
+    arena_reserve(&(*ret)->arena, estimate_bytes(part));
+    message_set_id(*ret, json_get_text(d->body, "messageId"));
     message_add(*ret, part);
     return NULL;
 }

@@ -613,7 +613,6 @@ static struct err *read_core(struct loading *l, uint64_t from)
 {
     AUTO(codec_reader)
     struct codec_reader *r = codec_reader_new(l->store, l->out->summary.id, from, CODEC_READ_CORE);
-    const struct history *h;
 
     codec_reader_limit(r, l->end);
     codec_reader_leave(r, CODEC_LEAVE_RESULTS | (l->conversation ? CODEC_LEAVE_ENDS : CODEC_PASS));
@@ -624,12 +623,11 @@ static struct err *read_core(struct loading *l, uint64_t from)
         return NULL;
     l->out->is_damaged |= l->has_gap;
     codec_reader_end_compaction(r);
-    h = codec_reader_history(r, &l->out->base_seq);
-    if (l->conversation)
-        codec_reader_chain(r, &l->out->chain);
-    for (size_t i = 0; l->conversation && i < h->n; i++)
-        history_add_message(&l->conversation->history, h->entries[i].message,
-                            h->entries[i].unix_ms);
+    codec_reader_history(r, &l->out->base_seq);
+    if (!l->conversation)
+        return NULL;
+    codec_reader_chain(r, &l->out->chain);
+    codec_reader_take_history(r, &l->conversation->history);
     return NULL;
 }
 

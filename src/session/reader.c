@@ -74,6 +74,12 @@ struct err *codec_read_result(struct store *s, struct str stream, uint64_t seq, 
     return NULL;
 }
 
+void codec_reader_take_history(struct codec_reader *r, struct history *ret_history)
+{
+    *ret_history = r->history;
+    r->history = (struct history){0};
+}
+
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq)
 {
     *ret_base_seq = r->base_seq;
@@ -130,9 +136,8 @@ static struct err *turn_page(struct codec_reader *r)
         q.leaves = passed_types;
         q.n_leaves = ARRAY_LEN(passed_types);
     }
-    store_page_done(&r->page);
     r->at = 0;
-    e = store_read(r->store, r->stream, &q, &r->page);
+    e = store_read_over(r->store, r->stream, &q, &r->page);
     if (e) {
         r->damaged_at = r->page.damaged_at;
         r->has_failed = r->page.go_on_at <= r->next_seq;

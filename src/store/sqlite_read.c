@@ -3,6 +3,11 @@
 #include "store/session_lock.h"
 #include "store/sqlite_store.h"
 
+/* To ask for another page takes as long as the kernel needs for ten pages of memory: small ones,
+ * whose memory is used again, are read sooner than large ones. */
+#define PAGE_BYTES ((size_t)256 << 10)
+_Static_assert(PAGE_BYTES <= STORE_PAGE_BYTES, "a page is not larger");
+
 static struct err *find_last(struct sqlite_db *db, enum sqlite_statement s, int64_t number,
                              struct sqlite_end *end)
 {
@@ -102,7 +107,7 @@ static bool is_full(const struct filling *f)
     const struct store_page *page = f->look->ret_page;
     size_t n_max = f->look->query->n_max;
 
-    return (n_max && page->n == n_max) || f->n_bytes >= STORE_PAGE_BYTES;
+    return (n_max && page->n == n_max) || f->n_bytes >= PAGE_BYTES;
 }
 
 /* Records of one run stand together. */
