@@ -39,18 +39,28 @@ void arena_clear(struct arena *a)
     a->used_bytes = 0;
 }
 
-static struct arena_chunk *add_chunk(struct arena *a, size_t size)
+static struct arena_chunk *add_room(struct arena *a, size_t room)
 {
-    size_t room = a->chunk ? MIN(a->chunk->room * 2, (size_t)LARGEST_CHUNK) : FIRST_CHUNK;
-    struct arena_chunk *chunk;
+    struct arena_chunk *chunk = mem_resize(NULL, sizeof *chunk + room);
 
-    room = MAX(room, size);
-    chunk = mem_resize(NULL, sizeof *chunk + room);
     chunk->older = a->chunk;
     chunk->room = room;
     chunk->used = 0;
     a->chunk = chunk;
     return chunk;
+}
+
+static struct arena_chunk *add_chunk(struct arena *a, size_t size)
+{
+    size_t room = a->chunk ? MIN(a->chunk->room * 2, (size_t)LARGEST_CHUNK) : FIRST_CHUNK;
+
+    return add_room(a, MAX(room, size));
+}
+
+void arena_reserve(struct arena *a, size_t size)
+{
+    if (!a->chunk)
+        add_room(a, MIN(size, (size_t)LARGEST_CHUNK));
 }
 
 static void *take(struct arena *a, size_t size)

@@ -18,6 +18,9 @@ struct arena {
 
 void arena_done(struct arena *a);
 void arena_clear(struct arena *a);
+/* For one that is empty and whose size is about known: it takes one block of memory for all that.
+ */
+void arena_reserve(struct arena *a, size_t size);
 DEFINE_AUTO_VAL(arena, arena_done)
 
 void *arena_alloc(struct arena *a, size_t size) MUST_USE; /* zeroed, aligned for anything */

@@ -11,12 +11,13 @@ uint64_t checksum_add_number(uint64_t sum, uint64_t value)
 
 uint64_t checksum_add(uint64_t sum, struct str bytes)
 {
+    size_t at = 0;
     char last[8] = "";
 
     sum = checksum_add_number(sum, bytes.n);
-    for (; bytes.n >= sizeof last; bytes = str_skip(bytes, sizeof last))
-        sum = checksum_add_number(sum, eight_load(bytes.p));
-    if (bytes.n)
-        memcpy(last, bytes.p, bytes.n);
+    for (; bytes.n - at >= sizeof last; at += sizeof last)
+        sum = checksum_add_number(sum, eight_load(bytes.p + at));
+    if (bytes.n > at)
+        memcpy(last, bytes.p + at, bytes.n - at);
     return checksum_add_number(sum, eight_load(last));
 }

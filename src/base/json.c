@@ -8,7 +8,7 @@ struct json *json_get_str(const struct json *object, struct str key)
     if (!json_is(object, JSON_OBJECT))
         return NULL;
     json_each (member, object)
-        if (str_eq(member->key, key))
+        if (json_same_name(member->key, key))
             return member;
     return NULL;
 }

@@ -64,6 +64,12 @@ bool json_parse_few(struct arena *a, struct str input, int flags, size_t max_val
 #define json_each(child, parent)                                                                   \
     for (struct json *child = (parent) ? (parent)->first : NULL; child; child = child->next)
 
+/* Most names differ in length, or at their ends. */
+static inline bool json_same_name(struct str a, struct str b)
+{
+    return a.n == b.n && (a.n == 0 || (a.p[0] == b.p[0] && a.p[a.n - 1] == b.p[b.n - 1] &&
+                                       memcmp(a.p, b.p, a.n) == 0));
+}
 struct json *json_get_str(const struct json *object, struct str key);
 static inline struct json *json_get(const struct json *object, const char *key)
 {

@@ -98,7 +98,7 @@ static struct json *find_member(const struct parser *p, const struct json *objec
     if (object->n > INDEX_FROM)
         return name_slot_for(&p->names, object, name, name_hash(&p->names, object, name))->member;
     json_each (member, object)
-        if (str_eq(member->key, name))
+        if (json_same_name(member->key, name))
             return member;
     return NULL;
 }

@@ -338,6 +338,8 @@ static struct err *read_parts(const struct json *list, struct message *m)
 {
     AUTO(arena) struct arena scratch = {0};
 
+    m->parts = ARENA_ARRAY(&m->arena, list->n, struct part);
+    m->parts_room = list->n;
     json_each (v, list) {
         struct part p;
 
@@ -404,6 +406,23 @@ static struct usage read_counts(const struct json *v, struct arena *a)
     return u;
 }
 
+/* What the message will take, about: all its texts stand there, with names and quotes around them.
+ * One block of that size is half of what it would take otherwise. */
+static size_t estimate_bytes(const struct json *v)
+{
+    const struct json *parts = json_get(v, "parts");
+    size_t n = 0;
+
+    json_each (member, v)
+        n += member->raw.n;
+    json_each (part, parts) {
+        const struct json *content = json_get(part, "content");
+
+        n += sizeof(struct part) * (1 + (content ? content->n : 0));
+    }
+    return n;
+}
+
 struct err *message_read(const struct json *v, struct message **ret_message)
 {
     static const char *const roles[] = {"system", "user", "assistant", "tool"};
@@ -412,7 +431,9 @@ struct err *message_read(const struct json *v, struct message **ret_message)
 
     if (!find_name(json_get_text(v, "role"), roles, ARRAY_LEN(roles), &role))
         return err_new(ERR_VALIDATION, "a message needs the role system, user, assistant or tool");
-    m = message_new((enum role)role, json_get_text(v, "id"));
+    m = message_new((enum role)role, (struct str){0});
+    arena_reserve(&m->arena, estimate_bytes(v));
+    message_set_id(m, json_get_text(v, "id"));
     if (str_is(json_get_text(v, "state"), "interrupted"))
         m->state = MESSAGE_INTERRUPTED;
     else if (json_bool(json_get(v, "isBroken"), false))

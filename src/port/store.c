@@ -41,6 +41,16 @@ struct err *store_read(struct store *s, struct str stream, const struct store_qu
     return s->ops->read(s, stream, q, ret_page);
 }
 
+struct err *store_read_over(struct store *s, struct str stream, const struct store_query *q,
+                            struct store_page *page)
+{
+    struct arena a = page->arena;
+
+    arena_clear(&a);
+    *page = (struct store_page){.arena = a};
+    return s->ops->read(s, stream, q, page);
+}
+
 void store_page_done(struct store_page *p)
 {
     arena_done(&p->arena);
@@ -276,6 +286,14 @@ void store_record_text(const struct store_record *r, struct strbuf *out)
     add_message(out, json_has(body, "parts") ? body : json_get(body, "message"));
     json_each (piece, json_get(json_get(body, "result"), "content"))
         add_text(out, json_get_text(piece, "text"));
+}
+
+bool store_query_leaves(const struct store_query *q, struct str type)
+{
+    for (size_t i = 0; i < q->n_leaves; i++)
+        if (str_eq(q->leaves[i], type))
+            return true;
+    return false;
 }
 
 int64_t store_list_bound(const struct store_list_query *q)

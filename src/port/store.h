@@ -64,6 +64,10 @@ struct store_query {
     bool core_only;
     bool newest_first;
     size_t n_max; /* records; 0: as many as a page holds */
+    /* Types that nobody will look at: such records may be missing in the page. They are compared
+     * with their sums all the same. */
+    const struct str *leaves;
+    size_t n_leaves;
 };
 
 #define STORE_PAGE_BYTES ((size_t)4 << 20) /* a page ends after the record that passes this */
@@ -221,6 +225,9 @@ MUST_USE struct err *store_append(struct store *s, struct str stream, uint64_t e
                                   const struct store_summary *update);
 MUST_USE struct err *store_read(struct store *s, struct str stream, const struct store_query *q,
                                 struct store_page *ret_page);
+/* The same into a page that was read before, or is zeroed: its memory is used again. */
+MUST_USE struct err *store_read_over(struct store *s, struct str stream,
+                                     const struct store_query *q, struct store_page *page);
 MUST_USE struct err *store_find(struct store *s, struct str id, struct arena *a,
                                 struct store_summary *ret_summary, bool *ret_found);
 MUST_USE struct err *store_list(struct store *s, const struct store_list_query *q, struct arena *a,
@@ -264,6 +271,9 @@ MUST_USE struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq
 /* For adapters: why an append was refused, and for their callers: was it because of this blob? */
 NEVER_NULL MUST_USE struct err *store_payload_missing(struct str handle);
 bool store_lacks_payload(const struct err *e, struct str handle);
+
+/* For adapters: may records of this type be missing? */
+bool store_query_leaves(const struct store_query *q, struct str type);
 
 /* For adapters that have no index: does the query ask for it? */
 /* What has been updated before this, or then and by an id before the query's. */

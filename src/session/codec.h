@@ -122,11 +122,18 @@ void codec_reader_forms(struct codec_reader *r,
 /* Records of these types are passed over, unread. The array has EVENT_N_TYPES values. Before the
  * first codec_read(). */
 void codec_reader_skip(struct codec_reader *r, const bool *types);
+/* Nothing before this number is open: of the core before it only the events are read that messages
+ * and runs are told by. What messages are made of, answers and results of tools, is kept as text
+ * until a message refers to it; all else is passed over, unread. Events have no owners. Before the
+ * first codec_read(). */
+void codec_reader_pass(struct codec_reader *r, uint64_t before);
 /* Frees what can be read again; the event that was read last is good no more. The end of a later
  * run is without its text where that was said before this. */
 void codec_reader_let_go(struct codec_reader *r);
 /* The messages as of the event that was read last, and where they begin. */
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq);
+/* The same, given away: the reader has none after this, and reads no further. */
+void codec_reader_take_history(struct codec_reader *r, struct history *ret_history);
 /* The hash of all of them, for a writer that continues the stream. */
 void codec_reader_chain(struct codec_reader *r, struct chain_hash *ret_chain);
 /* No more comes: a compaction that was cut off before its last message counts for nothing, and the

@@ -80,6 +80,7 @@ struct err *codec_decode(struct codec_reader *r, const struct store_record *reco
                               .round = record->round,
                               .attempt = record->attempt};
     TRY(decode_body(&d));
-    set_owner(&d);
+    if (record->seq >= r->passes_before)
+        set_owner(&d);
     return NULL;
 }

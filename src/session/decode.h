@@ -17,7 +17,7 @@
 
 /* A message that a record may refer to. Those that are long are not held: they are read again. */
 struct seen_message {
-    char *id;
+    struct str id;           /* owned */
     uint64_t seq;            /* of its record */
     struct message *message; /* a reference; NULL: it is not held */
 };
@@ -27,6 +27,14 @@ struct seen_result {
     uint64_t seq;
     struct arena arena;
     struct part part;
+    struct str json; /* it, where it was passed over: `part` is empty then */
+};
+
+/* The parts of an answer that was passed over. */
+struct passed_reply {
+    uint64_t seq; /* 0: there is none */
+    struct arena arena;
+    struct str json;
 };
 
 /* What streams in within an attempt: what an entry need not have said again. */
@@ -72,6 +80,7 @@ struct codec_reader {
     unsigned leaves;                                              /* codec_left */
     const struct message_form *(*find_form)(struct str protocol); /* NULL: nobody knows them */
     bool skips[EVENT_N_TYPES];
+    uint64_t passes_before; /* codec_reader_pass() */
     struct store_page page;
     size_t at;                         /* in the page */
     const struct store_record *record; /* that was read last; NULL: none was */
@@ -94,6 +103,7 @@ struct codec_reader {
     struct reply reply; /* the last answer */
     bool has_reply;
     uint64_t reply_seq;
+    struct passed_reply passed;
     struct stream_reading streaming;
 
     /* the event that was given out last */
@@ -156,6 +166,10 @@ MUST_USE struct err *codec_get_message(struct decoding *d, const char *key,
 MUST_USE struct err *codec_get_result(struct decoding *d, bool is_whole,
                                       const struct part **ret_part);
 void codec_forget_seen(struct codec_reader *r);
+/* Keeps the answer or the result that the record holds, for a message that refers to it. False: it
+ * must be read as all others. */
+bool codec_keep_reply(struct codec_reader *r, const struct store_record *record);
+bool codec_keep_result(struct codec_reader *r, const struct store_record *record);
 void codec_forget_reply_read(struct codec_reader *r);
 MUST_USE struct err *codec_check_history(struct decoding *d, const char *key);
 

@@ -226,6 +226,7 @@ struct err *codec_decode_request(struct decoding *d)
 
 static void begin_reply(struct codec_reader *r)
 {
+    r->passed.seq = 0;
     if (r->has_reply)
         reply_done(&r->reply);
     reply_init(&r->reply, (struct delta_sink){0});

@@ -1,6 +1,8 @@
 /* decode_message.c - messages, results of tools, and the history that they make. */
 #include "session/decode.h"
 
+#include "base/json_skim.h"
+#include "base/uuid.h"
 #include "model/message_json.h"
 #include "session/long_texts.h"
 
@@ -31,7 +33,7 @@ static struct err *read_record(struct decoding *d, uint64_t seq, struct store_pa
 static struct seen_message *find_message(struct codec_reader *r, struct str id)
 {
     for (size_t i = r->n_messages; i-- > 0;)
-        if (str_is(id, r->messages[i].id))
+        if (str_eq(id, r->messages[i].id))
             return &r->messages[i];
     return NULL;
 }
@@ -46,7 +48,7 @@ static void let_go(struct codec_reader *r, struct seen_message *x)
 static void forget_message(struct codec_reader *r, size_t at)
 {
     let_go(r, &r->messages[at]);
-    mem_free(r->messages[at].id);
+    mem_free((char *)r->messages[at].id.p);
     memmove(r->messages + at, r->messages + at + 1, (--r->n_messages - at) * sizeof *r->messages);
 }
 
@@ -73,7 +75,7 @@ static void keep_message(struct decoding *d, struct message *m)
     if (r->n_messages == N_SEEN_MESSAGES)
         forget_message(r, 0);
     x = &r->messages[r->n_messages++];
-    *x = (struct seen_message){.id = str_dup(m->id), .seq = d->record->seq};
+    *x = (struct seen_message){.id = str_make(str_dup(m->id), m->id.n), .seq = d->record->seq};
     hold(r, x, m);
 }
 
@@ -127,6 +129,20 @@ static struct err *read_reply_parts(struct decoding *d, uint64_t seq, struct mes
     return NULL;
 }
 
+bool codec_keep_reply(struct codec_reader *r, const struct store_record *record)
+{
+    struct json_wanted parts = {.key = S("parts")};
+
+    codec_forget_reply_read(r);
+    r->passed.seq = 0;
+    if (!json_skim(record->body, &parts, 1) || !str_starts(parts.raw, S("[")))
+        return false;
+    arena_clear(&r->passed.arena);
+    r->passed.seq = record->seq;
+    r->passed.json = arena_str(&r->passed.arena, parts.raw);
+    return true;
+}
+
 /* A message with its parts is what is needed of a long answer from then on. */
 static struct err *add_reply_parts(struct decoding *d, const struct json *v, struct message *m)
 {
@@ -146,17 +162,45 @@ static struct err *add_reply_parts(struct decoding *d, const struct json *v, str
     return NULL;
 }
 
+/* An answer that was passed over is put where its message would have it. */
+static struct err *put_passed_parts(struct decoding *d, struct json *v, bool *ret_is_whole)
+{
+    const struct passed_reply *passed = &d->reader->passed;
+    struct json *parts;
+
+    *ret_is_whole = !json_has(v, "$reply");
+    if (*ret_is_whole || !passed->seq ||
+        (uint64_t)json_int_or(json_get(v, "$reply"), 0) != passed->seq)
+        return NULL;
+    TRY(json_parse(d->arena, passed->json, 0, &parts));
+    json_set(d->arena, v, "parts", parts);
+    *ret_is_whole = true;
+    return NULL;
+}
+
 static struct err *read_message(struct decoding *d, const struct json *v, struct message **ret)
 {
     AUTO(message) struct message *m = NULL;
+    bool is_whole;
 
+    TRY(put_passed_parts(d, (struct json *)v, &is_whole));
     TRY(message_read(v, &m));
-    if (json_has(v, "$reply"))
+    if (!is_whole)
         TRY(add_reply_parts(d, v, m));
     TRY(codec_get_long_texts(d, json_get(d->body, "messageTexts"), &m->arena, m->parts,
                              m->n_parts));
     *ret = TAKE(m);
     return NULL;
+}
+
+/* What a message of this part takes, so that it is one block. */
+static size_t estimate_bytes(const struct part *p)
+{
+    size_t n = UUID_TEXT_SIZE + (p->n_content + 1) * sizeof *p + p->text.n + p->id.n + p->name.n;
+
+    for (size_t i = 0; i < p->n_content; i++)
+        n += p->content[i].text.n + p->content[i].media.data.n + 32;
+    return n + 64; /* texts end with a NUL, and are aligned */
 }
 
 static struct err *read_tool_message(struct decoding *d, struct message **ret)
@@ -166,7 +210,9 @@ static struct err *read_tool_message(struct decoding *d, struct message **ret)
     TRY(codec_get_result(d, /* is_whole= */ true, &part));
     if (!part)
         return codec_broken(d, "holds no result");
-    *ret = message_new(ROLE_TOOL, json_get_text(d->body, "messageId"));
+    *ret = message_new(ROLE_TOOL, (struct str){0});
+    arena_reserve(&(*ret)->arena, estimate_bytes(part));
+    message_set_id(*ret, json_get_text(d->body, "messageId"));
     message_add(*ret, part);
     return NULL;
 }
@@ -228,21 +274,59 @@ struct err *codec_decode_message(struct decoding *d)
 
 /* --- results of tools --- */
 
-static const struct part *find_result(const struct codec_reader *r, uint64_t seq)
+static struct seen_result *find_result(struct codec_reader *r, uint64_t seq)
 {
     for (size_t i = 0; i < MIN(r->n_results, (size_t)N_SEEN_RESULTS); i++)
         if (r->results[i].seq == seq)
-            return &r->results[i].part;
+            return &r->results[i];
     return NULL;
+}
+
+static struct seen_result *add_result(struct codec_reader *r, uint64_t seq)
+{
+    struct seen_result *x = &r->results[r->n_results++ % N_SEEN_RESULTS];
+
+    arena_clear(&x->arena);
+    *x = (struct seen_result){.seq = seq, .arena = x->arena};
+    return x;
 }
 
 static void keep_result(struct codec_reader *r, uint64_t seq, const struct part *p)
 {
-    struct seen_result *x = &r->results[r->n_results++ % N_SEEN_RESULTS];
+    struct seen_result *x = add_result(r, seq);
 
-    arena_done(&x->arena);
-    *x = (struct seen_result){.seq = seq};
     x->part = part_copy(&x->arena, p);
+}
+
+/* One that refers to another, or has long texts, is kept by nobody: it is read again. */
+bool codec_keep_result(struct codec_reader *r, const struct store_record *record)
+{
+    struct json_wanted wanted[] = {{.key = S("result")}, {.key = S("resultTexts")}};
+    struct seen_result *x;
+
+    if (!json_skim(record->body, wanted, ARRAY_LEN(wanted)))
+        return false;
+    if (!wanted[0].raw.n || wanted[1].raw.n || str_starts(wanted[0].raw, S("{\"$")))
+        return true;
+    x = add_result(r, record->seq);
+    x->json = arena_str(&x->arena, wanted[0].raw);
+    return true;
+}
+
+static struct err *get_seen(struct decoding *d, const struct seen_result *x,
+                            const struct part **ret_part)
+{
+    struct part *part;
+    struct json *v;
+
+    *ret_part = &x->part;
+    if (!x->json.n)
+        return NULL;
+    part = ARENA_NEW(d->arena, struct part);
+    TRY(json_parse(d->arena, x->json, 0, &v));
+    TRY(part_read(v, d->arena, part));
+    *ret_part = part;
+    return NULL;
 }
 
 static struct err *read_result(struct decoding *d, const struct json *v, bool is_whole,
@@ -280,6 +364,7 @@ static struct err *read_result_again(struct decoding *d, uint64_t seq, bool is_w
 
 struct err *codec_get_result(struct decoding *d, bool is_whole, const struct part **ret_part)
 {
+    const struct seen_result *seen;
     const struct json *v;
     uint64_t seq;
 
@@ -290,8 +375,8 @@ struct err *codec_get_result(struct decoding *d, bool is_whole, const struct par
     if (!json_has(v, "$result"))
         return read_result(d, v, is_whole, ret_part);
     seq = (uint64_t)json_int_or(json_get(v, "$result"), 0);
-    *ret_part = find_result(d->reader, seq);
-    return *ret_part ? NULL : read_result_again(d, seq, is_whole, ret_part);
+    seen = find_result(d->reader, seq);
+    return seen ? get_seen(d, seen, ret_part) : read_result_again(d, seq, is_whole, ret_part);
 }
 
 /* --- the history --- */

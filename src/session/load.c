@@ -1,12 +1,14 @@
 /* load.c - reads the core of a stream and finds out how the last run ended. */
 #include "session/load.h"
 
+#include "base/json_skim.h"
 #include "base/uuid.h"
 #include "session/codec.h"
 
 #include <inttypes.h>
 
 #define MAX_TOLD 8 /* of records that cannot be read */
+#define N_LAST 8   /* records among which the last checkpoint mostly is */
 
 struct call {
     struct str id;
@@ -43,6 +45,10 @@ struct loading {
     unsigned n_broken;
     size_t next_index; /* of the next message */
     bool has_gap;      /* something since the last message cannot be read */
+    /* What stands before the checkpoint is passed over, as long as nothing of it is open. */
+    bool passes;
+    bool has_run_since; /* a run has begun behind the checkpoint */
+    bool must_not_pass; /* something is open or damaged: all of it must be read */
 };
 
 void loaded_done(struct loaded *l)
@@ -209,6 +215,7 @@ static void take_run_begin(struct loading *l, const struct event *e)
     if (out->last_run == LAST_RUN_CUT_OFF)
         count_time(l); /* of the run before it */
     l->rounds_before = out->turn.n_rounds;
+    l->has_run_since |= e->seq > l->checkpoint_seq;
     out->last_run = LAST_RUN_CUT_OFF;
     out->run_id = arena_str(&out->arena, e->run_id);
     out->provider = arena_str(&out->arena, e->body.run.provider);
@@ -226,6 +233,7 @@ static void take_input(struct loading *l, const struct event *e)
 {
     set_message(&l->out->prompt, e->body.message.message);
     l->out->turn = (struct turn_progress){0};
+    l->out->lacks_turn = false;
     l->rounds_before = 0;
 }
 
@@ -325,11 +333,21 @@ static void restore(struct loading *l, struct str key, const struct json *value)
         tool_session_restore(l->conversation->tools, key, value);
 }
 
+/* Has the last run given its answer, so that nothing before this waits for anything? */
+static bool is_at_rest(const struct loading *l)
+{
+    return l->out->last_run == LAST_RUN_ENDED && l->is_answered && !l->n_calls && !l->out->prompt &&
+           !l->out->partial;
+}
+
 static void take_checkpoint(struct loading *l, const struct event *e)
 {
     const struct event_checkpoint *x = &e->body.checkpoint;
     struct loaded *out = l->out;
 
+    l->must_not_pass |= l->passes && !is_at_rest(l);
+    out->lacks_turn = l->passes;
+    out->turn = l->passes ? (struct turn_progress){0} : out->turn;
     json_each (value, x->state)
         restore(l, value->key, value);
     out->spent =
@@ -513,21 +531,53 @@ static void find_outcomes(struct loading *l)
 
 /* --- reading --- */
 
+/* A run that gave its answer has left nothing open; whether it did shows when all is read. */
+static bool tells_answer(const struct store_record *r)
+{
+    struct json_wanted outcome = {.key = S("outcome")};
+
+    return str_is(r->type, event_type_name(EVENT_RUN_END)) && json_skim(r->body, &outcome, 1) &&
+           str_is(outcome.raw, "\"done\"");
+}
+
+/* The last checkpoint; NULL: there is none. Mostly it is one of the last records, with the end of
+ * the last run before it; to look for it by its type means to go over all others. */
+static const struct store_record *find_checkpoint(struct loading *l, struct store_page *page)
+{
+    struct store_query q = {.to = l->end, .core_only = true, .newest_first = true, .n_max = N_LAST};
+    const struct store_record *found = NULL;
+    bool has_answer = false;
+
+    err_ignore(store_read(l->store, l->out->summary.id, &q, page),
+               "what is wrong is told when all of it is read");
+    for (size_t i = 0; i < page->n; i++) {
+        if (!found && str_is(page->records[i].type, event_type_name(EVENT_CHECKPOINT)))
+            found = &page->records[i];
+        has_answer |= found && tells_answer(&page->records[i]);
+    }
+    l->passes &= has_answer;
+    if (found)
+        return found;
+    store_page_done(page);
+    q.type = str_of(event_type_name(EVENT_CHECKPOINT));
+    q.n_max = 1;
+    err_ignore(store_read(l->store, l->out->summary.id, &q, page),
+               "what is wrong is told when all of it is read");
+    return page->n ? &page->records[0] : NULL;
+}
+
 static struct err *find_start(struct loading *l, uint64_t *ret_from)
 {
-    struct store_query q = {
-        .type = S("checkpoint"), .to = l->end, .core_only = true, .newest_first = true, .n_max = 1};
     AUTO(store_page) struct store_page page = {0};
     AUTO(arena) struct arena a = {0};
+    const struct store_record *checkpoint = find_checkpoint(l, &page);
     struct json *body;
 
     *ret_from = 1;
-    err_ignore(store_read(l->store, l->out->summary.id, &q, &page),
-               "what is wrong is told when all of it is read");
-    if (page.n == 0)
+    if (!checkpoint)
         return NULL;
-    TRY(json_parse(&a, page.records[0].body, 0, &body));
-    l->checkpoint_seq = page.records[0].seq;
+    TRY(json_parse(&a, checkpoint->body, 0, &body));
+    l->checkpoint_seq = checkpoint->seq;
     l->out->last_run = LAST_RUN_ENDED; /* runs make none on their way */
     *ret_from = (uint64_t)json_int_or(json_get(body, "baseSeq"), (int64_t)l->checkpoint_seq);
     if (!*ret_from)
@@ -535,22 +585,18 @@ static struct err *find_start(struct loading *l, uint64_t *ret_from)
     return NULL;
 }
 
-static struct err *read_core(struct loading *l, uint64_t from)
+static struct err *read_events(struct loading *l, struct codec_reader *r)
 {
-    AUTO(codec_reader)
-    struct codec_reader *r = codec_reader_new(l->store, l->out->summary.id, from, CODEC_READ_CORE);
-    const struct history *h;
     const struct event *e;
 
-    codec_reader_limit(r, l->end);
-    codec_reader_leave(r, CODEC_LEAVE_RESULTS | (l->conversation ? CODEC_LEAVE_ENDS : CODEC_PASS));
-    for (;;) {
+    while (!l->must_not_pass) {
         AUTO(err) struct err *failure = codec_read(r, &e);
 
         if (codec_reader_has_failed(r))
             return TAKE(failure);
         if (failure) {
             l->has_gap = true;
+            l->must_not_pass = l->passes;
             tell_broken(l, failure);
             continue;
         }
@@ -558,14 +604,30 @@ static struct err *read_core(struct loading *l, uint64_t from)
             break;
         take(l, e);
     }
+    /* A run without a prompt continues the turn before it. */
+    l->must_not_pass |= l->passes && l->out->lacks_turn && l->has_run_since;
+    return NULL;
+}
+
+static struct err *read_core(struct loading *l, uint64_t from)
+{
+    AUTO(codec_reader)
+    struct codec_reader *r = codec_reader_new(l->store, l->out->summary.id, from, CODEC_READ_CORE);
+
+    codec_reader_limit(r, l->end);
+    codec_reader_leave(r, CODEC_LEAVE_RESULTS | (l->conversation ? CODEC_LEAVE_ENDS : CODEC_PASS));
+    if (l->passes)
+        codec_reader_pass(r, l->checkpoint_seq);
+    TRY(read_events(l, r));
+    if (l->must_not_pass)
+        return NULL;
     l->out->is_damaged |= l->has_gap;
     codec_reader_end_compaction(r);
-    h = codec_reader_history(r, &l->out->base_seq);
-    if (l->conversation)
-        codec_reader_chain(r, &l->out->chain);
-    for (size_t i = 0; l->conversation && i < h->n; i++)
-        history_add_message(&l->conversation->history, h->entries[i].message,
-                            h->entries[i].unix_ms);
+    codec_reader_history(r, &l->out->base_seq);
+    if (!l->conversation)
+        return NULL;
+    codec_reader_chain(r, &l->out->chain);
+    codec_reader_take_history(r, &l->conversation->history);
     return NULL;
 }
 
@@ -584,6 +646,8 @@ static struct err *load(struct loading *l, struct str id, uint64_t to)
     l->end = to ? MIN(to, out->summary.next_seq) : out->summary.next_seq;
     TRY(find_start(l, &from));
     TRY(read_core(l, from));
+    if (l->must_not_pass)
+        return NULL;
     if (l->conversation) {
         l->conversation->next_seq = l->end;
         find_outcomes(l);
@@ -600,16 +664,34 @@ static struct err *load(struct loading *l, struct str id, uint64_t to)
     return NULL;
 }
 
+static struct err *start_loading(struct loading *l, struct str id, uint64_t to)
+{
+    struct err *e;
+
+    *l->out = (struct loaded){.spent.usage = USAGE_UNKNOWN};
+    e = load(l, id, to);
+    arena_done(&l->calls_arena);
+    return e;
+}
+
 struct err *session_load(struct store *s, struct str id, uint64_t to, struct conversation *c,
                          struct loaded *ret_loaded)
 {
     struct loading l = {.store = s, .conversation = c, .out = ret_loaded};
-    struct err *e;
 
-    *ret_loaded = (struct loaded){.spent.usage = USAGE_UNKNOWN};
-    e = load(&l, id, to);
-    arena_done(&l.calls_arena);
-    return e;
+    return start_loading(&l, id, to);
+}
+
+struct err *session_load_to_resume(struct store *s, struct str id, struct conversation *c,
+                                   struct loaded *ret_loaded)
+{
+    struct loading l = {.store = s, .conversation = c, .out = ret_loaded, .passes = true};
+
+    TRY(start_loading(&l, id, 0));
+    if (!l.must_not_pass)
+        return NULL;
+    loaded_done(ret_loaded); /* what it has given to the tools will be given once more */
+    return session_load(s, id, 0, c, ret_loaded);
 }
 
 struct err *session_look(struct store *s, struct str id, struct loaded *ret_loaded)

@@ -46,6 +46,7 @@ struct loaded {
     /* What the last requests were made with. */
     struct str provider, model;
     struct turn_progress turn; /* what the last turn has come to: for a run that finishes it */
+    bool lacks_turn;           /* that was not read, because the turn is finished */
     struct lost_attempt lost;
     struct spent spent; /* by all runs and their children, what was lost included */
     struct str notice;  /* what was cut off or could not be read; empty: nothing */
@@ -58,6 +59,11 @@ DEFINE_AUTO_VAL(loaded, loaded_done)
  * after it, 0: none. The lease is the caller's. May wait. */
 MUST_USE struct err *session_load(struct store *s, struct str id, uint64_t to,
                                   struct conversation *c, struct loaded *ret_loaded);
+/* All of it, for who continues the session, in less time: where the last run gave its answer, what
+ * runs before the last checkpoint did on their way is not read, and `turn` is empty. Where
+ * something is open or damaged, it is the same as session_load(). */
+MUST_USE struct err *session_load_to_resume(struct store *s, struct str id, struct conversation *c,
+                                            struct loaded *ret_loaded);
 /* Only how it stands: without history, tool state and outcomes, and without the memory that these
  * take. May wait. */
 MUST_USE struct err *session_look(struct store *s, struct str id, struct loaded *ret_loaded);

@@ -31,6 +31,11 @@ void codec_reader_skip(struct codec_reader *r, const bool *types)
     memcpy(r->skips, types, sizeof r->skips);
 }
 
+void codec_reader_pass(struct codec_reader *r, uint64_t before)
+{
+    r->passes_before = before;
+}
+
 void codec_reader_free(struct codec_reader *r)
 {
     if (!r)
@@ -41,6 +46,7 @@ void codec_reader_free(struct codec_reader *r)
     history_done(&r->history);
     codec_stream_reading_clear(&r->streaming);
     codec_forget_reply_read(r);
+    arena_done(&r->passed.arena);
     built_messages_done(&r->built);
     err_free(r->error);
     store_page_done(&r->page);
@@ -72,6 +78,12 @@ struct err *codec_read_result(struct store *s, struct str stream, uint64_t seq, 
                        (unsigned long long)seq, STR_ARG(stream));
     *ret_result = part_copy(a, e->body.tool.result);
     return NULL;
+}
+
+void codec_reader_take_history(struct codec_reader *r, struct history *ret_history)
+{
+    *ret_history = r->history;
+    r->history = (struct history){0};
 }
 
 const struct history *codec_reader_history(const struct codec_reader *r, uint64_t *ret_base_seq)
@@ -113,21 +125,34 @@ bool codec_reader_has_failed(const struct codec_reader *r)
     return r->has_failed;
 }
 
+/* What runs have begun and done on their way says nothing any more where nothing is open. */
+static const struct str passed_types[] = {
+    S("attempt_begin"), S("attempt_end"),  S("tool_execution_request"),
+    S("tool_early"),    S("tool_dropped"), S("tool_begin"),
+    S("tool_state"),
+};
+
 static struct err *turn_page(struct codec_reader *r)
 {
     struct store_query q = {.from = r->next_seq, .to = r->to, .core_only = r->core_only};
     struct err *e;
 
-    store_page_done(&r->page);
+    if (r->next_seq < r->passes_before) {
+        q.to = r->to ? MIN(r->to, r->passes_before) : r->passes_before;
+        q.leaves = passed_types;
+        q.n_leaves = ARRAY_LEN(passed_types);
+    }
     r->at = 0;
-    e = store_read(r->store, r->stream, &q, &r->page);
+    e = store_read_over(r->store, r->stream, &q, &r->page);
     if (e) {
         r->damaged_at = r->page.damaged_at;
         r->has_failed = r->page.go_on_at <= r->next_seq;
         r->next_seq = MAX(r->next_seq, r->page.go_on_at); /* behind what is damaged */
         return e;
     }
-    r->is_over = r->page.n == 0;
+    r->is_over = r->page.n == 0 && r->next_seq >= r->passes_before;
+    if (r->page.n == 0)
+        r->next_seq = MAX(r->next_seq, r->passes_before);
     return NULL;
 }
 
@@ -153,13 +178,33 @@ static void skip_record(struct codec_reader *r, const struct store_record *recor
     r->at++;
 }
 
-static bool is_skipped(const struct codec_reader *r, const struct store_record *record)
+/* A store may leave out what is passed over, and need not. */
+static bool is_passed(struct codec_reader *r, const struct store_record *record,
+                      enum event_type type)
+{
+    if (record->seq >= r->passes_before)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(passed_types); i++)
+        if (str_eq(passed_types[i], record->type))
+            return true;
+    switch (type) {
+    case EVENT_RESPONSE_RAW:
+        return codec_keep_reply(r, record);
+    case EVENT_TOOL_END:
+    case EVENT_TOOL_RESULT:
+        return codec_keep_result(r, record);
+    default:
+        return false;
+    }
+}
+
+static bool is_skipped(struct codec_reader *r, const struct store_record *record)
 {
     enum event_type type;
 
     if (str_is(record->type, CODEC_STREAM))
         return r->skips[EVENT_DELTA] && r->skips[EVENT_NATIVE_PAYLOAD];
-    return codec_find_type(record->type, &type) && r->skips[type];
+    return codec_find_type(record->type, &type) && (r->skips[type] || is_passed(r, record, type));
 }
 
 /* The record that the next event is in; *ret_record NULL at the end. */
@@ -169,7 +214,7 @@ static struct err *find_record(struct codec_reader *r, const struct store_record
 
     for (;;) {
         *ret_record = NULL;
-        if (r->at == r->page.n && !r->is_over)
+        while (r->at == r->page.n && !r->is_over)
             TRY(turn_page(r));
         if (r->is_over)
             return NULL;

@@ -160,7 +160,7 @@ static struct err *check_whole(const struct session *s)
 static struct err *open_again(struct session *s)
 {
     TRY(take_lease(s, NULL));
-    TRY(session_load(s->options.store, s->options.id, 0, &s->conversation, &s->loaded));
+    TRY(session_load_to_resume(s->options.store, s->options.id, &s->conversation, &s->loaded));
     TRY(check_whole(s));
     start_journal(s);
     journal_continue(s->journal, s->loaded.base_seq, s->conversation.history.n_messages,

@@ -72,6 +72,21 @@ static struct message *find_input(struct session *s, struct message *given)
     return input && s->notice.n ? with_notice(s, input) : TAKE(input);
 }
 
+/* What the turn has come to that a run without a prompt continues. One that is finished was not
+ * read when the session was opened. */
+static struct turn_progress find_turn(struct session *s)
+{
+    AUTO(loaded) struct loaded whole = {0};
+
+    if (s->loaded.lacks_turn) {
+        err_ignore(session_look(s->options.store, s->options.id, &whole),
+                   "the journal tells of a store that does not answer");
+        s->loaded.turn = whole.turn;
+    }
+    s->loaded.lacks_turn = false;
+    return s->loaded.turn;
+}
+
 /* --- runs --- */
 
 static void add_plugin(struct session *s, struct arena *a, struct run_options *o)
@@ -89,6 +104,7 @@ static void end_run(struct session *s, const struct run_options *o, const struct
     struct loaded *l = &s->loaded;
 
     l->turn = o->before;
+    l->lacks_turn = false;
     l->turn.n_rounds += r->n_rounds;
     l->turn.forced = r->forced;
     budget_end_run(&s->budget);
@@ -117,7 +133,7 @@ void session_run(struct session *s, const struct run_options *options,
     if (!o.max_rounds)
         o.max_rounds = RUN_UNLIMITED; /* a session's rounds have no cap unless somebody sets one */
     if (!input)
-        o.before = s->loaded.turn;
+        o.before = find_turn(s);
     o.outcomes = s->loaded.outcomes;
     o.n_outcomes = s->loaded.n_outcomes;
     o.compactor = &s->compaction.compactor;

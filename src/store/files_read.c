@@ -93,7 +93,8 @@ static struct err *find_near(struct log *l, uint64_t seq, uint64_t *ret_offset)
 
 static bool is_wanted(const struct store_record *r, const struct store_query *q)
 {
-    return (!q->core_only || r->is_core) && (q->type.n == 0 || str_eq(q->type, r->type));
+    return (!q->core_only || r->is_core) && (q->type.n == 0 || str_eq(q->type, r->type)) &&
+           !store_query_leaves(q, r->type);
 }
 
 struct filling {

@@ -228,7 +228,8 @@ static bool is_wanted(const struct store_record *r, const struct store_query *q)
 {
     if (r->seq + r->n_events <= q->from || (q->to && r->seq >= q->to))
         return false;
-    return (!q->core_only || r->is_core) && (q->type.n == 0 || str_eq(q->type, r->type));
+    return (!q->core_only || r->is_core) && (q->type.n == 0 || str_eq(q->type, r->type)) &&
+           !store_query_leaves(q, r->type);
 }
 
 static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,

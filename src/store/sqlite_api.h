@@ -19,6 +19,7 @@
     X(clear_bindings)                                                                              \
     X(step)                                                                                        \
     X(create_function_v2)                                                                          \
+    X(user_data)                                                                                   \
     X(value_type)                                                                                  \
     X(value_int64)                                                                                 \
     X(value_text)                                                                                  \

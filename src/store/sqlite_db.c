@@ -138,7 +138,7 @@ static int read_version(void *self, int n, char **values, char **names)
     return 0;
 }
 
-/* --- the sum of a row --- */
+/* --- functions in statements --- */
 
 /* For what SQLite calls; even what it is called with can only be asked by one of them. */
 static struct sqlite_api functions;
@@ -170,12 +170,22 @@ static void sqlite_sum_row(sqlite3_context *context, int n, sqlite3_value **valu
     functions.result_int64(context, (int64_t)sum);
 }
 
+static void sqlite_take_row(sqlite3_context *context, int n, sqlite3_value **values)
+{
+    const struct sqlite_db *db = functions.user_data(context);
+
+    functions.result_int64(context, db->take_row(db->take_self, &functions, values));
+}
+
 static struct err *make_functions(struct sqlite_db *db)
 {
+    int flags = SQLITE_UTF8 | SQLITE_DIRECTONLY;
+
     pthread_once(&functions_once, load_functions);
-    if (db->api.create_function_v2(db->handle, "row_sum", -1,
-                                   SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL,
-                                   sqlite_sum_row, NULL, NULL, NULL) == SQLITE_OK)
+    if (db->api.create_function_v2(db->handle, "row_sum", -1, flags | SQLITE_DETERMINISTIC, NULL,
+                                   sqlite_sum_row, NULL, NULL, NULL) == SQLITE_OK &&
+        db->api.create_function_v2(db->handle, "take_row", -1, flags, db, sqlite_take_row, NULL,
+                                   NULL, NULL) == SQLITE_OK)
         return NULL;
     return sqlite_db_error(db, "open sessions");
 }

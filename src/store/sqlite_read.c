@@ -3,6 +3,11 @@
 #include "store/session_lock.h"
 #include "store/sqlite_store.h"
 
+/* To ask for another page takes as long as the kernel needs for ten pages of memory: small ones,
+ * whose memory is used again, are read sooner than large ones. */
+#define PAGE_BYTES ((size_t)256 << 10)
+_Static_assert(PAGE_BYTES <= STORE_PAGE_BYTES, "a page is not larger");
+
 static struct err *find_last(struct sqlite_db *db, enum sqlite_statement s, int64_t number,
                              struct sqlite_end *end)
 {
@@ -65,98 +70,174 @@ static struct err *find_first(struct sqlite_db *db, int64_t number, uint64_t fro
     return e;
 }
 
-/* What does not fit into the number is damage: its sum cannot be right. */
-static uint32_t column_number(struct sqlite_db *db, enum sqlite_statement s, int column)
-{
-    int64_t value = sqlite_column_int(db, s, column);
+/* A page that is being filled. */
+struct filling {
+    struct sqlite_db *db;
+    const struct sqlite_look *look;
+    size_t n_bytes, room;
+    uint64_t damaged; /* the number of a record that ends the page; 0: none does */
+    bool finds_next;  /* only where the next record begins is asked for */
+};
 
+/* What does not fit into the number is damage: its sum cannot be right. */
+static uint32_t small_number(int64_t value)
+{
     return value >= 0 && value <= UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-static struct store_record read_row(struct sqlite_db *db, enum sqlite_statement s, struct arena *a)
+/* Its texts are good until the next step. */
+static struct store_record read_row(struct sqlite_db *db, enum sqlite_statement s)
 {
     return (struct store_record){
         .seq = sqlite_key_seq(sqlite_column_int(db, s, 0)),
-        .n_events = column_number(db, s, 1),
+        .n_events = small_number(sqlite_column_int(db, s, 1)),
         .unix_ms = sqlite_column_int(db, s, 2),
-        .type = arena_str(a, sqlite_column_text(db, s, 3)),
-        .run_id = arena_str(a, sqlite_column_text(db, s, 4)),
-        .turn = column_number(db, s, 5),
-        .round = column_number(db, s, 6),
-        .attempt = column_number(db, s, 7),
+        .type = sqlite_column_text(db, s, 3),
+        .run_id = sqlite_column_text(db, s, 4),
+        .turn = small_number(sqlite_column_int(db, s, 5)),
+        .round = small_number(sqlite_column_int(db, s, 6)),
+        .attempt = small_number(sqlite_column_int(db, s, 7)),
         .is_core = sqlite_column_int(db, s, 8),
-        .body = arena_str(a, sqlite_column_text(db, s, 9)),
+        .body = sqlite_column_text(db, s, 9),
     };
 }
 
-static bool is_full(const struct store_page *page, size_t n_bytes, size_t n_max)
+static bool is_full(const struct filling *f)
 {
-    return (n_max && page->n == n_max) || n_bytes >= STORE_PAGE_BYTES;
+    const struct store_page *page = f->look->ret_page;
+    size_t n_max = f->look->query->n_max;
+
+    return (n_max && page->n == n_max) || f->n_bytes >= PAGE_BYTES;
 }
 
-static bool is_damaged(struct sqlite_db *db, enum sqlite_statement s, struct str id,
-                       const struct store_record *r)
+/* Records of one run stand together. */
+static struct str copy_run_id(struct store_page *page, struct str run_id)
 {
-    return record_sum(id, r, sqlite_column_int(db, s, 10)) != sqlite_column_int(db, s, 11) ||
-           r->n_events == 0;
+    const struct store_record *last = page->n ? &page->records[page->n - 1] : NULL;
+
+    return last && str_eq(last->run_id, run_id) ? last->run_id : arena_str(&page->arena, run_id);
+}
+
+static void add_record(struct filling *f, const struct store_record *r)
+{
+    struct store_page *page = f->look->ret_page;
+    struct store_record copy = *r;
+
+    copy.type = arena_str(&page->arena, r->type);
+    copy.run_id = copy_run_id(page, r->run_id);
+    copy.body = arena_str(&page->arena, r->body);
+    page->records =
+        arena_grow(&page->arena, page->records, page->n, &f->room, sizeof *page->records);
+    page->records[page->n++] = copy;
+    f->n_bytes += r->body.n;
+}
+
+/* True: the page ends before this row. */
+static bool take_record(struct filling *f, const struct store_record *r, int64_t total, int64_t sum)
+{
+    const struct store_query *q = f->look->query;
+
+    f->look->ret_page->has_more = is_full(f);
+    if (f->look->ret_page->has_more)
+        return true;
+    if (record_sum(f->look->id, r, total) != sum || r->n_events == 0) {
+        f->damaged = r->seq < q->from ? 0 : r->seq; /* who read it before got the error */
+        return f->damaged;
+    }
+    if (r->seq + r->n_events > q->from && !store_query_leaves(q, r->type))
+        add_record(f, r);
+    return false;
+}
+
+static struct err *step_rows(struct filling *f, enum sqlite_statement s)
+{
+    bool has_row;
+
+    for (;;) {
+        struct store_record r;
+
+        TRY(sqlite_step(f->db, s, &has_row));
+        if (!has_row)
+            return NULL;
+        r = read_row(f->db, s);
+        if (take_record(f, &r, sqlite_column_int(f->db, s, 10), sqlite_column_int(f->db, s, 11)))
+            return NULL;
+    }
+}
+
+static struct str value_text(const struct sqlite_api *api, sqlite3_value *value)
+{
+    const char *text = (const char *)api->value_text(value);
+
+    return text ? str_make(text, (size_t)api->value_bytes(value)) : (struct str){0};
+}
+
+/* In the order of SQL_SCAN_CORE. */
+static bool filling_take_row(void *self, const struct sqlite_api *api, sqlite3_value **values)
+{
+    struct filling *f = self;
+    struct store_record r;
+
+    if (f->finds_next)
+        return true;
+    r = (struct store_record){
+        .seq = sqlite_key_seq(api->value_int64(values[0])),
+        .n_events = small_number(api->value_int64(values[1])),
+        .unix_ms = api->value_int64(values[2]),
+        .type = value_text(api, values[3]),
+        .run_id = value_text(api, values[4]),
+        .turn = small_number(api->value_int64(values[5])),
+        .round = small_number(api->value_int64(values[6])),
+        .attempt = small_number(api->value_int64(values[7])),
+        .is_core = true,
+        .body = value_text(api, values[10]),
+    };
+    return take_record(f, &r, api->value_int64(values[8]), api->value_int64(values[9]));
+}
+
+static struct err *scan_rows(struct filling *f, enum sqlite_statement s)
+{
+    bool has_row;
+
+    f->db->take_row = filling_take_row;
+    f->db->take_self = f;
+    return sqlite_step(f->db, s, &has_row);
 }
 
 /* A page that has records already ends before the one that is damaged. Where that one ends its own
  * columns cannot say; the next one begins there. */
-static struct err *tell_damage(struct sqlite_db *db, enum sqlite_statement s,
-                               const struct sqlite_look *l, uint64_t seq)
+static struct err *tell_damage(struct filling *f, enum sqlite_statement s)
 {
-    struct store_page *page = l->ret_page;
+    struct store_page *page = f->look->ret_page;
+    uint64_t seq = f->damaged;
     bool has_row = false;
 
     page->has_more = page->n > 0;
     if (page->has_more)
         return NULL;
     page->damaged_at = page->go_on_at = seq;
-    while (!l->query->newest_first && page->go_on_at <= seq) { /* both tables may have the number */
-        TRY(sqlite_step(db, s, &has_row));
-        page->go_on_at = has_row ? sqlite_key_seq(sqlite_column_int(db, s, 0)) : seq + 1;
+    f->finds_next = true;
+    while (!f->look->query->newest_first && page->go_on_at <= seq) { /* both tables may have it */
+        TRY(sqlite_step(f->db, s, &has_row));
+        page->go_on_at = has_row ? sqlite_key_seq(sqlite_column_int(f->db, s, 0)) : seq + 1;
     }
-    return record_damaged(l->id, seq, db->path);
+    return record_damaged(f->look->id, seq, f->db->path);
 }
 
-static struct err *fill_page(struct sqlite_db *db, enum sqlite_statement s,
-                             const struct sqlite_look *l)
+static enum sqlite_statement statement_for(const struct store_query *q)
 {
-    const struct store_query *q = l->query;
-    struct store_page *page = l->ret_page;
-    size_t n_bytes = 0, room = 0;
-    bool has_row;
-    struct err *e;
+    static const enum sqlite_statement ways[2][2] = {{SQL_READ, SQL_READ_BACK},
+                                                     {SQL_READ_CORE, SQL_READ_CORE_BACK}};
 
-    while (!(e = sqlite_step(db, s, &has_row)) && has_row) {
-        struct store_record r;
-
-        page->has_more = is_full(page, n_bytes, q->n_max);
-        if (page->has_more)
-            break;
-        r = read_row(db, s, &page->arena);
-        if (is_damaged(db, s, l->id, &r)) {
-            if (r.seq < q->from)
-                continue; /* who read it before got the error */
-            return tell_damage(db, s, l, r.seq);
-        }
-        if (r.seq + r.n_events <= q->from)
-            continue;
-        page->records =
-            arena_grow(&page->arena, page->records, page->n, &room, sizeof *page->records);
-        page->records[page->n++] = r;
-        n_bytes += r.body.n;
-    }
-    return e;
+    return q->core_only && !q->newest_first && !q->type.n ? SQL_SCAN_CORE
+                                                          : ways[q->core_only][q->newest_first];
 }
 
 struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *l)
 {
-    static const enum sqlite_statement ways[2][2] = {{SQL_READ, SQL_READ_BACK},
-                                                     {SQL_READ_CORE, SQL_READ_CORE_BACK}};
     const struct store_query *q = l->query;
-    enum sqlite_statement s = ways[q->core_only][q->newest_first];
+    enum sqlite_statement s = statement_for(q);
+    struct filling f = {.db = db, .look = l};
     int64_t number, first;
     struct err *e;
 
@@ -165,8 +246,12 @@ struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *l)
     TRY(sqlite_begin(db, s));
     sqlite_int(db, s, 1, first);
     sqlite_int(db, s, 2, sqlite_key(number, q->to ? q->to - 1 : SQLITE_SEQ_LAST));
-    sqlite_text(db, s, 3, q->type);
-    e = fill_page(db, s, l);
+    if (s != SQL_SCAN_CORE)
+        sqlite_text(db, s, 3, q->type);
+    e = s == SQL_SCAN_CORE ? scan_rows(&f, s) : step_rows(&f, s);
+    if (!e && f.damaged)
+        e = tell_damage(&f, s);
+    db->take_self = NULL;
     sqlite_end(db, s);
     return e;
 }

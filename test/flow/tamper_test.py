@@ -423,6 +423,19 @@ class Sqlite(TamperTest):
         self.assertIn("Still here.", result.out)
         self.assertIn("does not fit its checksum", result.err)
 
+    def test_what_resuming_passes_over_is_compared_with_its_sum(self):
+        base = next(row[1] for row in self.rows if row[2] == "history_mutation")
+        for type in ("attempt_begin", "attempt_end", "tool_execution_request", "tool_begin",
+                     "tool_state"):
+            self.put_back()
+            table, key, _ = next(row for row in self.rows if row[2] == type and row[1] > base)
+            self.change(f"update {table} set body = body || ' ' where key = ?", key)
+            result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Still here.")), "-r",
+                                    SESSION, "--store", self.url, "more")
+            self.assert_status(result, 0)
+            self.assertIn(f"record {key & SEQ_MASK} ", result.err, type)
+            self.assertIn("does not fit its checksum", result.err, type)
+
 
 def check_payloads(test, directory):
     paths = sorted(path.relative_to(test.store) for path in directory.rglob("*") if path.is_file())

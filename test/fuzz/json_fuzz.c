@@ -1,5 +1,6 @@
-/* json_fuzz.c - whatever parses is written as JSON that parses to the same value. */
-#include "base/json.h"
+/* json_fuzz.c - whatever parses is written as JSON that parses to the same value, and its members
+ * are found without parsing. */
+#include "base/json_skim.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -20,6 +21,26 @@ static void check(struct str input, int flags)
     json_write(&twice, again);
     BUG_IF(!str_eq(strbuf_str(&once), strbuf_str(&twice)));
     BUG_IF(!json_equal(v, json_copy(&a, v)));
+}
+
+/* Of a text that parses, skimming finds what parsing does; of any other, nothing outside of it. */
+static void check_skim(struct str input)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json_wanted wanted[4] = {{S("a")}, {S("result")}, {S("")}, {S("b")}};
+    struct json_where where;
+    struct json *v = NULL;
+    bool is_read = json_parse_at(&a, input, JSON_REPAIR_UTF8, &v, &where);
+    bool is_skimmed = json_skim(input, wanted, ARRAY_LEN(wanted));
+
+    BUG_IF(is_read && is_skimmed && v->type != JSON_OBJECT);
+    for (size_t i = 0; is_skimmed && i < ARRAY_LEN(wanted); i++) {
+        struct str raw = wanted[i].raw;
+        const struct json *member = is_read ? json_get_str(v, wanted[i].key) : NULL;
+
+        BUG_IF(raw.n && (raw.p < input.p || raw.p + raw.n > input.p + input.n));
+        BUG_IF(is_read && !str_eq(raw, member ? member->raw : (struct str){0}));
+    }
 }
 
 static size_t count_values(const struct json *v)
@@ -55,5 +76,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(input, JSON_REPAIR_UTF8);
     check(input, JSON_UNIQUE_KEYS);
     check_few(input, size % 32);
+    check_skim(input);
     return 0;
 }

@@ -1,7 +1,7 @@
 /* json_test.c */
 #include "test.h"
 
-#include "base/json.h"
+#include "base/json_skim.h"
 
 #include <dirent.h>
 
@@ -348,19 +348,48 @@ TEST(the_size_of_a_string_is_known_before_it_is_written)
     }
 }
 
-RUN_TESTS(UNIT(the_public_parsing_suite_agrees),
-          UNIT(the_size_of_a_string_is_known_before_it_is_written),
-          UNIT(values_know_their_source_bytes_and_numbers_keep_their_text),
-          UNIT(of_repeated_names_the_last_value_wins_at_the_first_place),
-          UNIT(lone_surrogates_become_the_replacement_character),
-          UNIT(bad_utf8_is_refused_or_repaired_when_asked),
-          UNIT(an_error_names_line_column_and_reason), UNIT(depth_is_capped),
-          UNIT(a_text_of_tiny_values_is_refused_before_it_takes_memory),
-          UNIT(a_member_that_is_named_again_and_again_counts_every_time),
-          UNIT(as_many_values_as_are_allowed_are_read),
-          UNIT(a_string_as_long_as_the_whole_text_may_be_is_read),
-          UNIT(pointers_find_what_the_rfc_says),
-          UNIT(numbers_compare_exactly_and_convert_only_when_they_fit),
-          UNIT(trees_are_built_changed_and_compared), UNIT(a_changed_value_forgets_its_source),
-          UNIT(a_copy_keeps_source_bytes_and_stands_alone),
-          UNIT(the_writer_places_commas_by_itself), UNIT(pretty_text_parses_back_to_the_same))
+TEST(members_are_found_without_parsing)
+{
+    struct json_wanted wanted[] = {{S("a")}, {S("b")}, {S("none")}};
+
+    assert_true(json_skim(S(" {\"a\" : [1,{\"b\":\"}\\\"]\"}] ,\"b\":-1.5e3,\"c\":{\"none\":1}}"),
+                          wanted, ARRAY_LEN(wanted)));
+    assert_str(wanted[0].raw, "[1,{\"b\":\"}\\\"]\"}]");
+    assert_str(wanted[1].raw, "-1.5e3");
+    assert_int_equal(wanted[2].raw.n, 0);
+    assert_true(json_skim(S("{\"b\":1,\"b\":\"last\"}"), wanted, ARRAY_LEN(wanted)));
+    assert_str(wanted[1].raw, "\"last\"");
+    assert_true(json_skim(S("{}"), wanted, ARRAY_LEN(wanted)));
+    assert_int_equal(wanted[1].raw.n, 0);
+}
+
+TEST(a_text_that_is_no_object_or_breaks_off_is_not_skimmed)
+{
+    static const char *const texts[] = {"",          "[]",
+                                        "\"a\"",     "{",
+                                        "{\"a",      "{\"a\\",
+                                        "{\"a\"",    "{\"a\":",
+                                        "{\"a\":[",  "{\"a\":[\"]",
+                                        "{\"a\":1",  "{\"a\":1,",
+                                        "{\"a\" 1}", "{\"\\u0061\":1}"};
+    struct json_wanted wanted = {S("a")};
+
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+        assert_false(json_skim(str_of(texts[i]), &wanted, 1));
+}
+
+RUN_TESTS(
+    UNIT(the_public_parsing_suite_agrees), UNIT(the_size_of_a_string_is_known_before_it_is_written),
+    UNIT(values_know_their_source_bytes_and_numbers_keep_their_text),
+    UNIT(of_repeated_names_the_last_value_wins_at_the_first_place),
+    UNIT(lone_surrogates_become_the_replacement_character),
+    UNIT(bad_utf8_is_refused_or_repaired_when_asked), UNIT(an_error_names_line_column_and_reason),
+    UNIT(depth_is_capped), UNIT(a_text_of_tiny_values_is_refused_before_it_takes_memory),
+    UNIT(a_member_that_is_named_again_and_again_counts_every_time),
+    UNIT(as_many_values_as_are_allowed_are_read),
+    UNIT(a_string_as_long_as_the_whole_text_may_be_is_read), UNIT(pointers_find_what_the_rfc_says),
+    UNIT(numbers_compare_exactly_and_convert_only_when_they_fit),
+    UNIT(trees_are_built_changed_and_compared), UNIT(a_changed_value_forgets_its_source),
+    UNIT(a_copy_keeps_source_bytes_and_stands_alone), UNIT(the_writer_places_commas_by_itself),
+    UNIT(pretty_text_parses_back_to_the_same), UNIT(members_are_found_without_parsing),
+    UNIT(a_text_that_is_no_object_or_breaks_off_is_not_skimmed))

@@ -124,7 +124,37 @@ IN_TASK(records_are_found_by_number_type_and_use)
     assert_bodies(s, ID_A, "4:{\"n\":4} ...", .type = S("notice"), .newest_first = true,
                   .n_max = 1);
     assert_bodies(s, ID_A, "1:{\"n\":1} ...", .n_max = 1);
+    assert_bodies(s, ID_A, "1:{\"n\":1} ...", .core_only = true, .n_max = 1);
+    assert_bodies(s, ID_A, "3:{\"n\":3} ", .core_only = true, .from = 2, .to = 4);
     assert_bodies(s, ID_A, "", .from = 5);
+}
+
+/* It may come all the same. */
+IN_TASK(what_nobody_looks_at_may_be_left_out_and_nothing_else_is)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5), last = 0;
+    const struct str leaves[] = {S("tool_begin"), S("notice")};
+    struct store_query q = {.leaves = leaves, .n_leaves = ARRAY_LEN(leaves)};
+    static const char *const types[] = {"history_mutation", "tool_begin", "notice", "tool_state"};
+
+    for (uint64_t seq = 1; seq <= 12; seq++)
+        append_one(s, ID_A, fence, seq, types[seq % ARRAY_LEN(types)], "{}");
+    for (int core_only = 0; core_only < 2; core_only++) {
+        AUTO(store_page) struct store_page page = {0};
+        size_t n = 0;
+
+        last = 0;
+        q.core_only = core_only;
+        assert_ok(store_read(s, ID_A, &q, &page));
+        for (size_t i = 0; i < page.n; i++) {
+            assert_true(page.records[i].seq > last);
+            last = page.records[i].seq;
+            n += str_is(page.records[i].type, "history_mutation") ||
+                 str_is(page.records[i].type, "tool_state");
+        }
+        assert_int_equal(n, core_only ? 3 : 6);
+    }
 }
 
 IN_TASK(a_record_that_spans_several_events_is_found_by_each_of_them)
@@ -140,24 +170,17 @@ IN_TASK(a_record_that_spans_several_events_is_found_by_each_of_them)
     assert_bodies(s, ID_A, "11:{\"n\":11} ", .from = 11);
 }
 
-IN_TASK(a_long_stream_comes_in_pages)
+static inline void read_pages(struct store *s, bool core_only)
 {
-    AUTO(store) struct store *s = conformance_store();
-    uint64_t fence = open_new(s, ID_A, 5), from = 1;
-    AUTO(strbuf) struct strbuf body = {0};
+    uint64_t from = 1;
     bool has_more = true;
     size_t n_pages = 0;
 
-    strbuf_add_cstr(&body, "{\"x\":\"");
-    for (size_t i = 0; i < STORE_PAGE_BYTES / 3; i++)
-        strbuf_add_char(&body, 'x');
-    strbuf_add_cstr(&body, "\"}");
-    for (uint64_t seq = 1; seq <= 7; seq++)
-        append_one(s, ID_A, fence, seq, "notice", strbuf_cstr(&body));
     for (; has_more; n_pages++) {
         AUTO(store_page) struct store_page page = {0};
 
-        assert_ok(store_read(s, ID_A, &(struct store_query){.from = from}, &page));
+        assert_ok(store_read(s, ID_A, &(struct store_query){.from = from, .core_only = core_only},
+                             &page));
         assert_in_range(page.n, 1, 4);
         assert_int_equal(page.records[0].seq, from);
         from += page.n;
@@ -165,6 +188,22 @@ IN_TASK(a_long_stream_comes_in_pages)
     }
     assert_int_equal(from, 8);
     assert_in_range(n_pages, 2, 7);
+}
+
+IN_TASK(a_long_stream_comes_in_pages)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    AUTO(strbuf) struct strbuf body = {0};
+
+    strbuf_add_cstr(&body, "{\"x\":\"");
+    for (size_t i = 0; i < STORE_PAGE_BYTES / 3; i++)
+        strbuf_add_char(&body, 'x');
+    strbuf_add_cstr(&body, "\"}");
+    for (uint64_t seq = 1; seq <= 7; seq++)
+        append_one(s, ID_A, fence, seq, "history_mutation", strbuf_cstr(&body));
+    read_pages(s, /* core_only= */ false);
+    read_pages(s, /* core_only= */ true);
 }
 
 IN_TASK(a_stream_is_read_backwards_in_pages)
@@ -764,6 +803,7 @@ IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
 #define STORE_CONFORMS                                                                             \
     UNIT(what_was_appended_is_read_back_as_it_was),                                                \
         UNIT(records_are_found_by_number_type_and_use),                                            \
+        UNIT(what_nobody_looks_at_may_be_left_out_and_nothing_else_is),                            \
         UNIT(a_record_that_spans_several_events_is_found_by_each_of_them),                         \
         UNIT(a_long_stream_comes_in_pages), UNIT(a_stream_is_read_backwards_in_pages),             \
         UNIT(a_body_is_kept_byte_for_byte),                                                        \

@@ -4,12 +4,14 @@
  * failures and broken streams, compaction, forced last turns. Its run is played once to its end,
  * and then again and again, ended at an event, at a moment, or by a hook that says stop. Each time
  * the session must verify, every call must have one request and one result, providers must take the
- * requests that are made of the history, a run that follows must work, and a replay must go the
- * same way. Time is virtual, and the same seed is the same session.
+ * requests that are made of the history, a run that follows must work, a session that is loaded to
+ * be resumed must be the one that is loaded whole, and a replay must go the same way. Time is
+ * virtual, and the same seed is the same session.
  *
  * A few hundred ends are tried, at seeds that are printed; with KEEL_TEST_DEPTH=all 10,000, at the
  * same seeds always, unless KEEL_TEST_SEED is the first. interrupt_property_test SEED END tries one
  * end (e7: at event 7, m7: at 7 ms, h7: the seventh hook says stop, i: none) and prints the log. */
+#include "session/same_load.h"
 #include "session/stage.h"
 
 #include "base/uuid.h"
@@ -558,10 +560,22 @@ static struct err *follow(void *arg)
     return NULL;
 }
 
+/* Resuming reads less than all, and finds the same. */
+static void check_load(struct trial *t)
+{
+    AUTO(strbuf) struct strbuf whole = {0}, shorter = {0};
+
+    same_load_both(t->stage.store, S(ID), &whole, &shorter);
+    if (!str_eq(strbuf_str(&whole), strbuf_str(&shorter)))
+        complain(t, "loaded whole: %s\nto be resumed: %s", strbuf_cstr(&whole),
+                 strbuf_cstr(&shorter));
+}
+
 static struct err *verify_task(void *arg)
 {
     check_verify(arg);
     check_events(arg);
+    check_load(arg);
     return NULL;
 }
 

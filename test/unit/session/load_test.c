@@ -1,4 +1,5 @@
 /* load_test.c - a session opens whatever its process had written when it died, and goes on. */
+#include "session/same_load.h"
 #include "session/stage.h"
 #include "sys/in_task.h"
 
@@ -65,6 +66,7 @@ static void go_on_after(struct store *whole, size_t n, const char *prompt, size_
     struct before b = look(st.store);
 
     n_run = n_asked = 0;
+    assert_same_load(st.store, S(ID));
     stage_open(&st, &again);
     assert_str(strbuf_str(&st.notices), "");
     assert_int_equal(st.session.loaded.last_run == LAST_RUN_CUT_OFF, b.has_run && !b.has_run_end);
@@ -77,6 +79,7 @@ static void go_on_after(struct store *whole, size_t n, const char *prompt, size_
     }
     stage_close(&st);
     assert_readable(st.store);
+    assert_same_load(st.store, S(ID));
     stage_open(&st, &again);
     assert_int_equal(st.session.loaded.last_run == LAST_RUN_CUT_OFF, false);
     stage_close(&st);
@@ -281,6 +284,84 @@ IN_TASK(a_record_that_cannot_be_read_is_told_and_the_rest_is_used)
     stage_close(&dead);
 }
 
+/* --- what is passed over --- */
+
+/* Results of all kinds: short, long, refused, of tools that are not there. */
+static const char all_kinds[] =
+    "turns:\n"
+    " - [{reasoning: Hm.}, {text: Look.}, {tool: Echo, id: a, args: {text: x}},\n"
+    "    {tool: Echo, id: b, args: {text: x}}]\n"
+    " - [{tool: Big, id: c, args: {lines: 9000}}, {tool: Fail, id: d, args: {}}]\n"
+    " - [{tool: Nothing, id: e, args: {}}, {tool: Echo, id: f, args: {}}]\n"
+    " - [{tool: State, id: g, args: {value: 7}}]\n"
+    " - text: Done.\n";
+
+IN_TASK(what_ended_runs_did_on_their_way_is_passed_over)
+{
+    AUTO(stage) struct stage st = {0};
+
+    record(&st, all_kinds);
+    assert_true(assert_same_load(st.store, S(ID)));
+    stage_open(&st, &again);
+    assert_true(st.session.loaded.lacks_turn);
+    stage_run(&st, all_kinds, "and again");
+    assert_int_equal(st.world.result.outcome, RUN_DONE);
+    stage_close(&st);
+    assert_true(assert_same_load(st.store, S(ID)));
+}
+
+IN_TASK(where_a_run_has_not_given_its_answer_all_is_read)
+{
+    AUTO(stage) struct stage st = {0};
+
+    record(&st, "turns:\n - [{tool: Echo, id: a, args: {text: x}}]\n - [{error: auth}]\n");
+    assert_int_equal(st.world.result.outcome, RUN_FAILED);
+    assert_false(assert_same_load(st.store, S(ID)));
+}
+
+IN_TASK(a_finished_turn_is_read_for_a_run_that_continues_it)
+{
+    AUTO(stage) struct stage st = {0};
+    AUTO(loaded) struct loaded whole = {0};
+
+    record(&st, all_kinds);
+    assert_ok(session_look(st.store, S(ID), &whole));
+    assert_true(whole.turn.n_rounds > 0);
+    stage_open(&st, &again);
+    assert_true(st.session.loaded.lacks_turn);
+    stage_compact(&st, "turns:\n - text: A summary.\n", "");
+    assert_false(st.session.loaded.lacks_turn);
+    assert_int_equal(st.session.loaded.turn.n_rounds,
+                     whole.turn.n_rounds + st.world.result.n_rounds);
+    stage_close(&st);
+    assert_same_load(st.store, S(ID));
+}
+
+/* A record that is passed over has nothing that is needed. One that is not, and cannot be read, is
+ * told as it is when all are read. */
+IN_TASK(damage_is_told_the_same_whatever_is_passed_over)
+{
+    AUTO(stage) struct stage st = {0};
+    AUTO(store_page) struct store_page page;
+
+    record(&st, all_kinds);
+    stage_records(st.store, ID, &page);
+    for (size_t i = 0; i < page.n; i++) {
+        struct store_record was = page.records[i];
+        AUTO(store) struct store *s = NULL;
+
+        if (!was.is_core || str_is(was.type, "checkpoint"))
+            continue;
+        page.records[i].body = S("{\"message\":");
+        s = stage_copy(st.store, ID, &page);
+        page.records[i] = was;
+        if (str_is(was.type, "provider_response_raw") ||
+            str_is(was.type, "provider_response_normalized") ||
+            str_is(was.type, "history_mutation") || str_is(was.type, "tool_end"))
+            assert_false(assert_same_load(s, S(ID)));
+    }
+}
+
 IN_TASK(a_session_that_is_not_there_is_told)
 {
     AUTO(stage) struct stage st = {0};
@@ -297,4 +378,8 @@ RUN_TESTS(UNIT(an_answer_cut_off_anywhere), UNIT(tools_cut_off_anywhere),
           UNIT(half_an_answer_stays_as_one_that_broke_off),
           UNIT(a_whole_answer_needs_no_further_request),
           UNIT(a_record_that_cannot_be_read_is_told_and_the_rest_is_used),
+          UNIT(what_ended_runs_did_on_their_way_is_passed_over),
+          UNIT(where_a_run_has_not_given_its_answer_all_is_read),
+          UNIT(a_finished_turn_is_read_for_a_run_that_continues_it),
+          UNIT(damage_is_told_the_same_whatever_is_passed_over),
           UNIT(a_session_that_is_not_there_is_told));

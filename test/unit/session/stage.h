@@ -116,32 +116,42 @@ static inline void stage_records(struct store *s, const char *id, struct store_p
     assert_false(ret_page->has_more);
 }
 
-/* A store that holds the first `n` records of that session, as a process that died has left it. */
-static inline struct store *stage_cut(struct store *from, const char *id, size_t n)
+/* A store that holds these records of that session, with what they refer to. */
+static inline struct store *stage_copy(struct store *from, const char *id,
+                                       const struct store_page *page)
 {
     AUTO(arena) struct arena a = {0};
-    AUTO(store_page) struct store_page page;
     struct store *to = store_memory_new();
     struct store_summary summary;
     struct store_lease lease = {0};
     bool found;
 
-    stage_records(from, id, &page);
     assert_ok(store_find(from, str_of(id), &a, &summary, &found));
     assert_ok(store_open(to, str_of(id), &summary, &a, &lease));
-    for (size_t i = 0; i < MIN(n, page.n); i++) {
-        for (size_t k = 0; k < page.records[i].n_payloads; k++) {
+    for (size_t i = 0; i < page->n; i++) {
+        for (size_t k = 0; k < page->records[i].n_payloads; k++) {
             AUTO(strbuf) struct strbuf bytes = {0};
             char handle[SHA256_HEX_SIZE];
 
-            assert_ok(blob_get(store_blobs(from, str_of(id)), page.records[i].payloads[k], &bytes));
+            assert_ok(
+                blob_get(store_blobs(from, str_of(id)), page->records[i].payloads[k], &bytes));
             assert_ok(blob_put(store_blobs(to, str_of(id)), strbuf_str(&bytes), handle));
         }
-        assert_ok(store_append(to, str_of(id), page.records[i].seq, lease.fence, &page.records[i],
+        assert_ok(store_append(to, str_of(id), page->records[i].seq, lease.fence, &page->records[i],
                                1, NULL));
     }
     store_close(to, str_of(id), lease.fence);
     return to;
+}
+
+/* A store that holds the first `n` records of that session, as a process that died has left it. */
+static inline struct store *stage_cut(struct store *from, const char *id, size_t n)
+{
+    AUTO(store_page) struct store_page page;
+
+    stage_records(from, id, &page);
+    page.n = MIN(n, page.n);
+    return stage_copy(from, id, &page);
 }
 
 #endif

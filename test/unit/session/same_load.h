@@ -1,0 +1,172 @@
+/* same_load.h - a session that is loaded to be resumed is the one that is loaded whole.
+ *
+ * In a task. */
+#ifndef KEEL_TEST_UNIT_SESSION_SAME_LOAD_H
+#define KEEL_TEST_UNIT_SESSION_SAME_LOAD_H
+
+#include "test.h"
+
+#include "model/message_json.h"
+#include "session/load.h"
+
+static inline void same_load_message(struct json_writer *w, const char *key,
+                                     const struct message *m)
+{
+    if (!m)
+        return;
+    jw_key(w, key);
+    message_write(w, m);
+}
+
+static inline void same_load_spent(struct json_writer *w, const struct spent *s)
+{
+    jw_key(w, "spent");
+    jw_begin_array(w);
+    usage_write(w, &s->usage);
+    jw_int(w, s->microcents);
+    jw_bool(w, s->is_estimated);
+    jw_bool(w, s->is_unpriced);
+    jw_int(w, (int64_t)s->n_rounds);
+    jw_int(w, (int64_t)s->n_tool_calls);
+    jw_int(w, (int64_t)s->active_ms);
+    jw_end_array(w);
+}
+
+static inline void same_load_open(struct json_writer *w, const struct loaded *l)
+{
+    jw_key(w, "outcomes");
+    jw_begin_array(w);
+    for (size_t i = 0; i < l->n_outcomes; i++) {
+        const struct given_outcome *o = &l->outcomes[i];
+
+        jw_str(w, o->call_id);
+        jw_int(w, (int64_t)o->index);
+        jw_int(w, o->outcome);
+        jw_str(w, str_of(o->error_code));
+        if (o->result)
+            part_write(w, o->result);
+    }
+    jw_end_array(w);
+    jw_key(w, "asks");
+    jw_begin_array(w);
+    for (size_t i = 0; i < l->n_asks; i++) {
+        jw_int(w, l->asks[i].kind);
+        jw_str(w, l->asks[i].call_id);
+        jw_str(w, l->asks[i].tool);
+        jw_str(w, l->asks[i].text);
+        jw_str(w, l->asks[i].rule);
+    }
+    jw_end_array(w);
+}
+
+static inline void same_load_lost(struct json_writer *w, const struct lost_attempt *l)
+{
+    if (!l->is_there)
+        return;
+    jw_key(w, "lost");
+    jw_begin_array(w);
+    jw_str(w, l->provider);
+    jw_str(w, l->model);
+    jw_int(w, l->round);
+    jw_int(w, l->number);
+    jw_bool(w, l->is_aside);
+    jw_str(w, l->call_id);
+    usage_write(w, &l->settled.usage);
+    jw_int(w, l->settled.microcents);
+    jw_bool(w, l->settled.is_estimated);
+    jw_end_array(w);
+}
+
+static inline void same_load_turn(struct json_writer *w, const struct turn_progress *t)
+{
+    jw_key(w, "turn");
+    jw_begin_array(w);
+    jw_int(w, t->n_rounds);
+    jw_int(w, t->forced);
+    jw_int(w, t->n_corrections);
+    jw_bool(w, t->called_unknown);
+    jw_bool(w, t->stop_hook_active);
+    jw_end_array(w);
+}
+
+static inline void same_load_conversation(struct json_writer *w, const struct conversation *c)
+{
+    const struct json *value;
+    struct str key;
+    size_t at = 0;
+
+    jw_kv_int(w, "nextSeq", (int64_t)c->next_seq);
+    jw_kv_int(w, "runs", c->n_runs);
+    jw_key(w, "state");
+    jw_begin_object(w);
+    while (tool_session_next(c->tools, (struct str){0}, &at, &key, &value)) {
+        jw_key_str(w, key);
+        jw_json(w, value);
+    }
+    jw_end_object(w);
+    jw_key(w, "history");
+    jw_begin_array(w);
+    for (size_t i = 0; i < c->history.n; i++) {
+        jw_int(w, c->history.entries[i].unix_ms);
+        message_write(w, c->history.entries[i].message);
+    }
+    jw_end_array(w);
+}
+
+static inline void same_load_write(struct strbuf *out, const struct loaded *l,
+                                   const struct conversation *c, bool has_turn)
+{
+    char chain[SHA256_HEX_SIZE];
+    struct json_writer w;
+
+    sha256_format_hex(l->chain.bytes, chain);
+    jw_init(&w, out);
+    jw_begin_object(&w);
+    jw_kv_int(&w, "base", (int64_t)l->base_seq);
+    jw_kv_str(&w, "chain", str_of(chain));
+    jw_kv_int(&w, "lastRun", l->last_run);
+    jw_kv_str(&w, "run", l->run_id);
+    jw_kv_str(&w, "provider", l->provider);
+    jw_kv_str(&w, "model", l->model);
+    jw_kv_str(&w, "notice", l->notice);
+    jw_kv_bool(&w, "isDamaged", l->is_damaged);
+    same_load_message(&w, "prompt", l->prompt);
+    same_load_message(&w, "partial", l->partial);
+    same_load_open(&w, l);
+    same_load_lost(&w, &l->lost);
+    same_load_spent(&w, &l->spent);
+    if (has_turn)
+        same_load_turn(&w, &l->turn);
+    same_load_conversation(&w, c);
+    jw_end_object(&w);
+}
+
+/* Both ways; each as text. True: the short way has left something out. */
+static inline bool same_load_both(struct store *s, struct str id, struct strbuf *ret_whole,
+                                  struct strbuf *ret_short)
+{
+    AUTO(conversation) struct conversation c = {0}, c2 = {0};
+    AUTO(loaded) struct loaded whole = {0}, shorter = {0};
+    bool lacks_turn;
+
+    conversation_init(&c, id, S("/tmp"));
+    conversation_init(&c2, id, S("/tmp"));
+    assert_ok(session_load(s, id, 0, &c, &whole));
+    assert_ok(session_load_to_resume(s, id, &c2, &shorter));
+    lacks_turn = shorter.lacks_turn;
+    assert_false(whole.lacks_turn);
+    same_load_write(ret_whole, &whole, &c, !lacks_turn);
+    same_load_write(ret_short, &shorter, &c2, !lacks_turn);
+    return lacks_turn;
+}
+
+static inline bool assert_same_load(struct store *s, struct str id)
+{
+    AUTO(strbuf) struct strbuf whole = {0}, shorter = {0};
+    bool lacks_turn = same_load_both(s, id, &whole, &shorter);
+
+    assert_str(strbuf_str(&shorter), strbuf_cstr(&whole));
+    return lacks_turn;
+}
+
+#endif
