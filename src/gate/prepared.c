@@ -177,16 +177,17 @@ static const struct protected_place *find_linked(const struct job *j, const char
                                                  const char *root)
 {
     const char *home = j->prepared->home;
-    struct known_dirs known = {.arena = j->arena};
+    struct names_below names;
 
-    if (home)
-        known_dirs_add(&known, home);
+    names_below_init_home(&names, j->arena, home);
     for (const struct protected_place *row = protected_places; home && row->path; row++) {
-        const char *given = fs_join(j->arena, home, row->path), *real;
+        const char *given, *real;
         struct stat st;
 
-        if (!(row->how & PLACE_REFUSED) || known_dirs_lack(&known, given) ||
-            lstat(given, &st) < 0 || !S_ISLNK(st.st_mode))
+        if (!(row->how & PLACE_REFUSED) || names_below_lack(&names, row->path))
+            continue;
+        given = fs_join(j->arena, home, row->path);
+        if (lstat(given, &st) < 0 || !S_ISLNK(st.st_mode))
             continue;
         real = place_find(j->arena, given, given).real;
         if (real && place_is_in(path, real) && !place_is_in(root, real))

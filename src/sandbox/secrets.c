@@ -20,7 +20,7 @@ struct secret_list {
     struct path_list *list;
     const char *home; /* canonical or not; NULL: none */
     bool only_open;
-    struct known_dirs known;
+    struct names_below names; /* of the home */
 };
 
 /* What the kernel closes to the person need not be hidden; in a home it may be opened again. */
@@ -66,10 +66,14 @@ static void add_in_home(struct secret_list *s)
     int fd = open(s->home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     for (const struct secret_place *p = secret_places_in_home; p->path; p++) {
-        const char *path = fs_join(s->list->arena, s->home, p->path);
-        bool missing = known_dirs_lack(&s->known, path) ||
-                       (fd >= 0 ? is_missing(fd, p->path) : is_missing(AT_FDCWD, path));
+        bool missing = names_below_lack(&s->names, p->path);
+        const char *path;
 
+        if (missing && s->only_open)
+            continue;
+        path = fs_join(s->list->arena, s->home, p->path);
+        if (!missing)
+            missing = fd >= 0 ? is_missing(fd, p->path) : is_missing(AT_FDCWD, path);
         add_secret(s, path, missing, is_canonical ? s->home : NULL);
     }
     if (fd >= 0)
@@ -78,13 +82,12 @@ static void add_in_home(struct secret_list *s)
 
 static void add_outside(struct secret_list *s, const char *path)
 {
-    add_secret(s, path, known_dirs_lack(&s->known, path) || is_missing(AT_FDCWD, path), NULL);
+    add_secret(s, path, is_missing(AT_FDCWD, path), NULL);
 }
 
 static void add_all(struct secret_list *s, const char *keel_home)
 {
-    s->known.arena = s->list->arena;
-    known_dirs_add_usual(&s->known, s->home);
+    names_below_init_home(&s->names, s->list->arena, s->home);
     if (s->home)
         add_in_home(s);
     for (const struct secret_place *p = secret_places_of_system; p->path; p++)

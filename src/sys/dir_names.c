@@ -1,10 +1,10 @@
 /* dir_names.c - reads a directory at once. */
 #include "sys/dir_names.h"
 
+#include "base/strbuf.h"
 #include "sys/auto_fd.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <linux/magic.h>
@@ -146,68 +146,60 @@ bool dir_names_lack(const struct dir_names *n, struct str name)
     return slot_of(n, to_small(name, small))->n == 0;
 }
 
-/* --- several --- */
+/* --- below a directory --- */
 
-void known_dirs_add(struct known_dirs *k, const char *path)
+void names_below_init(struct names_below *n, struct arena *a, const char *top)
 {
-    BUG_IF(k->n == KNOWN_DIRS_MAX);
-    k->dirs[k->n++] = (struct known_dir){.path = path};
+    *n = (struct names_below){
+        .arena = a, .top = top, .n_top_bytes = top && strcmp(top, "/") != 0 ? strlen(top) : 0};
 }
 
-void known_dirs_add_usual(struct known_dirs *k, const char *home)
+void names_below_init_home(struct names_below *n, struct arena *a, const char *home)
 {
-    static const char *const in_home[] = {"/.config", "/.local/share"};
-
-    if (home && strcmp(home, "/") != 0) {
-        known_dirs_add(k, home);
-        for (size_t i = 0; i < ARRAY_LEN(in_home); i++)
-            known_dirs_add(k, arena_format(k->arena, "%s%s", home, in_home[i]).p);
-    }
-    known_dirs_add(k, "/etc");
-    known_dirs_add(k, "/var/lib");
+    names_below_init(n, a, home);
+    n->inner[0] = ".config";
+    n->inner[1] = ".local/share";
 }
 
-/* What of the path lies below the directory; empty: it does not lie there. */
-static struct str below(const struct known_dir *d, const char *path)
+/* By its path, as whoever asks for something in it would reach it. `i`: 0 is the directory itself.
+ */
+static const struct dir_names *names_of(struct names_below *n, size_t i)
 {
-    size_t n = strlen(d->path);
-
-    return strncmp(path, d->path, n) == 0 && path[n] == '/' ? str_of(path + n + 1)
-                                                            : (struct str){0};
-}
-
-static void read_dir(struct known_dirs *k, struct known_dir *d)
-{
+    AUTO(strbuf) struct strbuf path = {0};
     AUTO_FD fd = -1;
 
-    d->is_read = true;
-    fd = open(d->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-    d->is_missing = fd < 0 && errno == ENOENT;
+    if (n->is_read[i])
+        return &n->names[i];
+    n->is_read[i] = true;
+    strbuf_addf(&path, "%s/%s", n->top, i ? n->inner[i - 1] : "");
+    fd = open(strbuf_cstr(&path), O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (fd >= 0)
-        dir_names_read(&d->names, k->arena, fd);
+        dir_names_read(&n->names[i], n->arena, fd);
+    return &n->names[i];
 }
 
-/* Of the first n directories the last that it lies in knows most of it. */
-static bool lack_in(struct known_dirs *k, size_t n, const char *path)
+static struct str first_name(const char *path)
 {
-    struct str rest = {0}, name;
-    struct known_dir *d = NULL;
+    return str_make(path, strcspn(path, "/"));
+}
 
-    while (n > 0 && rest.n == 0) {
-        d = &k->dirs[--n];
-        rest = below(d, path);
-    }
-    if (rest.n == 0)
+bool names_below_lack(struct names_below *n, const char *path)
+{
+    if (!n->top)
         return false;
-    if (!d->is_read && lack_in(k, n, d->path))
-        d->is_read = d->is_missing = true;
-    if (!d->is_read)
-        read_dir(k, d);
-    str_split(&rest, '/', &name);
-    return d->is_missing || dir_names_lack(&d->names, name);
+    if (dir_names_lack(names_of(n, 0), first_name(path)))
+        return true;
+    for (size_t i = 0; i < NAMES_BELOW_MAX && n->inner[i]; i++) {
+        size_t n_inner = strlen(n->inner[i]);
+
+        if (strncmp(path, n->inner[i], n_inner) == 0 && path[n_inner] == '/')
+            return dir_names_lack(names_of(n, i + 1), first_name(path + n_inner + 1));
+    }
+    return false;
 }
 
-bool known_dirs_lack(struct known_dirs *k, const char *path)
+bool names_below_lack_at(struct names_below *n, const char *path)
 {
-    return lack_in(k, k->n, path);
+    return n->top && strncmp(path, n->top, n->n_top_bytes) == 0 && path[n->n_top_bytes] == '/' &&
+           names_below_lack(n, path + n->n_top_bytes + 1);
 }

@@ -21,22 +21,23 @@ struct dir_names {
 void dir_names_read(struct dir_names *n, struct arena *a, int dir);
 bool dir_names_lack(const struct dir_names *n, struct str name);
 
-/* Directories by their paths, each read when something in it is asked for. */
-enum { KNOWN_DIRS_MAX = 8 };
-struct known_dirs {
+/* The same for paths below a directory: of those in it that are listed here, and that hold many of
+ * the places that are asked for, the names are known too. Each is read when it is needed. */
+enum { NAMES_BELOW_MAX = 2 };
+struct names_below {
     struct arena *arena;
-    struct known_dir {
-        const char *path; /* borrowed */
-        struct dir_names names;
-        bool is_read, is_missing;
-    } dirs[KNOWN_DIRS_MAX];
-    size_t n;
+    const char *top; /* absolute; borrowed; NULL: nothing is certain */
+    size_t n_top_bytes;
+    const char *inner[NAMES_BELOW_MAX]; /* relative, as ".config"; NULL: no more */
+    struct dir_names names[NAMES_BELOW_MAX + 1];
+    bool is_read[NAMES_BELOW_MAX + 1];
 };
-/* Absolute; not more than KNOWN_DIRS_MAX. One that lies in another comes after it. */
-void known_dirs_add(struct known_dirs *k, const char *path);
-/* Those that many secret places would lie in (base/secret_places.h). `home` may be NULL. */
-void known_dirs_add_usual(struct known_dirs *k, const char *home);
-/* Is it certain that nothing is at this absolute path? Blocks. */
-bool known_dirs_lack(struct known_dirs *k, const char *path);
+void names_below_init(struct names_below *n, struct arena *a, const char *top);
+/* With those that programs keep their settings in; for the home. */
+void names_below_init_home(struct names_below *n, struct arena *a, const char *home);
+/* Is it certain that nothing is at this path, relative to the directory? Blocks. */
+bool names_below_lack(struct names_below *n, const char *path);
+/* The same for an absolute path, which need not lie there. */
+bool names_below_lack_at(struct names_below *n, const char *path);
 
 #endif

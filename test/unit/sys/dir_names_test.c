@@ -100,50 +100,57 @@ TEST(what_cannot_be_listed_lacks_nothing)
     assert_int_equal(chmod(temp_path(&d, "shut"), 0755), 0);
 }
 
-TEST(the_innermost_known_directory_tells)
+TEST(of_some_directories_the_names_in_them_are_known_too)
 {
     AUTO(temp_dir) struct temp_dir d = temp_dir_make();
     AUTO(arena) struct arena a = {0};
-    struct known_dirs k = {.arena = &a};
-    const char *home = arena_cstr(&a, str_of(temp_path(&d, "home")));
-    const char *config = arena_format(&a, "%s/.config", home).p;
-    const char *share = arena_format(&a, "%s/.local/share", home).p;
+    struct names_below n;
 
-    put(&d, "home/.config/gh/hosts", "");
-    known_dirs_add(&k, home);
-    known_dirs_add(&k, config);
-    known_dirs_add(&k, share);
-    assert_true(known_dirs_lack(&k, arena_format(&a, "%s/.ssh", home).p));
-    assert_true(known_dirs_lack(&k, arena_format(&a, "%s/.ssh/id_rsa", home).p));
-    assert_true(known_dirs_lack(&k, arena_format(&a, "%s/glab", config).p));
-    assert_true(known_dirs_lack(&k, arena_format(&a, "%s/keyrings", share).p));
-    assert_false(known_dirs_lack(&k, config));
-    assert_false(known_dirs_lack(&k, arena_format(&a, "%s/gh", config).p));
-    assert_false(known_dirs_lack(&k, arena_format(&a, "%s/gh/hosts", config).p));
-    assert_false(known_dirs_lack(&k, home));
-    assert_false(known_dirs_lack(&k, arena_format(&a, "%sless/.ssh", home).p));
-    assert_false(known_dirs_lack(&k, "/etc/passwd"));
+    put(&d, ".config/gh/hosts", "");
+    put(&d, ".cache/x", "");
+    names_below_init_home(&n, &a, d.path);
+    assert_true(names_below_lack(&n, ".ssh"));
+    assert_true(names_below_lack(&n, ".ssh/id_rsa"));
+    assert_true(names_below_lack(&n, ".config/glab"));
+    assert_true(names_below_lack(&n, ".config/glab/x"));
+    assert_true(names_below_lack(&n, ".local/share/keyrings"));
+    assert_false(names_below_lack(&n, ".config"));
+    assert_false(names_below_lack(&n, ".config/gh"));
+    assert_false(names_below_lack(&n, ".config/gh/hosts"));
+    assert_false(names_below_lack(&n, ".cache/y"));
 }
 
-TEST(a_known_directory_may_be_a_link_or_missing)
+TEST(an_absolute_path_may_lie_elsewhere)
 {
     AUTO(temp_dir) struct temp_dir d = temp_dir_make();
     AUTO(arena) struct arena a = {0};
-    struct known_dirs k = {.arena = &a};
-    const char *link = arena_cstr(&a, str_of(temp_path(&d, "link")));
-    const char *missing = arena_cstr(&a, str_of(temp_path(&d, "missing")));
-    const char *file = arena_cstr(&a, str_of(temp_path(&d, "file")));
+    struct names_below n;
+
+    names_below_init(&n, &a, d.path);
+    assert_true(names_below_lack_at(&n, temp_path(&d, ".ssh")));
+    assert_false(names_below_lack_at(&n, d.path));
+    assert_false(names_below_lack_at(&n, arena_format(&a, "%sless/.ssh", d.path).p));
+    assert_false(names_below_lack_at(&n, "/no/such/place"));
+    names_below_init(&n, &a, NULL);
+    assert_false(names_below_lack_at(&n, "/no/such/place"));
+}
+
+TEST(the_directory_may_be_a_link_or_a_file_or_missing)
+{
+    AUTO(temp_dir) struct temp_dir d = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    struct names_below n;
 
     put(&d, "real/.ssh", "");
     put(&d, "file", "");
-    assert_int_equal(symlink("real", link), 0);
-    known_dirs_add(&k, link);
-    known_dirs_add(&k, missing);
-    known_dirs_add(&k, file);
-    assert_false(known_dirs_lack(&k, arena_format(&a, "%s/.ssh", link).p));
-    assert_true(known_dirs_lack(&k, arena_format(&a, "%s/.aws", link).p));
-    assert_true(known_dirs_lack(&k, arena_format(&a, "%s/.ssh", missing).p));
-    assert_false(known_dirs_lack(&k, arena_format(&a, "%s/.ssh", file).p));
+    assert_int_equal(symlink("real", temp_path(&d, "link")), 0);
+    names_below_init(&n, &a, arena_cstr(&a, str_of(temp_path(&d, "link"))));
+    assert_false(names_below_lack(&n, ".ssh"));
+    assert_true(names_below_lack(&n, ".aws"));
+    names_below_init(&n, &a, arena_cstr(&a, str_of(temp_path(&d, "file"))));
+    assert_false(names_below_lack(&n, ".ssh"));
+    names_below_init(&n, &a, arena_cstr(&a, str_of(temp_path(&d, "missing"))));
+    assert_false(names_below_lack(&n, ".ssh"));
 }
 
 RUN_TESTS(UNIT(what_is_not_there_is_missing_and_what_is_there_is_not),
@@ -152,5 +159,7 @@ RUN_TESTS(UNIT(what_is_not_there_is_missing_and_what_is_there_is_not),
           UNIT(names_beyond_ascii_do_not_hide_others),
           UNIT(of_a_directory_that_takes_several_calls_nothing_is_certain),
           UNIT(of_file_systems_that_find_more_than_they_list_nothing_is_certain),
-          UNIT(what_cannot_be_listed_lacks_nothing), UNIT(the_innermost_known_directory_tells),
-          UNIT(a_known_directory_may_be_a_link_or_missing))
+          UNIT(what_cannot_be_listed_lacks_nothing),
+          UNIT(of_some_directories_the_names_in_them_are_known_too),
+          UNIT(an_absolute_path_may_lie_elsewhere),
+          UNIT(the_directory_may_be_a_link_or_a_file_or_missing))
