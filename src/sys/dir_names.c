@@ -146,6 +146,16 @@ bool dir_names_lack(const struct dir_names *n, struct str name)
     return slot_of(n, to_small(name, small))->n == 0;
 }
 
+static struct str first_name(const char *path)
+{
+    return str_make(path, strcspn(path, "/"));
+}
+
+bool dir_names_lack_first(const struct dir_names *n, const char *path)
+{
+    return dir_names_lack(n, first_name(path));
+}
+
 /* --- below a directory --- */
 
 void names_below_init(struct names_below *n, struct arena *a, const char *top)
@@ -178,22 +188,17 @@ static const struct dir_names *names_of(struct names_below *n, size_t i)
     return &n->names[i];
 }
 
-static struct str first_name(const char *path)
-{
-    return str_make(path, strcspn(path, "/"));
-}
-
 bool names_below_lack(struct names_below *n, const char *path)
 {
     if (!n->top)
         return false;
-    if (dir_names_lack(names_of(n, 0), first_name(path)))
+    if (dir_names_lack_first(names_of(n, 0), path))
         return true;
     for (size_t i = 0; i < NAMES_BELOW_MAX && n->inner[i]; i++) {
         size_t n_inner = strlen(n->inner[i]);
 
         if (strncmp(path, n->inner[i], n_inner) == 0 && path[n_inner] == '/')
-            return dir_names_lack(names_of(n, i + 1), first_name(path + n_inner + 1));
+            return dir_names_lack_first(names_of(n, i + 1), path + n_inner + 1);
     }
     return false;
 }

@@ -20,6 +20,8 @@ struct dir_names {
 /* `dir` may be O_PATH. In `a`. Blocks. */
 void dir_names_read(struct dir_names *n, struct arena *a, int dir);
 bool dir_names_lack(const struct dir_names *n, struct str name);
+/* The same for the first name of a relative path: without it there is nothing below. */
+bool dir_names_lack_first(const struct dir_names *n, const char *path);
 
 /* The same for paths below a directory: of those in it that are listed here, and that hold many of
  * the places that are asked for, the names are known too. Each is read when it is needed. */
