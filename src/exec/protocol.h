@@ -11,13 +11,17 @@
  * EXEC_NOTICES. After EXEC_STARTED comes one EXEC_EXITED or EXEC_SIGNALLED as soon as the command
  * has ended, or EXEC_LOST when it could not be ended. When the whole tree is gone, EXEC_GONE
  * follows, and keel-exec exits. When keel's end of the channel closes, for whatever reason, the
- * tree is ended. */
+ * tree is ended.
+ *
+ * With EXEC_OPTION_PARKED it is started before there is a command, in the directory /: `keel-exec
+ * --parked OPTIONS`. It makes what no policy changes, says nothing, and waits for one struct
+ * exec_order; from there on all is as above. When the channel ends first, it exits. */
 #ifndef KEEL_EXEC_PROTOCOL_H
 #define KEEL_EXEC_PROTOCOL_H
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 9
+#define EXEC_PROTOCOL_VERSION 10
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -27,9 +31,13 @@
 #define EXEC_OPTION_HELD "--held"
 /* keel wants to learn what the command is about to change: EXEC_NOTICES; only with a policy. */
 #define EXEC_OPTION_NOTICES "--notices"
+/* Wait for a struct exec_order, which says the rest: the command, its policy, the network to join.
+ */
+#define EXEC_OPTION_PARKED "--parked"
 /* Stdin becomes the controlling terminal. */
 #define EXEC_OPTION_TTY "--tty"
-/* It is init of a pid namespace already, which keel has made for it; only with a policy. */
+/* It is init of a pid namespace already, which keel has made for it; only with a policy, or to wait
+ * for one. */
 #define EXEC_OPTION_INIT "--init"
 /* Be a subreaper even where a namespace may be made. */
 #define EXEC_OPTION_NO_NAMESPACE "--no-namespace"
@@ -69,6 +77,7 @@ enum exec_kind {
     EXEC_SIGNAL = 16, /* value: signal, for every process of the tree */
     EXEC_END,         /* TERM now, KILL after the grace period */
     EXEC_START,       /* the command that was held */
+    EXEC_ORDER,       /* a struct exec_order, of which this is the first word but one */
 };
 
 enum exec_mode { EXEC_MODE_SUBREAPER, EXEC_MODE_NAMESPACE };
@@ -104,5 +113,26 @@ struct exec_record {
     uint32_t step; /* enum exec_step */
     uint32_t item; /* of the policy, counted from 0; or as the kind says */
 };
+
+enum exec_order_flag {
+    EXEC_ORDER_TTY = 1 << 0,     /* as EXEC_OPTION_TTY */
+    EXEC_ORDER_HELD = 1 << 1,    /* as EXEC_OPTION_HELD */
+    EXEC_ORDER_NOTICES = 1 << 2, /* as EXEC_OPTION_NOTICES */
+    EXEC_ORDER_NETWORK = 1 << 3, /* a network comes along, as with EXEC_OPTION_NETWORK */
+};
+
+/* What one that is parked is to run. Descriptors come along (SCM_RIGHTS), in this order: those that
+ * the command has as 0, 1, 2 and so on; the policy; a sealed file with the texts; the network, if a
+ * flag says so; and perhaps one that is only held open. The texts end with a NUL each: the program,
+ * its arguments, its environment. */
+struct exec_order {
+    uint32_t version; /* EXEC_PROTOCOL_VERSION */
+    uint32_t kind;    /* EXEC_ORDER */
+    uint32_t flags;   /* enum exec_order_flag */
+    int32_t grace_ms;
+    uint32_t n_fds; /* of the command */
+    uint32_t n_arguments, n_variables;
+};
+enum { EXEC_ORDER_MAX_FDS = 40 }; /* all of them */
 
 #endif

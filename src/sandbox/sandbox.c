@@ -2,6 +2,7 @@
 #include "sandbox/sandbox.h"
 
 #include "sandbox/guard.h"
+#include "sandbox/parking.h"
 #include "sandbox/plan.h"
 #include "sandbox/proxy.h"
 #include "sandbox/roots.h"
@@ -371,6 +372,12 @@ static struct err *spawn(struct sandbox *s, const struct proc_spec *spec, struct
     return e;
 }
 
+static struct proc_parking parking_of(const struct sandbox *s, bool namespaces)
+{
+    return (struct proc_parking){.has_namespaces = namespaces,
+                                 .user_fd = namespaces ? s->user_fd : -1};
+}
+
 static struct err *start_once(struct attempt *a, struct proc **ret_proc)
 {
     struct sandbox *sandbox = a->sandbox;
@@ -382,6 +389,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
                                            .wants_notices = a->spec->observer != NULL,
                                            .notices_fd = -1};
     struct proc_spec confined = *a->spec;
+    struct proc_parking how;
     struct err *e;
 
     a->refusal = (struct exec_record){0};
@@ -401,7 +409,11 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     confined.environment = make_environment(&s.arena, a->spec->environment, &sandbox->policy);
     confined.before_start = a->spec->before_start && !a->was_announced ? announce : NULL;
     confined.before_self = a;
-    e = spawn(sandbox, &confined, ret_proc);
+    how = parking_of(sandbox, a->namespaces);
+    e = parking_take(sandbox->parking, &how, &confinement.take_parked);
+    if (!e)
+        e = spawn(sandbox, &confined, ret_proc);
+    proc_parked_free(confinement.take_parked); /* of a command that came to nothing before */
     if (e)
         end_one(sandbox);
     else
@@ -517,6 +529,20 @@ static void settle_notices(struct sandbox *s)
     task_shield_end();
 }
 
+/* Whoever finds out which way can be gone is not parked. */
+void sandbox_expect(struct sandbox *s, struct group *tasks)
+{
+    struct proc_parking how = parking_of(s, s->way == SANDBOX_WITH_NAMESPACES);
+
+    if (s->way != SANDBOX_UNKNOWN)
+        parking_expect(s->parking, &how, tasks);
+}
+
+void sandbox_rest(struct sandbox *s)
+{
+    parking_rest(s->parking);
+}
+
 struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
 {
     struct ended ended = {s, notes};
@@ -565,6 +591,7 @@ struct err *sandbox_recover(const char *guard_dir, const char *const *roots, siz
 
 void sandbox_done(struct sandbox *s)
 {
+    parking_free(TAKE(s->parking));
     write_notices_free(TAKE(s->notices));
     guard_free(TAKE(s->guard));
     held_roots_free(TAKE(s->roots));
@@ -586,6 +613,7 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
     s->roots = held_roots_new();
     s->notices = write_notices_new();
     s->mounts = MOUNTS_NONE;
+    s->parking = parking_new();
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;

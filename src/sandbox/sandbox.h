@@ -99,9 +99,15 @@ struct sandbox {
     struct write_notices *notices; /* what they are about to change, for their observers */
     pthread_mutex_t lock;          /* for the guard */
     int network_fd, user_fd;       /* namespaces that all commands share; -1: not made yet */
+    struct parking *parking;       /* of supervisors that are started ahead: parking.h */
 };
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
 void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
+
+/* A command is likely to come: starts its supervisor ahead, in a task of the group, which ends
+ * before the sandbox does. The first command of a sandbox has none. */
+void sandbox_expect(struct sandbox *s, struct group *tasks);
+void sandbox_rest(struct sandbox *s); /* none is expected any more */
 
 /* To be called once for every command that was started, after proc_free(): looks at the protected
  * places that the kernel could not protect, puts right what the command did there, and appends a

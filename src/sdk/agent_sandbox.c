@@ -227,8 +227,10 @@ static struct err *start_confined(struct agent_sandbox *s, struct preparation *p
                                         : spec->environment;
         e = launcher_start(&p->walls->sandbox.launcher, &at_real_place, ret_proc);
     }
-    if (!e)
+    if (!e) {
+        s->last = p->walls;
         tell_weakness(s, &p->walls->sandbox);
+    }
     arena_done(&p->arena);
     return e;
 }
@@ -265,6 +267,25 @@ static struct err *looker_start(struct launcher *l, const struct proc_spec *spec
 
     BUG_IF(s->options.is_off); /* the gate lets nothing run here then */
     return start_in_walls(s, /* only_looks= */ true, spec, ret_proc);
+}
+
+/* The next command is mostly of the same kind; another one starts its supervisor itself. */
+static void expect(struct launcher *l)
+{
+    struct agent_sandbox *s = (struct agent_sandbox *)l;
+
+    if (s->last && s->options.tasks)
+        sandbox_expect(&s->last->sandbox, s->options.tasks);
+}
+
+static void rest(struct launcher *l)
+{
+    struct agent_sandbox *s = (struct agent_sandbox *)l;
+
+    if (s->walls.sandbox.launcher.start)
+        sandbox_rest(&s->walls.sandbox);
+    if (s->look_walls.sandbox.launcher.start)
+        sandbox_rest(&s->look_walls.sandbox);
 }
 
 /* --- after a command --- */
@@ -392,7 +413,11 @@ void agent_sandbox_recover(struct agent_sandbox *s)
 
 void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options)
 {
-    *s = (struct agent_sandbox){.launcher = {.start = start, .ended = ended, .advise = advise},
+    *s = (struct agent_sandbox){.launcher = {.start = start,
+                                             .ended = ended,
+                                             .advise = advise,
+                                             .expect = expect,
+                                             .rest = rest},
                                 .looker = {.launcher = {.start = looker_start,
                                                         .ended = looker_ended,
                                                         .advise = looker_advise},
