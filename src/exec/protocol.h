@@ -10,14 +10,17 @@
  * EXEC_STARTED, EXEC_FAILED or EXEC_REFUSED; before it, with EXEC_OPTION_NOTICES, may come one
  * EXEC_NOTICES. After EXEC_STARTED comes one EXEC_EXITED or EXEC_SIGNALLED as soon as the command
  * has ended, or EXEC_LOST when it could not be ended. When the whole tree is gone, EXEC_GONE
- * follows, and keel-exec exits. When keel's end of the channel closes, for whatever reason, the
- * tree is ended. */
+ * follows, and keel-exec exits; or EXEC_LOST, when it exits although processes may be left. When
+ * keel's end of the channel closes, for whatever reason, the tree is ended.
+ *
+ * While the command runs, EXEC_REPLACED asks keel to look at protected files, and the tree stands
+ * still until keel has answered with EXEC_JUDGED; without an answer it is ended. */
 #ifndef KEEL_EXEC_PROTOCOL_H
 #define KEEL_EXEC_PROTOCOL_H
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 9
+#define EXEC_PROTOCOL_VERSION 10
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -57,18 +60,23 @@ enum exec_kind {
     EXEC_FAILED,      /* value: errno; the command never ran */
     EXEC_REFUSED,     /* value: errno, step, item: the sandbox could not be built */
     /* value: exit code; item 1: EXEC_GONE as well; step EXEC_STEP_CHANGED: keel-exec has ended it,
-     * as a protected place was replaced from outside and could not be covered again. */
+     * as a protected or hidden place was replaced from outside and the command may have reached
+     * it. */
     EXEC_EXITED,
     EXEC_SIGNALLED, /* value: signal; the same */
-    EXEC_LOST,      /* it has gained privileges: KILL did not reach it */
+    EXEC_LOST,      /* KILL did not reach all of it: processes that gained privileges, or fork */
     /* Comes with the listener of the calls in write_calls.h (SCM_RIGHTS): the kernel holds each of
      * them until it is answered there. value: 0, or an errno and no listener. */
     EXEC_NOTICES,
     EXEC_GONE, /* nothing of the tree is left, and keel-exec has nothing more to do */
+    /* Another program has put a file where a protected one was. value: the number of the question
+     */
+    EXEC_REPLACED,
     /* from keel */
     EXEC_SIGNAL = 16, /* value: signal, for every process of the tree */
     EXEC_END,         /* TERM now, KILL after the grace period */
     EXEC_START,       /* the command that was held */
+    EXEC_JUDGED,      /* value: 1: the files are harmless, 0: end it; item: of which question */
 };
 
 enum exec_mode { EXEC_MODE_SUBREAPER, EXEC_MODE_NAMESPACE };

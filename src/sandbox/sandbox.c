@@ -347,6 +347,39 @@ static struct err *observe(struct sandbox *s, const struct proc_spec *spec,
     return write_notices_add(s->notices, confinement->notices_fd, spec->observer, &scope);
 }
 
+/* --- while it runs --- */
+
+struct judging {
+    struct guard *guard;
+    bool is_harmless;
+};
+
+static struct err *judge_replaced(void *arg)
+{
+    struct judging *j = arg;
+
+    j->is_harmless = guard_check_replaced(j->guard);
+    return NULL;
+}
+
+/* The notes come with those of the command's end. */
+static bool sandbox_is_harmless(void *self)
+{
+    struct sandbox *s = self;
+    struct judging judging = {.guard = s->guard};
+    struct blocking b = {s, judge_replaced, &judging};
+
+    task_shield_begin();
+    err_ignore(work_run(run_locked, &b), "a shielded task is not cancelled");
+    task_shield_end();
+    return judging.is_harmless;
+}
+
+static void sandbox_note_lost(void *self)
+{
+    ((struct sandbox *)self)->has_lost_processes = true;
+}
+
 /* --- starting, from both ends --- */
 
 static struct err *announce(void *self)
@@ -392,6 +425,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
         return e;
     }
     confinement.policy_fd = s.fd;
+    confinement.judge = &sandbox->judge;
     confined.supervised = true;
     confined.may_linger = true;
     confined.confinement = &confinement;
@@ -523,6 +557,10 @@ struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
     struct err *e;
 
     BUG_IF(s->n_running == 0);
+    if (s->has_lost_processes)
+        strbuf_add_cstr(notes, "processes of the command are left and keep running: keel could not "
+                               "end them; look for them (ps) and end them yourself\n");
+    s->has_lost_processes = false;
     settle_notices(s);
     if (s->policy.nothing_is_writable) {
         end_one(s);
@@ -581,6 +619,7 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
 {
     *s = (struct sandbox){
         .launcher = {.start = start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
+    s->judge = (struct proc_judge){sandbox_is_harmless, sandbox_note_lost, s};
     pthread_mutex_init(&s->lock, NULL);
     s->guard = guard_new(policy->guard_dir);
     s->roots = held_roots_new();

@@ -90,12 +90,14 @@ enum sandbox_way { SANDBOX_UNKNOWN, SANDBOX_WITH_NAMESPACES, SANDBOX_WITHOUT_NAM
 
 struct sandbox {
     struct launcher launcher; /* what tools are given */
+    struct proc_judge judge;  /* of what is replaced while commands run */
     struct sandbox_policy policy;
     enum sandbox_way way;
     struct held_roots *roots;      /* the writable directories, open */
     struct mounts mounts;          /* by which other paths hidden places are reached */
     struct guard *guard;           /* looks after the writable directories */
     size_t n_running;              /* commands, those that are being started too */
+    bool has_lost_processes;       /* of a command; until the person is told */
     struct write_notices *notices; /* what they are about to change, for their observers */
     pthread_mutex_t lock;          /* for the guard */
     int network_fd, user_fd;       /* namespaces that all commands share; -1: not made yet */

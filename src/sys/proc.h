@@ -46,7 +46,18 @@ struct proc_confinement {
     int held_fd;         /* that the supervisor keeps open until the command's end; -1: none */
     bool has_proxy;      /* does the policy say POLICY_PROXY? */
     bool has_namespaces; /* and POLICY_NAMESPACES? */
-    struct exec_record refusal; /* out: why they could not be built; kind EXEC_REFUSED if so */
+    const struct proc_judge *judge; /* borrowed until proc_free(); NULL: none */
+    struct exec_record refusal;     /* out: why they could not be built; kind EXEC_REFUSED if so */
+};
+
+/* Who looks after what the walls leave open. Both are called by who waits for the command. */
+struct proc_judge {
+    /* Another program has put a file where one was that is protected from the command, which stands
+     * still. Is it harmless? False ends the command. May wait. */
+    bool (*is_harmless)(void *self);
+    /* Processes of the command may be left, and nothing reaches them. */
+    void (*note_lost)(void *self);
+    void *self;
 };
 
 struct write_observer;
@@ -85,8 +96,9 @@ enum proc_stream { PROC_OUT, PROC_ERR };
 
 /* Why a confined command was ended, for people and models. */
 #define PROC_LOST_PROTECTION                                                                       \
-    "keel ended the command: another program replaced something that is protected from it, and "   \
-    "keel could not protect it again. Check that place, then start the command again."
+    "keel ended the command: another program replaced something that is protected or hidden from " \
+    "it, and the command may have reached the new one. Check that place, then start the command "  \
+    "again."
 
 struct proc_status {
     bool exited, signalled;

@@ -20,7 +20,8 @@ struct proc {
     bool is_pty, is_isolated;
     uint64_t grace_ms;
     bool may_linger;
-    bool tree_is_gone; /* its supervisor, which may linger, has said so */
+    const struct proc_judge *judge; /* NULL: none */
+    bool tree_is_gone;              /* its supervisor, which may linger, has said so */
     bool has_status;
     struct proc_status status;
 };
