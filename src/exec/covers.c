@@ -6,7 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -62,6 +64,9 @@ static void note_names(struct covers *c)
     {
         for (const char *slash = item->text; slash; slash = strchr(slash + 1, '/'))
             note_name(c, slash + 1);
+        for (const char *name = NULL;
+             item->kind == POLICY_LACKS && (name = policy_next_name(item, name));)
+            note_name(c, name);
     }
 }
 
@@ -72,11 +77,22 @@ static bool may_matter(const struct covers *c, const char *name)
     return c->names[sum / 64] >> sum % 64 & 1;
 }
 
+static bool is_lacking(const struct policy_item *item, const char *name)
+{
+    for (const char *lacking = NULL; (lacking = policy_next_name(item, lacking));)
+        if (strcasecmp(lacking, name) == 0)
+            return true;
+    return false;
+}
+
 /* Is it one of the names that lead to the item? */
 static bool is_on_the_way(const struct policy_item *item, const char *name)
 {
     size_t n = strlen(name);
     const char *at = item->text;
+
+    if (item->kind == POLICY_LACKS && is_lacking(item, name))
+        return true;
 
     while ((at = strcasestr(at, name))) {
         if (at > item->text && at[-1] == '/' && (at[n] == '/' || at[n] == 0))
@@ -247,11 +263,26 @@ static bool is_in_writable(const struct policy_header *p, const struct policy_it
 /* The tree stands still, so who has got hold of the place before it was covered still has it. A
  * second name leads to a file as well, if a command could make one. */
 static bool may_be_reached(const struct covers *c, const struct policy_item *item,
-                           const struct stat *st)
+                           const struct stat *st, const char *path, bool is_hidden)
 {
     if (S_ISREG(st->st_mode) && st->st_nlink > 1 && is_in_writable(c->policy, item))
         return true;
-    return is_held(&(struct held_place){st, item->text, item->kind == POLICY_HIDDEN});
+    return is_held(&(struct held_place){st, path, is_hidden});
+}
+
+static bool stand_still(struct covers *c)
+{
+    return c->is_standing_still || (c->is_standing_still = standstill_begin());
+}
+
+static enum state hide(struct covers *c, const struct policy_item *item, int place,
+                       const struct stat *st, const char *path)
+{
+    if (!stand_still(c))
+        return OPEN;
+    if (!mounts_hide(c->roots, place, st))
+        return LOOK_AGAIN;
+    return may_be_reached(c, item, st, path, /* is_hidden= */ true) ? OPEN : LOOK_AGAIN;
 }
 
 /* What a command has written before the file came here, or before it was covered, only keel can
@@ -259,17 +290,14 @@ static bool may_be_reached(const struct covers *c, const struct policy_item *ite
 static enum state cover_again(struct covers *c, const struct policy_item *item, int place,
                               const struct stat *st)
 {
-    bool is_hidden = item->kind == POLICY_HIDDEN;
-
-    if (!is_hidden && (item->kind != POLICY_READ_ONLY || !S_ISREG(st->st_mode)))
+    if (item->kind == POLICY_HIDDEN)
+        return hide(c, item, place, st, item->text);
+    if (item->kind != POLICY_READ_ONLY || !S_ISREG(st->st_mode) || !stand_still(c))
         return OPEN;
-    if (!c->is_standing_still && !(c->is_standing_still = standstill_begin()))
-        return OPEN;
-    if (is_hidden ? !mounts_hide(c->roots, place, st) : !mounts_pin(item, place))
+    if (!mounts_pin(item, place))
         return LOOK_AGAIN;
-    if (!is_hidden)
-        c->n_replaced++;
-    return may_be_reached(c, item, st) ? OPEN : LOOK_AGAIN;
+    c->n_replaced++;
+    return may_be_reached(c, item, st, item->text, /* is_hidden= */ false) ? OPEN : LOOK_AGAIN;
 }
 
 static bool is_nothing(int error)
@@ -281,13 +309,58 @@ static bool is_nothing(int error)
  * looks at it afterwards. */
 static bool can_be_uncovered(const struct policy_item *item)
 {
-    return item->kind >= POLICY_HOLDER && item->kind <= POLICY_ANCHOR &&
-           item->expect != POLICY_ABSENT;
+    return item->kind == POLICY_LACKS ||
+           (item->kind >= POLICY_HOLDER && item->kind <= POLICY_ANCHOR &&
+            item->expect != POLICY_ABSENT);
+}
+
+static enum state look_at_place(struct covers *c, const struct policy_item *item, int fd,
+                                const struct stat *st)
+{
+    return is_covered(c, item, fd, st) ? COVERED : cover_again(c, item, fd, st);
+}
+
+/* A name that was missing. A link shows nothing that was not to be seen before. */
+static enum state look_at_name(struct covers *c, const struct policy_item *item, int dir,
+                               const char *name)
+{
+    size_t n_dir = item->text[1] ? strlen(item->text) : 0, n_name = strlen(name);
+    int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    enum state state = COVERED;
+    char path[PATH_MAX];
+    struct stat st;
+
+    if (fd < 0)
+        return is_nothing(errno) ? COVERED : OPEN;
+    if (fstat(fd, &st) < 0 || n_dir + n_name + 2 > sizeof path) {
+        state = OPEN;
+    } else if (!S_ISLNK(st.st_mode) && !is_own(c->roots, &st)) {
+        memcpy(path, item->text, n_dir);
+        path[n_dir] = '/';
+        memcpy(path + n_dir + 1, name, n_name + 1);
+        state = hide(c, item, fd, &st, path);
+    }
+    close(fd);
+    return state;
+}
+
+static enum state look_for_names(struct covers *c, const struct policy_item *item, int dir)
+{
+    enum state all = COVERED;
+
+    watch(c, dir);
+    for (const char *name = NULL; all != OPEN && (name = policy_next_name(item, name));) {
+        enum state state = look_at_name(c, item, dir, name);
+
+        if (state > all)
+            all = state;
+    }
+    return all;
 }
 
 static enum state look_at(struct covers *c, const struct policy_item *item)
 {
-    enum state state = COVERED;
+    enum state state;
     struct stat st;
     int fd;
 
@@ -299,8 +372,10 @@ static enum state look_at(struct covers *c, const struct policy_item *item)
     watch_way(c, item);
     if (fd < 0)
         return COVERED;
-    if (!is_covered(c, item, fd, &st))
-        state = cover_again(c, item, fd, &st);
+    if (item->kind == POLICY_LACKS)
+        state = look_for_names(c, item, fd);
+    else
+        state = look_at_place(c, item, fd, &st);
     close(fd);
     return state;
 }

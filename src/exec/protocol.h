@@ -38,6 +38,9 @@
 #define EXEC_OPTION_NO_NAMESPACE "--no-namespace"
 /* The fd of a policy (policy.h): the command runs within it or not at all. */
 #define EXEC_OPTION_POLICY "--policy="
+/* The fd of a set of Landlock rules for the reading of files, which others share: the command's own
+ * /proc is added to it. Only with a policy of namespaces. */
+#define EXEC_OPTION_RULES "--rules="
 /* The fds of a user and of a network namespace that an earlier command under a policy was given:
  * this one joins them. A first command sends them along with EXEC_STARTED, as SCM_RIGHTS: the
  * network, then the listener of a policy with POLICY_PROXY, then the user; only those that it made.

@@ -4,6 +4,7 @@
 #include "sandbox/guard.h"
 #include "sandbox/plan.h"
 #include "sandbox/proxy.h"
+#include "sandbox/read_rules.h"
 #include "sandbox/roots.h"
 #include "sandbox/write_notices.h"
 #include "sys/work.h"
@@ -157,7 +158,7 @@ struct start {
     struct sandbox *sandbox;
     bool namespaces;
     struct strbuf plan;
-    int fd;
+    int fd, rules_fd; /* the second is the sandbox's own */
     struct arena arena;
 };
 
@@ -226,6 +227,8 @@ static struct err *prepare(void *arg)
                                         .cwd = s->attempt->cwd,
                                         .namespaces = s->namespaces},
                    &s->plan));
+    if (s->namespaces)
+        s->rules_fd = read_rules_get(&sandbox->read_rules, &policy, sandbox->mounts.version);
     return open_plan(s);
 }
 
@@ -408,7 +411,8 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
 {
     struct sandbox *sandbox = a->sandbox;
     AUTO(start)
-    struct start s = {.attempt = a, .sandbox = sandbox, .namespaces = a->namespaces, .fd = -1};
+    struct start s = {
+        .attempt = a, .sandbox = sandbox, .namespaces = a->namespaces, .fd = -1, .rules_fd = -1};
     struct proc_confinement confinement = {.network_fd = sandbox->network_fd,
                                            .user_fd = sandbox->user_fd,
                                            .listener_fd = -1,
@@ -425,6 +429,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
         return e;
     }
     confinement.policy_fd = s.fd;
+    confinement.rules_fd = s.rules_fd;
     confinement.judge = &sandbox->judge;
     confined.supervised = true;
     confined.may_linger = true;
@@ -605,6 +610,7 @@ void sandbox_done(struct sandbox *s)
 {
     write_notices_free(TAKE(s->notices));
     guard_free(TAKE(s->guard));
+    read_rules_done(&s->read_rules);
     held_roots_free(TAKE(s->roots));
     mounts_done(&s->mounts);
     pthread_mutex_destroy(&s->lock);

@@ -33,6 +33,7 @@ enum proc_stdout {
 /* Walls around a supervised command, which runs within them or not at all. */
 struct proc_confinement {
     int policy_fd; /* exec/policy.h; it also says where the command starts */
+    int rules_fd;  /* of Landlock, for the reading of files; -1: none */
     /* Of an earlier command, to be joined; -1: none. When there is none to join, those of this
      * command are put here, for the caller to close. */
     int network_fd, user_fd;

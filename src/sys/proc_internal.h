@@ -36,7 +36,7 @@ static inline void fd_close(int *fd)
 
 /* What the child will have as 0, 1, 2 and so on. The copies held here lie above all of those
  * numbers, so that none is overwritten before its turn. */
-enum { CHILD_FDS_MAX = 33 };
+enum { CHILD_FDS_MAX = 34 };
 struct child_fds {
     int fd[CHILD_FDS_MAX];
     int n;

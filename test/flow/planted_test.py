@@ -825,6 +825,77 @@ class HiddenFileReplaced(Replaced):
         self.assertEqual(out, "runs on\n", err)
 
 
+class FirstLogin(Replaced):
+    """The person puts credentials where there were none, while a command runs."""
+
+    LOGIN = ("mkdir -p ~/.aws ~/.config/gh && echo secret >~/.aws/credentials && "
+             "echo secret >~/n && mv ~/n ~/.netrc && echo secret >~/.config/gh/hosts.yml")
+    READ = "cat ~/.aws/credentials ~/.netrc ~/.config/gh/hosts.yml; "
+
+    def setUp(self):
+        super().setUp()
+        for name in (".aws", ".netrc", ".config"):
+            self.assertFalse((self.home / name).exists())
+
+    def test_is_not_seen_by_a_command_that_runs(self):
+        for has_config in (False, True):
+            with self.subTest(has_config):
+                if has_config:
+                    self.as_person("rm -rf ~/.aws ~/.netrc ~/.config; mkdir -p ~/.config/other")
+                self.begin(self.READ + "echo runs on")
+                self.as_person(self.LOGIN)
+                out, err = self.go_on()
+                self.assertEqual((out, self.process.returncode), ("runs on\n", 0), err)
+
+    def test_nor_by_one_that_waits_for_it(self):
+        """It opens the directory as soon as that is there, and looks into it later."""
+        self.process = self.start_python("""
+import os, sys
+home = os.path.expanduser("~/")
+print(flush=True)
+while True:
+    try:
+        fd = os.open(home + ".aws", os.O_PATH | os.O_DIRECTORY)
+        break
+    except OSError:
+        pass
+sys.stdin.readline()
+for path, at in (("credentials", fd), (home + ".netrc", None)):
+    try:
+        print(open(os.open(path, os.O_RDONLY, dir_fd=at)).read())
+    except OSError as e:
+        print(e.strerror)
+""", stdin=subprocess.PIPE)
+        self.process.stdout.readline()
+        self.as_person(self.LOGIN)
+        out, err = self.go_on()
+        self.assertNotIn("secret", out, err)
+
+    def test_nor_by_the_next_one(self):
+        self.as_person(self.LOGIN)
+        self.begin(self.READ + "echo runs on")
+        self.assertEqual(self.go_on()[0], "runs on\n")
+
+    def test_and_other_new_files_are_seen_by_the_next_one(self):
+        def give(_request):
+            self.as_person("echo note >~/note; mkdir ~/notes; echo more >~/notes/note")
+            return answer
+        answer = self.encode(ANTHROPIC, self.bash("cat ~/note ~/notes/note ~/old"))
+        (self.home / "old").write_text("old\n")
+        provider = self.play(ANTHROPIC, self.bash("cat ~/old"), give, Turn("Done."))
+        self.result = self.run_agent(ANTHROPIC, provider, "go")
+        self.assertIn("note\\nmore\\nold\\n", provider.requests[-1].body.decode())
+
+    def test_keels_own_home_is_hidden_from_the_first_command(self):
+        keel_home = self.home / ".keel-first"
+        self.hand_over()
+        process = self.start("sandbox", "--", "find", str(keel_home), "-type", "f",
+                             env={"KEEL_HOME": str(keel_home)})
+        out, err = process.communicate()
+        self.assertEqual(out, b"", err)
+        self.assertTrue(keel_home.exists())
+
+
 def ways(*cases, only_mounts=False):
     """Every case in every way that this machine and this user have."""
     for case in cases:
@@ -843,7 +914,7 @@ def ways(*cases, only_mounts=False):
 
 
 for way in (*ways(InTheBackground, WorkspaceInAnAddedDirectory, KeelDies, SeveralKeels,
-                  HiddenFileReplaced),
+                  HiddenFileReplaced, FirstLogin),
             *ways(ProtectedFileReplaced, WhatCannotBeProtectedAgain, TheTreeStandsStill,
                   only_mounts=True)):
     globals()[way.__name__] = way
