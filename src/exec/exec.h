@@ -29,6 +29,7 @@ struct options {
     int control;
     int grace_ms;
     int policy_fd;           /* -1: none */
+    int rules_fd;            /* -1: none */
     int user_fd, network_fd; /* namespaces to join; -1: none */
     bool tty, no_namespace, is_init, is_held, has_notices, is_parked;
     const char *program;
@@ -130,7 +131,9 @@ bool mounts_hide(const struct root_fds *roots, int place, const struct stat *st)
 /* Where the command starts: the directory that keel has chosen, or none. */
 struct fault cwd_enter(const struct policy_header *p, struct root_fds *roots);
 struct fault privileges_drop(bool keep_files); /* root's rights over files may stay */
-struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int *ret_abi);
+/* `rules_fd`: further rules, for the reading of files; -1: none. */
+struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int rules_fd,
+                              int *ret_abi);
 struct fault seccomp_confine(const struct policy_header *p, int landlock_abi);
 
 /* Sends keel EXEC_NOTICES. The command runs even where that cannot be had: keel is the one to know

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Behind the control channel: the policy, two namespaces, and one that is only held open. */
-enum { N_OWN_FDS = 4 };
+/* Behind the control channel: the policy, rules, two namespaces, and one that is only held open. */
+enum { N_OWN_FDS = 5 };
 
 bool parse_number(const char *text, int *ret_value)
 {
@@ -48,6 +48,8 @@ static bool parse_option(const char *arg, struct options *o)
         return parse_number(value, &o->grace_ms);
     if ((value = value_of(arg, EXEC_OPTION_POLICY)))
         return parse_number(value, &o->policy_fd) && o->policy_fd > STDERR_FILENO;
+    if ((value = value_of(arg, EXEC_OPTION_RULES)))
+        return parse_number(value, &o->rules_fd);
     if ((value = value_of(arg, EXEC_OPTION_USER)))
         return parse_number(value, &o->user_fd);
     if ((value = value_of(arg, EXEC_OPTION_NETWORK)))
@@ -69,8 +71,12 @@ static bool parse_option(const char *arg, struct options *o)
 
 static bool parse_options(char **argv, struct options *ret)
 {
-    *ret = (struct options){
-        .control = -1, .grace_ms = 2000, .policy_fd = -1, .user_fd = -1, .network_fd = -1};
+    *ret = (struct options){.control = -1,
+                            .grace_ms = 2000,
+                            .policy_fd = -1,
+                            .rules_fd = -1,
+                            .user_fd = -1,
+                            .network_fd = -1};
     for (argv++; *argv && strcmp(*argv, "--") != 0; argv++)
         if (!parse_option(*argv, ret))
             return false;

@@ -485,6 +485,7 @@ static bool carry_out(const struct builder *b, const struct policy_header *p,
     case POLICY_ANCHOR:
     case POLICY_OPEN:
         return pin(b, item);
+    case POLICY_LACKS:
     case POLICY_CWD:
         return true;
     }

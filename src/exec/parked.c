@@ -45,10 +45,11 @@ static ssize_t receive(int control, struct exec_order *order, struct came *came)
     return n;
 }
 
-/* Besides the command's own: a policy, the texts, perhaps a network, perhaps one more. */
+/* Besides the command's own: a policy, the texts, perhaps rules, a network, and one more. */
 static bool is_sound(const struct exec_order *o, const struct came *came)
 {
-    unsigned n_needed = o->n_fds + 2 + (o->flags & EXEC_ORDER_NETWORK ? 1 : 0);
+    unsigned n_needed = o->n_fds + 2 + (o->flags & EXEC_ORDER_RULES ? 1 : 0) +
+                        (o->flags & EXEC_ORDER_NETWORK ? 1 : 0);
 
     return o->version == EXEC_PROTOCOL_VERSION && o->kind == EXEC_ORDER &&
            o->n_fds > STDERR_FILENO && o->n_fds < EXEC_ORDER_MAX_FDS && o->n_arguments > 0 &&
@@ -133,6 +134,8 @@ static bool take_order(struct options *o, const struct exec_order *order, const 
     o->user_fd = -1; /* it was joined */
     o->policy_fd = came->fd[at++];
     texts = came->fd[at++];
+    if (order->flags & EXEC_ORDER_RULES)
+        o->rules_fd = came->fd[at++];
     if (order->flags & EXEC_ORDER_NETWORK)
         o->network_fd = came->fd[at];
     return read_texts(o, order, texts);

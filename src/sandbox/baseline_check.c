@@ -442,6 +442,15 @@ static void check_item(struct comparison *c, struct guarded *item)
     close(dir);
 }
 
+void baseline_check_replaced(struct baseline *b, struct survey *s, struct strbuf *notes)
+{
+    struct comparison c = {b, s, {s->root, notes, s->unlocks}};
+
+    for (size_t i = 0; i < b->n; i++)
+        if (b->items[i].kind == GUARDED_MOUNTED || b->items[i].kind == GUARDED_FILE)
+            check_item(&c, &b->items[i]);
+}
+
 void baseline_check(struct baseline *b, struct survey *s, struct strbuf *notes)
 {
     AUTO(arena) struct arena a = {0};

@@ -55,6 +55,15 @@ static const char *guard_dir(const struct agent_sandbox *s, struct arena *a)
     return home && *home == '/' ? fs_join(a, home, "guard") : NULL;
 }
 
+/* What does not exist cannot be hidden, and commands write down there what they change. */
+static void make_keel_home(const struct agent_sandbox *s)
+{
+    const char *home = s->options.source.keel_home;
+
+    if (home && *home == '/')
+        err_ignore(fs_make_dirs(home, 0700), "who needs it says that it cannot be made");
+}
+
 static struct err *prepare(void *arg)
 {
     struct preparation *p = arg;
@@ -62,8 +71,10 @@ static struct err *prepare(void *arg)
 
     if (!realpath(p->cwd, p->real_cwd))
         return err_new(ERR_TOOL_FAILED, "%s no longer exists", p->cwd);
-    if (!s->maker)
+    if (!s->maker) {
+        make_keel_home(s);
         s->maker = policy_maker_new(&s->options.source);
+    }
     TRY((p->only_looks ? policy_make_looking : policy_make)(s->maker, p->real_cwd, &p->arena,
                                                             &p->policy));
     TRY(make_tmp_dir(s));

@@ -49,6 +49,7 @@ int proc_parked_pid(const struct proc_parked *p);
 /* Walls around a supervised command, which runs within them or not at all. */
 struct proc_confinement {
     int policy_fd; /* exec/policy.h; it also says where the command starts */
+    int rules_fd;  /* of Landlock, for the reading of files; -1: none */
     /* Of an earlier command, to be joined; -1: none. When there is none to join, those of this
      * command are put here, for the caller to close. */
     int network_fd, user_fd;
@@ -63,9 +64,20 @@ struct proc_confinement {
     /* Its supervisor, made for the same namespaces and user_fd; taken. NULL: a new one is started,
      * as it is when this one has died. */
     struct proc_parked *take_parked;
-    bool has_proxy;             /* does the policy say POLICY_PROXY? */
-    bool has_namespaces;        /* and POLICY_NAMESPACES? */
-    struct exec_record refusal; /* out: why they could not be built; kind EXEC_REFUSED if so */
+    bool has_proxy;                 /* does the policy say POLICY_PROXY? */
+    bool has_namespaces;            /* and POLICY_NAMESPACES? */
+    const struct proc_judge *judge; /* borrowed until proc_free(); NULL: none */
+    struct exec_record refusal;     /* out: why they could not be built; kind EXEC_REFUSED if so */
+};
+
+/* Who looks after what the walls leave open. Both are called by who waits for the command. */
+struct proc_judge {
+    /* Another program has put a file where one was that is protected from the command, which stands
+     * still. Is it harmless? False ends the command. May wait. */
+    bool (*is_harmless)(void *self);
+    /* Processes of the command may be left, and nothing reaches them. */
+    void (*note_lost)(void *self);
+    void *self;
 };
 
 struct write_observer;
@@ -104,8 +116,9 @@ enum proc_stream { PROC_OUT, PROC_ERR };
 
 /* Why a confined command was ended, for people and models. */
 #define PROC_LOST_PROTECTION                                                                       \
-    "keel ended the command: another program replaced something that is protected from it, and "   \
-    "keel could not protect it again. Check that place, then start the command again."
+    "keel ended the command: another program replaced something that is protected or hidden from " \
+    "it, and the command may have reached the new one. Check that place, then start the command "  \
+    "again."
 
 struct proc_status {
     bool exited, signalled;

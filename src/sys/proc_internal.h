@@ -20,7 +20,8 @@ struct proc {
     bool is_pty, is_isolated;
     uint64_t grace_ms;
     bool may_linger;
-    bool tree_is_gone; /* its supervisor, which may linger, has said so */
+    const struct proc_judge *judge; /* NULL: none */
+    bool tree_is_gone;              /* its supervisor, which may linger, has said so */
     bool has_status;
     struct proc_status status;
 };
@@ -35,7 +36,7 @@ static inline void fd_close(int *fd)
 
 /* What the child will have as 0, 1, 2 and so on. The copies held here lie above all of those
  * numbers, so that none is overwritten before its turn. */
-enum { CHILD_FDS_MAX = 33 };
+enum { CHILD_FDS_MAX = 34 };
 struct child_fds {
     int fd[CHILD_FDS_MAX];
     int n;

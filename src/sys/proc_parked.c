@@ -186,6 +186,7 @@ static uint32_t flags_of(const struct proc *p, const struct proc_spec *spec)
 {
     return (p->is_pty ? EXEC_ORDER_TTY : 0) | (spec->before_start ? EXEC_ORDER_HELD : 0) |
            (spec->confinement->wants_notices ? EXEC_ORDER_NOTICES : 0) |
+           (spec->confinement->rules_fd >= 0 ? EXEC_ORDER_RULES : 0) |
            (spec->confinement->network_fd >= 0 ? EXEC_ORDER_NETWORK : 0);
 }
 
@@ -214,6 +215,8 @@ struct err *proc_hand_over(struct proc *p, const struct proc_spec *spec, const s
         add_fd(&fds, c->fd[i]);
     add_fd(&fds, confinement->policy_fd);
     add_fd(&fds, texts_fd);
+    if (confinement->rules_fd >= 0)
+        add_fd(&fds, confinement->rules_fd);
     if (confinement->network_fd >= 0)
         add_fd(&fds, confinement->network_fd);
     if (confinement->held_fd >= 0)

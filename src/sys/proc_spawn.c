@@ -144,6 +144,8 @@ static struct err *add_confinement(struct supervisor_argv *v, struct child_fds *
                                    const struct proc_confinement *confinement)
 {
     TRY(add_fd(v, c, EXEC_OPTION_POLICY, confinement->policy_fd));
+    if (confinement->rules_fd >= 0)
+        TRY(add_fd(v, c, EXEC_OPTION_RULES, confinement->rules_fd));
     if (confinement->network_fd >= 0)
         TRY(add_fd(v, c, EXEC_OPTION_NETWORK, confinement->network_fd));
     if (confinement->user_fd >= 0)
@@ -161,7 +163,7 @@ static struct err *make_supervisor_argv(struct supervisor_argv *v, struct proc *
 {
     size_t n_argv = count(spec->argv);
 
-    v->words = ARENA_ARRAY(&v->arena, n_argv + 14, const char *);
+    v->words = ARENA_ARRAY(&v->arena, n_argv + 15, const char *);
     v->words[v->n++] = "keel-exec";
     v->words[v->n++] = EXEC_OPTION_INIT;
     add_option(v, EXEC_OPTION_CONTROL, c->n);
@@ -216,7 +218,7 @@ struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char 
     AUTO(child_fds) struct child_fds c = {0};
     bool is_started = false;
 
-    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 8);
+    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 9);
     BUG_IF((spec->confinement || spec->before_start) && !spec->supervised);
     TRY(proc_open_stdio(p, spec, &c));
     if (spec->confinement && spec->confinement->take_parked)
