@@ -18,6 +18,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#define GLANCE_ROWS 4 /* of a list that is read on the connection that writes */
+
 struct waiting {
     struct sqlite_job *job;
     struct waker waker;
@@ -489,6 +491,7 @@ static struct err *glance(struct store *store, struct sqlite_look *l)
 
     if (s->has_reader || !s->has_writer || s->is_writing)
         return look(store, l);
+    l->lock_dir = s->lock_dir;
     s->is_writing = true;
     e = work_run(run_glance, &c);
     write_all(s, NULL);
@@ -521,8 +524,9 @@ static struct err *list(struct store *store, const struct store_list_query *q, s
 {
     struct sqlite_look l = {
         .run = sqlite_look_list, .list = q, .arena = a, .ret_items = ret_items, .ret_n = ret_n};
+    bool is_short = q->n_max && q->n_max <= GLANCE_ROWS && !q->name.n; /* that has no index */
 
-    return look(store, &l);
+    return (is_short ? glance : look)(store, &l);
 }
 
 static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
