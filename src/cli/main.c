@@ -194,12 +194,14 @@ static void forbid_core(void)
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-/* While libraries are loaded beside, whoever needs more memory from the kernel waits for them. So
- * the heap grows in large steps; what is not used is not there. */
+/* While libraries are loaded beside, whoever needs more memory from the kernel waits for them, and
+ * what goes back to it is cleared before it comes again. So the heap grows in large steps, and only
+ * what is large stands outside; what is not used of it is not there. */
 static void widen_heap(void)
 {
 #ifdef M_TOP_PAD
     mallopt(M_TOP_PAD, 1 << 20);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
 #endif
 }
 
