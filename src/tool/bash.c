@@ -6,13 +6,14 @@
 #include "tool/shell/command.h"
 #include "tool/shell/exit_code.h"
 #include "tool/shell/follow.h"
+#include "tool/shell/forms.h"
 #include "tool/shell/notes.h"
 #include "tool/shell/output.h"
 #include "tool/shell/place.h"
 
 enum {
     DEFAULT_TIMEOUT_MS = 120000,
-    MAX_TIMEOUT_MS = 600000, /* stands in the schema too */
+    MAX_TIMEOUT_MS = SHELL_MAX_TIMEOUT_MS, /* stands in the schema too */
     /* For ending a tree that does not heed TERM, and for reading what it says meanwhile. */
     ENDING_MS = 10000,
 };
@@ -238,6 +239,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                        struct tool_result *r)
 {
     struct str command = json_get_text(args, "command");
+    const struct json *unconfined = json_get(args, "dangerouslyDisableSandbox");
     struct err *e;
 
     if (!check_command(command, r) || !check_cwd(c->session, r))
@@ -246,6 +248,12 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         e = run_in_background(c, command, r);
     else
         e = run_here(c, command, timeout_of(args), r);
+    if (!e && unconfined && json_bool(unconfined, true)) {
+        end_line(r);
+        tool_result_addf(r,
+                         "(dangerouslyDisableSandbox has no effect: commands stay in the sandbox "
+                         "unless the person switches it off)\n");
+    }
     return err_is(e, ERR_TOOL_FAILED) || err_is(e, ERR_SANDBOX) ? leave_cwd(c->session, e) : e;
 }
 
@@ -280,6 +288,7 @@ static const char schema[] =
     "run_in_background.\"},"
     "\"description\":{\"type\":\"string\","
     "\"description\":\"What the command does, in five to ten words, for the person.\"},"
+    "\"dangerouslyDisableSandbox\":{},"
     "\"run_in_background\":{\"type\":\"boolean\","
     "\"description\":\"Return at once with an id; the command continues in the background.\"}},"
     "\"required\":[\"command\"],\"additionalProperties\":false}";
@@ -288,7 +297,10 @@ struct tool tool_bash = {
     .name = "Bash",
     .description = description,
     .schema = schema,
-    .aliases = "cmd=command timeoutMs=timeout timeout_ms=timeout runInBackground=run_in_background",
+    .aliases = "cmd=command timeoutMs=timeout timeout_ms=timeout runInBackground=run_in_background "
+               "cwd=workdir directory=workdir dir_path=workdir",
+    .adapt = shell_adapt_arguments,
+    .hidden = "dangerouslyDisableSandbox",
     .risk = RISK_EXECUTE,
     .needs = NEEDS_LAUNCHER,
     .permission_arg = "command",
