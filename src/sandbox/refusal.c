@@ -1,7 +1,11 @@
 /* refusal.c - recognises refusals by what programs say, and names what works instead. */
 #include "sandbox/refusal.h"
 
+#include "sandbox/plan.h"
+#include "sys/fs.h"
+
 #include <string.h>
+#include <unistd.h>
 
 enum refusal {
     REFUSAL_NONE,
@@ -300,4 +304,105 @@ void sandbox_explain(const struct sandbox *s, const struct command_ending *e, un
         add_refusal(s, r, told, out);
     else
         add_wait(s, e, out);
+}
+
+/* --- commands that only look --- */
+
+#define MAX_COMPLAINTS 32
+#define MAX_PATH_WORDS 256
+#define MAX_PATH_BYTES 4096
+
+static bool is_in_one_of(const char *path, const char *const *directories, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (path_is_in(path, directories[i]))
+            return true;
+    return false;
+}
+
+static bool is_unseen(const struct sandbox_policy *p, const char *path)
+{
+    return (is_in_one_of(path, p->closed, p->n_closed) ||
+            is_in_one_of(path, p->hidden, p->n_hidden)) &&
+           !is_in_one_of(path, p->visible, p->n_visible) &&
+           !is_in_one_of(path, p->writable, p->n_writable) && !path_is_in(path, p->workspace) &&
+           !(p->tmp_dir && path_is_in(path, p->tmp_dir));
+}
+
+/* A link may lead to what does not exist, or cannot be known to. */
+static bool is_link_out(const struct sandbox_policy *p, const char *path)
+{
+    char target[MAX_PATH_BYTES];
+    ssize_t n = readlink(path, target, sizeof target - 1);
+
+    if (n <= 0)
+        return false;
+    target[n] = '\0';
+    return is_unseen(p, target);
+}
+
+static bool leads_out(const struct sandbox_policy *p, const char *cwd, struct str word)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *path = arena_cstr(&a, word);
+
+    if (path[0] == '/' && !path_is_in(path, p->workspace))
+        return is_unseen(p, path);
+    if (path[0] != '/' && !cwd)
+        return false;
+    path = path[0] == '/' ? path : fs_join(&a, cwd, path);
+    return is_link_out(p, path) || is_unseen(p, fs_resolve(&a, path));
+}
+
+/* Programs put paths between blanks, colons and quotes of all kinds. */
+static bool next_word(struct str *rest, struct str *ret_word)
+{
+    size_t n = 0;
+
+    while (rest->n && (strchr(" \t:'\"`()", rest->p[0]) || (unsigned char)rest->p[0] >= 0x80))
+        *rest = str_skip(*rest, 1);
+    while (n < rest->n && n < MAX_PATH_BYTES && rest->p[n] && !strchr(" \t:'\"`()", rest->p[n]) &&
+           (unsigned char)rest->p[n] < 0x80)
+        n++;
+    *ret_word = str_slice(*rest, 0, n);
+    *rest = str_skip(*rest, n);
+    return n > 0;
+}
+
+static bool complains_of_unseen(const struct sandbox *s, const struct command_ending *e)
+{
+    struct str output = str_slice(e->output, 0, LOOKED_AT), line, word;
+    unsigned n_lines = 0, n_words = 0;
+
+    while (n_lines < MAX_COMPLAINTS && str_split(&output, '\n', &line)) {
+        if (str_find(line, S("No such file or directory")) == STR_NONE &&
+            str_find(line, S("ermission denied")) == STR_NONE)
+            continue;
+        n_lines++;
+        while (n_words++ < MAX_PATH_WORDS && next_word(&line, &word))
+            if (leads_out(&s->policy, e->cwd, word))
+                return true;
+    }
+    return false;
+}
+
+void sandbox_explain_look(const struct sandbox *s, const struct command_ending *e, bool *known,
+                          struct strbuf *out)
+{
+    if (sandbox_name_hidden(s, e, out))
+        return;
+    if (!says(e->output, "Read-only file system") && !says(e->output, "Operation not permitted") &&
+        !complains_of_unseen(s, e))
+        return;
+    if (*known)
+        strbuf_add_cstr(out, "A command that only looks changes nothing, and sees only the "
+                             "workspace and the public directories of the system.");
+    else
+        strbuf_add_cstr(
+            out,
+            "This command only looks, so it ran without a question where nothing can be changed, "
+            "there is no network, and only the workspace, added directories and the public "
+            "directories of the system can be seen. A command that names the path itself (cat "
+            "/path/to/file) is judged by the permission rules instead.");
+    *known = true;
 }

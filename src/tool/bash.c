@@ -165,10 +165,11 @@ static struct err *write_text(const struct follow *f, struct str command,
 
 /* Why it came to nothing, and what to do. Time alone is no remedy for what the sandbox refuses. */
 static void add_hints(struct tool_context *c, const struct follow *f, struct str command,
-                      struct tool_result *r)
+                      const char *cwd, struct tool_result *r)
 {
     struct command_ending e = {.command = command,
                                .output = strbuf_str(&r->text),
+                               .cwd = cwd,
                                .failed = r->is_error,
                                .timed_out = f->timed_out};
     AUTO(strbuf) struct strbuf advice = {0};
@@ -228,7 +229,7 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
     shell_command_end(&k, &notes);
     write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
     TRY(write_text(&f, command, &output, strbuf_str(&place), r));
-    add_hints(c, &f, command, r);
+    add_hints(c, &f, command, before, r);
     notes_add(strbuf_str(&notes), r);
     return NULL;
 }
