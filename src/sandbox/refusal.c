@@ -126,10 +126,18 @@ static bool can_be(const struct sandbox *s, enum refusal r)
     return true;
 }
 
+/* git calls it a success when it could not note what it has done. */
+static bool is_unnoted(const struct command_ending *e)
+{
+    return has_word(e->command, S("git")) &&
+           (says(e->output, "error: could not write config file") ||
+            says(e->output, "error: could not lock config file"));
+}
+
 static enum refusal find_refusal(const struct sandbox *s, const struct command_ending *e)
 {
     if (!e->failed && !e->timed_out && !may_hide_failure(e->command))
-        return REFUSAL_NONE;
+        return is_unnoted(e) ? REFUSAL_PROTECTED : REFUSAL_NONE;
     for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
         if (can_be(s, phrases[i].refusal) && says(e->output, phrases[i].phrase))
             return phrases[i].refusal;

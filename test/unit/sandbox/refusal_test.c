@@ -74,6 +74,12 @@ TEST(a_success_is_explained_only_where_it_may_hide_a_failure)
     assert_int_equal(explain(&s, &a, e).n, 0);
     e.command = S("pip download x | tail -3");
     assert_int_not_equal(explain(&s, &a, e).n, 0);
+    e.output = S("error: could not write config file .git/config: Device or resource busy\n"
+                 "branch 'x' set up to track 'master'.\n");
+    e.command = S("git branch --set-upstream-to=master");
+    assert_int_not_equal(str_find(explain(&s, &a, e), S("--set-upstream-to")), STR_NONE);
+    e.command = S("cat log");
+    assert_int_equal(explain(&s, &a, e).n, 0);
 }
 
 TEST(what_was_explained_is_only_named_later)
