@@ -10,6 +10,7 @@
 /* How a command ended, for what its launcher has to say about it. */
 struct command_ending {
     struct str command, output;
+    const char *cwd; /* where it began; NULL: who knows */
     bool failed, timed_out;
 };
 

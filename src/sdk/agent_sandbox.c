@@ -348,14 +348,6 @@ static struct err *looker_ended(struct launcher *l, struct strbuf *notes)
     return e;
 }
 
-static bool says_one_of(struct str output, const char *const *phrases)
-{
-    for (; *phrases; phrases++)
-        if (str_find(output, str_of(*phrases)) != STR_NONE)
-            return true;
-    return false;
-}
-
 static void advise(struct launcher *l, const struct command_ending *e, struct strbuf *out)
 {
     struct agent_sandbox *s = (struct agent_sandbox *)l;
@@ -366,19 +358,9 @@ static void advise(struct launcher *l, const struct command_ending *e, struct st
 
 static void looker_advise(struct launcher *l, const struct command_ending *e, struct strbuf *out)
 {
-    static const char *const phrases[] = {"No such file or directory", "Permission denied",
-                                          "Read-only file system", "Operation not permitted", NULL};
+    struct agent_looker *looker = (struct agent_looker *)l;
 
-    const struct agent_sandbox *s = ((struct agent_looker *)l)->of;
-
-    if (sandbox_name_hidden(&s->look_walls.sandbox, e, out) || !says_one_of(e->output, phrases))
-        return;
-    strbuf_add_cstr(
-        out,
-        "This command only looks, so it ran without a question where nothing can be changed, "
-        "there is no network, and only the workspace, added directories and the public "
-        "directories of the system can be seen. To look elsewhere, name the path itself in the "
-        "command (cat /path/to/file): the person is asked then.");
+    sandbox_explain_look(&looker->of->look_walls.sandbox, e, &looker->is_explained, out);
 }
 
 /* --- after a crash --- */

@@ -42,6 +42,7 @@ struct agent_walls {
 struct agent_looker {
     struct launcher launcher;
     struct agent_sandbox *of;
+    bool is_explained; /* what it does not see, to the model */
 };
 
 struct agent_sandbox {
