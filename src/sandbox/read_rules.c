@@ -19,16 +19,17 @@ enum {
     MAX_COMMANDS = 100,
 };
 #define READ_FILE (1ull << 2)
+#define REFER (1ull << 13) /* what no rule grants cannot be moved to another directory */
 
 struct read_file_rule {
     uint64_t rights;
     int32_t fd;
 } __attribute__((packed));
 
-static bool grant_at(int rules, int dir, const char *name)
+static bool grant_at(int rules, int dir, const char *name, uint64_t rights)
 {
     int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    struct read_file_rule rule = {READ_FILE, fd};
+    struct read_file_rule rule = {rights, fd};
     bool done = fd >= 0 && syscall(SYS_landlock_add_rule, rules, PATH_BENEATH, &rule, 0) == 0;
 
     if (fd >= 0)
@@ -76,7 +77,7 @@ static void grant_entries(struct read_splitting *s, const struct secret_dir *dir
 
     while (d && s->n_entries <= MAX_ENTRIES && (entry = readdir(d)))
         if (entry->d_type != DT_LNK && !is_left_out(s, dir, entry->d_name)) {
-            grant_at(s->rules, dirfd(d), entry->d_name);
+            grant_at(s->rules, dirfd(d), entry->d_name, READ_FILE);
             s->n_entries++;
         }
     if (d)
@@ -99,7 +100,9 @@ static void grant_place(struct read_rules *r, const char *path)
         return;
     r->granted.arena = &r->arena;
     path_list_add(&r->granted, arena_cstr(&r->arena, str_of(path)));
-    grant_at(r->fd, AT_FDCWD, path);
+    /* The first version of Landlock knows no second right, and moves nothing. */
+    if (!grant_at(r->fd, AT_FDCWD, path, READ_FILE | REFER))
+        grant_at(r->fd, AT_FDCWD, path, READ_FILE);
 }
 
 static void grant_places(struct read_rules *r, const struct sandbox_policy *policy)
@@ -144,7 +147,7 @@ void read_rules_done(struct read_rules *r)
 static void make_rules(struct read_rules *r, const struct secret_dirs *dirs)
 {
     struct read_splitting s = {.dirs = dirs};
-    uint64_t handled = READ_FILE;
+    uint64_t handled = sandbox_landlock_version() > 1 ? READ_FILE | REFER : READ_FILE;
 
     r->is_made = true;
     r->fd = s.rules = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);

@@ -1,9 +1,11 @@
 /* load.h - a session out of its stream: what the next run needs, and how the last one ended.
  *
  * Only core records from the last base of the history on are read, and of tool state what the last
- * checkpoint holds and what came after it: the cost does not depend on how long the session has
- * been. After a crash every call that was under way has one of three outcomes, a partial answer is
- * an interrupted message, and a prompt that was durable but not yet committed is known. */
+ * checkpoint holds and what came after it: the cost does not depend on how long the session was
+ * before that base. Where nothing is open at that checkpoint, resuming passes over what only tells
+ * how runs before it went. After a crash every call that was under way has one of three outcomes, a
+ * partial answer is an interrupted message, and a prompt that was durable but not yet committed is
+ * known. */
 #ifndef KEEL_SESSION_LOAD_H
 #define KEEL_SESSION_LOAD_H
 

@@ -80,6 +80,9 @@ MUST_USE struct err *session_compact(struct session *s, const struct run_options
                                      struct str instructions, struct run_result *ret_result);
 /* Is there anything that a run without a prompt could do? */
 bool session_can_go_on(const struct session *s);
+/* What the last turn has come to, which a run without a prompt continues. That of a turn that was
+ * finished is read now: opening the session has passed over it. May wait. */
+struct turn_progress session_turn(struct session *s);
 /* The answer of the last turn, if there is nothing left to do of it; else NULL. */
 const struct message *session_answer(const struct session *s);
 

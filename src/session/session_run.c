@@ -72,9 +72,7 @@ static struct message *find_input(struct session *s, struct message *given)
     return input && s->notice.n ? with_notice(s, input) : TAKE(input);
 }
 
-/* What the turn has come to that a run without a prompt continues. One that is finished was not
- * read when the session was opened. */
-static struct turn_progress find_turn(struct session *s)
+struct turn_progress session_turn(struct session *s)
 {
     AUTO(loaded) struct loaded whole = {0};
 
@@ -133,7 +131,7 @@ void session_run(struct session *s, const struct run_options *options,
     if (!o.max_rounds)
         o.max_rounds = RUN_UNLIMITED; /* a session's rounds have no cap unless somebody sets one */
     if (!input)
-        o.before = find_turn(s);
+        o.before = session_turn(s);
     o.outcomes = s->loaded.outcomes;
     o.n_outcomes = s->loaded.n_outcomes;
     o.compactor = &s->compaction.compactor;
