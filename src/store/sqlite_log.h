@@ -13,7 +13,7 @@ MUST_USE struct err *sqlite_log_set_up(struct sqlite_db *db);
 
 /* Before the connection is closed: takes a log that has grown into the database, and empties it;
  * any log where the disk is nearly full. A short one is left as it is, with all that it holds: to
- * empty it takes three fsyncs now, and two more before the next process can store anything, which
+ * empty it takes three fsyncs now, and one more before the next process can store anything, which
  * reads it faster than that. */
 void sqlite_log_leave(struct sqlite_db *db);
 
