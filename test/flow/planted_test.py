@@ -778,6 +778,7 @@ class TheTreeStandsStill(Replaced):
         self.begin(f"state() {{ {state}; }}; sleep 1000 & running=$!; sleep 1000 & stopped=$!; "
                    "kill -STOP $stopped; while [ $(state $stopped) != T ]; do :; done; echo; "
                    "read -r _; while [ -w .git/config ]; do :; done; "
+                   "while [ $(state $running) = T ]; do :; done; "
                    "echo $(state $running) $(state $stopped); kill -KILL $running $stopped")
         self.process.stdin.write(b"\n")
         self.process.stdin.flush()
