@@ -75,7 +75,7 @@ static void complete_filter(struct tool_filter *f, const struct json *kept, stru
 }
 
 /* A session that began without it has a tool of keel's own instead, which asks. */
-static void complete_native(enum native_wish *wish, bool was_wanted)
+static void complete_search(enum native_wish *wish, bool was_wanted)
 {
     if (!was_wanted)
         *wish = NATIVE_REFUSED;
@@ -96,8 +96,7 @@ bool prefix_find(const struct tool_session *s, struct prefix_wishes *wishes, str
     complete_text(&wishes->append_system_prompt, json_get(kept, "appendSystemPrompt"), a);
     if (!wishes->names_tools)
         complete_filter(&wishes->filter, kept, a);
-    complete_native(&wishes->search, json_bool(json_get(kept, "searchesWeb"), false));
-    complete_native(&wishes->fetch, json_bool(json_get(kept, "fetchesWeb"), false));
+    complete_search(&wishes->search, json_bool(json_get(kept, "searchesWeb"), false));
     if (!json_equal(describe(wishes, a), kept))
         return false;
     *ret_prefix = (struct prefix){.system = arena_str(a, json_get_text(prefix, "system")),

@@ -13,7 +13,7 @@
 /* Whether the model may use a tool of its provider, which nobody can be asked about call by call.
  */
 enum native_wish {
-    NATIVE_UNSAID,  /* nothing is configured: as it was */
+    NATIVE_UNSAID,  /* nothing is configured: a search is as it was, a fetch is not wanted */
     NATIVE_REFUSED, /* a rule or the mode forbids it, or something else is configured */
     NATIVE_WANTED,  /* configured, and it would run without a question */
 };
