@@ -725,10 +725,16 @@ static void take_news(struct news *n, struct strbuf *out)
         strbuf_add(out, x->message->parts[0].text);
 }
 
-/* Nothing runs any more; but the person may have ended the wait. */
+/* Nothing runs any more; but the person may have ended the wait, or what was said before it could
+ * not be stored. */
 static struct err *await_news(struct news *n, struct run *run)
 {
-    return task_check();
+    struct replay *r = PORT_OF(n, news);
+    const struct err *failure = r->recording->error;
+
+    TRY(task_check());
+    return failure && failure->kind == ERR_STORAGE && is_next(r, EVENT_ERROR) ? err_copy(failure)
+                                                                              : NULL;
 }
 
 /* --- all of them --- */
