@@ -356,6 +356,18 @@ static bool goes_on(const struct run *r, const struct call *calls, size_t n)
     return !interrupted && !r->is_ended;
 }
 
+/* Without a compaction: is there room for all of them, or only for some? */
+static enum room find_rest(struct run *r, const struct waiting_results *w)
+{
+    struct token_estimate now = run_estimate(r);
+    int64_t used = MAX(now.used, now.serialized) + w->most;
+
+    return ledger_is_over(used, target_window(&r->plan->targets[0]), LEDGER_GUARD_PER_MILLE)
+               ? ROOM_REST
+               : ROOM_ENOUGH;
+}
+
+/* A notice says which, so that a replay need not know when exactly a run was interrupted. */
 static enum room find_room(struct run *r, const struct call *calls, size_t n)
 {
     struct compactor *c = run_compactor(r);
@@ -364,15 +376,13 @@ static enum room find_room(struct run *r, const struct call *calls, size_t n)
 
     if (!c)
         return ROOM_LITTLE;
-    if (!goes_on(r, calls, n))
-        return ROOM_REST;
     for (size_t i = 0; i < n; i++) {
         struct waiting_results w = count_result(&calls[i]);
 
         waiting.likely += w.likely;
         waiting.most += w.most;
     }
-    room = c->find_room(c, r, &waiting);
+    room = goes_on(r, calls, n) ? c->find_room(c, r, &waiting) : find_rest(r, &waiting);
     if (room == ROOM_COMING || room == ROOM_REST)
         run_notice(r, SEVERITY_VERBOSE, ROOM_SOURCE,
                    room == ROOM_REST ? S(ROOM_REST_TEXT) : S(ROOM_COMING_TEXT));

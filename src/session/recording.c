@@ -233,11 +233,14 @@ static bool tells_cancel(const struct event *e)
     }
 }
 
-/* Comes before the result of a call, because that is long and was stored. */
+/* Comes before the result of a call, because that is long: whether it fits, and that it was stored.
+ */
 static bool is_about_result(const struct event *e)
 {
-    return e->type == EVENT_STATE ||
-           (e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "agent:tool_output") == 0);
+    const char *source = e->type == EVENT_NOTICE ? e->body.notice.source : "";
+
+    return e->type == EVENT_STATE || strcmp(source, "agent:tool_output") == 0 ||
+           strcmp(source, ROOM_SOURCE) == 0;
 }
 
 static void note_begin(struct looking *l, const struct event_tool *t)
