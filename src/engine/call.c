@@ -210,12 +210,8 @@ static struct err *judge(struct call *c)
 
 struct err *call_foresee(struct call *c, bool *ret_runs)
 {
-    const struct tool_entry *entry = tool_set_find(c->run->tools, c->part->name);
     struct gate_call call = gate_call_of(c);
 
-    *ret_runs = false;
-    if (!entry || !entry->tool->starts_early) /* to judge it takes a look at the file system */
-        return NULL;
     TRY(gate_foresee(c->run->options->gate, &call, &c->arena, &c->verdict, ret_runs));
     show_args(c);
     return NULL;
