@@ -3,7 +3,6 @@
 
 #include "base/strbuf.h"
 #include "sandbox/plan.h"
-#include "sandbox/roots.h"
 #include "sandbox/secret_dirs.h"
 
 #include <dirent.h>
@@ -20,7 +19,7 @@ enum {
     MAX_COMMANDS = 100,
 };
 #define READ_FILE (1ull << 2)
-#define REFER (1ull << 13)
+#define REFER (1ull << 13) /* what no rule grants cannot be moved to another directory */
 
 struct read_file_rule {
     uint64_t rights;
@@ -87,23 +86,34 @@ static void grant_entries(struct read_splitting *s, const struct secret_dir *dir
 
 /* --- what the policy names --- */
 
-static void grant_fd(int rules, int fd)
+static bool is_granted(const struct read_rules *r, const char *path)
 {
-    struct read_file_rule rule = {READ_FILE, fd};
-
-    syscall(SYS_landlock_add_rule, rules, PATH_BENEATH, &rule, 0);
+    for (size_t i = 0; i < r->granted.n; i++)
+        if (strcmp(r->granted.paths[i], path) == 0)
+            return true;
+    return false;
 }
 
-/* At each command: a directory may have been made anew. In a writable one a command may have put a
- * link on the way to another, so those are known by their descriptors. What has no rule in the end
- * cannot be read. */
-static void grant_places(int rules, const struct sandbox_policy *policy,
-                         const struct held_roots *roots)
+static void grant_place(struct read_rules *r, const char *path)
 {
-    for (size_t i = 0; i < roots->n; i++)
-        grant_fd(rules, roots->all[i].fd);
+    if (is_granted(r, path))
+        return;
+    r->granted.arena = &r->arena;
+    path_list_add(&r->granted, arena_cstr(&r->arena, str_of(path)));
+    /* The first version of Landlock knows no second right, and moves nothing. */
+    if (!grant_at(r->fd, AT_FDCWD, path, READ_FILE | REFER))
+        grant_at(r->fd, AT_FDCWD, path, READ_FILE);
+}
+
+static void grant_places(struct read_rules *r, const struct sandbox_policy *policy)
+{
+    grant_place(r, policy->workspace);
+    if (policy->tmp_dir)
+        grant_place(r, policy->tmp_dir);
+    for (size_t i = 0; i < policy->n_writable; i++)
+        grant_place(r, policy->writable[i]);
     for (size_t i = 0; i < policy->n_visible; i++)
-        grant_at(rules, AT_FDCWD, policy->visible[i], READ_FILE);
+        grant_place(r, policy->visible[i]);
 }
 
 /* --- all of it --- */
@@ -129,6 +139,7 @@ void read_rules_done(struct read_rules *r)
 {
     if (r->is_made && r->fd >= 0)
         close(r->fd);
+    arena_done(&r->arena);
     *r = (struct read_rules){0};
 }
 
@@ -140,8 +151,6 @@ static void make_rules(struct read_rules *r, const struct secret_dirs *dirs)
 
     r->is_made = true;
     r->fd = s.rules = (int)syscall(SYS_landlock_create_ruleset, &handled, sizeof handled, 0);
-    if (r->fd >= 0 && handled & REFER) /* else nothing could be moved to another directory */
-        grant_at(r->fd, AT_FDCWD, "/", REFER);
     for (size_t i = 0; r->fd >= 0 && i < dirs->n; i++)
         if (dirs->items[i].is_split)
             grant_entries(&s, &dirs->items[i]);
@@ -152,7 +161,7 @@ static void make_rules(struct read_rules *r, const struct secret_dirs *dirs)
 }
 
 int read_rules_get(struct read_rules *r, const struct sandbox_policy *policy,
-                   const struct held_roots *roots, uint64_t mounts_version)
+                   uint64_t mounts_version)
 {
     const struct secret_dirs *dirs = policy->secret_dirs;
 
@@ -166,6 +175,6 @@ int read_rules_get(struct read_rules *r, const struct sandbox_policy *policy,
         make_rules(r, dirs);
     }
     if (r->fd >= 0)
-        grant_places(r->fd, policy, roots);
+        grant_places(r, policy);
     return r->fd;
 }

@@ -12,12 +12,10 @@
 
 #include "sandbox/sandbox.h"
 
-struct held_roots;
-
 /* A descriptor for keel-exec, borrowed until the next call; -1: without, as there is no Landlock or
  * nothing that the rules could protect. `mounts_version`: other mounts show other files. */
 int read_rules_get(struct read_rules *r, const struct sandbox_policy *policy,
-                   const struct held_roots *roots, uint64_t mounts_version);
+                   uint64_t mounts_version);
 void read_rules_done(struct read_rules *r);
 
 #endif

@@ -229,8 +229,7 @@ static struct err *prepare(void *arg)
                                         .namespaces = s->namespaces},
                    &s->plan));
     if (s->namespaces)
-        s->rules_fd =
-            read_rules_get(&sandbox->read_rules, &policy, sandbox->roots, sandbox->mounts.version);
+        s->rules_fd = read_rules_get(&sandbox->read_rules, &policy, sandbox->mounts.version);
     return open_plan(s);
 }
 

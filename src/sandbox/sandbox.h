@@ -100,6 +100,8 @@ void path_list_add(struct path_list *l, const char *path); /* borrows */
 struct read_rules {
     bool is_made;
     int fd; /* -1: they cannot be made */
+    struct arena arena;
+    struct path_list granted;
     uint64_t dirs_version, mounts_version;
     unsigned n_commands;
 };
