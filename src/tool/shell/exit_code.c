@@ -69,8 +69,7 @@ const char *exit_code_meaning(struct str command, int exit_code, bool has_output
 
     if (exit_code != 1)
         return NULL;
-    while (str_ends(command = str_trim(command), S(")")))
-        command.n--;
+    command = str_trim(command);
     start = last_start(command, &is_conditional);
     if (is_conditional && has_output) /* a command before it may be the one that failed */
         return NULL;

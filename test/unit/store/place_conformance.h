@@ -271,11 +271,12 @@ static inline struct err *remove_one_without_payloads(void *arg)
     later = conformance_again();
     TRY(want_gone(later, ID_A, true));
     TRY(want_gone(later, ID_B, false));
-    TRY(store_remove(later, ID_A));                      /* once more, and what is not there */
-    full = store_open(later, ID_A, &create, &a, &lease); /* a log may have room that it keeps */
+    TRY(store_remove(later, ID_A)); /* once more, and what is not there */
+    full = store_open(later, ID_A, &create, &a, &lease);
+    if (!full)
+        return err_new(ERR_INTERNAL, "there was room for a session");
     make_room();
-    if (full)
-        TRY(store_open(later, ID_A, &create, &a, &lease));
+    TRY(store_open(later, ID_A, &create, &a, &lease));
     if (!lease.is_new || lease.next_seq != 1)
         return err_new(ERR_INTERNAL, "it has come back");
     return NULL;
