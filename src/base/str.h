@@ -30,7 +30,7 @@ static inline struct str str_make(const char *p, size_t n)
 
 static inline bool str_eq(struct str a, struct str b)
 {
-    return a.n == b.n && (a.n == 0 || memcmp(a.p, b.p, a.n) == 0);
+    return a.n == b.n && (a.n == 0 || (a.p[0] == b.p[0] && memcmp(a.p, b.p, a.n) == 0));
 }
 
 static inline bool str_is(struct str a, const char *text)

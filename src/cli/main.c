@@ -6,9 +6,12 @@
 #include "cli/print.h"
 #include "cli/run.h"
 
+#include <malloc.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
 static const struct command *const children[] = {
     &command_demo,
@@ -191,17 +194,44 @@ static void forbid_core(void)
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
+/* While libraries are loaded beside, whoever needs more memory from the kernel waits for them, and
+ * what goes back to it is cleared before it comes again. So the heap grows in large steps, and only
+ * what is large stands outside; what is not used of it is not there. */
+static void widen_heap(void)
+{
+#ifdef M_TOP_PAD
+    mallopt(M_TOP_PAD, 1 << 20);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
+}
+
+/* All that has to be stored or told is. The kernel takes back the rest at once; else thirty
+ * libraries tidy up one by one, and idle threads are waited for. Checkers of memory look in exit().
+ */
+static _Noreturn void leave(int status)
+{
+#ifdef KEEL_LEAVES_AT_ONCE
+    fflush(NULL);
+    _exit(status);
+#else
+    exit(status);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     int status = 0;
-    AUTO(err) struct err *e = NULL;
+    struct err *e;
 
+    widen_heap();
     forbid_core();
     cli_hold_std_fds();
     signal(SIGPIPE, SIG_IGN); /* the program's right, not the library's: a closed pipe is EPIPE */
     e = dispatch(argc, argv, &status);
-    if (!e)
-        return cli_run_status(status);
-    cli_tell_error(e);
-    return cli_run_status(err_exit_code(e));
+    if (e) {
+        cli_tell_error(e);
+        status = err_exit_code(e);
+        err_free(e);
+    }
+    leave(cli_run_status(status));
 }

@@ -274,10 +274,22 @@ static void end_deltas(struct ask_state *a)
     show_delta(a, &d);
 }
 
+/* While a model writes what to run, there is time to get ready. */
+static void expect_command(const struct ask_state *a, struct str name)
+{
+    const struct tool_entry *entry = tool_set_find(a->run->tools, name);
+
+    if (entry && entry->tool->begins_late)
+        launcher_expect(a->run->options->launcher);
+}
+
 static void on_delta(void *self, const struct delta *d)
 {
     struct ask_state *a = self;
     struct delta shown = *d;
+
+    if (d->kind == DELTA_TOOL_BEGIN)
+        expect_command(a, d->name);
 
     if (d->part != a->shown_part || d->kind != a->shown_kind)
         end_deltas(a);

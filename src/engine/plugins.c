@@ -82,13 +82,14 @@ struct err *plugins_before_tool(struct run *r, const struct event_tool *call)
 /* Hooks that only look on: their errors are their own. */
 #define EACH(r, hook, ...)                                                                         \
     do {                                                                                           \
-        struct plugin_run run_ = view(r);                                                          \
-                                                                                                   \
         for (size_t i_ = 0; i_ < (r)->options->n_plugins; i_++) {                                  \
             struct plugin *p_ = (r)->plugins[i_];                                                  \
                                                                                                    \
-            if (p_->hook)                                                                          \
+            if (p_->hook) {                                                                        \
+                struct plugin_run run_ = view(r);                                                  \
+                                                                                                   \
                 report(r, p_, p_->hook(p_, &run_, __VA_ARGS__));                                   \
+            }                                                                                      \
         }                                                                                          \
     } while (0)
 

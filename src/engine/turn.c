@@ -317,6 +317,7 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     struct err *e = ask_and_act(r, ret_is_over);
 
     early_end(r, e ? e->kind : ERR_CANCELLED);
+    launcher_rest(r->options->launcher);
     return e;
 }
 

@@ -16,13 +16,13 @@ static struct fault failed(int error)
 }
 
 /* The walls that the command builds around itself. From here on it can do nothing but execve(). */
-static struct fault confine(const struct policy_header *p, struct root_fds *roots)
+static struct fault confine(const struct policy_header *p, struct root_fds *roots, int rules_fd)
 {
     struct fault fault = privileges_drop(/* keep_files= */ geteuid() == 0);
     int landlock_abi = 0;
 
     if (!fault.error)
-        fault = landlock_confine(p, roots, &landlock_abi);
+        fault = landlock_confine(p, roots, rules_fd, &landlock_abi);
     if (!fault.error)
         fault = seccomp_confine(p, landlock_abi);
     return fault;
@@ -58,7 +58,7 @@ static struct fault become_command(const struct options *o, struct exec_place *p
             return failed(ESRCH);
     }
     if (place->policy)
-        fault = confine(place->policy, &place->roots);
+        fault = confine(place->policy, &place->roots, o->rules_fd);
     else if (place->own_user_namespace)
         fault = privileges_drop(/* keep_files= */ false);
     if (fault.error)

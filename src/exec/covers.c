@@ -2,20 +2,21 @@
 #include "exec/covers.h"
 
 #include "exec/kernel.h"
+#include "exec/standstill.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
-    FIRST_LOOK_MS = 20,    /* most commands have ended by then */
-    BLIND_PERIOD_MS = 100, /* between two looks where inotify has no room for us */
-    USE_PERIOD_MS = 10,
-    MAX_USE_MS = 1000, /* for an editor that has just made the file */
+    FIRST_LOOK_MS = 20,   /* most commands have ended by then */
+    BLIND_PERIOD_MS = 10, /* between two looks where inotify has no room for us */
     MAX_PASSES = 8,
     MAX_READS = 16,
 };
@@ -24,6 +25,21 @@ enum {
 
 /* --- what has happened --- */
 
+/* A name with other letters than these may be another spelling of any, where a directory ignores
+ * case. */
+static bool is_ascii(const char *name)
+{
+    for (; *name; name++)
+        if (*name & 0x80)
+            return false;
+    return true;
+}
+
+static unsigned to_small(char letter)
+{
+    return letter >= 'A' && letter <= 'Z' ? (unsigned)letter | 0x20 : (unsigned char)letter;
+}
+
 /* Most names that come and go, such as those of locks and objects, lead nowhere: a bit of their
  * sum says so at once. */
 static unsigned sum_of(const char *name)
@@ -31,19 +47,26 @@ static unsigned sum_of(const char *name)
     unsigned sum = 0;
 
     for (; *name && *name != '/'; name++)
-        sum = sum * 31 + (unsigned char)*name;
+        sum = sum * 31 + to_small(*name);
     return sum % COVERS_NAME_BITS;
+}
+
+static void note_name(struct covers *c, const char *name)
+{
+    unsigned sum = sum_of(name);
+
+    c->names[sum / 64] |= 1ull << sum % 64;
 }
 
 static void note_names(struct covers *c)
 {
     policy_each(item, c->policy)
     {
-        for (const char *slash = item->text; slash; slash = strchr(slash + 1, '/')) {
-            unsigned sum = sum_of(slash + 1);
-
-            c->names[sum / 64] |= 1ull << sum % 64;
-        }
+        for (const char *slash = item->text; slash; slash = strchr(slash + 1, '/'))
+            note_name(c, slash + 1);
+        for (const char *name = NULL;
+             item->kind == POLICY_LACKS && (name = policy_next_name(item, name));)
+            note_name(c, name);
     }
 }
 
@@ -54,13 +77,24 @@ static bool may_matter(const struct covers *c, const char *name)
     return c->names[sum / 64] >> sum % 64 & 1;
 }
 
+static bool is_lacking(const struct policy_item *item, const char *name)
+{
+    for (const char *lacking = NULL; (lacking = policy_next_name(item, lacking));)
+        if (strcasecmp(lacking, name) == 0)
+            return true;
+    return false;
+}
+
 /* Is it one of the names that lead to the item? */
 static bool is_on_the_way(const struct policy_item *item, const char *name)
 {
     size_t n = strlen(name);
     const char *at = item->text;
 
-    while ((at = strstr(at, name))) {
+    if (item->kind == POLICY_LACKS && is_lacking(item, name))
+        return true;
+
+    while ((at = strcasestr(at, name))) {
         if (at > item->text && at[-1] == '/' && (at[n] == '/' || at[n] == 0))
             return true;
         at += n;
@@ -72,7 +106,11 @@ static bool matters(const struct covers *c, const struct inotify_event *event)
 {
     if (event->mask & IN_Q_OVERFLOW)
         return true;
-    if (!(event->mask & NAME_EVENTS) || event->len == 0 || !may_matter(c, event->name))
+    if (!(event->mask & NAME_EVENTS) || event->len == 0)
+        return false;
+    if (!is_ascii(event->name))
+        return true;
+    if (!may_matter(c, event->name))
         return false;
     policy_each(item, c->policy)
     {
@@ -202,69 +240,6 @@ static bool is_covered(const struct covers *c, const struct policy_item *item, i
     return true;
 }
 
-/* --- who has it open --- */
-
-/* Not the command, if the file is somebody else's. */
-static bool may_be_written(const struct stat *st)
-{
-    return geteuid() == 0 || st->st_uid == geteuid() || st->st_mode & (S_IWGRP | S_IWOTH);
-}
-
-enum use { FREE, IN_USE, UNSAFE };
-
-/* What was opened before the file was covered leads below the mount; one for reading as well, as
- * /proc/self/fd opens it again. The kernel grants a lease for writing when nobody else has the file
- * open, by whatever descriptor, also one that is mapped or on its way through a socket; but for
- * those that only name it (O_PATH). A file that nobody has open gets no second name either. It is
- * open here for a moment only: another supervisor may ask the same. */
-static enum use use_of(int place)
-{
-    int fd = open(path_of_fd(place).text, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    enum use use = FREE;
-    struct stat st;
-
-    if (fd < 0)
-        return errno == EWOULDBLOCK ? IN_USE : UNSAFE; /* somebody holds a lease */
-    if (fcntl(fd, F_SETLEASE, F_WRLCK) < 0)
-        use = errno == EAGAIN ? IN_USE : UNSAFE;
-    else if (fstat(fd, &st) < 0 || st.st_nlink > 1)
-        use = UNSAFE;
-    close(fd);
-    return use;
-}
-
-static bool remember_users(struct covers *c, int place, const struct stat *st, int64_t now_ms)
-{
-    enum use use = may_be_written(st) ? use_of(place) : FREE;
-    int fd;
-
-    if (use != IN_USE)
-        return use == FREE;
-    fd = c->n_used < COVERS_MAX_USED ? fcntl(place, F_DUPFD_CLOEXEC, 0) : -1;
-    if (fd < 0)
-        return false;
-    c->used[c->n_used++] = (struct used_file){fd, now_ms + MAX_USE_MS};
-    return true;
-}
-
-static bool look_for_users(struct covers *c, int64_t now_ms)
-{
-    for (unsigned i = 0; i < c->n_used;) {
-        struct used_file *file = &c->used[i];
-        enum use use = use_of(file->place);
-
-        if (use == UNSAFE || (use == IN_USE && now_ms >= file->until_ms))
-            return false;
-        if (use == IN_USE) {
-            i++;
-            continue;
-        }
-        close(file->place);
-        *file = c->used[--c->n_used];
-    }
-    return true;
-}
-
 /* --- covering --- */
 
 enum state {
@@ -273,16 +248,56 @@ enum state {
     OPEN,
 };
 
-static enum state cover_again(struct covers *c, const struct policy_item *item, int place,
-                              const struct stat *st, int64_t now_ms)
+static bool is_in_writable(const struct policy_header *p, const struct policy_item *item)
 {
-    if (item->kind == POLICY_HIDDEN) {
-        mounts_hide(c->roots, place, st);
-        return LOOK_AGAIN;
+    uint32_t n = 0;
+
+    policy_each(root, p)
+    {
+        if (policy_is_root(root->kind) && ++n == item->root)
+            return root->kind == POLICY_WRITABLE;
     }
-    if (item->kind != POLICY_READ_ONLY || !S_ISREG(st->st_mode))
+    return false;
+}
+
+/* The tree stands still, so who has got hold of the place before it was covered still has it. A
+ * second name leads to a file as well, if a command could make one. */
+static bool may_be_reached(const struct covers *c, const struct policy_item *item,
+                           const struct stat *st, const char *path, bool is_hidden)
+{
+    if (S_ISREG(st->st_mode) && st->st_nlink > 1 && is_in_writable(c->policy, item))
+        return true;
+    return is_held(&(struct held_place){st, path, is_hidden});
+}
+
+static bool stand_still(struct covers *c)
+{
+    return c->is_standing_still || (c->is_standing_still = standstill_begin());
+}
+
+static enum state hide(struct covers *c, const struct policy_item *item, int place,
+                       const struct stat *st, const char *path)
+{
+    if (!stand_still(c))
         return OPEN;
-    return !mounts_pin(item, place) || remember_users(c, place, st, now_ms) ? LOOK_AGAIN : OPEN;
+    if (!mounts_hide(c->roots, place, st))
+        return LOOK_AGAIN;
+    return may_be_reached(c, item, st, path, /* is_hidden= */ true) ? OPEN : LOOK_AGAIN;
+}
+
+/* What a command has written before the file came here, or before it was covered, only keel can
+ * judge. */
+static enum state cover_again(struct covers *c, const struct policy_item *item, int place,
+                              const struct stat *st)
+{
+    if (item->kind == POLICY_HIDDEN)
+        return hide(c, item, place, st, item->text);
+    if (item->kind != POLICY_READ_ONLY || !S_ISREG(st->st_mode) || !stand_still(c))
+        return OPEN;
+    if (!mounts_pin(item, place))
+        return LOOK_AGAIN;
+    c->n_replaced++;
+    return may_be_reached(c, item, st, item->text, /* is_hidden= */ false) ? OPEN : LOOK_AGAIN;
 }
 
 static bool is_nothing(int error)
@@ -292,13 +307,64 @@ static bool is_nothing(int error)
 
 /* What did not exist when the command started in a place where it can write may be its own. keel
  * looks at it afterwards. */
-static enum state look_at(struct covers *c, const struct policy_item *item, int64_t now_ms)
+static bool can_be_uncovered(const struct policy_item *item)
 {
+    return item->kind == POLICY_LACKS ||
+           (item->kind >= POLICY_HOLDER && item->kind <= POLICY_ANCHOR &&
+            item->expect != POLICY_ABSENT);
+}
+
+static enum state look_at_place(struct covers *c, const struct policy_item *item, int fd,
+                                const struct stat *st)
+{
+    return is_covered(c, item, fd, st) ? COVERED : cover_again(c, item, fd, st);
+}
+
+/* A name that was missing. A link shows nothing that was not to be seen before. */
+static enum state look_at_name(struct covers *c, const struct policy_item *item, int dir,
+                               const char *name)
+{
+    size_t n_dir = item->text[1] ? strlen(item->text) : 0, n_name = strlen(name);
+    int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     enum state state = COVERED;
+    char path[PATH_MAX];
+    struct stat st;
+
+    if (fd < 0)
+        return is_nothing(errno) ? COVERED : OPEN;
+    if (fstat(fd, &st) < 0 || n_dir + n_name + 2 > sizeof path) {
+        state = OPEN;
+    } else if (!S_ISLNK(st.st_mode) && !is_own(c->roots, &st)) {
+        memcpy(path, item->text, n_dir);
+        path[n_dir] = '/';
+        memcpy(path + n_dir + 1, name, n_name + 1);
+        state = hide(c, item, fd, &st, path);
+    }
+    close(fd);
+    return state;
+}
+
+static enum state look_for_names(struct covers *c, const struct policy_item *item, int dir)
+{
+    enum state all = COVERED;
+
+    watch(c, dir);
+    for (const char *name = NULL; all != OPEN && (name = policy_next_name(item, name));) {
+        enum state state = look_at_name(c, item, dir, name);
+
+        if (state > all)
+            all = state;
+    }
+    return all;
+}
+
+static enum state look_at(struct covers *c, const struct policy_item *item)
+{
+    enum state state;
     struct stat st;
     int fd;
 
-    if (item->kind < POLICY_HOLDER || item->kind > POLICY_ANCHOR || item->expect == POLICY_ABSENT)
+    if (!can_be_uncovered(item))
         return COVERED;
     fd = locate_now(c->roots, item, &st);
     if (fd < 0 && !is_nothing(errno))
@@ -306,20 +372,22 @@ static enum state look_at(struct covers *c, const struct policy_item *item, int6
     watch_way(c, item);
     if (fd < 0)
         return COVERED;
-    if (!is_covered(c, item, fd, &st))
-        state = cover_again(c, item, fd, &st, now_ms);
+    if (item->kind == POLICY_LACKS)
+        state = look_for_names(c, item, fd);
+    else
+        state = look_at_place(c, item, fd, &st);
     close(fd);
     return state;
 }
 
-static enum state look_at_all(struct covers *c, int64_t now_ms)
+static enum state look_at_all(struct covers *c)
 {
     enum state all = COVERED;
 
     locate_anew(c->roots);
     policy_each(item, c->policy)
     {
-        enum state state = look_at(c, item, now_ms);
+        enum state state = look_at(c, item);
 
         if (state > all)
             all = state;
@@ -330,29 +398,44 @@ static enum state look_at_all(struct covers *c, int64_t now_ms)
 
 /* What was covered may have been exchanged meanwhile, and so may have been what was looked at
  * before its directory was watched: then all is looked at again. */
-static bool cover_all(struct covers *c, int64_t now_ms)
+static bool cover_all(struct covers *c)
 {
     enum state state;
     int n = 0;
 
     do {
         c->has_new_watch = false;
-        state = look_at_all(c, now_ms);
+        state = look_at_all(c);
     } while (state != OPEN && (state == LOOK_AGAIN || c->has_new_watch) && ++n < MAX_PASSES);
     return state == COVERED;
+}
+
+void covers_watch(struct covers *c)
+{
+    c->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+}
+
+static bool has_places(const struct policy_header *p)
+{
+    policy_each(item, p)
+    {
+        if (can_be_uncovered(item))
+            return true;
+    }
+    return false;
 }
 
 void covers_begin(struct covers *c, const struct policy_header *p, struct root_fds *roots,
                   int64_t now_ms)
 {
-    *c = (struct covers){
-        .policy = p, .roots = roots, .events = -1, .look_at_ms = now_ms + FIRST_LOOK_MS};
+    c->policy = p;
+    c->roots = roots;
+    c->is_blind = c->events < 0;
+    c->look_at_ms = has_places(p) ? now_ms + FIRST_LOOK_MS : -1;
 }
 
 void covers_end(struct covers *c)
 {
-    while (c->n_used > 0)
-        close(c->used[--c->n_used].place);
     if (c->events >= 0)
         close(c->events);
     *c = COVERS_NONE;
@@ -369,19 +452,22 @@ int covers_timeout_ms(const struct covers *c, int64_t now_ms)
 
 bool covers_look(struct covers *c, int64_t now_ms)
 {
-    bool is_due = c->events < 0 || c->is_blind;
+    bool is_due = !c->has_looked || c->is_blind;
 
-    if (c->events < 0 && !c->is_blind) {
+    if (!c->has_looked)
         note_names(c);
-        c->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-        c->is_blind = c->events < 0;
-    }
+    c->has_looked = true;
     if (c->events >= 0)
         is_due |= read_events(c);
-    if ((is_due && !cover_all(c, now_ms)) || !look_for_users(c, now_ms))
+    if (is_due && !cover_all(c))
         return false;
-    c->look_at_ms = c->n_used     ? now_ms + USE_PERIOD_MS
-                    : c->is_blind ? now_ms + BLIND_PERIOD_MS
-                                  : -1;
+    c->look_at_ms = c->is_blind ? now_ms + BLIND_PERIOD_MS : -1;
     return true;
+}
+
+void covers_continue(struct covers *c)
+{
+    if (c->is_standing_still)
+        standstill_end();
+    c->is_standing_still = false;
 }

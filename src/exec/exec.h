@@ -2,10 +2,11 @@
  *
  * It is written to be read in one sitting: main.c reads the options and chooses the mode,
  * namespace.c makes the namespaces, command.c becomes the command, monitor.c waits and ends the
- * tree, tree.c finds descendants where there is no namespace, covers.c looks after mounts. A
- * sandbox is built by policy.c, which reads what keel wants, locate.c, which opens what that names,
- * mounts.c, listener.c, privileges.c, landlock.c and seccomp.c with filter.c; notices.c lets keel
- * see what the command changes. Nothing here allocates. */
+ * tree, tree.c finds descendants where there is no namespace, covers.c looks after mounts. parked.c
+ * waits for a command where keel-exec is started before there is one. A sandbox is built by
+ * policy.c, which reads what keel wants, locate.c, which opens what that names, mounts.c,
+ * listener.c, privileges.c, landlock.c and seccomp.c with filter.c; notices.c lets keel see what
+ * the command changes. Nothing here allocates. */
 #ifndef KEEL_EXEC_EXEC_H
 #define KEEL_EXEC_EXEC_H
 
@@ -19,14 +20,18 @@ enum {
     EXIT_CANNOT_RUN = 126, /* the command could not be started */
 };
 
+/* While it is parked, the numbers below are left to the command's descriptors. */
+enum { PARKED_FIRST_FD = EXEC_ORDER_MAX_FDS + 16 };
+
 struct stat;
 
 struct options {
     int control;
     int grace_ms;
     int policy_fd;           /* -1: none */
+    int rules_fd;            /* -1: none */
     int user_fd, network_fd; /* namespaces to join; -1: none */
-    bool tty, no_namespace, is_init, is_held, has_notices;
+    bool tty, no_namespace, is_init, is_held, has_notices, is_parked;
     const char *program;
     char **argv;
 };
@@ -64,6 +69,9 @@ struct root_fds {
     unsigned n_dirs;
     const struct policy_item *dirs_of;
     int own; /* the file system of what stands in the place of hidden things: mounts.c */
+    /* File systems of the sandbox's own that were made ahead and are mounted nowhere yet; 0: none
+     */
+    int ahead_own, ahead_proc, ahead_pts;
 };
 bool roots_begin(struct root_fds *roots);                                       /* with "/" */
 struct fault roots_open(const struct policy_header *p, struct root_fds *roots); /* POLICY_ROOT */
@@ -92,6 +100,7 @@ int locate_name(struct root_fds *roots, const struct policy_item *item, struct s
 struct exec_place {
     enum exec_mode mode;
     bool own_user_namespace;            /* it gave us capabilities that the command must not have */
+    bool is_new_user;                   /* and none has joined it */
     const struct policy_header *policy; /* NULL: the command is not confined */
     struct root_fds roots;              /* of a policy; until the command runs */
     int for_keel[3]; /* namespaces that later commands may join, and the listener */
@@ -104,6 +113,15 @@ struct exec_place {
 pid_t namespace_fork(const struct options *o, struct exec_place *place, struct fault *ret_fault);
 /* The same for a process that is init of a new pid namespace already, as its own next step. */
 struct fault namespace_enter(const struct options *o, struct exec_place *place);
+/* As namespace_fork(), for a policy that is not there yet: only what no policy changes. Not the
+ * mounts: those that it would have are of the moment when it is made. namespace_enter() follows. */
+pid_t namespace_park(const struct options *o, struct exec_place *place);
+
+/* Makes file systems ahead that are the sandbox's own, where that may be done. */
+void mounts_make_ahead(struct root_fds *roots);
+
+/* Waits for the command and fills in what the options lack. False: none came. */
+bool parked_wait(struct options *o);
 
 /* The steps of a sandbox, in their order. The first is for init, the others for the command. */
 struct fault mounts_build(const struct policy_header *p, struct root_fds *roots);
@@ -113,7 +131,9 @@ bool mounts_hide(const struct root_fds *roots, int place, const struct stat *st)
 /* Where the command starts: the directory that keel has chosen, or none. */
 struct fault cwd_enter(const struct policy_header *p, struct root_fds *roots);
 struct fault privileges_drop(bool keep_files); /* root's rights over files may stay */
-struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int *ret_abi);
+/* `rules_fd`: further rules, for the reading of files; -1: none. */
+struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int rules_fd,
+                              int *ret_abi);
 struct fault seccomp_confine(const struct policy_header *p, int landlock_abi);
 
 /* Sends keel EXEC_NOTICES. The command runs even where that cannot be had: keel is the one to know

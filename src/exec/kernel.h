@@ -71,19 +71,34 @@ static inline int kernel_fsmount(int fd, unsigned flags, unsigned attributes)
 
 /* What statx() tells; the rest of it is not used. */
 struct kernel_statx {
-    uint32_t unused;
+    uint32_t mask;
     uint32_t block_size;
     uint64_t attributes;
-    uint64_t more[5];
+    uint64_t owner[2];
+    uint64_t inode;
+    uint64_t sizes[2];
     uint64_t known_attributes;
-    uint64_t rest[24];
+    uint64_t times[8];
+    uint32_t of_device[2];
+    uint32_t device_major, device_minor;
+    uint64_t rest[14];
 };
 _Static_assert(sizeof(struct kernel_statx) == 256, "as large as the kernel's");
+_Static_assert(offsetof(struct kernel_statx, device_major) == 136, "where the kernel has it");
 #define KERNEL_STATX_MOUNT_ROOT 0x2000ull /* Linux 5.8 */
+#define KERNEL_STATX_INODE 0x100u
+#define KERNEL_STATX_DONT_SYNC 0x4000 /* no question to a server */
 
 static inline int kernel_statx(int fd, struct kernel_statx *ret)
 {
     return (int)syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, /* mask= */ 0, ret);
+}
+
+/* Of what a link of /proc leads to. */
+static inline int kernel_statx_at(int dir, const char *name, struct kernel_statx *ret)
+{
+    return (int)syscall(SYS_statx, dir, name, AT_NO_AUTOMOUNT | KERNEL_STATX_DONT_SYNC,
+                        KERNEL_STATX_INODE, ret);
 }
 
 static inline int kernel_pidfd_open(pid_t pid)

@@ -380,6 +380,15 @@ static struct fault grant_mounts(const struct rules *r, const struct policy_head
     return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
 }
 
+/* A wall of its own: each must let a file pass. /proc is another one for each command, so keel has
+ * no rule for it. */
+static bool restrict_reading(int fd)
+{
+    struct rules r = {fd, READ_FILE};
+
+    return grant(&r, "/proc", READ_FILE) && syscall(SYS_landlock_restrict_self, fd, 0) == 0;
+}
+
 int landlock_version(void)
 {
     int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, GET_VERSION);
@@ -387,7 +396,8 @@ int landlock_version(void)
     return abi > 0 ? abi : 0;
 }
 
-struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int *ret_abi)
+struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int rules_fd,
+                              int *ret_abi)
 {
     bool has_namespaces = p->flags & POLICY_NAMESPACES;
     int abi = *ret_abi = landlock_version();
@@ -399,6 +409,8 @@ struct fault landlock_confine(const struct policy_header *p, struct root_fds *ro
     if (abi == 0 || !open_rules(&r, abi))
         return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     fault = has_namespaces ? grant_mounts(&r, p, roots) : grant_items(&r, p, roots);
+    if (!fault.error && rules_fd >= 0 && !restrict_reading(rules_fd))
+        fault = (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     if (!fault.error && ((!has_namespaces && !grant_proc(&r)) || !grant_devices(&r) ||
                          syscall(SYS_landlock_restrict_self, r.fd, 0) < 0))
         fault = (struct fault){errno, EXEC_STEP_LANDLOCK, 0};

@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Behind the control channel: the policy, two namespaces, and one that is only held open. */
-enum { N_OWN_FDS = 4 };
+/* Behind the control channel: the policy, rules, two namespaces, and one that is only held open. */
+enum { N_OWN_FDS = 5 };
 
 bool parse_number(const char *text, int *ret_value)
 {
@@ -48,6 +48,8 @@ static bool parse_option(const char *arg, struct options *o)
         return parse_number(value, &o->grace_ms);
     if ((value = value_of(arg, EXEC_OPTION_POLICY)))
         return parse_number(value, &o->policy_fd) && o->policy_fd > STDERR_FILENO;
+    if ((value = value_of(arg, EXEC_OPTION_RULES)))
+        return parse_number(value, &o->rules_fd);
     if ((value = value_of(arg, EXEC_OPTION_USER)))
         return parse_number(value, &o->user_fd);
     if ((value = value_of(arg, EXEC_OPTION_NETWORK)))
@@ -58,6 +60,8 @@ static bool parse_option(const char *arg, struct options *o)
         return o->is_held = true;
     if (strcmp(arg, EXEC_OPTION_NOTICES) == 0)
         return o->has_notices = true;
+    if (strcmp(arg, EXEC_OPTION_PARKED) == 0)
+        return o->is_parked = true;
     if (strcmp(arg, EXEC_OPTION_TTY) == 0)
         return o->tty = true;
     if (strcmp(arg, EXEC_OPTION_NO_NAMESPACE) == 0)
@@ -67,13 +71,20 @@ static bool parse_option(const char *arg, struct options *o)
 
 static bool parse_options(char **argv, struct options *ret)
 {
-    *ret = (struct options){
-        .control = -1, .grace_ms = 2000, .policy_fd = -1, .user_fd = -1, .network_fd = -1};
+    *ret = (struct options){.control = -1,
+                            .grace_ms = 2000,
+                            .policy_fd = -1,
+                            .rules_fd = -1,
+                            .user_fd = -1,
+                            .network_fd = -1};
     for (argv++; *argv && strcmp(*argv, "--") != 0; argv++)
         if (!parse_option(*argv, ret))
             return false;
-    if ((ret->is_init && (ret->policy_fd < 0 || getpid() != 1)) ||
-        (ret->has_notices && ret->policy_fd < 0))
+    if (ret->is_init && getpid() != 1)
+        return false;
+    if (ret->is_parked)
+        return ret->control >= 0 && !*argv && ret->policy_fd < 0;
+    if ((ret->is_init || ret->has_notices) && ret->policy_fd < 0)
         return false;
     if (ret->control < 0 || !argv[0] || !argv[1] || !argv[2])
         return false;
@@ -133,6 +144,22 @@ static bool read_policy(const struct options *o, struct exec_place *place)
     return place->policy;
 }
 
+/* The first part, before there is a policy. False: the other process of two, which has nothing more
+ * to do, or no command. */
+static bool wait_parked(struct options *o, struct exec_place *place)
+{
+    pid_t init = 0;
+
+    if (!o->no_namespace)
+        init = namespace_park(o, place);
+    if (init < 0)
+        return false; /* a start that is not parked tells why */
+    if (init > 0)
+        _exit(follow_init(o, init));
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* commands run as the same user */
+    return parked_wait(o);
+}
+
 static bool wants_namespace(const struct options *o, const struct exec_place *place)
 {
     return place->policy ? place->policy->flags & POLICY_NAMESPACES : !o->no_namespace;
@@ -142,7 +169,7 @@ static bool wants_namespace(const struct options *o, const struct exec_place *pl
 static pid_t make_namespaces(const struct options *o, struct exec_place *place,
                              struct fault *ret_fault)
 {
-    if (!o->is_init)
+    if (!o->is_init && !o->is_parked)
         return namespace_fork(o, place, ret_fault);
     *ret_fault = namespace_enter(o, place);
     return ret_fault->error ? -1 : 0;
@@ -169,6 +196,8 @@ int main(int argc, char **argv)
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
 
+    if (o.is_parked && !wait_parked(&o, &place))
+        _exit(EXIT_CANNOT_RUN);
     if (!read_policy(&o, &place))
         _exit(EXIT_CANNOT_RUN);
     if (wants_namespace(&o, &place)) {

@@ -1,10 +1,10 @@
 /* monitor.c - waits for the command, for keel and for the clock, and ends the tree.
  *
- * Four things end it: the command's own end, a request, the end of the control channel (keel closed
- * it or died), and a protected place that lies open and cannot be covered again (covers.h). Then
- * every process gets TERM, and KILL when it is still there after the grace period. Having no child
- * left means having no descendant left, since orphans become children of their init or subreaper.
- */
+ * Three things end it: the command's own end, a request, and the end of the control channel (keel
+ * closed it or died). Then every process gets TERM, and KILL when it is still there after the grace
+ * period. A fourth, a protected or hidden place that the command may have reached (covers.h), kills
+ * all of it at once. Having no child left means having no descendant left, since orphans become
+ * children of their init or subreaper. */
 #include "exec/covers.h"
 #include "exec/exec.h"
 
@@ -28,6 +28,8 @@ enum {
     GIVE_UP_MS = 2000,
     MAX_KILLING_MS = 60000,
     MAX_REAPED = 100, /* in one go */
+    /* A keel that does not say by then what it thinks of a file will not say it. */
+    MAX_JUDGING_MS = 10000,
 };
 
 enum phase { RUNNING, ENDING, KILLING };
@@ -38,12 +40,14 @@ struct monitor {
     int grace_ms;
     enum exec_mode mode;
     pid_t command;
-    bool command_ended;
-    struct exec_record end; /* of the command, until it has been told */
+    bool command_ended, is_gone; /* and all that it has started */
+    struct exec_record end;      /* of the command, until it has been told */
     struct covers covers;
-    bool is_uncovered; /* that is why it was ended */
-    bool is_hurried;   /* the grace period is UNASKED_GRACE_MS at most */
-    bool has_more;     /* children to reap, perhaps */
+    unsigned n_asked;    /* replaced files that keel was asked about: see covers.n_replaced */
+    int64_t judge_by_ms; /* 0: there is no open question */
+    bool is_uncovered;   /* that is why it was ended */
+    bool is_hurried;     /* the grace period is UNASKED_GRACE_MS at most */
+    bool has_more;       /* children to reap, perhaps */
     int exit_code;
     enum phase phase;
     int64_t wake_ms;                  /* counts from ENDING on, */
@@ -123,11 +127,56 @@ static void end_tree(struct monitor *m, int grace_ms)
     if (m->phase == RUNNING) {
         signal_all(m, SIGTERM);
         signal_all(m, SIGCONT); /* a stopped process does not hear TERM */
+        m->covers.is_standing_still = false;
+        m->judge_by_ms = 0; /* keel looks when it has ended */
         m->phase = ENDING;
         m->wake_ms = kill_ms;
     } else if (m->phase == ENDING && kill_ms < m->wake_ms) {
         m->wake_ms = kill_ms;
     }
+}
+
+/* No process may do anything any more: a stopped one does not continue before it dies. */
+static void kill_tree(struct monitor *m)
+{
+    int64_t now = now_ms();
+
+    covers_end(&m->covers);
+    m->is_uncovered = true;
+    m->judge_by_ms = 0;
+    signal_all(m, SIGKILL);
+    if (m->phase != KILLING) {
+        m->give_up_ms = now + GIVE_UP_MS;
+        m->last_kill_ms = now + MAX_KILLING_MS;
+    }
+    m->phase = KILLING;
+    m->wake_ms = now + KILL_PERIOD_MS;
+}
+
+/* The tree stands still. It continues when keel has found nothing wrong with all that was replaced
+ * until now. */
+static void ask_or_continue(struct monitor *m)
+{
+    if (m->judge_by_ms)
+        return;
+    if (m->n_asked == m->covers.n_replaced || m->phase != RUNNING) {
+        covers_continue(&m->covers);
+        return;
+    }
+    m->n_asked = m->covers.n_replaced;
+    m->judge_by_ms = now_ms() + MAX_JUDGING_MS;
+    report(m->control, EXEC_REPLACED, (int)m->n_asked);
+}
+
+static void hear_judgement(struct monitor *m, const struct exec_record *record)
+{
+    if (!m->judge_by_ms || record->item != m->n_asked)
+        return;
+    m->judge_by_ms = 0;
+    if (record->value)
+        ask_or_continue(m);
+    else
+        kill_tree(m);
 }
 
 static void end_tree_unasked(struct monitor *m)
@@ -148,9 +197,12 @@ static void read_request(struct monitor *m)
         m->control = -1;
         end_tree_unasked(m);
     } else if (record.kind == EXEC_SIGNAL) {
-        signal_all(m, record.value);
+        if (record.value != SIGCONT || !m->covers.is_standing_still)
+            signal_all(m, record.value);
     } else if (record.kind == EXEC_END) {
         end_tree(m, m->grace_ms);
+    } else if (record.kind == EXEC_JUDGED) {
+        hear_judgement(m, &record);
     }
 }
 
@@ -188,7 +240,6 @@ static void report_end(struct monitor *m, bool is_gone)
  * the clock, so this stops after a while, and comes back without waiting. */
 static bool reap(struct monitor *m)
 {
-    bool is_gone;
     int status, n = 0;
     pid_t pid;
 
@@ -198,9 +249,9 @@ static bool reap(struct monitor *m)
             note_command_end(m, status);
     } while (pid > 0 && ++n < MAX_REAPED);
     m->has_more = pid > 0;
-    is_gone = pid < 0 && errno == ECHILD;
-    report_end(m, is_gone);
-    return !is_gone;
+    m->is_gone = pid < 0 && errno == ECHILD;
+    report_end(m, m->is_gone);
+    return !m->is_gone;
 }
 
 /* False when waiting has no more use. */
@@ -223,28 +274,32 @@ static bool advance(struct monitor *m)
     return now < m->give_up_ms && now < m->last_kill_ms;
 }
 
+/* -1: never. */
+static int earlier(int timeout_ms, int64_t at_ms, int64_t now)
+{
+    int64_t left_ms = at_ms > now ? at_ms - now : 0;
+
+    return timeout_ms >= 0 && timeout_ms < left_ms ? timeout_ms : (int)left_ms;
+}
+
 static int poll_timeout_ms(const struct monitor *m)
 {
-    int64_t now = now_ms(), left_ms = m->wake_ms - now;
-    int look_ms = covers_timeout_ms(&m->covers, now);
+    int64_t now = now_ms();
+    int timeout_ms = covers_timeout_ms(&m->covers, now);
 
     if (m->has_more)
         return 0;
-    if (m->phase == RUNNING)
-        return look_ms;
-    if (left_ms < 0)
-        return 0;
-    return look_ms >= 0 && look_ms < left_ms ? look_ms : (int)left_ms;
+    if (m->judge_by_ms)
+        timeout_ms = earlier(timeout_ms, m->judge_by_ms, now);
+    return m->phase == RUNNING ? timeout_ms : earlier(timeout_ms, m->wake_ms, now);
 }
 
-/* What lies open cannot be covered again: no process of the tree may continue. */
 static void look_at_covers(struct monitor *m)
 {
-    if (covers_look(&m->covers, now_ms()))
-        return;
-    covers_end(&m->covers);
-    m->is_uncovered = true;
-    end_tree(m, 0);
+    if (!covers_look(&m->covers, now_ms()))
+        kill_tree(m);
+    else if (m->covers.is_standing_still)
+        ask_or_continue(m);
 }
 
 static void supervise(struct monitor *m)
@@ -261,6 +316,8 @@ static void supervise(struct monitor *m)
             read_signal(m);
         if (m->control >= 0 && fds[1].revents)
             read_request(m);
+        if (m->judge_by_ms && now_ms() >= m->judge_by_ms)
+            kill_tree(m);
     }
 }
 
@@ -296,6 +353,8 @@ int monitor_run(const struct options *o, struct exec_place *place)
         return EXIT_SUPERVISOR;
     if (!may_start(o))
         return EXIT_CANNOT_RUN;
+    if (place->policy && place->mode == EXEC_MODE_NAMESPACE)
+        covers_watch(&m.covers);
     fault = prepare_rules(place);
     if (!fault.error)
         fault = command_start(o, place, &m.command);
@@ -319,7 +378,8 @@ int monitor_run(const struct options *o, struct exec_place *place)
     if (m.signals < 0)
         end_tree(&m, 0);
     supervise(&m);
-    if (!m.command_ended)
+    /* The end of its init is the end of a namespace. */
+    if (!m.command_ended || (!m.is_gone && m.mode == EXEC_MODE_SUBREAPER))
         report(m.control, EXEC_LOST, 0);
     return m.command_ended ? m.exit_code : EXIT_SUPERVISOR;
 }

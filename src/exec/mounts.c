@@ -96,13 +96,6 @@ out:
     return fd;
 }
 
-static bool mount_new(const char *type, const char *const options[][2], const char *path)
-{
-    int fd = new_mount(type, options);
-
-    return fd >= 0 && attach(fd, path);
-}
-
 /* --- what the root is made of --- */
 
 struct builder {
@@ -141,19 +134,68 @@ static bool make_closed_file(int dir)
     return file >= 0 && close(file) == 0;
 }
 
+/* --- what can be made ahead --- */
+
+static int new_own(void)
+{
+    static const char *const options[][2] = {{"mode", "0700"}, {NULL, NULL}};
+    mode_t mask = umask(0);
+    int own = new_mount("tmpfs", options);
+
+    if (own >= 0 && (!make_closed_file(own) || mkdirat(own, "directory", 0) < 0))
+        own = close_with(own, errno);
+    umask(mask);
+    return own;
+}
+
+static int new_proc(void)
+{
+    static const char *const none[][2] = {{NULL, NULL}};
+
+    return new_mount("proc", none);
+}
+
+static int new_pts(void)
+{
+    static const char *const options[][2] = {{"ptmxmode", "0666"}, {"mode", "0620"}, {NULL, NULL}};
+
+    return new_mount("devpts", options);
+}
+
+/* Out of the way of the command's descriptors; 0: it cannot be made yet. */
+static int keep_ahead(int fd)
+{
+    int kept = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, PARKED_FIRST_FD) : -1;
+
+    close_with(fd, errno);
+    return kept < 0 ? 0 : kept;
+}
+
+/* They are empty, and of this process's own pid namespace: nothing on the machine changes them. */
+void mounts_make_ahead(struct root_fds *roots)
+{
+    roots->ahead_own = keep_ahead(new_own());
+    roots->ahead_proc = keep_ahead(new_proc());
+    roots->ahead_pts = keep_ahead(new_pts());
+}
+
+static int take_ahead(int *ahead, int (*make)(void))
+{
+    int fd = *ahead ? *ahead : make();
+
+    *ahead = 0;
+    return fd;
+}
+
 /* One file system for all that the machine's has no place for, as each takes 0.1 ms: a file and an
  * empty directory that are closed to all, shared memory, and the holders. It lies below the new
  * /proc, where no path leads, and becomes read-only with the rest; what was cloned before stays
  * writable. */
 static bool make_own(struct builder *b)
 {
-    static const char *const options[][2] = {{"mode", "0700"}, {NULL, NULL}};
+    int own = b->roots->own = take_ahead(&b->roots->ahead_own, new_own);
 
-    int own = b->roots->own = new_mount("tmpfs", options);
-
-    if (own < 0 || !make_closed_file(own) || mkdirat(own, "directory", 0) < 0)
-        return false;
-    if (kernel_move_mount(own, AT_FDCWD, "/proc", 0) < 0)
+    if (own < 0 || kernel_move_mount(own, AT_FDCWD, "/proc", 0) < 0)
         return false;
     b->shm = make_own_directory(b, "shm", 01777);
     return b->shm >= 0;
@@ -180,9 +222,8 @@ static bool attach_devices(const struct builder *b)
 /* Terminals and shared memory of one's own: those of others belong to the same user. */
 static bool mount_dev(const struct builder *b)
 {
-    static const char *const pts[][2] = {{"ptmxmode", "0666"}, {"mode", "0620"}, {NULL, NULL}};
     struct stat st;
-    int ptmx;
+    int pts, ptmx;
 
     if (stat("/dev/shm", &st) < 0)
         close(b->shm);
@@ -190,7 +231,8 @@ static bool mount_dev(const struct builder *b)
         return false;
     if (stat("/dev/pts", &st) < 0)
         return true;
-    if (!mount_new("devpts", pts, "/dev/pts"))
+    pts = take_ahead(&b->roots->ahead_pts, new_pts);
+    if (pts < 0 || !attach(pts, "/dev/pts"))
         return false;
     if (lstat("/dev/ptmx", &st) < 0 || !S_ISCHR(st.st_mode))
         return true; /* a link into /dev/pts */
@@ -443,6 +485,7 @@ static bool carry_out(const struct builder *b, const struct policy_header *p,
     case POLICY_ANCHOR:
     case POLICY_OPEN:
         return pin(b, item);
+    case POLICY_LACKS:
     case POLICY_CWD:
         return true;
     }
@@ -492,8 +535,8 @@ static struct fault close_holders(const struct builder *b, const struct policy_h
 
 static struct fault build_root(struct builder *b, const struct policy_header *p)
 {
-    static const char *const none[][2] = {{NULL, NULL}};
     struct fault fault;
+    int proc;
 
     if (kernel_mount(NULL, "/", NULL, MS_REC | MS_PRIVATE) < 0 || !roots_begin(b->roots) ||
         !make_own(b) || !clone_devices(b))
@@ -501,7 +544,8 @@ static struct fault build_root(struct builder *b, const struct policy_header *p)
     fault = clone_roots(b, p);
     if (fault.error)
         return fault;
-    if (!mount_new("proc", none, "/proc"))
+    proc = take_ahead(&b->roots->ahead_proc, new_proc);
+    if (proc < 0 || !attach(proc, "/proc"))
         return (struct fault){errno, EXEC_STEP_PROC, 0};
     if (!lock_root() || !mask_proc(b) || !attach_devices(b) || !mount_dev(b))
         return (struct fault){errno, EXEC_STEP_MOUNTS, 0};

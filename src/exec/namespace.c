@@ -115,7 +115,7 @@ static uint64_t clone_flags(const struct options *o, const struct exec_place *pl
 {
     uint64_t flags = CLONE_NEWPID | CLONE_NEWNS;
 
-    if (place->policy)
+    if (place->policy && !o->is_parked) /* that has made them already */
         flags |= CLONE_NEWIPC;
     if (makes_network(o, place))
         flags |= CLONE_NEWNET;
@@ -152,22 +152,22 @@ static bool keep_namespace(struct exec_place *place, const char *path)
 }
 
 /* What keel needs of the new network, in the order of protocol.h. */
-static struct fault keep_network(struct exec_place *place, bool is_new_user)
+static struct fault keep_network(struct exec_place *place)
 {
     bool has_proxy = place->policy->flags & POLICY_PROXY;
     bool done = keep_namespace(place, "/proc/self/ns/net") &&
                 (!has_proxy || keep_fd(place, listener_open())) &&
-                (!is_new_user || keep_namespace(place, "/proc/self/ns/user"));
+                (!place->is_new_user || keep_namespace(place, "/proc/self/ns/user"));
 
     return (struct fault){done ? 0 : errno, EXEC_STEP_LOOPBACK, 0};
 }
 
-static struct fault fill(const struct options *o, struct exec_place *place, bool is_new_user)
+static struct fault fill(const struct options *o, struct exec_place *place)
 {
     struct fault fault = build(o, place);
 
     if (!fault.error && makes_network(o, place))
-        fault = keep_network(place, is_new_user);
+        fault = keep_network(place);
     if (!fault.error)
         place->mode = EXEC_MODE_NAMESPACE;
     return fault;
@@ -177,27 +177,29 @@ struct fault namespace_enter(const struct options *o, struct exec_place *place)
 {
     if (!join(o, place) || unshare((int)(clone_flags(o, place) & ~CLONE_NEWPID)) < 0)
         return (struct fault){errno, EXEC_STEP_NAMESPACES, 0};
-    return fill(o, place, /* is_new_user= */ false);
+    return fill(o, place);
 }
 
 /* Runs in the new init until all is in place; the caller hears that it is, or what went wrong. */
 static void become_init(const struct options *o, struct exec_place *place, int ready, uid_t uid,
                         gid_t gid)
 {
-    bool is_new_user = place->own_user_namespace && o->user_fd < 0;
     struct fault fault = {0};
 
+    place->is_new_user = place->own_user_namespace && o->user_fd < 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    if (is_new_user && !map_identity(uid, gid))
+    if (place->is_new_user && !map_identity(uid, gid))
         fault = (struct fault){errno, EXEC_STEP_NAMESPACES, 0};
-    else
-        fault = fill(o, place, is_new_user);
+    else if (!o->is_parked)
+        fault = fill(o, place);
     /* The write fails when the parent died before its death could signal us. */
     if (write(ready, &fault, sizeof fault) != (ssize_t)sizeof fault || fault.error)
         _exit(EXIT_SUPERVISOR);
 }
 
-pid_t namespace_fork(const struct options *o, struct exec_place *place, struct fault *ret_fault)
+/* Like fork() into new namespaces. -1: they may not be made here, for the reason given. */
+static pid_t fork_into(uint64_t flags, const struct options *o, struct exec_place *place,
+                       struct fault *ret_fault)
 {
     struct fault fault = {EIO, EXEC_STEP_NAMESPACES, 0};
     uid_t uid = geteuid();
@@ -208,10 +210,10 @@ pid_t namespace_fork(const struct options *o, struct exec_place *place, struct f
     *ret_fault = fault;
     if (pipe2(ready, O_CLOEXEC) < 0)
         return -1;
-    pid = join(o, place) ? clone_with(clone_flags(o, place)) : -1;
+    pid = join(o, place) ? clone_with(flags) : -1;
     if (pid < 0 && errno == EPERM && uid != 0 && o->network_fd < 0) {
         place->own_user_namespace = true;
-        pid = clone_with(clone_flags(o, place) | CLONE_NEWUSER);
+        pid = clone_with(flags | CLONE_NEWUSER);
     }
     if (pid == 0) {
         close(ready[0]);
@@ -230,5 +232,24 @@ pid_t namespace_fork(const struct options *o, struct exec_place *place, struct f
     if (pid < 0)
         place->own_user_namespace = false;
     *ret_fault = fault;
+    return pid;
+}
+
+pid_t namespace_fork(const struct options *o, struct exec_place *place, struct fault *ret_fault)
+{
+    return fork_into(clone_flags(o, place), o, place, ret_fault);
+}
+
+pid_t namespace_park(const struct options *o, struct exec_place *place)
+{
+    struct fault fault;
+    pid_t pid = 0;
+
+    if (!o->is_init)
+        pid = fork_into(CLONE_NEWPID | CLONE_NEWIPC, o, place, &fault);
+    else if (unshare(CLONE_NEWIPC) < 0)
+        return -1;
+    if (pid == 0)
+        mounts_make_ahead(&place->roots);
     return pid;
 }

@@ -38,13 +38,26 @@ static bool is_way_down(const char *path)
     return true;
 }
 
+/* The last one ends with the padding. */
+static bool are_sound_names(const struct policy_item *item)
+{
+    const char *last = (const char *)item + item->n_bytes - 1;
+
+    if (item->kind != POLICY_LACKS)
+        return true;
+    for (const char *name = NULL; (name = policy_next_name(item, name));)
+        if (strchr(name, '/') || !is_way_down(name))
+            return false;
+    return !*last;
+}
+
 static bool is_sound_item(const struct policy_item *item, unsigned n_roots)
 {
     if (item->kind == POLICY_EXCEPT)
         return *item->text && !strchr(item->text, '/');
     return item->expect <= POLICY_ABSENT && item->root <= n_roots && item->text[0] == '/' &&
            is_way_down(item->text + 1) && item->at >= 1 && item->at <= strlen(item->text) &&
-           (item->text[item->at - 1] == '/' || !item->text[item->at]);
+           (item->text[item->at - 1] == '/' || !item->text[item->at]) && are_sound_names(item);
 }
 
 static bool is_sound(const struct policy_header *p, size_t n_bytes)

@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define POLICY_VERSION 3
+#define POLICY_VERSION 4
 #define POLICY_MAX_ROOTS 256
 
 enum policy_flag {
@@ -38,6 +38,9 @@ enum policy_kind {
     POLICY_READ_ONLY,    /* inside what is writable */
     POLICY_ANCHOR,       /* a directory above a read-only one: cannot be moved away */
     POLICY_OPEN,         /* a directory in a read-only one: writable */
+    /* A directory, and behind the NUL of its path names that are missing there, each with a NUL:
+     * what comes to be there is hidden. */
+    POLICY_LACKS,
 
     POLICY_ROOT = 16, /* a root. A writable directory, for the items that follow */
     POLICY_NEVER,     /* hidden: granted under no name */
@@ -74,6 +77,16 @@ struct policy_item {
     uint64_t device, inode; /* for POLICY_THIS */
     char text[];
 };
+
+/* The first of the names of a POLICY_LACKS, or the one after `name`; NULL: there are no more. */
+static inline const char *policy_next_name(const struct policy_item *item, const char *name)
+{
+    const char *end = (const char *)item + item->n_bytes;
+
+    for (name = name ? name : item->text; name < end && *name; name++)
+        continue;
+    return name + 1 < end && name[1] ? name + 1 : NULL;
+}
 
 static inline bool policy_is_root(uint32_t kind)
 {

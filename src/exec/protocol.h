@@ -10,14 +10,21 @@
  * EXEC_STARTED, EXEC_FAILED or EXEC_REFUSED; before it, with EXEC_OPTION_NOTICES, may come one
  * EXEC_NOTICES. After EXEC_STARTED comes one EXEC_EXITED or EXEC_SIGNALLED as soon as the command
  * has ended, or EXEC_LOST when it could not be ended. When the whole tree is gone, EXEC_GONE
- * follows, and keel-exec exits. When keel's end of the channel closes, for whatever reason, the
- * tree is ended. */
+ * follows, and keel-exec exits; or EXEC_LOST, when it exits although processes may be left. When
+ * keel's end of the channel closes, for whatever reason, the tree is ended.
+ *
+ * While the command runs, EXEC_REPLACED asks keel to look at protected files, and the tree stands
+ * still until keel has answered with EXEC_JUDGED; without an answer it is ended.
+ *
+ * With EXEC_OPTION_PARKED it is started before there is a command, in the directory /: `keel-exec
+ * --parked OPTIONS`. It makes what no policy changes, says nothing, and waits for one struct
+ * exec_order; from there on all is as above. When the channel ends first, it exits. */
 #ifndef KEEL_EXEC_PROTOCOL_H
 #define KEEL_EXEC_PROTOCOL_H
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 9
+#define EXEC_PROTOCOL_VERSION 11
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -27,14 +34,21 @@
 #define EXEC_OPTION_HELD "--held"
 /* keel wants to learn what the command is about to change: EXEC_NOTICES; only with a policy. */
 #define EXEC_OPTION_NOTICES "--notices"
+/* Wait for a struct exec_order, which says the rest: the command, its policy, the network to join.
+ */
+#define EXEC_OPTION_PARKED "--parked"
 /* Stdin becomes the controlling terminal. */
 #define EXEC_OPTION_TTY "--tty"
-/* It is init of a pid namespace already, which keel has made for it; only with a policy. */
+/* It is init of a pid namespace already, which keel has made for it; only with a policy, or to wait
+ * for one. */
 #define EXEC_OPTION_INIT "--init"
 /* Be a subreaper even where a namespace may be made. */
 #define EXEC_OPTION_NO_NAMESPACE "--no-namespace"
 /* The fd of a policy (policy.h): the command runs within it or not at all. */
 #define EXEC_OPTION_POLICY "--policy="
+/* The fd of a set of Landlock rules for the reading of files, which others share: the command's own
+ * /proc is added to it. Only with a policy of namespaces. */
+#define EXEC_OPTION_RULES "--rules="
 /* The fds of a user and of a network namespace that an earlier command under a policy was given:
  * this one joins them. A first command sends them along with EXEC_STARTED, as SCM_RIGHTS: the
  * network, then the listener of a policy with POLICY_PROXY, then the user; only those that it made.
@@ -57,18 +71,24 @@ enum exec_kind {
     EXEC_FAILED,      /* value: errno; the command never ran */
     EXEC_REFUSED,     /* value: errno, step, item: the sandbox could not be built */
     /* value: exit code; item 1: EXEC_GONE as well; step EXEC_STEP_CHANGED: keel-exec has ended it,
-     * as a protected place was replaced from outside and could not be covered again. */
+     * as a protected or hidden place was replaced from outside and the command may have reached
+     * it. */
     EXEC_EXITED,
     EXEC_SIGNALLED, /* value: signal; the same */
-    EXEC_LOST,      /* it has gained privileges: KILL did not reach it */
+    EXEC_LOST,      /* KILL did not reach all of it: processes that gained privileges, or fork */
     /* Comes with the listener of the calls in write_calls.h (SCM_RIGHTS): the kernel holds each of
      * them until it is answered there. value: 0, or an errno and no listener. */
     EXEC_NOTICES,
     EXEC_GONE, /* nothing of the tree is left, and keel-exec has nothing more to do */
+    /* Another program has put a file where a protected one was. value: the number of the question
+     */
+    EXEC_REPLACED,
     /* from keel */
     EXEC_SIGNAL = 16, /* value: signal, for every process of the tree */
     EXEC_END,         /* TERM now, KILL after the grace period */
     EXEC_START,       /* the command that was held */
+    EXEC_ORDER,       /* a struct exec_order, of which this is the first word but one */
+    EXEC_JUDGED,      /* value: 1: the files are harmless, 0: end it; item: of which question */
 };
 
 enum exec_mode { EXEC_MODE_SUBREAPER, EXEC_MODE_NAMESPACE };
@@ -104,5 +124,27 @@ struct exec_record {
     uint32_t step; /* enum exec_step */
     uint32_t item; /* of the policy, counted from 0; or as the kind says */
 };
+
+enum exec_order_flag {
+    EXEC_ORDER_TTY = 1 << 0,     /* as EXEC_OPTION_TTY */
+    EXEC_ORDER_HELD = 1 << 1,    /* as EXEC_OPTION_HELD */
+    EXEC_ORDER_NOTICES = 1 << 2, /* as EXEC_OPTION_NOTICES */
+    EXEC_ORDER_NETWORK = 1 << 3, /* a network comes along, as with EXEC_OPTION_NETWORK */
+    EXEC_ORDER_RULES = 1 << 4,   /* so do rules, as with EXEC_OPTION_RULES */
+};
+
+/* What one that is parked is to run. Descriptors come along (SCM_RIGHTS), in this order: those that
+ * the command has as 0, 1, 2 and so on; the policy; a sealed file with the texts; the rules and the
+ * network, if flags say so; and perhaps one that is only held open. The texts end with a NUL each:
+ * the program, its arguments, its environment. */
+struct exec_order {
+    uint32_t version; /* EXEC_PROTOCOL_VERSION */
+    uint32_t kind;    /* EXEC_ORDER */
+    uint32_t flags;   /* enum exec_order_flag */
+    int32_t grace_ms;
+    uint32_t n_fds; /* of the command */
+    uint32_t n_arguments, n_variables;
+};
+enum { EXEC_ORDER_MAX_FDS = 40 }; /* all of them */
 
 #endif

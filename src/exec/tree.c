@@ -8,31 +8,14 @@
  * its group too, a later sweep. A process that gained privileges cannot be signalled. */
 #include "exec/exec.h"
 #include "exec/kernel.h"
+#include "exec/processes.h"
 
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    MAX_PIDS = 1 << 22, /* the kernel's own limit */
-    MAX_SWEEPS = 16,
-};
-
-/* One bit a pid: the descendants that were found. Pages that are not touched cost nothing. */
-struct pid_set {
-    unsigned char bits[MAX_PIDS / 8];
-};
-
-static bool has(const struct pid_set *set, pid_t pid)
-{
-    return pid > 0 && pid < MAX_PIDS && (set->bits[pid / 8] >> (pid % 8) & 1);
-}
-
-static void add(struct pid_set *set, pid_t pid)
-{
-    set->bits[pid / 8] |= (unsigned char)(1 << (pid % 8));
-}
+enum { MAX_SWEEPS = 16 };
 
 struct kin {
     pid_t parent, group; /* 0 when the process is gone */
@@ -53,25 +36,12 @@ static pid_t next_number(char **text)
 
 static struct kin kin_of(int proc, const char *pid)
 {
-    static const char file[] = "/stat";
-    char path[64], stat[512], *at;
-    size_t n_pid = strlen(pid);
+    char stat[512], *at;
     struct kin kin = {0};
-    ssize_t n;
-    int fd;
+    ssize_t n = read_entry(proc, pid, "stat", stat, sizeof stat);
 
-    if (n_pid + sizeof file > sizeof path)
-        return kin;
-    memcpy(path, pid, n_pid);
-    memcpy(path + n_pid, file, sizeof file);
-    fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return kin;
-    n = read(fd, stat, sizeof stat - 1);
-    close(fd);
     if (n <= 0)
         return kin;
-    stat[n] = 0;
     /* "PID (NAME) STATE PARENT GROUP ..."; the name may hold anything, parentheses too. */
     at = strrchr(stat, ')');
     if (!at || stat + n - at < 5)
@@ -108,13 +78,13 @@ static bool visit(struct pid_set *set, int proc, const char *name, int signal)
     int pidfd;
     pid_t pid;
 
-    if (!parse_number(name, &pid) || pid <= 0 || pid >= MAX_PIDS || has(set, pid))
+    if (!parse_number(name, &pid) || pid <= 0 || pid >= MAX_PIDS || pid_set_has(set, pid))
         return false;
     pidfd = kernel_pidfd_open(pid);
     kin = kin_of(proc, name);
-    is_ours = kin.parent == getpid() || has(set, kin.parent);
+    is_ours = kin.parent == getpid() || pid_set_has(set, kin.parent);
     if (is_ours) {
-        add(set, pid);
+        pid_set_add(set, pid);
         send_signal(pid, pidfd, signal);
         kill_group(kin.group, signal);
     }

@@ -44,17 +44,20 @@ static bool is_wrapped_text(const struct tool_entry *entry, const struct json *a
 
 /* --- the step --- */
 
-/* NULL: it is no JSON object. */
-static struct json *parse_object(struct str text, struct arena *a)
+/* NULL: it is no JSON object, and stands for none. An object among arguments that could not be
+ * taken was refused for the calls before it. */
+static struct json *parse_object(const struct tool_entry *entry, struct str text, bool is_bad,
+                                 struct arena *a)
 {
     struct json_where where;
     struct json *value;
 
     if (text.n == 0)
         return json_new(a, JSON_OBJECT);
-    if (!json_parse_at(a, text, JSON_REPAIR_UTF8, &value, &where) || value->type != JSON_OBJECT)
+    if (!json_parse_at(a, text, JSON_REPAIR_UTF8, &value, &where) ||
+        (is_bad && value->type == JSON_OBJECT))
         return NULL;
-    return value;
+    return tool_entry_object(entry, value, a);
 }
 
 static struct json *given_arguments(const struct part *call, const struct tool_entry *entry,
@@ -62,11 +65,9 @@ static struct json *given_arguments(const struct part *call, const struct tool_e
 {
     struct json *given;
 
-    if (call->bad_args.n)
-        return NULL;
-    if (call->is_free_text)
+    if (call->is_free_text && !call->bad_args.n)
         return wrap_text(entry, text, a);
-    given = parse_object(text, a);
+    given = parse_object(entry, text, call->bad_args.n > 0, a);
     if (given && is_wrapped_text(entry, given))
         return wrap_text(entry, json_get_text(given, "input"), a);
     return given;

@@ -8,6 +8,7 @@
 #include "gate/path.h"
 #include "gate/reach.h"
 #include "gate/rulebook.h"
+#include "sys/dir_names.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 #include "sys/work.h"
@@ -175,12 +176,18 @@ static const char *root_of(const struct job *j, const char *path)
 static const struct protected_place *find_linked(const struct job *j, const char *path,
                                                  const char *root)
 {
-    for (const struct protected_place *row = protected_places; j->prepared->home && row->path;
-         row++) {
-        const char *given = fs_join(j->arena, j->prepared->home, row->path), *real;
+    const char *home = j->prepared->home;
+    struct names_below names;
+
+    names_below_init_home(&names, j->arena, home);
+    for (const struct protected_place *row = protected_places; home && row->path; row++) {
+        const char *given, *real;
         struct stat st;
 
-        if (!(row->how & PLACE_REFUSED) || lstat(given, &st) < 0 || !S_ISLNK(st.st_mode))
+        if (!(row->how & PLACE_REFUSED) || names_below_lack(&names, row->path))
+            continue;
+        given = fs_join(j->arena, home, row->path);
+        if (lstat(given, &st) < 0 || !S_ISLNK(st.st_mode))
             continue;
         real = place_find(j->arena, given, given).real;
         if (real && place_is_in(path, real) && !place_is_in(root, real))
@@ -209,6 +216,32 @@ static void find_guard(const struct job *j, struct place *place)
     git_place_find(j->arena, place, root_of(j, place->real), p->home);
 }
 
+/* What a line writes to is mostly what it redirects to, and was looked at by then. */
+static const struct place *find_redirected(const struct prepared *p, const struct place *place)
+{
+    for (size_t i = 0; i < p->command->split.n_redirections; i++) {
+        const struct place *other = &p->redirected[i];
+
+        if (p->command->split.redirections[i].writes && other->real &&
+            strcmp(other->real, place->real) == 0 && strcmp(other->given, place->given) == 0)
+            return other;
+    }
+    return NULL;
+}
+
+static void find_guard_of_written(const struct job *j, struct place *place)
+{
+    const struct place *same = find_redirected(j->prepared, place);
+
+    if (!same) {
+        find_guard(j, place);
+        return;
+    }
+    place->guarded = same->guarded;
+    place->git = same->git;
+    place->git_dir = same->git_dir;
+}
+
 static void find_guards(const struct job *j)
 {
     struct prepared *p = j->prepared;
@@ -220,7 +253,7 @@ static void find_guards(const struct job *j)
             find_guard(j, &p->redirected[i]);
     for (size_t i = 0; i < p->n_written; i++)
         if (p->written[i].real)
-            find_guard(j, &p->written[i]);
+            find_guard_of_written(j, &p->written[i]);
 }
 
 /* --- what kind of places they are --- */

@@ -3,6 +3,7 @@
 
 #include "base/public_places.h"
 #include "gate/place.h"
+#include "sys/dir_names.h"
 
 /* --- places --- */
 
@@ -37,6 +38,8 @@ static bool is_in_opened(const struct reach_map *m, const char *path)
 void reach_map_init(struct reach_map *m, struct arena *a, const struct hard_policy *policy,
                     const char *workspace, const char *home)
 {
+    struct names_below names;
+
     *m = (struct reach_map){.policy = policy,
                             .workspace = workspace,
                             .home = home,
@@ -44,8 +47,10 @@ void reach_map_init(struct reach_map *m, struct arena *a, const struct hard_poli
                             .secrets = ARENA_ARRAY(a, policy->n_secret, struct file_id),
                             .open = ARENA_ARRAY(a, policy->n_writable + 2, struct file_id),
                             .inner = ARENA_ARRAY(a, policy->n_secret, const char *)};
+    names_below_init_home(&names, a, home);
     for (size_t i = 0; i < policy->n_secret; i++) {
-        m->n_secrets += get_id(policy->secret[i], &m->secrets[m->n_secrets]);
+        if (!names_below_lack_at(&names, policy->secret[i]))
+            m->n_secrets += get_id(policy->secret[i], &m->secrets[m->n_secrets]);
         if (is_in_opened(m, policy->secret[i]))
             m->inner[m->n_inner++] = policy->secret[i];
     }

@@ -119,23 +119,40 @@ static const struct http_ops curl_ops = {
     .free = client_free,
 };
 
-static struct err *read_options(struct curl_client *client, const struct curl_options *options)
+static const char *keep_path(struct arena *a, const char *path)
+{
+    return path ? arena_cstr(a, str_of(path)) : NULL;
+}
+
+static void read_options(struct curl_client *client, const struct curl_options *options)
+{
+    struct arena *a = &client->arena;
+
+    client->options = *options;
+    client->options.ca_file = keep_path(a, options->ca_file);
+    client->options.ca_dir = keep_path(a, options->ca_dir);
+    client->options.extra_ca_file = keep_path(a, options->extra_ca_file);
+    client->options.user_agent =
+        arena_cstr(a, str_of(options->user_agent ? options->user_agent : "keel/" KEEL_VERSION));
+    proxy_settings_read(a, options->environment, &client->proxies);
+}
+
+struct err *curl_client_trust(struct curl_client *client)
 {
     struct curl_ca ca;
     const char *path;
 
-    curl_find_ca(options, &ca);
+    if (client->has_ca)
+        return NULL;
+    curl_find_ca(&client->options, &ca);
     path = ca.path[0] ? arena_cstr(&client->arena, str_of(ca.path)) : NULL;
+    strbuf_done(&client->ca_pem);
+    TRY(curl_read_extra_ca(&client->options, &ca, &client->ca_pem));
     if (strcmp(ca.kind, "directory") == 0)
         client->ca_dir = path;
-    else
+    else if (!client->ca_pem.n)
         client->ca_file = path;
-    client->user_agent = arena_cstr(
-        &client->arena, str_of(options->user_agent ? options->user_agent : "keel/" KEEL_VERSION));
-    proxy_settings_read(&client->arena, options->environment, &client->proxies);
-    TRY(curl_read_extra_ca(options, &ca, &client->ca_pem));
-    if (client->ca_pem.n)
-        client->ca_file = NULL;
+    client->has_ca = true;
     return NULL;
 }
 
@@ -165,14 +182,10 @@ struct err *curl_client_new(const struct curl_options *options, struct http_clie
 {
     static const struct curl_options defaults;
     struct curl_client *client = mem_alloc(sizeof *client);
-    struct err *e;
 
     client->http.ops = &curl_ops;
     client->loop = task_loop();
-    e = read_options(client, options ? options : &defaults);
-    if (e)
-        client_free(&client->http);
-    else
-        *ret_client = &client->http;
-    return e;
+    read_options(client, options ? options : &defaults);
+    *ret_client = &client->http;
+    return NULL;
 }

@@ -3,8 +3,8 @@
  * libcurl is opened on first use: programs that make no request do not pay for it. Proxies come
  * from HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY; certificates from SSL_CERT_FILE, else
  * SSL_CERT_DIR, else the system's hashed directory, else its bundle; those of NODE_EXTRA_CA_CERTS
- * and extra_ca_file are trusted besides. A library or certificates that are missing are
- * ERR_CONFIGURATION.
+ * and extra_ca_file are trusted besides. They are read for the first exchange over TLS. A library
+ * or certificates that are missing are ERR_CONFIGURATION.
  *
  * HTTP/1.1 only. Nothing is asked to be compressed and nothing is decompressed. A waiting exchange
  * over plain HTTP takes about 30 KB, its task included; one whose reader is slow holds at most
@@ -15,10 +15,11 @@
 #include "net/http.h"
 
 struct curl_options {
-    const char *ca_file, *ca_dir;   /* NULL: from the environment, then the system */
-    const char *extra_ca_file;      /* certificates to trust besides; NULL: none */
-    const char *const *environment; /* where the variables above are read; NULL: environ */
-    const char *user_agent;         /* NULL: keel/VERSION */
+    const char *ca_file, *ca_dir; /* NULL: from the environment, then the system */
+    const char *extra_ca_file;    /* certificates to trust besides; NULL: none */
+    /* where the variables above are read; NULL: environ. It must live as long as the client. */
+    const char *const *environment;
+    const char *user_agent; /* NULL: keel/VERSION */
 };
 
 /* Loads the library, which the first exchange would do otherwise, and which takes milliseconds: a

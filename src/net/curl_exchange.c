@@ -227,7 +227,7 @@ static struct err *start(struct http_exchange *x, const struct http_request *req
     if (!x->easy)
         return err_new(ERR_INTERNAL, "cannot make a libcurl handle");
     set_callbacks(x);
-    exchange_setup(x, request);
+    TRY(exchange_setup(x, request));
     code = api->multi_add_handle(x->client->multi, x->easy);
     if (code != CURLM_OK)
         return err_new(ERR_INTERNAL, "libcurl cannot begin a request: %s",

@@ -27,13 +27,20 @@ struct curl_client {
     struct loop_timer *timer; /* when libcurl wants to be called, or NULL */
     unsigned n_exchanges;
     struct arena arena; /* holds the strings below */
-    const char *user_agent, *ca_file, *ca_dir;
+    struct curl_options options;
+    /* what is trusted, once a connection has needed it */
+    bool has_ca;
+    const char *ca_file, *ca_dir;
     struct strbuf ca_pem; /* trusted besides ca_dir; with it there is no ca_file */
     struct proxy_settings proxies;
 };
 
 /* Opens libcurl, if this is the first exchange. */
 MUST_USE struct err *curl_client_start(struct curl_client *client);
+
+/* Finds out whom to trust, if this is the first exchange over TLS: it may take a file of hundreds
+ * of certificates. */
+MUST_USE struct err *curl_client_trust(struct curl_client *client);
 
 /* An exchange's own stages: connecting, connected, head_came, ended. */
 struct http_exchange {
@@ -87,7 +94,7 @@ int exchange_check_wire(void *exchange, curl_off_t n_down, curl_off_t n_now, cur
                         curl_off_t n_sent);
 
 /* curl_setup.c: tells the easy handle what to send and how. */
-void exchange_setup(struct http_exchange *x, const struct http_request *request);
+MUST_USE struct err *exchange_setup(struct http_exchange *x, const struct http_request *request);
 
 /* curl_error.c: what went wrong, in words. */
 struct err *exchange_error(const struct http_exchange *x) MUST_USE; /* it ended in failure */

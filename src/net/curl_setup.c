@@ -36,7 +36,7 @@ static void set_headers(struct http_exchange *x, const struct http_request *requ
     if (http_headers_get(&request->headers, "content-type").n == 0)
         add_line(x, &x->headers, "Content-Type:");
     SET(x, HTTPHEADER, x->headers);
-    SET(x, USERAGENT, x->client->user_agent);
+    SET(x, USERAGENT, x->client->options.user_agent);
 }
 
 static void set_method(struct http_exchange *x, const struct http_request *request)
@@ -97,20 +97,32 @@ static void set_route(struct http_exchange *x, const struct http_request *reques
     }
 }
 
+static bool is_https(const struct http_exchange *x)
+{
+    return str_is(x->url.scheme, "https");
+}
+
+static bool is_proxy_https(const struct http_exchange *x)
+{
+    return x->proxy && str_eq_nocase(str_slice(str_of(x->proxy), 0, 6), S("https:"));
+}
+
 /* libcurl copies certificates that it is given as bytes, all of them, for every request. */
 static void set_own_certificates(struct http_exchange *x)
 {
     struct curl_blob pem = {.data = x->client->ca_pem.p, .len = x->client->ca_pem.n};
 
-    if (str_is(x->url.scheme, "https"))
+    if (is_https(x))
         SET(x, CAINFO_BLOB, &pem);
-    if (x->proxy && str_eq_nocase(str_slice(str_of(x->proxy), 0, 6), S("https:")))
+    if (is_proxy_https(x))
         SET(x, PROXY_CAINFO_BLOB, &pem);
 }
 
 /* Debian's libcurl has a bundle as its default; NULL turns it off. */
-static void set_certificates(struct http_exchange *x)
+static struct err *set_certificates(struct http_exchange *x)
 {
+    if (is_https(x) || is_proxy_https(x))
+        TRY(curl_client_trust(x->client));
     SET(x, CAINFO, x->client->ca_file);
     SET(x, CAPATH, x->client->ca_dir);
     SET(x, PROXY_CAINFO, x->client->ca_file);
@@ -118,6 +130,7 @@ static void set_certificates(struct http_exchange *x)
     if (x->client->ca_pem.n)
         set_own_certificates(x);
     SET(x, SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    return NULL;
 }
 
 /* A connection of another identity is not used again: libcurl compares these as well. */
@@ -148,14 +161,15 @@ static void set_transport(struct http_exchange *x)
     SET(x, TCP_KEEPINTVL, 30L);
 }
 
-void exchange_setup(struct http_exchange *x, const struct http_request *request)
+struct err *exchange_setup(struct http_exchange *x, const struct http_request *request)
 {
     SET(x, URL, x->response.final_url.p);
     set_method(x, request);
     set_headers(x, request);
     set_userinfo(x, request);
     set_route(x, request);
-    set_certificates(x);
+    TRY(set_certificates(x));
     set_identity(x, &request->identity);
     set_transport(x);
+    return NULL;
 }

@@ -19,6 +19,18 @@ void launcher_advise(struct launcher *l, const struct command_ending *e, struct 
         l->advise(l, e, out);
 }
 
+void launcher_expect(struct launcher *l)
+{
+    if (l && l->expect)
+        l->expect(l);
+}
+
+void launcher_rest(struct launcher *l)
+{
+    if (l && l->rest)
+        l->rest(l);
+}
+
 static struct err *start_plain(struct launcher *l, const struct proc_spec *spec,
                                struct proc **ret_proc)
 {

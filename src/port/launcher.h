@@ -10,6 +10,7 @@
 /* How a command ended, for what its launcher has to say about it. */
 struct command_ending {
     struct str command, output;
+    const char *cwd; /* where it began; NULL: who knows */
     bool failed, timed_out;
 };
 
@@ -21,6 +22,11 @@ struct launcher {
     /* Appends what a model should know whose command ended so, because something was kept from it;
      * NULL: nothing ever is. */
     void (*advise)(struct launcher *l, const struct command_ending *e, struct strbuf *out);
+    /* A command is likely to be started soon: what no command changes may be made ready. Does not
+     * wait. NULL: there is nothing to make ready. */
+    void (*expect)(struct launcher *l);
+    /* None is expected any more. */
+    void (*rest)(struct launcher *l);
 };
 
 MUST_USE struct err *launcher_start(struct launcher *l, const struct proc_spec *spec,
@@ -31,6 +37,10 @@ MUST_USE struct err *launcher_ended(struct launcher *l, struct strbuf *notes);
 
 /* Appends nothing where there is nothing to know. */
 void launcher_advise(struct launcher *l, const struct command_ending *e, struct strbuf *out);
+
+/* They do nothing where there is nothing to do; `l` may be NULL. In a task. */
+void launcher_expect(struct launcher *l);
+void launcher_rest(struct launcher *l);
 
 /* Supervised, so that no descendant is left behind, and otherwise as it is. */
 extern struct launcher launcher_plain;

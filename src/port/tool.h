@@ -212,6 +212,9 @@ struct tool {
     /* Other spellings of arguments, taken when the real one is missing: "filePath=file_path".
      * "prompt=": an argument that models pass out of habit and that means nothing here. */
     const char *aliases; /* separated by blanks; NULL: none */
+    /* Other forms of values that certainly mean the same, made into those of the schema; NULL:
+     * none. Names are the real ones by then, nothing is checked yet. */
+    void (*adapt)(struct json *args, struct arena *a);
     /* Arguments of the schema that models are not shown, and that are taken all the same. */
     const char *hidden; /* separated by blanks; NULL: none */
     enum risk risk;

@@ -44,6 +44,8 @@ struct json *tool_rename_arguments(const struct tool *t, const struct json *give
         copy->key = arena_str(a, name);
         json_push(args, copy);
     }
+    if (t->adapt)
+        t->adapt(args, a);
     return args;
 }
 
@@ -156,7 +158,7 @@ static struct json *settle_object(const struct tool *t, const struct json *schem
         if (!json_get_str(properties, name)) {
             struct str real = name_of(t, given, object, name);
 
-            if (depth == 0 && real.n == 0 && name.n)
+            if (real.n == 0 && name.n)
                 continue;
             if (depth == 0 || json_get_str(properties, real))
                 name = real;
@@ -168,6 +170,34 @@ static struct json *settle_object(const struct tool *t, const struct json *schem
         settled->key = arena_str(a, name);
         json_push(object, settled);
     }
+    return object;
+}
+
+/* --- without names --- */
+
+/* The one property that must be there, if it is a list. */
+static struct str list_argument(const struct json *schema)
+{
+    const struct json *required = json_get(schema, "required");
+    struct str name = required && required->n == 1 ? json_str(json_at(required, 0)) : S("");
+
+    return str_is(type_of(json_get_str(json_get(schema, "properties"), name)), "array") ? name
+                                                                                        : S("");
+}
+
+struct json *tool_entry_object(const struct tool_entry *e, struct json *value, struct arena *a)
+{
+    struct str name = list_argument(e->def.input_schema);
+    struct json *object;
+
+    if (json_is(value, JSON_OBJECT))
+        return value;
+    if (json_is(value, JSON_STRING))
+        return container_in(value->text, a, JSON_OBJECT);
+    if (!json_is(value, JSON_ARRAY) || !name.n)
+        return NULL;
+    object = json_new(a, JSON_OBJECT);
+    json_set_key(a, object, name, value);
     return object;
 }
 
@@ -210,6 +240,8 @@ struct err *tool_entry_arguments(struct tool_entry *e, const struct json *given,
     if (!json_is(given, JSON_OBJECT))
         return err_new(ERR_VALIDATION, "the arguments of %s must be a JSON object", e->tool->name);
     args = settle_object(e->tool, e->def.input_schema, given, a, 0);
+    if (e->tool->adapt)
+        e->tool->adapt(args, a);
     json_each (value, e->pinned)
         json_set_key(a, args, value->key, json_copy(a, value));
     TRY(compile(e));

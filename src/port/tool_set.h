@@ -79,6 +79,9 @@ MUST_USE struct err *tool_filter_check(const struct tool_filter *parent,
  * wrong, every place of it. What comes out lives in `a`. */
 MUST_USE struct err *tool_entry_arguments(struct tool_entry *e, const struct json *given,
                                           struct arena *a, struct json **ret_args);
+/* The object that a value without names stands for: the text of one, or a list where a list is the
+ * one thing that must be there. NULL: it stands for none. */
+struct json *tool_entry_object(const struct tool_entry *e, struct json *value, struct arena *a);
 /* Only the first part of it: an object's members under the names that the tool has for them. */
 struct json *tool_rename_arguments(const struct tool *t, const struct json *given,
                                    struct arena *a) MUST_USE;

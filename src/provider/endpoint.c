@@ -81,10 +81,14 @@ static void tell_request(struct exchange *x, const struct model_request *r,
 /* Does the event itself not say what its framing says? */
 static bool is_framing_needed(struct str type, struct str bytes)
 {
-    static const struct str beginning = S("{\"type\":"); /* of nearly every event */
+    static const struct str beginning = S("{\"type\":\""); /* of nearly every event */
+    size_t end = beginning.n + type.n;
     char text[MAX_TYPE + 2];
     struct str quoted = str_make(text, type.n + 2);
 
+    if (bytes.n > end && bytes.p[end] == '"' && str_starts(bytes, beginning) &&
+        memcmp(bytes.p + beginning.n, type.p, type.n) == 0)
+        return false;
     if (str_eq(type, DECODE_PLAIN_TYPE) || type.n > MAX_TYPE)
         return false;
     for (size_t i = 0; i < type.n; i++)
@@ -92,8 +96,6 @@ static bool is_framing_needed(struct str type, struct str bytes)
             return false;
     text[0] = text[type.n + 1] = '"';
     memcpy(text + 1, type.p, type.n);
-    if (str_starts(bytes, beginning) && str_starts(str_skip(bytes, beginning.n), quoted))
-        return false;
     return str_find(bytes, quoted) == STR_NONE;
 }
 

@@ -5,6 +5,7 @@
 #include "sandbox/below.h"
 #include "sandbox/git_todo.h"
 #include "sandbox/plan.h"
+#include "sys/dir_names.h"
 #include "sys/locked_file.h"
 
 #include <dirent.h>
@@ -26,6 +27,7 @@ enum {
 struct taking {
     struct baseline *b;
     int root_fd;
+    struct dir_names names;          /* of the root */
     const struct baseline *previous; /* may be NULL */
     const char *last;                /* path whose ancestors were remembered */
     struct str parent;               /* the directory that was opened last */
@@ -287,8 +289,13 @@ static struct err *take_path(struct taking *t, const char *path)
 {
     const char *name;
     struct err *e;
-    int dir = find_parent(t, path, &name);
+    int dir;
 
+    if (dir_names_lack_first(&t->names, path)) {
+        baseline_add(t->b, path, GUARDED_ABSENT, NULL, NULL);
+        return NULL;
+    }
+    dir = find_parent(t, path, &name);
     if (dir < 0) {
         take_missing(t, path);
         return NULL;
@@ -424,6 +431,7 @@ struct err *baseline_take(const struct survey *s, const struct sandbox_policy *p
                           struct baseline **ret_baseline)
 {
     AUTO(baseline) struct baseline *b = mem_alloc(sizeof *b);
+    AUTO(arena) struct arena scratch = {0};
     struct taking t = {.b = b, .root_fd = s->fd, .previous = previous, .parent_fd = -1};
     struct err *e;
 
@@ -431,6 +439,7 @@ struct err *baseline_take(const struct survey *s, const struct sandbox_policy *p
     b->has_namespaces = has_namespaces;
     b->time_ns = s->time_ns;
     b->covers = "";
+    dir_names_read(&t.names, &scratch, s->fd);
     e = take_paths(&t, policy);
     close_parent(&t);
     if (e)

@@ -88,5 +88,8 @@ MUST_USE struct err *baseline_parse(struct str bytes, struct baseline **ret_base
 /* Puts protected places right, and appends a line for a person about each. The survey is of the
  * same root and has looked after the command; its unlocks are set. */
 void baseline_check(struct baseline *b, struct survey *s, struct strbuf *notes);
+/* The same for what was there before and others could have replaced: the survey need not have
+ * looked. */
+void baseline_check_replaced(struct baseline *b, struct survey *s, struct strbuf *notes);
 
 #endif

@@ -9,6 +9,7 @@
 #include "sandbox/aside.h"
 #include "sandbox/below.h"
 #include "sandbox/plan.h"
+#include "sys/dir_names.h"
 #include "sys/locked_file.h"
 #include "sys/temp_file.h"
 #include "sys/unlock.h"
@@ -27,6 +28,7 @@ struct comparison {
     const struct baseline *b;
     struct survey *survey;
     struct teller teller;
+    struct dir_names names; /* in the root, as the command has left it */
 };
 
 /* --- what keel has made for mounts --- */
@@ -347,11 +349,13 @@ static void check_absent(struct comparison *c, int dir, const char *name,
 }
 
 /* The quick look, and the usual answer. Links on the way do no harm: nothing is done. */
-static bool is_still_absent(int root, const char *path)
+static bool is_still_absent(const struct comparison *c, const char *path)
 {
     struct stat st;
 
-    return fstatat(root, path, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
+    if (dir_names_lack_first(&c->names, path))
+        return true;
+    return fstatat(c->survey->fd, path, &st, AT_SYMLINK_NOFOLLOW) < 0 &&
            (errno == ENOENT || errno == ENOTDIR);
 }
 
@@ -399,7 +403,7 @@ static void check_item(struct comparison *c, struct guarded *item)
     if (item->kind == GUARDED_TODO)
         return;
     if ((item->kind == GUARDED_ABSENT || is_empty_mount_point(c->b, item)) &&
-        is_still_absent(c->survey->fd, item->path))
+        is_still_absent(c, item->path))
         return;
     dir = below_open_parent(c->survey->fd, item->path, &name, c->teller.unlocks);
     if (dir < 0) {
@@ -438,10 +442,21 @@ static void check_item(struct comparison *c, struct guarded *item)
     close(dir);
 }
 
-void baseline_check(struct baseline *b, struct survey *s, struct strbuf *notes)
+void baseline_check_replaced(struct baseline *b, struct survey *s, struct strbuf *notes)
 {
     struct comparison c = {b, s, {s->root, notes, s->unlocks}};
 
+    for (size_t i = 0; i < b->n; i++)
+        if (b->items[i].kind == GUARDED_MOUNTED || b->items[i].kind == GUARDED_FILE)
+            check_item(&c, &b->items[i]);
+}
+
+void baseline_check(struct baseline *b, struct survey *s, struct strbuf *notes)
+{
+    AUTO(arena) struct arena a = {0};
+    struct comparison c = {b, s, {s->root, notes, s->unlocks}, {0}};
+
+    dir_names_read(&c.names, &a, s->fd);
     for (size_t i = 0; i < b->n; i++)
         check_item(&c, &b->items[i]);
 }

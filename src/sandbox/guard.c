@@ -602,6 +602,26 @@ static struct err *check(struct guard *g, struct strbuf *notes)
     return NULL;
 }
 
+bool guard_check_replaced(struct guard *g)
+{
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    size_t before = g->pending.n;
+
+    guard_lock(g); /* as below */
+    for (size_t i = 0; i < g->n_roots; i++) {
+        struct survey *s = g->roots[i].baseline ? guard_survey_of(g, &g->roots[i]) : NULL;
+
+        if (!s)
+            continue;
+        reload(&g->roots[i], s);
+        s->unlocks = &unlocks;
+        baseline_check_replaced(g->roots[i].baseline, s, &g->pending);
+        s->unlocks = NULL;
+    }
+    guard_unlock(g);
+    return g->pending.n == before;
+}
+
 struct err *guard_check(struct guard *g, struct strbuf *notes)
 {
     struct err *e;

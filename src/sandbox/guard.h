@@ -32,6 +32,9 @@ struct sandbox_policy guard_policy(struct guard *g, const struct sandbox_policy 
 /* To be held open by the supervisor of a command; -1: nothing. */
 int guard_held_fd(const struct guard *g);
 
+/* While commands run: another program has replaced something that is mounted read-only. Puts right
+ * what could run, as after a command; the notes come with the next look. False: there was such. */
+bool guard_check_replaced(struct guard *g);
 /* After a command: puts things right, and appends a line for a person about each. */
 MUST_USE struct err *guard_check(struct guard *g, struct strbuf *notes);
 /* No command of this sandbox runs any more. */

@@ -5,6 +5,7 @@
 #include "sandbox/below.h"
 #include "sandbox/git_dir.h"
 #include "sandbox/plan.h"
+#include "sys/dir_names.h"
 #include "sys/fs.h"
 
 #include <limits.h>
@@ -62,7 +63,9 @@ static void protect_in(struct places *p, const char *directory, const char *name
 {
     const char *path = fs_join(p->arena, directory, name);
 
-    if (is_inside(p, path) && !below_has_link(find_base(p, directory), path))
+    if (p->names && is_inside(p, path) && names_below_lack_at(p->names, path))
+        path_list_add(&p->list, path);
+    else if (is_inside(p, path) && !below_has_link(find_base(p, directory), path))
         path_list_add(&p->list, path);
     else
         protect(p, path);
@@ -230,8 +233,13 @@ void places_init(struct places *p, struct arena *a, const char *home)
 
 void sandbox_protect_directory(struct path_list *l, const char *workspace, const char *directory)
 {
+    struct names_below names;
     struct places p = {.arena = l->arena, .root = workspace, .list = *l};
 
+    if (strcmp(directory, workspace) == 0 || strcmp(find_base(&p, directory), directory) == 0) {
+        names_below_init(&names, l->arena, directory);
+        p.names = &names;
+    }
     protect_names(&p, directory);
     protect_git_dir(&p, fs_join(l->arena, directory, ".git"));
     *l = p.list;

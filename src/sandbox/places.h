@@ -12,6 +12,7 @@ struct places {
     struct git_settings settings; /* the global ones; its stamps are of all files that were read */
     const char *root;
     const char *plain;             /* the last directory that no link leads to; NULL: none yet */
+    struct names_below *names;     /* of a directory that no link leads to; may be NULL */
     struct path_list list;         /* absolute; one may come twice */
     struct path_list sealed, open; /* see struct sandbox_policy */
 };

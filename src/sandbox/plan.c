@@ -2,6 +2,7 @@
 #include "sandbox/plan_internal.h"
 
 #include "base/mount_table.h"
+#include "sandbox/secret_dirs.h"
 
 #include <stdlib.h>
 
@@ -278,20 +279,26 @@ static unsigned find_root(const struct plan *p, const char *path)
     return n;
 }
 
-void plan_put(struct plan *p, enum policy_kind kind, const char *path, struct sighting seen)
+/* The text begins with the path. */
+static void put_text(struct plan *p, enum policy_kind kind, const char *path, struct str text,
+                     struct sighting seen)
 {
     unsigned root = find_root(p, path);
-    struct str text = str_of(path);
     size_t at = root ? strlen(p->item_roots[root - 1]->path) + 1 : 1;
 
     put_item(p,
              (struct policy_item){.kind = kind,
                                   .root = root,
-                                  .at = (uint32_t)MIN(at, text.n),
+                                  .at = (uint32_t)MIN(at, strlen(path)),
                                   .expect = seen.expect,
                                   .device = seen.device,
                                   .inode = seen.inode},
              text);
+}
+
+void plan_put(struct plan *p, enum policy_kind kind, const char *path, struct sighting seen)
+{
+    put_text(p, kind, path, str_of(path), seen);
 }
 
 void plan_put_entry(struct plan *p, enum policy_kind kind, const struct entry *e)
@@ -391,6 +398,31 @@ static void put_mounts(struct plan *p)
         plan_put_entry(p, kind_of(e), e);
 }
 
+/* In a writable place it would be the command's own. */
+bool plan_can_lack(const struct plan *p, const char *directory)
+{
+    const struct entry *nearest = find_nearest(p, directory);
+
+    return !nearest || (!is_writable(nearest) && nearest->role != ROLE_HIDDEN);
+}
+
+static void put_lacking(struct plan *p, const struct secret_dirs *dirs)
+{
+    for (size_t i = 0; dirs && i < dirs->n; i++) {
+        const struct secret_dir *d = &dirs->items[i];
+        AUTO(strbuf) struct strbuf text = {0};
+
+        if (d->n == 0 || !plan_can_lack(p, d->path))
+            continue;
+        strbuf_add_cstr(&text, d->path);
+        for (size_t j = 0; j < d->n; j++) {
+            strbuf_add_char(&text, 0);
+            strbuf_add_cstr(&text, d->names[j]);
+        }
+        put_text(p, POLICY_LACKS, d->path, strbuf_str(&text), (struct sighting){POLICY_ANY, 0, 0});
+    }
+}
+
 /* The mounts say what is shown in a hidden place; without them nothing is. */
 static struct err *put_cwd(struct plan *p, const char *cwd, bool namespaces)
 {
@@ -460,10 +492,12 @@ struct err *plan_write(const struct plan_input *input, struct strbuf *out)
     if (policy->n_closed)
         add_closed(&p, policy, input->namespaces);
     put_header(out, flags_of(policy, input->namespaces));
-    if (input->namespaces)
+    if (input->namespaces) {
         put_mounts(&p);
-    else
-        plan_put_rules(&p);
+        put_lacking(&p, policy->secret_dirs);
+    } else {
+        plan_put_rules(&p, policy->secret_dirs);
+    }
     if (p.n_roots > POLICY_MAX_ROOTS)
         return err_new(ERR_SANDBOX, "the sandbox has more than %d writable and visible directories",
                        POLICY_MAX_ROOTS);

@@ -49,7 +49,10 @@ void plan_put_entry(struct plan *p, enum policy_kind kind, const struct entry *e
 /* The name of an entry that the split before it leaves out. */
 void plan_put_name(struct plan *p, struct str name);
 
+/* Could what is missing in the directory come to be there, and not by a command? */
+bool plan_can_lack(const struct plan *p, const char *directory);
+
 /* Without namespaces: Landlock rules. The entries are settled. */
-void plan_put_rules(struct plan *p);
+void plan_put_rules(struct plan *p, const struct secret_dirs *dirs);
 
 #endif

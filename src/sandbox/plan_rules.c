@@ -1,6 +1,9 @@
 /* plan_rules.c - from places to Landlock rules, split around what is denied. */
 #include "sandbox/plan_internal.h"
 
+#include "sandbox/secret_dirs.h"
+#include "sys/fs.h"
+
 #include <stdlib.h>
 
 /* A name that is left out of the directory's rules. */
@@ -78,8 +81,35 @@ static bool is_to_be_left_out(struct plan *p, const struct entry *e, const struc
            (!is_in_workspace || plan_look(p, e->path).expect != POLICY_ABSENT);
 }
 
+/* The nearest place that is granted and holds the directory; NULL: the root. */
+static const struct entry *find_base(const struct plan *p, const char *directory)
+{
+    const struct entry *base = NULL;
+
+    for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
+        if (path_is_in(directory, e->path))
+            base = e;
+    return base;
+}
+
+/* What comes to be in a directory that is split has no rule. */
+static void leave_out_lacking(struct plan *p, struct exceptions *x, const struct entry *base,
+                              const struct secret_dirs *dirs)
+{
+    for (size_t i = 0; dirs && i < dirs->n; i++) {
+        const struct secret_dir *d = &dirs->items[i];
+
+        if (!plan_can_lack(p, d->path) || find_base(p, d->path) != base)
+            continue;
+        for (size_t j = 0; j < d->n; j++)
+            split_around(
+                x, str_of(base ? base->path : "/"),
+                str_of(fs_join(&p->arena, strcmp(d->path, "/") == 0 ? "" : d->path, d->names[j])));
+    }
+}
+
 /* Grants `base`, but not what is hidden in it. NULL is the root. */
-static void grant(struct plan *p, const struct entry *base)
+static void grant(struct plan *p, const struct entry *base, const struct secret_dirs *dirs)
 {
     bool is_writable = base && base->role == ROLE_WRITABLE;
     const char *path = base ? base->path : "/";
@@ -88,6 +118,8 @@ static void grant(struct plan *p, const struct entry *base)
     for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
         if (is_to_be_left_out(p, e, base))
             split_around(&x, str_of(path), str_of(e->path));
+    if (!is_writable)
+        leave_out_lacking(p, &x, base, dirs);
     if (x.n == 0) {
         plan_put(p, is_writable ? POLICY_GRANT_WRITE : POLICY_GRANT_READ, path, plan_look(p, path));
         return;
@@ -97,7 +129,7 @@ static void grant(struct plan *p, const struct entry *base)
 }
 
 /* What is read-only in the workspace is not among them: it is put back (guard.h). */
-void plan_put_rules(struct plan *p)
+void plan_put_rules(struct plan *p, const struct secret_dirs *dirs)
 {
     for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
         if (e->role == ROLE_WRITABLE)
@@ -105,8 +137,8 @@ void plan_put_rules(struct plan *p)
     for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
         if (e->role == ROLE_HIDDEN)
             plan_put_entry(p, POLICY_NEVER, e);
-    grant(p, NULL);
+    grant(p, NULL, dirs);
     for (const struct entry *e = p->entries; e < p->entries + p->n; e++)
         if (e->role == ROLE_WRITABLE || e->role == ROLE_VISIBLE || e->role == ROLE_SHOWN)
-            grant(p, e);
+            grant(p, e, dirs);
 }

@@ -1,7 +1,11 @@
 /* refusal.c - recognises refusals by what programs say, and names what works instead. */
 #include "sandbox/refusal.h"
 
+#include "sandbox/plan.h"
+#include "sys/fs.h"
+
 #include <string.h>
+#include <unistd.h>
 
 enum refusal {
     REFUSAL_NONE,
@@ -11,6 +15,7 @@ enum refusal {
     REFUSAL_PLACE,
     REFUSAL_CALL, /* of the kernel */
     REFUSAL_ACCESS,
+    REFUSAL_TMP, /* a path of the system's /tmp */
     N_REFUSALS,
 };
 
@@ -39,10 +44,15 @@ static const struct {
     {"Network is unreachable", REFUSAL_NETWORK},
     {"network is unreachable", REFUSAL_NETWORK},
     {"ENETUNREACH", REFUSAL_NETWORK},
-    {"UnknownHostException", REFUSAL_NETWORK}, /* java */
+    {"UnknownHostException", REFUSAL_NETWORK},               /* java */
+    {"No matching distribution found for", REFUSAL_NETWORK}, /* pip, when it has given up */
+    {"npm error network", REFUSAL_NETWORK},
+    {"Unable to fetch some archives", REFUSAL_NETWORK}, /* apt */
+    {"are you root?", REFUSAL_PLACE},                   /* apt, dpkg, about a lock file */
     {"Read-only file system", REFUSAL_PLACE},
     {"read-only file system", REFUSAL_PLACE},
     {"EROFS", REFUSAL_PLACE},
+    {"failed mount system call", REFUSAL_CALL}, /* mount, after "permission denied" */
     {"Operation not permitted", REFUSAL_CALL},
     {"operation not permitted", REFUSAL_CALL},
     {"Permission denied", REFUSAL_ACCESS},
@@ -122,10 +132,18 @@ static bool can_be(const struct sandbox *s, enum refusal r)
     return true;
 }
 
+/* git calls it a success when it could not note what it has done. */
+static bool is_unnoted(const struct command_ending *e)
+{
+    return has_word(e->command, S("git")) &&
+           (says(e->output, "error: could not write config file") ||
+            says(e->output, "error: could not lock config file"));
+}
+
 static enum refusal find_refusal(const struct sandbox *s, const struct command_ending *e)
 {
     if (!e->failed && !e->timed_out && !may_hide_failure(e->command))
-        return REFUSAL_NONE;
+        return is_unnoted(e) ? REFUSAL_PROTECTED : REFUSAL_NONE;
     for (size_t i = 0; i < ARRAY_LEN(phrases); i++)
         if (can_be(s, phrases[i].refusal) && says(e->output, phrases[i].phrase))
             return phrases[i].refusal;
@@ -186,6 +204,12 @@ static void add_in_full(const struct sandbox *s, enum refusal r, struct strbuf *
                                  "works), no mounts and no devices, change no owners, and trace "
                                  "or signal nothing outside");
         break;
+    case REFUSAL_TMP:
+        strbuf_add_cstr(out,
+                        "commands have a /tmp of their own, in which only the workspace, added "
+                        "directories and $TMPDIR are the system's. To reach others there, ask "
+                        "the person for --add-dir");
+        break;
     case REFUSAL_NONE:
     case N_REFUSALS:
         break;
@@ -198,13 +222,14 @@ static const char *const briefly[N_REFUSALS] = {
     [REFUSAL_NETWORK] = "there is no network for this, and a longer timeout does not help",
     [REFUSAL_PLACE] = "write below the workspace or in \"$TMPDIR\"",
     [REFUSAL_CALL] = "not everything may be asked of the kernel there",
+    [REFUSAL_TMP] = "its /tmp is not the system's",
     [REFUSAL_ACCESS] = "not everything can be read, written or changed there",
 };
 
 /* Other causes are possible for what the kernel refuses without the sandbox, too. */
 static bool is_sure(enum refusal r)
 {
-    return r != REFUSAL_CALL && r != REFUSAL_ACCESS;
+    return r != REFUSAL_CALL && r != REFUSAL_ACCESS && r != REFUSAL_TMP;
 }
 
 static void add_refusal(const struct sandbox *s, enum refusal r, unsigned *told, struct strbuf *out)
@@ -273,6 +298,104 @@ bool sandbox_name_hidden(const struct sandbox *s, const struct command_ending *e
     return n > 0;
 }
 
+/* --- paths of complaints --- */
+
+#define MAX_COMPLAINTS 32
+#define MAX_PATH_WORDS 256
+#define MAX_PATH_BYTES 4096
+
+static bool is_in_one_of(const char *path, const char *const *directories, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (path_is_in(path, directories[i]))
+            return true;
+    return false;
+}
+
+static bool is_opened(const struct sandbox_policy *p, const char *path)
+{
+    return is_in_one_of(path, p->visible, p->n_visible) ||
+           is_in_one_of(path, p->writable, p->n_writable) || path_is_in(path, p->workspace) ||
+           (p->tmp_dir && path_is_in(path, p->tmp_dir));
+}
+
+/* Which places a complaint may be about. */
+typedef bool place_fn(const struct sandbox_policy *p, const char *path);
+
+static bool is_unseen(const struct sandbox_policy *p, const char *path)
+{
+    return (is_in_one_of(path, p->closed, p->n_closed) ||
+            is_in_one_of(path, p->hidden, p->n_hidden)) &&
+           !is_opened(p, path);
+}
+
+static bool is_in_other_tmp(const struct sandbox_policy *p, const char *path)
+{
+    return path_is_in(path, "/tmp") && strcmp(path, "/tmp") != 0 && !is_opened(p, path) &&
+           !(p->home && path_is_in(path, p->home));
+}
+
+/* A link may lead to what does not exist, or cannot be known to. */
+static bool is_link_to(const struct sandbox_policy *p, place_fn *is_there, const char *path)
+{
+    char target[MAX_PATH_BYTES];
+    ssize_t n = readlink(path, target, sizeof target - 1);
+
+    if (n <= 0)
+        return false;
+    target[n] = '\0';
+    return is_there(p, target);
+}
+
+static bool leads_to(const struct sandbox_policy *p, place_fn *is_there, const char *cwd,
+                     struct str word)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *path = arena_cstr(&a, word);
+
+    if (path[0] == '/' && !path_is_in(path, p->workspace))
+        return is_there(p, path);
+    if (path[0] != '/' && !cwd)
+        return false;
+    path = path[0] == '/' ? path : fs_join(&a, cwd, path);
+    return is_link_to(p, is_there, path) || is_there(p, fs_resolve(&a, path));
+}
+
+/* Programs put paths between blanks, colons and quotes of all kinds. */
+static bool next_word(struct str *rest, struct str *ret_word)
+{
+    size_t n = 0;
+
+    while (rest->n && (strchr(" \t:'\"`()", rest->p[0]) || (unsigned char)rest->p[0] >= 0x80))
+        *rest = str_skip(*rest, 1);
+    while (n < rest->n && n < MAX_PATH_BYTES && rest->p[n] && !strchr(" \t:'\"`()", rest->p[n]) &&
+           (unsigned char)rest->p[n] < 0x80)
+        n++;
+    *ret_word = str_slice(*rest, 0, n);
+    *rest = str_skip(*rest, n);
+    return n > 0;
+}
+
+static bool complains_of(const struct sandbox *s, place_fn *is_there,
+                         const struct command_ending *e)
+{
+    struct str output = str_slice(e->output, 0, LOOKED_AT), line, word;
+    unsigned n_lines = 0, n_words = 0;
+
+    while (n_lines < MAX_COMPLAINTS && str_split(&output, '\n', &line)) {
+        if (str_find(line, S("No such file or directory")) == STR_NONE &&
+            str_find(line, S("ermission denied")) == STR_NONE)
+            continue;
+        n_lines++;
+        while (n_words++ < MAX_PATH_WORDS && next_word(&line, &word))
+            if (leads_to(&s->policy, is_there, e->cwd, word))
+                return true;
+    }
+    return false;
+}
+
+/* --- all of it --- */
+
 /* Nothing was said, and perhaps it was busy. */
 static void add_wait(const struct sandbox *s, const struct command_ending *e, struct strbuf *out)
 {
@@ -296,8 +419,32 @@ void sandbox_explain(const struct sandbox *s, const struct command_ending *e, un
     if (sandbox_name_hidden(s, e, out))
         return;
     r = find_refusal(s, e);
+    if (r == REFUSAL_NONE && (e->failed || may_hide_failure(e->command)) &&
+        s->way == SANDBOX_WITH_NAMESPACES && complains_of(s, is_in_other_tmp, e))
+        r = REFUSAL_TMP;
     if (r != REFUSAL_NONE)
         add_refusal(s, r, told, out);
     else
         add_wait(s, e, out);
+}
+
+void sandbox_explain_look(const struct sandbox *s, const struct command_ending *e, bool *known,
+                          struct strbuf *out)
+{
+    if (sandbox_name_hidden(s, e, out))
+        return;
+    if (!says(e->output, "Read-only file system") && !says(e->output, "Operation not permitted") &&
+        !complains_of(s, is_unseen, e))
+        return;
+    if (*known)
+        strbuf_add_cstr(out, "A command that only looks changes nothing, and sees only the "
+                             "workspace and the public directories of the system.");
+    else
+        strbuf_add_cstr(
+            out,
+            "This command only looks, so it ran without a question where nothing can be changed, "
+            "there is no network, and only the workspace, added directories and the public "
+            "directories of the system can be seen. A command that names the path itself (cat "
+            "/path/to/file) is judged by the permission rules instead.");
+    *known = true;
 }

@@ -13,6 +13,11 @@
 bool sandbox_name_hidden(const struct sandbox *s, const struct command_ending *e,
                          struct strbuf *out);
 
+/* For a command that only looks: appends what it could not see, if it complains of a path that is
+ * closed or hidden to it, or of something that cannot be changed. Known: in brief. */
+void sandbox_explain_look(const struct sandbox *s, const struct command_ending *e, bool *known,
+                          struct strbuf *out);
+
 /* The same, or what else was refused: a text, or nothing. `told` is the session's memory of it, 0
  * at first. */
 void sandbox_explain(const struct sandbox *s, const struct command_ending *e, unsigned *told,

@@ -28,6 +28,7 @@ void held_roots_free(struct held_roots *h)
         mem_free(h->all[i].path);
     }
     close(h->top_fd);
+    arena_done(&h->arena);
     mem_free(h->all);
     mem_free(h);
 }
@@ -107,9 +108,9 @@ struct err *held_roots_update(struct held_roots *h, const struct sandbox_policy 
 /* --- looking --- */
 
 /* The nearest one that the path lies in. */
-static const struct held_root *find_above(const struct held_roots *h, const char *path)
+static struct held_root *find_above(const struct held_roots *h, const char *path)
 {
-    const struct held_root *nearest = NULL;
+    struct held_root *nearest = NULL;
 
     for (size_t i = 0; i < h->n; i++)
         if (path_is_in(path, h->all[i].path) &&
@@ -118,13 +119,21 @@ static const struct held_root *find_above(const struct held_roots *h, const char
     return nearest;
 }
 
-void held_roots_forget(struct held_roots *h)
+static void forget_dir(struct held_roots *h)
 {
     if (h->last_fd >= 0)
         close(h->last_fd);
     h->last_fd = -1;
     mem_free(h->last_dir);
     h->last_dir = NULL;
+}
+
+void held_roots_forget(struct held_roots *h)
+{
+    forget_dir(h);
+    for (size_t i = 0; i < h->n; i++)
+        h->all[i].has_names = false;
+    arena_clear(&h->arena);
 }
 
 /* The directory that `path` lies in, which is `root` or below it; -1 and errno. */
@@ -136,14 +145,14 @@ static int open_above(struct held_roots *h, const struct held_root *root, const 
         return root->fd;
     if (h->last_dir && strncmp(h->last_dir, path, n) == 0 && h->last_dir[n] == 0)
         return h->last_fd;
-    held_roots_forget(h);
+    forget_dir(h);
     h->last_dir = mem_strdup(path);
     h->last_dir[n] = 0;
     h->last_fd = open_below(root->fd, h->last_dir + n_root + 1, O_PATH | O_DIRECTORY);
     if (h->last_fd < 0) {
         int error = errno;
 
-        held_roots_forget(h);
+        forget_dir(h);
         errno = error;
     }
     return h->last_fd;
@@ -157,9 +166,18 @@ static struct sighting sight_nothing(int error)
     return (struct sighting){is_absent ? POLICY_ABSENT : POLICY_ANY, 0, 0};
 }
 
+/* Most names that are asked for are not there. */
+static bool lacks(struct held_roots *h, struct held_root *root, const char *path)
+{
+    if (!root->has_names)
+        dir_names_read(&root->names, &h->arena, root->fd);
+    root->has_names = true;
+    return dir_names_lack_first(&root->names, path + strlen(root->path) + 1);
+}
+
 struct sighting held_roots_look(struct held_roots *h, const char *path)
 {
-    const struct held_root *root = find_above(h, path);
+    struct held_root *root = find_above(h, path);
     struct stat st;
     int dir;
 
@@ -167,6 +185,8 @@ struct sighting held_roots_look(struct held_roots *h, const char *path)
         return (struct sighting){POLICY_ANY, 0, 0};
     if (strcmp(root->path, path) == 0)
         return root->self;
+    if (lacks(h, root, path))
+        return sight_nothing(ENOENT);
     dir = open_above(h, root, path);
     if (dir < 0 || fstatat(dir, strrchr(path, '/') + 1, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return sight_nothing(errno);

@@ -10,6 +10,7 @@
 
 #include "exec/policy.h"
 #include "sandbox/sandbox.h"
+#include "sys/dir_names.h"
 
 #include <sys/types.h>
 
@@ -24,6 +25,8 @@ struct held_root {
     char *path; /* absolute and canonical */
     int fd;
     struct sighting self;
+    struct dir_names names; /* in it; until held_roots_forget() */
+    bool has_names;
 };
 
 struct held_roots {
@@ -33,6 +36,7 @@ struct held_roots {
     /* The directory that was looked into last: most paths share it with the one before. */
     char *last_dir;
     int last_fd;
+    struct arena arena; /* of names */
 };
 
 struct held_roots *held_roots_new(void) MUST_USE;

@@ -2,8 +2,10 @@
 #include "sandbox/sandbox.h"
 
 #include "sandbox/guard.h"
+#include "sandbox/parking.h"
 #include "sandbox/plan.h"
 #include "sandbox/proxy.h"
+#include "sandbox/read_rules.h"
 #include "sandbox/roots.h"
 #include "sandbox/write_notices.h"
 #include "sys/work.h"
@@ -157,7 +159,7 @@ struct start {
     struct sandbox *sandbox;
     bool namespaces;
     struct strbuf plan;
-    int fd;
+    int fd, rules_fd; /* the second is the sandbox's own */
     struct arena arena;
 };
 
@@ -226,6 +228,8 @@ static struct err *prepare(void *arg)
                                         .cwd = s->attempt->cwd,
                                         .namespaces = s->namespaces},
                    &s->plan));
+    if (s->namespaces)
+        s->rules_fd = read_rules_get(&sandbox->read_rules, &policy, sandbox->mounts.version);
     return open_plan(s);
 }
 
@@ -347,6 +351,39 @@ static struct err *observe(struct sandbox *s, const struct proc_spec *spec,
     return write_notices_add(s->notices, confinement->notices_fd, spec->observer, &scope);
 }
 
+/* --- while it runs --- */
+
+struct judging {
+    struct guard *guard;
+    bool is_harmless;
+};
+
+static struct err *judge_replaced(void *arg)
+{
+    struct judging *j = arg;
+
+    j->is_harmless = guard_check_replaced(j->guard);
+    return NULL;
+}
+
+/* The notes come with those of the command's end. */
+static bool sandbox_is_harmless(void *self)
+{
+    struct sandbox *s = self;
+    struct judging judging = {.guard = s->guard};
+    struct blocking b = {s, judge_replaced, &judging};
+
+    task_shield_begin();
+    err_ignore(work_run(run_locked, &b), "a shielded task is not cancelled");
+    task_shield_end();
+    return judging.is_harmless;
+}
+
+static void sandbox_note_lost(void *self)
+{
+    ((struct sandbox *)self)->has_lost_processes = true;
+}
+
 /* --- starting, from both ends --- */
 
 static struct err *announce(void *self)
@@ -371,17 +408,25 @@ static struct err *spawn(struct sandbox *s, const struct proc_spec *spec, struct
     return e;
 }
 
+static struct proc_parking parking_of(const struct sandbox *s, bool namespaces)
+{
+    return (struct proc_parking){.has_namespaces = namespaces,
+                                 .user_fd = namespaces ? s->user_fd : -1};
+}
+
 static struct err *start_once(struct attempt *a, struct proc **ret_proc)
 {
     struct sandbox *sandbox = a->sandbox;
     AUTO(start)
-    struct start s = {.attempt = a, .sandbox = sandbox, .namespaces = a->namespaces, .fd = -1};
+    struct start s = {
+        .attempt = a, .sandbox = sandbox, .namespaces = a->namespaces, .fd = -1, .rules_fd = -1};
     struct proc_confinement confinement = {.network_fd = sandbox->network_fd,
                                            .user_fd = sandbox->user_fd,
                                            .listener_fd = -1,
                                            .wants_notices = a->spec->observer != NULL,
                                            .notices_fd = -1};
     struct proc_spec confined = *a->spec;
+    struct proc_parking how;
     struct err *e;
 
     a->refusal = (struct exec_record){0};
@@ -392,6 +437,8 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
         return e;
     }
     confinement.policy_fd = s.fd;
+    confinement.rules_fd = s.rules_fd;
+    confinement.judge = &sandbox->judge;
     confined.supervised = true;
     confined.may_linger = true;
     confined.confinement = &confinement;
@@ -401,7 +448,11 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     confined.environment = make_environment(&s.arena, a->spec->environment, &sandbox->policy);
     confined.before_start = a->spec->before_start && !a->was_announced ? announce : NULL;
     confined.before_self = a;
-    e = spawn(sandbox, &confined, ret_proc);
+    how = parking_of(sandbox, a->namespaces);
+    e = parking_take(sandbox->parking, &how, &confinement.take_parked);
+    if (!e)
+        e = spawn(sandbox, &confined, ret_proc);
+    proc_parked_free(confinement.take_parked); /* of a command that came to nothing before */
     if (e)
         end_one(sandbox);
     else
@@ -517,12 +568,30 @@ static void settle_notices(struct sandbox *s)
     task_shield_end();
 }
 
+/* Whoever finds out which way can be gone is not parked. */
+void sandbox_expect(struct sandbox *s, struct group *tasks)
+{
+    struct proc_parking how = parking_of(s, s->way == SANDBOX_WITH_NAMESPACES);
+
+    if (s->way != SANDBOX_UNKNOWN)
+        parking_expect(s->parking, &how, tasks);
+}
+
+void sandbox_rest(struct sandbox *s)
+{
+    parking_rest(s->parking);
+}
+
 struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
 {
     struct ended ended = {s, notes};
     struct err *e;
 
     BUG_IF(s->n_running == 0);
+    if (s->has_lost_processes)
+        strbuf_add_cstr(notes, "processes of the command are left and keep running: keel could not "
+                               "end them; look for them (ps) and end them yourself\n");
+    s->has_lost_processes = false;
     settle_notices(s);
     if (s->policy.nothing_is_writable) {
         end_one(s);
@@ -565,8 +634,10 @@ struct err *sandbox_recover(const char *guard_dir, const char *const *roots, siz
 
 void sandbox_done(struct sandbox *s)
 {
+    parking_free(TAKE(s->parking));
     write_notices_free(TAKE(s->notices));
     guard_free(TAKE(s->guard));
+    read_rules_done(&s->read_rules);
     held_roots_free(TAKE(s->roots));
     mounts_done(&s->mounts);
     pthread_mutex_destroy(&s->lock);
@@ -581,11 +652,13 @@ void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
 {
     *s = (struct sandbox){
         .launcher = {.start = start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
+    s->judge = (struct proc_judge){sandbox_is_harmless, sandbox_note_lost, s};
     pthread_mutex_init(&s->lock, NULL);
     s->guard = guard_new(policy->guard_dir);
     s->roots = held_roots_new();
     s->notices = write_notices_new();
     s->mounts = MOUNTS_NONE;
+    s->parking = parking_new();
     BUG_IF(policy->network == SANDBOX_PROXY_ONLY && !policy->proxy);
     if (policy->no_namespaces)
         s->way = SANDBOX_WITHOUT_NAMESPACES;

@@ -15,6 +15,7 @@
 
 struct dir_watches;
 struct proxy;
+struct secret_dirs;
 struct write_notices;
 
 enum sandbox_network {
@@ -35,6 +36,8 @@ struct sandbox_policy {
      * keel's home. */
     const char *const *hidden;
     size_t n_hidden;
+    /* What is to be hidden as soon as it is there (secret_dirs.h); NULL: nothing. */
+    const struct secret_dirs *secret_dirs;
     /* Inside what is writable, files or directories: what rules deny to write. Hooks, settings and
      * start-up files the sandbox finds by itself. */
     const char *const *read_only;
@@ -85,23 +88,50 @@ const char *sandbox_step_text(enum exec_step step);
     "on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0; or use a kernel of 6.12 or " \
     "later with Landlock"
 
+/* Paths in an arena. */
+struct path_list {
+    struct arena *arena;
+    const char **paths;
+    size_t n, room;
+};
+void path_list_add(struct path_list *l, const char *path); /* borrows */
+
+/* See read_rules.h. */
+struct read_rules {
+    bool is_made;
+    int fd; /* -1: they cannot be made */
+    struct arena arena;
+    struct path_list granted;
+    uint64_t dirs_version, mounts_version;
+    unsigned n_commands;
+};
+
 /* How commands are confined. The first one finds out; later ones do the same or fail. */
 enum sandbox_way { SANDBOX_UNKNOWN, SANDBOX_WITH_NAMESPACES, SANDBOX_WITHOUT_NAMESPACES };
 
 struct sandbox {
     struct launcher launcher; /* what tools are given */
+    struct proc_judge judge;  /* of what is replaced while commands run */
     struct sandbox_policy policy;
     enum sandbox_way way;
     struct held_roots *roots;      /* the writable directories, open */
     struct mounts mounts;          /* by which other paths hidden places are reached */
     struct guard *guard;           /* looks after the writable directories */
+    struct read_rules read_rules;  /* kept for the next command */
     size_t n_running;              /* commands, those that are being started too */
+    bool has_lost_processes;       /* of a command; until the person is told */
     struct write_notices *notices; /* what they are about to change, for their observers */
     pthread_mutex_t lock;          /* for the guard */
     int network_fd, user_fd;       /* namespaces that all commands share; -1: not made yet */
+    struct parking *parking;       /* of supervisors that are started ahead: parking.h */
 };
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
 void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
+
+/* A command is likely to come: starts its supervisor ahead, in a task of the group, which ends
+ * before the sandbox does. The first command of a sandbox has none. */
+void sandbox_expect(struct sandbox *s, struct group *tasks);
+void sandbox_rest(struct sandbox *s); /* none is expected any more */
 
 /* To be called once for every command that was started, after proc_free(): looks at the protected
  * places that the kernel could not protect, puts right what the command did there, and appends a
@@ -136,14 +166,6 @@ void sandbox_remove_tmp(const char *path);
  * homes of others, keel's own; whether they are there or not. In `a`. */
 const char *const *sandbox_secret_places(struct arena *a, const char *home, const char *keel_home,
                                          size_t *ret_n);
-/* Paths in an arena. */
-struct path_list {
-    struct arena *arena;
-    const char **paths;
-    size_t n, room;
-};
-void path_list_add(struct path_list *l, const char *path); /* borrows */
-
 /* Adds those of the secret places that are there and that the person may read. Blocks. */
 void sandbox_find_secrets(struct path_list *l, const char *home, const char *keel_home);
 

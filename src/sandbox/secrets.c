@@ -3,6 +3,7 @@
 #include "sandbox/below.h"
 #include "sandbox/plan.h"
 #include "sandbox/sandbox.h"
+#include "sys/dir_names.h"
 #include "sys/fs.h"
 #include "sys/private_mode.h"
 
@@ -19,6 +20,7 @@ struct secret_list {
     struct path_list *list;
     const char *home; /* canonical or not; NULL: none */
     bool only_open;
+    struct names_below names; /* of the home */
 };
 
 /* What the kernel closes to the person need not be hidden; in a home it may be opened again. */
@@ -57,29 +59,35 @@ static void add_secret(const struct secret_list *s, const char *path, bool missi
 }
 
 /* From the home on: the way there need not be walked for each. */
-static void add_in_home(const struct secret_list *s)
+static void add_in_home(struct secret_list *s)
 {
     char real[PATH_MAX];
     bool is_canonical = realpath(s->home, real) && strcmp(real, s->home) == 0;
     int fd = open(s->home, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     for (const struct secret_place *p = secret_places_in_home; p->path; p++) {
-        const char *path = fs_join(s->list->arena, s->home, p->path);
-        bool missing = fd >= 0 ? is_missing(fd, p->path) : is_missing(AT_FDCWD, path);
+        bool missing = names_below_lack(&s->names, p->path);
+        const char *path;
 
+        if (missing && s->only_open)
+            continue;
+        path = fs_join(s->list->arena, s->home, p->path);
+        if (!missing)
+            missing = fd >= 0 ? is_missing(fd, p->path) : is_missing(AT_FDCWD, path);
         add_secret(s, path, missing, is_canonical ? s->home : NULL);
     }
     if (fd >= 0)
         close(fd);
 }
 
-static void add_outside(const struct secret_list *s, const char *path)
+static void add_outside(struct secret_list *s, const char *path)
 {
     add_secret(s, path, is_missing(AT_FDCWD, path), NULL);
 }
 
-static void add_all(const struct secret_list *s, const char *keel_home)
+static void add_all(struct secret_list *s, const char *keel_home)
 {
+    names_below_init_home(&s->names, s->list->arena, s->home);
     if (s->home)
         add_in_home(s);
     for (const struct secret_place *p = secret_places_of_system; p->path; p++)

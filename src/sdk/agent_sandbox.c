@@ -55,6 +55,15 @@ static const char *guard_dir(const struct agent_sandbox *s, struct arena *a)
     return home && *home == '/' ? fs_join(a, home, "guard") : NULL;
 }
 
+/* What does not exist cannot be hidden, and commands write down there what they change. */
+static void make_keel_home(const struct agent_sandbox *s)
+{
+    const char *home = s->options.source.keel_home;
+
+    if (home && *home == '/')
+        err_ignore(fs_make_dirs(home, 0700), "who needs it says that it cannot be made");
+}
+
 static struct err *prepare(void *arg)
 {
     struct preparation *p = arg;
@@ -62,8 +71,10 @@ static struct err *prepare(void *arg)
 
     if (!realpath(p->cwd, p->real_cwd))
         return err_new(ERR_TOOL_FAILED, "%s no longer exists", p->cwd);
-    if (!s->maker)
+    if (!s->maker) {
+        make_keel_home(s);
         s->maker = policy_maker_new(&s->options.source);
+    }
     TRY((p->only_looks ? policy_make_looking : policy_make)(s->maker, p->real_cwd, &p->arena,
                                                             &p->policy));
     TRY(make_tmp_dir(s));
@@ -227,8 +238,10 @@ static struct err *start_confined(struct agent_sandbox *s, struct preparation *p
                                         : spec->environment;
         e = launcher_start(&p->walls->sandbox.launcher, &at_real_place, ret_proc);
     }
-    if (!e)
+    if (!e) {
+        s->last = p->walls;
         tell_weakness(s, &p->walls->sandbox);
+    }
     arena_done(&p->arena);
     return e;
 }
@@ -265,6 +278,25 @@ static struct err *looker_start(struct launcher *l, const struct proc_spec *spec
 
     BUG_IF(s->options.is_off); /* the gate lets nothing run here then */
     return start_in_walls(s, /* only_looks= */ true, spec, ret_proc);
+}
+
+/* The next command is mostly of the same kind; another one starts its supervisor itself. */
+static void expect(struct launcher *l)
+{
+    struct agent_sandbox *s = (struct agent_sandbox *)l;
+
+    if (s->last && s->options.tasks)
+        sandbox_expect(&s->last->sandbox, s->options.tasks);
+}
+
+static void rest(struct launcher *l)
+{
+    struct agent_sandbox *s = (struct agent_sandbox *)l;
+
+    if (s->walls.sandbox.launcher.start)
+        sandbox_rest(&s->walls.sandbox);
+    if (s->look_walls.sandbox.launcher.start)
+        sandbox_rest(&s->look_walls.sandbox);
 }
 
 /* --- after a command --- */
@@ -316,14 +348,6 @@ static struct err *looker_ended(struct launcher *l, struct strbuf *notes)
     return e;
 }
 
-static bool says_one_of(struct str output, const char *const *phrases)
-{
-    for (; *phrases; phrases++)
-        if (str_find(output, str_of(*phrases)) != STR_NONE)
-            return true;
-    return false;
-}
-
 static void advise(struct launcher *l, const struct command_ending *e, struct strbuf *out)
 {
     struct agent_sandbox *s = (struct agent_sandbox *)l;
@@ -334,19 +358,9 @@ static void advise(struct launcher *l, const struct command_ending *e, struct st
 
 static void looker_advise(struct launcher *l, const struct command_ending *e, struct strbuf *out)
 {
-    static const char *const phrases[] = {"No such file or directory", "Permission denied",
-                                          "Read-only file system", "Operation not permitted", NULL};
+    struct agent_looker *looker = (struct agent_looker *)l;
 
-    const struct agent_sandbox *s = ((struct agent_looker *)l)->of;
-
-    if (sandbox_name_hidden(&s->look_walls.sandbox, e, out) || !says_one_of(e->output, phrases))
-        return;
-    strbuf_add_cstr(
-        out,
-        "This command only looks, so it ran without a question where nothing can be changed, "
-        "there is no network, and only the workspace, added directories and the public "
-        "directories of the system can be seen. To look elsewhere, name the path itself in the "
-        "command (cat /path/to/file): the person is asked then.");
+    sandbox_explain_look(&looker->of->look_walls.sandbox, e, &looker->is_explained, out);
 }
 
 /* --- after a crash --- */
@@ -392,7 +406,11 @@ void agent_sandbox_recover(struct agent_sandbox *s)
 
 void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_options *options)
 {
-    *s = (struct agent_sandbox){.launcher = {.start = start, .ended = ended, .advise = advise},
+    *s = (struct agent_sandbox){.launcher = {.start = start,
+                                             .ended = ended,
+                                             .advise = advise,
+                                             .expect = expect,
+                                             .rest = rest},
                                 .looker = {.launcher = {.start = looker_start,
                                                         .ended = looker_ended,
                                                         .advise = looker_advise},

@@ -42,6 +42,7 @@ struct agent_walls {
 struct agent_looker {
     struct launcher launcher;
     struct agent_sandbox *of;
+    bool is_explained; /* what it does not see, to the model */
 };
 
 struct agent_sandbox {
@@ -54,6 +55,7 @@ struct agent_sandbox {
     char *tmp_dir; /* NULL: no command was started yet */
     struct proxy *proxy;
     struct agent_walls walls, look_walls;
+    struct agent_walls *last; /* that a command was started in; NULL: none was */
     bool has_told_weakness, has_told_tmp_dir;
     unsigned explained; /* refusals, to the model */
     struct chan *turn;  /* holds something while a command is started or looked after */

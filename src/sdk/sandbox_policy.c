@@ -2,6 +2,7 @@
 #include "sdk/sandbox_policy.h"
 
 #include "sandbox/plan.h"
+#include "sandbox/secret_dirs.h"
 #include "sandbox/survey.h"
 #include "sdk/denied_rules.h"
 #include "sys/dir_watch.h"
@@ -52,6 +53,7 @@ struct policy_maker {
     /* By their mode, as the first command found them, and the first that only looks. */
     struct path_list private_places, not_public;
     bool has_private_places, has_not_public;
+    struct secret_dirs secret_dirs;
 };
 
 /* --- paths --- */
@@ -491,6 +493,8 @@ static void add_secrets(struct making *k)
     for (size_t i = 0; i < private_places->n; i++)
         if (!is_opened(k, private_places->paths[i]))
             path_list_add(&k->hidden, private_places->paths[i]);
+    secret_dirs_update(&k->maker->secret_dirs, home);
+    k->policy->secret_dirs = &k->maker->secret_dirs;
     if (home && !find_above(&k->denied_hidden, home))
         k->policy->home = home;
 }
@@ -623,6 +627,7 @@ void policy_maker_free(struct policy_maker *m)
         return;
     unwatch_all(m);
     dir_watches_free(m->own_watches);
+    secret_dirs_done(&m->secret_dirs);
     arena_done(&m->arena);
     mem_free(m);
 }

@@ -18,6 +18,8 @@
 #include <pthread.h>
 #include <string.h>
 
+#define GLANCE_ROWS 4 /* of a list that is read on the connection that writes */
+
 struct waiting {
     struct sqlite_job *job;
     struct waker waker;
@@ -33,6 +35,7 @@ struct sqlite_store {
 
     struct sqlite_db writer; /* used by one worker at a time */
     bool is_writing;
+    bool has_writer, has_reader; /* they were opened, or somebody is about to */
     struct waiting *first, **last;
 
     pthread_mutex_t looking; /* guards the reader */
@@ -124,7 +127,7 @@ static void end_batch(const struct batch *b, const struct err *failure, const st
 
 static void write_all(struct sqlite_store *s, const struct waiting *own)
 {
-    s->is_writing = true;
+    s->is_writing = s->has_writer = true;
     task_shield_begin(); /* others wait for this */
     while (s->first) {
         struct batch b = {.store = s, .first = s->first};
@@ -467,7 +470,32 @@ static struct err *look(struct store *store, struct sqlite_look *l)
     struct look_call c = {sqlite_of(store), l};
 
     l->lock_dir = c.store->lock_dir;
+    c.store->has_reader = true;
     return work_run(run_look, &c);
+}
+
+static struct err *run_glance(void *arg)
+{
+    struct look_call *c = arg;
+    struct err *e = open_db(&c->store->writer, c->store->path);
+
+    return e ? e : c->look->run(&c->store->writer, c->look);
+}
+
+/* A look that takes no time: a second connection would take longer than to have others wait. */
+static struct err *glance(struct store *store, struct sqlite_look *l)
+{
+    struct look_call c = {sqlite_of(store), l};
+    struct sqlite_store *s = c.store;
+    struct err *e;
+
+    if (s->has_reader || !s->has_writer || s->is_writing)
+        return look(store, l);
+    l->lock_dir = s->lock_dir;
+    s->is_writing = true;
+    e = work_run(run_glance, &c);
+    write_all(s, NULL);
+    return e;
 }
 
 static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
@@ -496,8 +524,9 @@ static struct err *list(struct store *store, const struct store_list_query *q, s
 {
     struct sqlite_look l = {
         .run = sqlite_look_list, .list = q, .arena = a, .ret_items = ret_items, .ret_n = ret_n};
+    bool is_short = q->n_max && q->n_max <= GLANCE_ROWS && !q->name.n; /* that has no index */
 
-    return look(store, &l);
+    return (is_short ? glance : look)(store, &l);
 }
 
 static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
@@ -519,7 +548,7 @@ static struct err *sqlite_read_belief(struct store *store, struct store_belief *
 {
     struct sqlite_look l = {.run = sqlite_look_at_belief, .ret_belief = ret_belief};
 
-    return look(store, &l);
+    return glance(store, &l);
 }
 
 static struct err *check(struct store *store, struct str stream, struct store_damage_sink sink)

@@ -12,6 +12,7 @@
     X(open_v2)                                                                                     \
     X(close_v2)                                                                                    \
     X(busy_handler)                                                                                \
+    X(db_config)                                                                                   \
     X(exec)                                                                                        \
     X(prepare_v3)                                                                                  \
     X(finalize)                                                                                    \

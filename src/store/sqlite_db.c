@@ -368,6 +368,7 @@ struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
     db->api.busy_handler(db->handle, wait_for_others, NULL);
     TRY(sqlite_log_set_up(db));
     TRY(run_script(db, settings, "open sessions"));
+    db->has_log = true;
     TRY(make_functions(db));
     TRY(make_tables(db));
     register_files(db);
@@ -379,6 +380,7 @@ void sqlite_db_close(struct sqlite_db *db)
     for (size_t i = 0; i < SQL_N; i++)
         if (db->statements[i])
             db->api.finalize(db->statements[i]);
+    sqlite_log_leave(db);
     if (db->handle)
         db->api.close_v2(db->handle);
     for (size_t i = 0; i < ARRAY_LEN(db->files); i++) {

@@ -192,6 +192,7 @@ struct sqlite_db {
     bool lacks_room; /* the last failure was for this */
     bool is_damaged; /* the last failure was that a page is not what it should be */
     /* of the log, see sqlite_log.h */
+    bool has_log;            /* it was opened */
     uint64_t n_log_bytes;    /* after the last commit here */
     uint64_t log_room_until; /* the file was this long when it was looked at */
 };

@@ -1,6 +1,8 @@
 /* sqlite_log.c - looks after the log as it grows. */
 #include "store/sqlite_log.h"
 
+#include "store/sqlite_store.h"
+
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -9,6 +11,7 @@ enum {
     CHECKPOINT_FRAMES = 1000, /* SQLite's own habit */
     COMMIT_BYTES = 64 << 10,  /* few commits need more */
     SHORT_BYTES = 256 << 10,  /* a log that may never need room */
+    LEFT_BYTES = 512 << 10,   /* a log that the next process reads: 2 us a frame */
     MOST_BYTES = CHECKPOINT_FRAMES * FRAME_BYTES + SHORT_BYTES,
 };
 
@@ -32,7 +35,8 @@ struct err *sqlite_log_set_up(struct sqlite_db *db)
     int on = 1;
 
     db->api.wal_hook(db->handle, on_commit, db);
-    if (db->api.file_control(db->handle, NULL, SQLITE_FCNTL_PERSIST_WAL, &on) != SQLITE_OK)
+    if (db->api.file_control(db->handle, NULL, SQLITE_FCNTL_PERSIST_WAL, &on) != SQLITE_OK ||
+        db->api.db_config(db->handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) != SQLITE_OK)
         return sqlite_db_error(db, "open sessions");
     return NULL;
 }
@@ -86,6 +90,18 @@ static uint64_t log_bytes(const volatile unsigned char *index)
         return 0;
     return HEADER_BYTES +
            (uint64_t)n_frames * (FRAME_HEADER_BYTES + (page_bytes == 1 ? 65536u : page_bytes));
+}
+
+/* Others may be at work: then the log is theirs to empty, and how long it is may be wrong. */
+void sqlite_log_leave(struct sqlite_db *db)
+{
+    const volatile unsigned char *index = db->has_log ? find_index(db) : NULL;
+    uint64_t n_bytes = index ? log_bytes(index) : 0;
+
+    if (n_bytes == 0 || (n_bytes < LEFT_BYTES && !sqlite_has_little_room(db->path)))
+        return;
+    db->api.busy_handler(db->handle, NULL, NULL);
+    db->api.wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
 /* The size alone is asked for: who asks for times makes the kernel write them more often. */

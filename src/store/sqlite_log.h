@@ -8,9 +8,14 @@
 
 #include "store/sqlite_db.h"
 
-/* Has the log stay where it is when the database is closed, emptied; a new one takes two more
- * fsyncs. */
+/* Has the log stay where it is when the database is closed; a new one takes two more fsyncs. */
 MUST_USE struct err *sqlite_log_set_up(struct sqlite_db *db);
+
+/* Before the connection is closed: takes a log that has grown into the database, and empties it;
+ * any log where the disk is nearly full. A short one is left as it is, with all that it holds: to
+ * empty it takes three fsyncs now, and one more before the next process can store anything, which
+ * reads it faster than that. */
+void sqlite_log_leave(struct sqlite_db *db);
 
 /* After a commit that failed, before the next: takes the log into the database and begins it anew.
  * When an fsync has failed the kernel takes pages for written that are not, also those of commits

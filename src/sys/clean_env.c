@@ -45,6 +45,13 @@ static const struct {
     {"PIP_NO_INPUT=1", NULL},
 };
 
+/* Of most entries the first letter tells that they are not meant. */
+static bool has_name(const char *entry, struct str name)
+{
+    return name.n && entry[0] == name.p[0] && strncmp(entry, name.p, name.n) == 0 &&
+           entry[name.n] == '=';
+}
+
 /* Without the "=" and what follows; empty for what is no variable. */
 static struct str name_of(const char *entry)
 {
@@ -63,7 +70,7 @@ static struct str value_of(const char *entry)
 static bool sets(const char *const *settings, struct str name)
 {
     for (; settings && *settings; settings++)
-        if (str_eq(name_of(*settings), name))
+        if (has_name(*settings, name))
             return true;
     return false;
 }
@@ -73,7 +80,7 @@ static const char *find_fixed(const struct clean_env_options *o, struct str name
     for (size_t i = 0; i < ARRAY_LEN(fixed) && !o->is_attended; i++) {
         const char *unless = fixed[i].unless;
 
-        if (str_eq(name_of(fixed[i].entry), name))
+        if (has_name(fixed[i].entry, name))
             return unless && str_find(o->command, str_of(unless)) != STR_NONE ? NULL
                                                                               : fixed[i].entry;
     }
@@ -151,7 +158,7 @@ static bool withholds_git_settings(const struct clean_env_options *o,
 static bool has(const char *const *entries, size_t n, struct str name)
 {
     for (size_t i = 0; i < n; i++)
-        if (str_eq(name_of(entries[i]), name))
+        if (has_name(entries[i], name))
             return true;
     return false;
 }

@@ -338,7 +338,12 @@ const char *fs_resolve(struct arena *a, const char *path)
 
 const char *fs_join(struct arena *a, const char *dir, const char *name)
 {
-    size_t n = strlen(dir);
+    size_t n = strlen(dir), n_name = strlen(name);
+    bool has_slash = n && dir[n - 1] == '/';
+    char *path = arena_alloc(a, n + !has_slash + n_name + 1);
 
-    return arena_format(a, "%s%s%s", dir, n && dir[n - 1] == '/' ? "" : "/", name).p;
+    memcpy(path, dir, n);
+    path[n] = '/';
+    memcpy(path + n + !has_slash, name, n_name + 1);
+    return path;
 }

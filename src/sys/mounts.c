@@ -55,6 +55,7 @@ struct err *mounts_look(struct mounts *m, const struct mount_table **ret_table)
     if (has_changed(m) || is_new) {
         TRY(read_all(m->fd, &text));
         arena_clear(&m->arena);
+        m->version++;
         mount_table_parse(&m->table, &m->arena, strbuf_str(&text));
     }
     *ret_table = &m->table;

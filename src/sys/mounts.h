@@ -12,6 +12,7 @@ struct mounts {
     int fd; /* -1: not opened yet */
     struct arena arena;
     struct mount_table table;
+    uint64_t version; /* another one when the table has changed */
 };
 #define MOUNTS_NONE ((struct mounts){.fd = -1})
 void mounts_done(struct mounts *m);

@@ -35,12 +35,16 @@ static bool is_supervised(const struct proc *p)
 
 /* --- the supervisor's channel --- */
 
+/* A supervisor that is gone has nothing left to do. */
+static void send_record(struct proc *p, struct exec_record record)
+{
+    record.version = EXEC_PROTOCOL_VERSION;
+    send(p->control, &record, sizeof record, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 static void request(struct proc *p, enum exec_kind kind, int value)
 {
-    struct exec_record record = {EXEC_PROTOCOL_VERSION, kind, value, EXEC_STEP_NONE, 0};
-
-    /* A supervisor that is gone has nothing left to do. */
-    send(p->control, &record, sizeof record, MSG_DONTWAIT | MSG_NOSIGNAL);
+    send_record(p, (struct exec_record){.kind = kind, .value = value});
 }
 
 static struct err *supervisor_is_gone(const struct proc *p)
@@ -127,6 +131,7 @@ static struct proc *make(const struct proc_spec *spec)
     p->pidfd = p->in = p->out = p->err = p->control = -1;
     p->grace_ms = spec->grace_ms ? spec->grace_ms : DEFAULT_GRACE_MS;
     p->may_linger = spec->may_linger;
+    p->judge = spec->confinement ? spec->confinement->judge : NULL;
     return p;
 }
 
@@ -214,9 +219,12 @@ static bool hear_last_word(struct proc *p)
 {
     struct exec_record record;
 
-    if (!p->tree_is_gone && can_say_last_word(p))
-        p->tree_is_gone = receive(p->control, &record, NULL) == (ssize_t)sizeof record &&
-                          record.kind == EXEC_GONE;
+    if (p->tree_is_gone || !can_say_last_word(p) ||
+        receive(p->control, &record, NULL) != (ssize_t)sizeof record)
+        return p->tree_is_gone;
+    p->tree_is_gone = record.kind == EXEC_GONE;
+    if (record.kind == EXEC_LOST && p->judge)
+        p->judge->note_lost(p->judge->self);
     return p->tree_is_gone;
 }
 
@@ -262,11 +270,23 @@ static struct err *wait_plain(struct proc *p)
     return NULL;
 }
 
+/* The command stands still until it is answered. */
+static void answer(struct proc *p, const struct exec_record *question)
+{
+    send_record(p, (struct exec_record){.kind = EXEC_JUDGED,
+                                        .value = p->judge && p->judge->is_harmless(p->judge->self),
+                                        .item = (uint32_t)question->value});
+}
+
 static struct err *wait_supervised(struct proc *p)
 {
     struct exec_record record;
 
     TRY(read_record(p, &record, NULL));
+    while (record.kind == EXEC_REPLACED) {
+        answer(p, &record);
+        TRY(read_record(p, &record, NULL));
+    }
     if (record.kind == EXEC_LOST)
         return err_hint(err_new(ERR_TOOL_FAILED, "%s could not be ended", p->name),
                         "it has privileges that keel lacks; end it as root");

@@ -30,9 +30,26 @@ enum proc_stdout {
     PROC_STDOUT_INHERIT, /* keel's own stdout and stderr; there is nothing to read */
 };
 
+/* A supervisor of confined commands that was started before there is one: for what it is worth to
+ * have that done, and used once. It has made what no policy changes, and holds nothing of keel's
+ * but the channel over which it gets its command; when that ends, it does. */
+struct proc_parked;
+
+struct proc_parking {
+    bool has_namespaces; /* as the policy will say */
+    int user_fd;         /* of an earlier command, to be joined; -1: none */
+};
+
+/* Blocks until it has been started. */
+MUST_USE struct err *proc_park(const struct proc_parking *how, struct proc_parked **ret_parked);
+void proc_parked_free(struct proc_parked *p); /* ends it; the loop of a task reaps it */
+DEFINE_AUTO_PTR(proc_parked, proc_parked_free)
+int proc_parked_pid(const struct proc_parked *p);
+
 /* Walls around a supervised command, which runs within them or not at all. */
 struct proc_confinement {
     int policy_fd; /* exec/policy.h; it also says where the command starts */
+    int rules_fd;  /* of Landlock, for the reading of files; -1: none */
     /* Of an earlier command, to be joined; -1: none. When there is none to join, those of this
      * command are put here, for the caller to close. */
     int network_fd, user_fd;
@@ -43,10 +60,24 @@ struct proc_confinement {
      * (exec/write_calls.h), for the caller to answer and to close; -1: why not. */
     bool wants_notices;
     int notices_fd, notices_error;
-    int held_fd;         /* that the supervisor keeps open until the command's end; -1: none */
-    bool has_proxy;      /* does the policy say POLICY_PROXY? */
-    bool has_namespaces; /* and POLICY_NAMESPACES? */
-    struct exec_record refusal; /* out: why they could not be built; kind EXEC_REFUSED if so */
+    int held_fd; /* that the supervisor keeps open until the command's end; -1: none */
+    /* Its supervisor, made for the same namespaces and user_fd; taken. NULL: a new one is started,
+     * as it is when this one has died. */
+    struct proc_parked *take_parked;
+    bool has_proxy;                 /* does the policy say POLICY_PROXY? */
+    bool has_namespaces;            /* and POLICY_NAMESPACES? */
+    const struct proc_judge *judge; /* borrowed until proc_free(); NULL: none */
+    struct exec_record refusal;     /* out: why they could not be built; kind EXEC_REFUSED if so */
+};
+
+/* Who looks after what the walls leave open. Both are called by who waits for the command. */
+struct proc_judge {
+    /* Another program has put a file where one was that is protected from the command, which stands
+     * still. Is it harmless? False ends the command. May wait. */
+    bool (*is_harmless)(void *self);
+    /* Processes of the command may be left, and nothing reaches them. */
+    void (*note_lost)(void *self);
+    void *self;
 };
 
 struct write_observer;
@@ -85,8 +116,9 @@ enum proc_stream { PROC_OUT, PROC_ERR };
 
 /* Why a confined command was ended, for people and models. */
 #define PROC_LOST_PROTECTION                                                                       \
-    "keel ended the command: another program replaced something that is protected from it, and "   \
-    "keel could not protect it again. Check that place, then start the command again."
+    "keel ended the command: another program replaced something that is protected or hidden from " \
+    "it, and the command may have reached the new one. Check that place, then start the command "  \
+    "again."
 
 struct proc_status {
     bool exited, signalled;

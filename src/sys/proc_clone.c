@@ -41,6 +41,12 @@ static bool take_fds(const struct child_fds *c)
     return close_range((unsigned)c->n, ~0u, 0) == 0;
 }
 
+/* Where a confined command starts its policy says. */
+static bool enter_cwd(const struct proc_spec *spec)
+{
+    return spec->confinement || !spec->cwd || chdir(spec->cwd) == 0;
+}
+
 /* Shares memory with its parent: changes none but its stack and the error. */
 __attribute__((no_sanitize_address)) static int become_program(void *arg)
 {
@@ -49,7 +55,7 @@ __attribute__((no_sanitize_address)) static int become_program(void *arg)
     const char *const *environment = c->spec->environment ? c->spec->environment : empty;
 
     reset_signals();
-    if (setsid() >= 0 && take_fds(c->fds)) /* the policy says where the command starts */
+    if (setsid() >= 0 && take_fds(c->fds) && enter_cwd(c->spec))
         execve(c->program, (char *const *)c->argv, (char *const *)environment);
     c->error = errno;
     _exit(127);

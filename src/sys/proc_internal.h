@@ -1,8 +1,8 @@
 /* proc_internal.h - what the files behind proc.h know of each other.
  *
- * proc.c is the life of a child, proc_spawn.c its start, proc_clone.c another, proc_stdio.c its
- * pipes and its terminal, proc_find.c which file is run, proc_run.c the whole of it in one call.
- * Only they include this. */
+ * proc.c is the life of a child, proc_spawn.c its start, proc_clone.c and proc_parked.c others,
+ * proc_stdio.c its pipes and its terminal, proc_find.c which file is run, proc_run.c the whole of
+ * it in one call. Only they include this. */
 #ifndef KEEL_SYS_PROC_INTERNAL_H
 #define KEEL_SYS_PROC_INTERNAL_H
 
@@ -20,7 +20,8 @@ struct proc {
     bool is_pty, is_isolated;
     uint64_t grace_ms;
     bool may_linger;
-    bool tree_is_gone; /* its supervisor, which may linger, has said so */
+    const struct proc_judge *judge; /* NULL: none */
+    bool tree_is_gone;              /* its supervisor, which may linger, has said so */
     bool has_status;
     struct proc_status status;
 };
@@ -35,7 +36,7 @@ static inline void fd_close(int *fd)
 
 /* What the child will have as 0, 1, 2 and so on. The copies held here lie above all of those
  * numbers, so that none is overwritten before its turn. */
-enum { CHILD_FDS_MAX = 33 };
+enum { CHILD_FDS_MAX = 34 };
 struct child_fds {
     int fd[CHILD_FDS_MAX];
     int n;
@@ -53,6 +54,14 @@ MUST_USE struct err *proc_start(struct proc *p, const struct proc_spec *spec, co
  * made here, or the program could not be executed. */
 int proc_clone_init(const struct proc_spec *spec, const struct child_fds *c, const char *program,
                     const char *const *argv, pid_t *ret_pid);
+
+/* posix_spawn() of a program, with these descriptors and no others; an errno, or 0. */
+int proc_spawn_program(const struct proc_spec *spec, const struct child_fds *c, const char *program,
+                       const char *const *argv, pid_t *ret_pid);
+/* Hands the command to the supervisor that the spec brings. False: it has died, and nothing has
+ * happened. */
+MUST_USE struct err *proc_hand_over(struct proc *p, const struct proc_spec *spec,
+                                    const struct child_fds *c, const char *program, bool *ret_done);
 
 /* Makes stdio and the extra fds: the child's ends into `c`, ours into `p`. */
 MUST_USE struct err *proc_open_stdio(struct proc *p, const struct proc_spec *spec,

@@ -50,8 +50,8 @@ static void init_actions(posix_spawn_file_actions_t *actions, const struct proc_
 }
 
 /* posix_spawn and not fork: a copy of the page tables of a large process takes milliseconds. */
-static int spawn(const struct proc_spec *spec, const struct child_fds *c, const char *program,
-                 const char *const *argv, pid_t *ret_pid)
+int proc_spawn_program(const struct proc_spec *spec, const struct child_fds *c, const char *program,
+                       const char *const *argv, pid_t *ret_pid)
 {
     static const char *const empty[] = {NULL};
     const char *const *environment = spec->environment ? spec->environment : empty;
@@ -85,7 +85,7 @@ static struct err *start_plain(struct proc *p, const struct proc_spec *spec,
                                const struct child_fds *c, const char *program)
 {
     pid_t pid;
-    int error = spawn(spec, c, program, spec->argv, &pid);
+    int error = proc_spawn_program(spec, c, program, spec->argv, &pid);
 
     return error ? proc_exec_error(spec, program, error) : follow(p, pid);
 }
@@ -144,6 +144,8 @@ static struct err *add_confinement(struct supervisor_argv *v, struct child_fds *
                                    const struct proc_confinement *confinement)
 {
     TRY(add_fd(v, c, EXEC_OPTION_POLICY, confinement->policy_fd));
+    if (confinement->rules_fd >= 0)
+        TRY(add_fd(v, c, EXEC_OPTION_RULES, confinement->rules_fd));
     if (confinement->network_fd >= 0)
         TRY(add_fd(v, c, EXEC_OPTION_NETWORK, confinement->network_fd));
     if (confinement->user_fd >= 0)
@@ -161,7 +163,7 @@ static struct err *make_supervisor_argv(struct supervisor_argv *v, struct proc *
 {
     size_t n_argv = count(spec->argv);
 
-    v->words = ARENA_ARRAY(&v->arena, n_argv + 14, const char *);
+    v->words = ARENA_ARRAY(&v->arena, n_argv + 15, const char *);
     v->words[v->n++] = "keel-exec";
     v->words[v->n++] = EXEC_OPTION_INIT;
     add_option(v, EXEC_OPTION_CONTROL, c->n);
@@ -189,7 +191,7 @@ static int spawn_supervisor(const struct proc_spec *spec, const struct child_fds
         proc_clone_init(spec, c, supervisor, argv, ret_pid) == 0)
         return 0;
     argv[1] = argv[0]; /* without EXEC_OPTION_INIT */
-    return spawn(spec, c, supervisor, argv + 1, ret_pid);
+    return proc_spawn_program(spec, c, supervisor, argv + 1, ret_pid);
 }
 
 static struct err *start_supervised(struct proc *p, const struct proc_spec *spec,
@@ -214,10 +216,15 @@ static struct err *start_supervised(struct proc *p, const struct proc_spec *spec
 struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char *program)
 {
     AUTO(child_fds) struct child_fds c = {0};
+    bool is_started = false;
 
-    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 8);
+    BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 9);
     BUG_IF((spec->confinement || spec->before_start) && !spec->supervised);
     TRY(proc_open_stdio(p, spec, &c));
+    if (spec->confinement && spec->confinement->take_parked)
+        TRY(proc_hand_over(p, spec, &c, program, &is_started));
+    if (is_started)
+        return NULL;
     if (spec->supervised)
         return start_supervised(p, spec, &c, program);
     return start_plain(p, spec, &c, program);

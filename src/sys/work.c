@@ -1,6 +1,7 @@
-/* work.c - blocking functions on libuv's pool of threads, with the task parked meanwhile. */
+/* work.c - blocking functions in other threads, with the task parked meanwhile. */
 #include "sys/work.h"
 
+#include "sys/pool.h"
 #include "sys/scheduler.h"
 
 #include <errno.h>
@@ -10,13 +11,13 @@
 #define LAST_PAUSES_MS 1000 /* in all, of a loop that was cancelled */
 
 struct work {
-    uv_work_t request;
+    struct pool_job job; /* first */
     struct loop *loop;
     struct err *(*fn)(void *arg);
     void *arg;
     struct err *result;
     atomic_bool cancelled;
-    bool dropped; /* it was cancelled before a worker took it up */
+    bool is_dropped; /* it was cancelled before a worker took it up */
     struct waker waker;
     struct timer timer; /* for the task's deadline */
 };
@@ -54,29 +55,31 @@ bool work_pause(unsigned n_tries)
     return true;
 }
 
-static void in_worker(uv_work_t *request)
+static void on_done(void *arg)
 {
-    struct work *w = request->data;
+    struct work *w = arg;
+
+    waker_wake(&w->waker);
+}
+
+static void in_worker(struct pool_job *j)
+{
+    struct work *w = (struct work *)j;
 
     running = w;
     w->result = w->fn(w->arg);
     running = NULL;
-}
-
-static void on_done(uv_work_t *request, int status)
-{
-    struct work *w = request->data;
-
-    w->dropped = status == UV_ECANCELED;
-    waker_wake(&w->waker);
+    loop_post(w->loop, on_done, w);
 }
 
 static void cancel(void *arg)
 {
     struct work *w = arg;
 
-    if (!atomic_exchange(&w->cancelled, true))
-        uv_cancel((uv_req_t *)&w->request); /* refused when a worker has it */
+    if (atomic_exchange(&w->cancelled, true) || !pool_take_back(&w->job))
+        return;
+    w->is_dropped = true;
+    waker_wake(&w->waker);
 }
 
 static void pass_on_interruptions(struct work *w, struct task *t)
@@ -106,58 +109,53 @@ static void wait_for_worker(struct work *w, struct task *t)
 struct err *work_run(struct err *(*fn)(void *arg), void *arg)
 {
     struct loop *l = task_loop();
-    struct work w = {.loop = l, .fn = fn, .arg = arg};
+    struct work w = {.job.run = in_worker, .loop = l, .fn = fn, .arg = arg};
 
     TRY(task_check());
-    w.request.data = &w;
     waker_init(&w.waker);
-    BUG_IF(uv_queue_work(&l->uv, &w.request, in_worker, on_done) < 0);
+    pool_add(&w.job);
     pass_on_interruptions(&w, w.waker.task);
     wait_for_worker(&w, w.waker.task);
-    return w.dropped ? task_check() : w.result;
+    return w.is_dropped ? task_check() : w.result;
 }
 
 /* --- without a task --- */
 
 struct work_beside {
-    uv_loop_t uv; /* for this alone */
-    uv_work_t request;
+    pthread_t thread;
     void (*fn)(void *arg);
     void *arg;
 };
 
-static void beside_run(uv_work_t *request)
+static void *beside_run(void *arg)
 {
-    struct work_beside *w = request->data;
+    struct work_beside *w = arg;
 
     w->fn(w->arg);
+    pool_thaw();
+    return NULL;
 }
 
-static void beside_ran(uv_work_t *request, int status)
-{
-    BUG_IF(status != 0); /* nothing cancels it */
-}
-
+/* A thread of its own, which ends with it: libraries keep something for every thread that has
+ * called them, and free it only then. */
 struct work_beside *work_beside_begin(void (*fn)(void *arg), void *arg)
 {
     struct work_beside *w = mem_alloc(sizeof *w);
 
     w->fn = fn;
     w->arg = arg;
-    w->request.data = w;
-    if (uv_loop_init(&w->uv) < 0) {
-        mem_free(w);
-        return NULL;
-    }
-    BUG_IF(uv_queue_work(&w->uv, &w->request, beside_run, beside_ran) < 0);
-    return w;
+    pool_freeze(1);
+    if (pthread_create(&w->thread, NULL, beside_run, w) == 0)
+        return w;
+    pool_thaw();
+    mem_free(w);
+    return NULL;
 }
 
 void work_beside_end(struct work_beside *w)
 {
     if (!w)
         return;
-    uv_run(&w->uv, UV_RUN_DEFAULT);
-    BUG_IF(uv_loop_close(&w->uv) < 0);
+    pthread_join(w->thread, NULL);
     mem_free(w);
 }

@@ -24,9 +24,9 @@ bool work_wait_fd(int fd, short events);
 #define WORK_PAUSE_MS 32
 bool work_pause(unsigned n_tries);
 
-/* Runs fn in a worker beside the caller, who needs neither task nor loop. All workers have been
- * started when this returns, so what fn does (loading a library holds a lock that every new thread
- * takes) does not delay them. NULL: the process may open no more files, and fn does not run. */
+/* Runs fn in a thread beside the caller, who needs neither task nor loop. Meanwhile there is one
+ * worker, and no other is started: fn may load libraries, which holds a lock that every new thread
+ * takes. NULL: the system has no room for another thread, and fn does not run. */
 struct work_beside;
 struct work_beside *work_beside_begin(void (*fn)(void *arg), void *arg) MUST_USE;
 void work_beside_end(struct work_beside *w); /* waits for fn; accepts NULL */

@@ -6,13 +6,14 @@
 #include "tool/shell/command.h"
 #include "tool/shell/exit_code.h"
 #include "tool/shell/follow.h"
+#include "tool/shell/forms.h"
 #include "tool/shell/notes.h"
 #include "tool/shell/output.h"
 #include "tool/shell/place.h"
 
 enum {
     DEFAULT_TIMEOUT_MS = 120000,
-    MAX_TIMEOUT_MS = 600000, /* stands in the schema too */
+    MAX_TIMEOUT_MS = SHELL_MAX_TIMEOUT_MS, /* stands in the schema too */
     /* For ending a tree that does not heed TERM, and for reading what it says meanwhile. */
     ENDING_MS = 10000,
 };
@@ -164,10 +165,11 @@ static struct err *write_text(const struct follow *f, struct str command,
 
 /* Why it came to nothing, and what to do. Time alone is no remedy for what the sandbox refuses. */
 static void add_hints(struct tool_context *c, const struct follow *f, struct str command,
-                      struct tool_result *r)
+                      const char *cwd, struct tool_result *r)
 {
     struct command_ending e = {.command = command,
                                .output = strbuf_str(&r->text),
+                               .cwd = cwd,
                                .failed = r->is_error,
                                .timed_out = f->timed_out};
     AUTO(strbuf) struct strbuf advice = {0};
@@ -227,7 +229,7 @@ static struct err *run_here(struct tool_context *c, struct str command, uint64_t
     shell_command_end(&k, &notes);
     write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
     TRY(write_text(&f, command, &output, strbuf_str(&place), r));
-    add_hints(c, &f, command, r);
+    add_hints(c, &f, command, before, r);
     notes_add(strbuf_str(&notes), r);
     return NULL;
 }
@@ -238,6 +240,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                        struct tool_result *r)
 {
     struct str command = json_get_text(args, "command");
+    const struct json *unconfined = json_get(args, "dangerouslyDisableSandbox");
     struct err *e;
 
     if (!check_command(command, r) || !check_cwd(c->session, r))
@@ -246,6 +249,12 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         e = run_in_background(c, command, r);
     else
         e = run_here(c, command, timeout_of(args), r);
+    if (!e && unconfined && json_bool(unconfined, true)) {
+        end_line(r);
+        tool_result_addf(r,
+                         "(dangerouslyDisableSandbox has no effect: commands stay in the sandbox "
+                         "unless the person switches it off)\n");
+    }
     return err_is(e, ERR_TOOL_FAILED) || err_is(e, ERR_SANDBOX) ? leave_cwd(c->session, e) : e;
 }
 
@@ -280,6 +289,7 @@ static const char schema[] =
     "run_in_background.\"},"
     "\"description\":{\"type\":\"string\","
     "\"description\":\"What the command does, in five to ten words, for the person.\"},"
+    "\"dangerouslyDisableSandbox\":{},"
     "\"run_in_background\":{\"type\":\"boolean\","
     "\"description\":\"Return at once with an id; the command continues in the background.\"}},"
     "\"required\":[\"command\"],\"additionalProperties\":false}";
@@ -288,7 +298,10 @@ struct tool tool_bash = {
     .name = "Bash",
     .description = description,
     .schema = schema,
-    .aliases = "cmd=command timeoutMs=timeout timeout_ms=timeout runInBackground=run_in_background",
+    .aliases = "cmd=command timeoutMs=timeout timeout_ms=timeout runInBackground=run_in_background "
+               "cwd=workdir directory=workdir dir_path=workdir",
+    .adapt = shell_adapt_arguments,
+    .hidden = "dangerouslyDisableSandbox",
     .risk = RISK_EXECUTE,
     .needs = NEEDS_LAUNCHER,
     .permission_arg = "command",

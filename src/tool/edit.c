@@ -25,7 +25,8 @@ struct tool tool_edit = {
               "old_string, new_string and replace_all.\","
               "\"items\":" EDIT_ITEM_SCHEMA "}},"
               "\"required\":[\"file_path\"]}",
-    .aliases = "filePath=file_path path=file_path file=file_path oldString=old_string "
+    .aliases = "filePath=file_path absolute_path=file_path path=file_path file=file_path "
+               "oldString=old_string "
                "newString=new_string old_str=old_string new_str=new_string oldStr=old_string "
                "newStr=new_string old_text=old_string new_text=new_string oldText=old_string "
                "newText=new_string replaceAll=replace_all",

@@ -163,12 +163,15 @@ struct tool tool_grep = {
         "\"Maximum number of lines to print; 0 prints all, up to 1 MiB. Default: 250.\"},"
         "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":"
         "\"Number of lines to skip first, to continue an earlier search. Default: 0.\"},"
+        "\"-o\":{\"type\":\"boolean\"},"
         "\"hidden\":{\"type\":\"boolean\",\"description\":"
         "\"Search files whose names begin with a dot. Default: true.\"}},"
         "\"required\":[\"pattern\"]}",
     .aliases = "outputMode=output_mode headLimit=head_limit ignoreCase=-i context=-C "
                "fixedStrings=fixed_strings file_path=path filePath=path dir=path directory=path "
+               "dir_path=path "
                "include=glob query=pattern regex=pattern",
+    .hidden = "-o",
     .risk = RISK_INSPECT,
     .starts_early = true,
     .permission_arg = "path",

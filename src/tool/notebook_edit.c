@@ -110,7 +110,8 @@ struct tool tool_notebook_edit = {
               "\"description\":\"What to do. Default: replace.\"}},"
               "\"required\":[\"notebook_path\"]}",
     .aliases = "notebookPath=notebook_path file_path=notebook_path filePath=notebook_path "
-               "path=notebook_path cellId=cell_id cell_index=cell_number index=cell_number "
+               "absolute_path=notebook_path path=notebook_path cellId=cell_id "
+               "cell_index=cell_number index=cell_number "
                "newSource=new_source source=new_source cellType=cell_type editMode=edit_mode",
     .risk = RISK_MODIFY,
     .permission_arg = "notebook_path",

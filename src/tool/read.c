@@ -380,7 +380,7 @@ struct tool tool_read = {
         "\"pages\":{\"type\":\"string\",\"pattern\":\"^[0-9]+(-[0-9]+)?$\",\"description\":"
         "\"For a PDF: the pages you need, such as 3 or 1-5.\"}},"
         "\"required\":[\"file_path\"]}",
-    .aliases = "filePath=file_path path=file_path file=file_path",
+    .aliases = "filePath=file_path absolute_path=file_path path=file_path file=file_path",
     .risk = RISK_INSPECT,
     .starts_early = true,
     .permission_arg = "file_path",

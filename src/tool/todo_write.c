@@ -86,6 +86,22 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     return NULL;
 }
 
+/* Other agents' words for the same states. */
+static const struct {
+    const char *word, *status;
+} words[] = {
+    {"done", "completed"},         {"complete", "completed"}, {"in-progress", "in_progress"},
+    {"inProgress", "in_progress"}, {"todo", "pending"},       {"not_started", "pending"},
+};
+
+static void adapt(struct json *args, struct arena *a)
+{
+    json_each (item, json_get(args, "todos"))
+        for (size_t i = 0; i < ARRAY_LEN(words); i++)
+            if (json_is(item, JSON_OBJECT) && str_is(json_get_text(item, "status"), words[i].word))
+                json_set_str(a, item, "status", str_of(words[i].status));
+}
+
 static const char description[] =
     "Records your list of steps for this session; the person sees it, too. Use it for tasks with "
     "three or more steps and when the person asks for several things at once, not for a single "
@@ -111,7 +127,8 @@ struct tool tool_todo_write = {
     .name = "TodoWrite",
     .description = description,
     .schema = schema,
-    .aliases = "active_form=activeForm",
+    .aliases = "active_form=activeForm id= priority=",
+    .adapt = adapt,
     .risk = RISK_INSPECT,
     .is_barrier = true,
     .max_chars = TOOL_CODING_MAX_CHARS,

@@ -188,8 +188,9 @@ struct tool tool_write = {
               "\"content\":{\"type\":\"string\",\"description\":"
               "\"The complete content of the file.\"}},"
               "\"required\":[\"file_path\",\"content\"]}",
-    .aliases = "filePath=file_path path=file_path file=file_path contents=content "
-               "file_text=content fileText=content",
+    .aliases =
+        "filePath=file_path absolute_path=file_path path=file_path file=file_path contents=content "
+        "file_text=content fileText=content",
     .risk = RISK_MODIFY,
     .permission_arg = "file_path",
     .is_barrier = true,

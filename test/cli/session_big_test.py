@@ -127,7 +127,8 @@ class Runs(Big):
         """Of an answer that is longer than it, but fits into the window."""
         store = f"sqlite:{self.dir}/{n}.db"
         self.record_pieces(n=1, text="hello " * 70_000)
-        (self.dir / "1.db").rename(self.dir / f"{n}.db")
+        for path in (self.dir / "1.db", self.dir / "1.db-wal"):
+            path.rename(str(path).replace("1.db", f"{n}.db"))
         answer = self.answer_in_pieces("t", n)
         self.assert_fine(self.keel("session", "compact", self.last(n), "--store", store,
                                    env=ANTHROPIC.environment(self.provider(lambda _: answer))))

@@ -183,7 +183,12 @@ class Looking(LookTest):
             with self.subTest(line):
                 self.assertNotIn(SECRET, result)
                 self.assertNotIn("Permission denied.", result)
-        self.assertIn("name the path itself", results[0])
+        self.assertIn("names the path itself", results[0])
+
+    def test_a_missing_file_of_the_workspace_is_no_matter_of_the_sandbox(self):
+        for result in self.run_lines("cat missing.txt", "ls nodir"):
+            self.assertIn("No such file", result)
+            self.assertNotIn("only looks", result)
 
     def make_public_place(self):
         """A directory of /opt with files that only root and the person's group may read."""

@@ -30,6 +30,80 @@ PLAIN = ("repo() { mkdir -p $1/.git/objects $1/.git/refs $1/.git/hooks; "
          "printf '[core]\\n\\trepositoryformatversion = 0\\n' >$1/.git/config; }; ")
 
 
+# What a command can do to keep a way to a file, whatever is mounted over its name later.
+HOLD = """
+import array, ctypes, mmap, os, signal, socket, sys, threading
+way, path = sys.argv[1:]
+libc = ctypes.CDLL(None)
+
+def name(flags=0):
+    return os.open(path, os.O_PATH | flags)
+
+def hold():
+    if way == "a descriptor for writing":
+        return os.open(path, os.O_WRONLY)
+    if way == "a descriptor for reading":
+        return os.open(path, os.O_RDONLY)
+    if way == "a descriptor that only names it":
+        return name()
+    if way == "one that waits in a socket":
+        pair = socket.socketpair()
+        socket.send_fds(pair[0], [b"x"], [name()])
+        return pair
+    if way == "one in a socket that waits in a socket":
+        inner, outer = socket.socketpair(), socket.socketpair()
+        socket.send_fds(inner[0], [b"x"], [name()])
+        socket.send_fds(outer[0], [b"x"], [inner[1].fileno()])
+        inner[1].close()
+        return inner, outer
+    if way == "a mapping":
+        with open(path, "r+") as file:
+            return mmap.mmap(file.fileno(), 0)
+    if way == "a second name":
+        return os.link(path, path + "2")
+    if way == "its directory":
+        return os.chdir(path)
+    if way == "a file in it":
+        return os.open(path + "/file", os.O_PATH)
+    raise ValueError(way)
+
+if way.startswith("thread: "):
+    way, ready = way[len("thread: "):], threading.Event()
+    def run():
+        assert libc.unshare(0x400) == 0  # CLONE_FILES
+        held = hold()
+        ready.set()
+        signal.pause()
+    threading.Thread(target=run, daemon=True).start()
+    ready.wait()
+elif way.startswith("vfork: "):
+    way = way[len("vfork: "):]
+    held = hold()
+    if libc.syscall({"x86_64": 56, "aarch64": 220}[os.uname().machine], 0x4000 | 17, 0, 0, 0, 0) == 0:
+        print(flush=True)
+        signal.pause()
+elif way.startswith("orphan: "):
+    way = way[len("orphan: "):]
+    if os.fork() == 0:
+        os.setsid()
+        held = hold()
+        print(flush=True)
+        signal.pause()
+    signal.pause()
+elif way.startswith("restless: "):
+    way, me = way[len("restless: "):], os.getpid()
+    held, other = hold(), os.fork()
+    if other:
+        print(flush=True)
+    while True:
+        os.kill(other or me, signal.SIGCONT)
+else:
+    held = hold()
+print(flush=True)
+signal.pause()
+"""
+
+
 class Bell(Pipe):
     """A pipe that commands write to one after the other: it has no end in between."""
 
@@ -531,6 +605,11 @@ class Replaced(PlantedTest):
                                   stdin=subprocess.PIPE)
         self.assertEqual(self.process.stdout.readline(), b"\n")
 
+    def start_python(self, script, *arguments, **streams):
+        """The one that commands see."""
+        return self.start("sandbox", "--", "sh", "-c", 'exec python3 -c "$@"', "-", script, *arguments,
+                          **streams)
+
     def go_on(self):
         out, err = self.process.communicate(b"\n")
         return out.decode(), err.decode()
@@ -589,12 +668,15 @@ class ProtectedFileReplaced(Replaced):
 
 
 class WhatCannotBeProtectedAgain(Replaced):
-    def is_ended(self, how, script="exec sleep 1000"):
-        self.begin(script)
+    def is_ended(self, how, script="echo; exec sleep 1000"):
+        """When it has said something."""
+        self.process = self.start("sandbox", "--", "sh", "-c", script)
+        self.assertEqual(self.process.stdout.readline(), b"\n")
         self.as_person(how)
-        out, err = self.process.communicate()
+        _, err = self.process.communicate()
         self.assertNotEqual(self.process.returncode, 0)
         self.assertIn(b"another program replaced something that is protected", err)
+        self.result = err
 
     def test_a_directory(self):
         """A process may have it open already, and would work below the mount."""
@@ -606,16 +688,74 @@ class WhatCannotBeProtectedAgain(Replaced):
     def test_a_link(self):
         self.is_ended("cp .git/config c && ln -sf ../c .git/config")
 
-    def test_a_file_that_the_command_has_a_way_to(self):
-        for way in ("exec 3>>new", "exec 3<new", "ln new other"):
+    def holds(self, *ways, make, then):
+        """A command that keeps a way to the new one is dead before it can use it."""
+        for way in ways:
             with self.subTest(way):
-                shutil.copy(self.project / ".git/config", self.project / "new")
-                self.process = self.start("sandbox", "--", "sh", "-c",
-                                          f"{way}; echo; exec sleep 1000")
-                self.process.stdout.readline()
-                self.as_person("mv new .git/config")
+                make()
+                self.process = self.start_python(HOLD, way, "new")
+                self.assertEqual(self.process.stdout.readline(), b"\n",
+                                 self.process.stderr.read() if self.process.poll() else "")
+                self.as_person(then)
                 _, err = self.process.communicate()
+                self.assertEqual(self.process.returncode, 128 + signal.SIGKILL, err)
                 self.assertIn(b"another program replaced something that is protected", err)
+
+    def make_file(self):
+        (self.project / "new2").unlink(missing_ok=True)
+        shutil.copy(self.project / ".git/config", self.project / "new")
+
+    def test_a_file_that_the_command_has_a_way_to(self):
+        named = "a descriptor that only names it"
+        self.holds("a descriptor for writing", "a descriptor for reading", named,
+                   "one that waits in a socket", "one in a socket that waits in a socket",
+                   "a mapping", "a second name", f"thread: {named}", f"vfork: {named}",
+                   f"orphan: {named}", f"restless: {named}",
+                   make=self.make_file, then="mv new .git/config")
+
+    def test_a_hidden_directory_that_the_command_has_a_way_to(self):
+        def make():
+            shutil.rmtree(self.project / "keys", ignore_errors=True)
+            for name in ("keys", "new"):
+                (self.project / name).mkdir()
+                (self.project / name / "file").write_text("secret\n")
+
+        self.user_settings({"permissions": {"deny": ["Read(keys)"]}})
+        self.holds("a descriptor for reading", "a descriptor that only names it", "its directory",
+                   "a file in it", "orphan: a file in it", make=make,
+                   then="mv keys old; mv new keys; rm -r old")
+
+    def test_contents_that_a_command_wrote_before(self):
+        """It has let go of the file, but git would run what is in it."""
+        before = (self.project / ".git/config").read_text()
+        self.make_file()
+        self.is_ended("mv new .git/config",
+                      self.evil_config(".").replace("./.git/config", "new") + "echo; sleep 1000")
+        self.assertEqual((self.project / ".git/config").read_text(), before)
+        self.assert_harmless(".")
+
+    def test_contents_that_it_writes_as_soon_as_it_can(self):
+        """It has the file open before, and closes it soon enough to be taken for an editor."""
+        before = (self.project / ".git/config").read_text()
+        for take_all in (False, True):
+            with self.subTest(take_all):
+                self.make_file()
+                self.is_ended("mv new .git/config", f"""exec python3 -c '
+import ctypes, os, time
+if {take_all}:
+    while ctypes.CDLL(None).inotify_init1(0) >= 0:
+        pass
+fd = os.open("new", os.O_WRONLY | os.O_APPEND)
+inode = os.fstat(fd).st_ino
+print(flush=True)
+while os.stat(".git/config").st_ino != inode:
+    pass
+os.write(fd, b"[core]\\n\\tfsmonitor = touch {self.evil}\\n")
+os.close(fd)
+time.sleep(1000)'
+""")
+                self.assertEqual((self.project / ".git/config").read_text(), before)
+                self.assert_harmless(".")
 
     def test_a_model_is_told(self):
         pipe = Bell(self.project / "pipe")
@@ -630,6 +770,52 @@ class WhatCannotBeProtectedAgain(Replaced):
                       str(provider.requests[-1].body))
 
 
+class TheTreeStandsStill(Replaced):
+    """While a place is covered; those who see it do not notice."""
+
+    def test_and_those_that_were_stopped_before_stay_so(self):
+        state = "sed 's/.*) //; s/ .*//' /proc/$1/stat"
+        self.begin(f"state() {{ {state}; }}; sleep 1000 & running=$!; sleep 1000 & stopped=$!; "
+                   "kill -STOP $stopped; while [ $(state $stopped) != T ]; do :; done; echo; "
+                   "read -r _; while [ -w .git/config ]; do :; done; "
+                   "while [ $(state $running) = T ]; do :; done; "
+                   "echo $(state $running) $(state $stopped); kill -KILL $running $stopped")
+        self.process.stdin.write(b"\n")
+        self.process.stdin.flush()
+        self.assertEqual(self.process.stdout.readline(), b"\n")
+        self.as_person("git config user.name Person")
+        out, err = self.go_on()
+        self.assertRegex(out, "^[RS] T\n$", err)
+
+    def test_and_a_process_that_waits_for_a_vfork_runs_on(self):
+        """It cannot be stopped while it waits, and makes nothing of its own."""
+        self.process = self.start_python("""
+import ctypes, os, sys
+libc = ctypes.CDLL(None)
+call = {"x86_64": 56, "aarch64": 220}[os.uname().machine]
+if libc.syscall(call, 0x4000 | 17, 0, 0, 0, 0) == 0:
+    print(flush=True)
+    sys.stdin.readline()
+    os._exit(0)
+print("runs on")
+""", stdin=subprocess.PIPE)
+        self.process.stdout.readline()
+        self.as_person("git config user.name Person")
+        out, err = self.go_on()
+        self.assertEqual((out, self.process.returncode), ("runs on\n", 0), err)
+
+    def test_and_an_editor_that_keeps_the_file_open_does_no_harm(self):
+        """It is the person's, outside of the sandbox."""
+        self.begin(self.when("[ -w .git/config ]", "echo evil >>.git/config; echo runs on"))
+        shutil.copy(self.project / ".git/config", self.project / "new")
+        self.hand_over()
+        with open(self.project / "new", "a"):
+            self.as_person("mv new .git/config")
+            out, err = self.go_on()
+        self.assertEqual(out, "runs on\n", err)
+        self.assertNotIn("evil", (self.project / ".git/config").read_text())
+
+
 class HiddenFileReplaced(Replaced):
     def test_stays_hidden(self):
         (self.project / "key").write_text("old\n")
@@ -638,6 +824,77 @@ class HiddenFileReplaced(Replaced):
         self.as_person("echo secret >new && mv new key")
         out, err = self.go_on()
         self.assertEqual(out, "runs on\n", err)
+
+
+class FirstLogin(Replaced):
+    """The person puts credentials where there were none, while a command runs."""
+
+    LOGIN = ("mkdir -p ~/.aws ~/.config/gh && echo secret >~/.aws/credentials && "
+             "echo secret >~/n && mv ~/n ~/.netrc && echo secret >~/.config/gh/hosts.yml")
+    READ = "cat ~/.aws/credentials ~/.netrc ~/.config/gh/hosts.yml; "
+
+    def setUp(self):
+        super().setUp()
+        for name in (".aws", ".netrc", ".config"):
+            self.assertFalse((self.home / name).exists())
+
+    def test_is_not_seen_by_a_command_that_runs(self):
+        for has_config in (False, True):
+            with self.subTest(has_config):
+                if has_config:
+                    self.as_person("rm -rf ~/.aws ~/.netrc ~/.config; mkdir -p ~/.config/other")
+                self.begin(self.READ + "echo runs on")
+                self.as_person(self.LOGIN)
+                out, err = self.go_on()
+                self.assertEqual((out, self.process.returncode), ("runs on\n", 0), err)
+
+    def test_nor_by_one_that_waits_for_it(self):
+        """It opens the directory as soon as that is there, and looks into it later."""
+        self.process = self.start_python("""
+import os, sys
+home = os.path.expanduser("~/")
+print(flush=True)
+while True:
+    try:
+        fd = os.open(home + ".aws", os.O_PATH | os.O_DIRECTORY)
+        break
+    except OSError:
+        pass
+sys.stdin.readline()
+for path, at in (("credentials", fd), (home + ".netrc", None)):
+    try:
+        print(open(os.open(path, os.O_RDONLY, dir_fd=at)).read())
+    except OSError as e:
+        print(e.strerror)
+""", stdin=subprocess.PIPE)
+        self.process.stdout.readline()
+        self.as_person(self.LOGIN)
+        out, err = self.go_on()
+        self.assertNotIn("secret", out, err)
+
+    def test_nor_by_the_next_one(self):
+        self.as_person(self.LOGIN)
+        self.begin(self.READ + "echo runs on")
+        self.assertEqual(self.go_on()[0], "runs on\n")
+
+    def test_and_other_new_files_are_seen_by_the_next_one(self):
+        def give(_request):
+            self.as_person("echo note >~/note; mkdir ~/notes; echo more >~/notes/note")
+            return answer
+        answer = self.encode(ANTHROPIC, self.bash("cat ~/note ~/notes/note ~/old"))
+        (self.home / "old").write_text("old\n")
+        provider = self.play(ANTHROPIC, self.bash("cat ~/old"), give, Turn("Done."))
+        self.result = self.run_agent(ANTHROPIC, provider, "go")
+        self.assertIn("note\\nmore\\nold\\n", provider.requests[-1].body.decode())
+
+    def test_keels_own_home_is_hidden_from_the_first_command(self):
+        keel_home = self.home / ".keel-first"
+        self.hand_over()
+        process = self.start("sandbox", "--", "find", str(keel_home), "-type", "f",
+                             env={"KEEL_HOME": str(keel_home)})
+        out, err = process.communicate()
+        self.assertEqual(out, b"", err)
+        self.assertTrue(keel_home.exists())
 
 
 def ways(*cases, only_mounts=False):
@@ -658,8 +915,9 @@ def ways(*cases, only_mounts=False):
 
 
 for way in (*ways(InTheBackground, WorkspaceInAnAddedDirectory, KeelDies, SeveralKeels,
-                  HiddenFileReplaced),
-            *ways(ProtectedFileReplaced, WhatCannotBeProtectedAgain, only_mounts=True)):
+                  HiddenFileReplaced, FirstLogin),
+            *ways(ProtectedFileReplaced, WhatCannotBeProtectedAgain, TheTreeStandsStill,
+                  only_mounts=True)):
     globals()[way.__name__] = way
 del way
 

@@ -3,16 +3,40 @@
 
 #include "base/utf8.h"
 
-/* The ASCII character that a model may write for this one, or 0. */
+/* Ranges of characters for which a model may write an ASCII one. */
+static const struct {
+    uint32_t first, last;
+    char plain;
+} kinds[] = {
+    {'\'', '\'', '\''},     {'"', '"', '"'},        {'-', '-', '-'},
+    {0x2018, 0x201B, '\''}, {0x2032, 0x2032, '\''}, {0x201C, 0x201F, '"'},
+    {0x2033, 0x2033, '"'},  {0x2010, 0x2015, '-'},  {0x2212, 0x2212, '-'},
+};
+
+/* That character, or 0. */
 static char plain_form(uint32_t c)
 {
-    if ((c >= 0x2018 && c <= 0x201B) || c == 0x2032)
-        return '\'';
-    if ((c >= 0x201C && c <= 0x201F) || c == 0x2033)
-        return '"';
-    if ((c >= 0x2010 && c <= 0x2015) || c == 0x2212)
-        return '-';
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (c >= kinds[i].first && c <= kinds[i].last)
+            return kinds[i].plain;
     return 0;
+}
+
+uint32_t fold_kinds(struct str s)
+{
+    uint32_t set = 0, c;
+
+    for (unsigned n; s.n; s = str_skip(s, n ? n : 1)) {
+        unsigned bit = 0;
+
+        n = utf8_decode(s, &c);
+        for (size_t i = 0; n && i < ARRAY_LEN(kinds); i++) {
+            if (c >= kinds[i].first && c <= kinds[i].last)
+                set |= UINT32_C(1) << (bit + (c - kinds[i].first));
+            bit += kinds[i].last - kinds[i].first + 1;
+        }
+    }
+    return set;
 }
 
 /* Bytes of the line end at the start of s, or 0. */

@@ -35,6 +35,9 @@ void fold_add(struct strbuf *out, struct str text, enum fold_level level, bool i
 /* As many bytes as fold_add() appends, or more. */
 size_t fold_max_bytes(struct str text);
 
+/* The kinds of quotes and dashes in s, plain ones too, as a set: a bit for each. */
+uint32_t fold_kinds(struct str s);
+
 /* Bytes of the tabs and spaces that s begins with. */
 size_t fold_blanks(struct str s);
 

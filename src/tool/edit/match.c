@@ -36,7 +36,8 @@ static struct err *not_found(struct str text, const struct edit *edit)
     return err_hint(e, "read the file again and copy the text exactly");
 }
 
-static struct err *unclear_indent(struct str text, struct edit_match match)
+static struct err *unclear(enum edit_doubt doubt, struct str text, const struct edit *edit,
+                           struct edit_match match)
 {
     AUTO(strbuf) struct strbuf lines = {0};
     struct nearest nearest = {
@@ -45,6 +46,14 @@ static struct err *unclear_indent(struct str text, struct edit_match match)
 
     nearest.n_lines = MIN(nearest.n_lines, (size_t)NEAREST_MAX_LINES);
     nearest_add(&lines, text, &nearest);
+    if (doubt == EDIT_DOUBT_QUOTES) {
+        nearest_add_difference(&lines, text, edit->old_text, &nearest);
+        return err_hint(err_new(ERR_TOOL_FAILED,
+                                "old_string is in the file only with other quotes or dashes, and "
+                                "which kind new_string means is ambiguous; from line %zu:%s",
+                                nearest.first_line, strbuf_cstr(&lines)),
+                        "pass old_string and new_string with the quotes and dashes of the file");
+    }
     return err_hint(err_new(ERR_TOOL_FAILED,
                             "old_string is in the file only with other indentation, and how to "
                             "indent new_string is ambiguous; from line %zu:%s",
@@ -70,7 +79,7 @@ static struct err *ambiguous(const struct edit_places *places, enum fold_level l
         return err_hint(
             err_new(ERR_TOOL_FAILED,
                     "old_string is not in the file exactly; ignoring indentation, trailing blanks "
-                    "and the kind of quotes it occurs %s",
+                    "and the kind of quotes and dashes it occurs %s",
                     strbuf_cstr(&where)),
             "read these lines and pass old_string exactly as it is in the place you mean");
     return err_hint(
@@ -143,6 +152,7 @@ static struct err *rewrite(struct str text, const struct edit *edit, enum fold_l
     AUTO(edit_finder) struct edit_finder finder = {0};
     AUTO(edit_rewriter) struct edit_rewriter rewriter = {0};
     struct edit_match match;
+    enum edit_doubt doubt;
     size_t done = 0;
 
     edit_finder_init(&finder, text, edit->old_text, level);
@@ -150,8 +160,9 @@ static struct err *rewrite(struct str text, const struct edit *edit, enum fold_l
     while (!strbuf_is_over(out) && edit_finder_next(&finder, &match)) {
         match = edit_rewriter_widen(&rewriter, match);
         strbuf_add(out, str_slice(text, done, match.from - done));
-        if (!edit_rewriter_add(&rewriter, out, match))
-            return unclear_indent(text, match);
+        doubt = edit_rewriter_add(&rewriter, out, match);
+        if (doubt)
+            return unclear(doubt, text, edit, match);
         done = match.to;
         ++*n_replaced;
     }
@@ -171,8 +182,8 @@ static struct err *apply(struct str text, const struct edit *edit, struct strbuf
     TRY(strbuf_check(out, "the edited text"));
     if (str_eq(text, strbuf_str(out)))
         return err_hint(err_new(ERR_TOOL_FAILED,
-                                "the edit changes nothing: ignoring indentation and quotes, "
-                                "new_string is what the file already has"),
+                                "the edit changes nothing: ignoring indentation, quotes and "
+                                "dashes, new_string is what the file already has"),
                         "read the file again");
     return NULL;
 }

@@ -74,8 +74,8 @@ static bool is_combining(uint32_t c)
     return c >= 0x300 && c < 0x370;
 }
 
-/* What is left of a line without blanks, characters beyond ASCII, and letters with an accent in
- * either form of writing. */
+/* What is left of a line without blanks, quotes and dashes, characters beyond ASCII, and letters
+ * with an accent in either form of writing. */
 static struct str skeleton_of(struct str line, struct strbuf *out)
 {
     strbuf_clear(out);
@@ -85,7 +85,7 @@ static struct str skeleton_of(struct str line, struct strbuf *out)
 
         if (n && is_combining(c) && out->n)
             strbuf_cut(out, out->n - 1);
-        else if (n == 1 && c > ' ')
+        else if (n == 1 && c > ' ' && c != '\'' && c != '"' && c != '-')
             strbuf_add_char(out, (char)c);
         line = str_skip(line, n ? n : 1);
     }

@@ -23,6 +23,15 @@ static struct str *split_parts(struct str s, size_t *ret_n_newlines)
     return parts;
 }
 
+static struct str *bodies_of(const struct str *parts, size_t n)
+{
+    struct str *bodies = mem_alloc(n * sizeof *bodies);
+
+    for (size_t i = 0; i < n; i++)
+        bodies[i] = align_body(parts[i]);
+    return bodies;
+}
+
 /* How the old and the new text agree, the same for all matches. */
 static void plan(struct edit_rewriter *r)
 {
@@ -39,6 +48,18 @@ static void plan(struct edit_rewriter *r)
         r->n_tail++;
     r->n_old = n_old + 1;
     r->n_new = n_new + 1;
+    r->old_bodies = bodies_of(r->old_parts, r->n_old);
+    r->new_bodies = bodies_of(r->new_parts, r->n_new);
+    r->origins = mem_alloc(r->n_new * sizeof *r->origins);
+    align_lines(&(struct line_range){.old_lines = r->old_parts,
+                                     .new_lines = r->new_parts,
+                                     .old_bodies = r->old_bodies,
+                                     .new_bodies = r->new_bodies,
+                                     .old_from = r->n_head,
+                                     .old_to = r->n_old - r->n_tail,
+                                     .new_from = r->n_head,
+                                     .new_to = r->n_new - r->n_tail},
+                r->origins);
 }
 
 void edit_rewriter_init(struct edit_rewriter *r, struct str text, struct str old_text,
@@ -54,7 +75,11 @@ void edit_rewriter_done(struct edit_rewriter *r)
 {
     mem_free(r->old_parts);
     mem_free(r->new_parts);
-    r->old_parts = r->new_parts = NULL;
+    mem_free(r->old_bodies);
+    mem_free(r->new_bodies);
+    mem_free(r->origins);
+    r->old_parts = r->new_parts = r->old_bodies = r->new_bodies = NULL;
+    r->origins = NULL;
 }
 
 /* --- line ends --- */
@@ -241,69 +266,104 @@ static bool add_indent(const struct indents *x, struct strbuf *out, struct str g
 
 /* --- writing --- */
 
-#define MAX_LOOKAHEAD 256 /* lines of the old text, for one of the new text */
-
 static struct str without_newline(struct str s)
 {
     s.n -= str_ends(s, S("\r\n")) ? 2 : str_ends(s, S("\n"));
     return s;
 }
 
-/* The next line of the old text, from *at on, that the new text has unchanged; n_old: none. */
-static size_t find_unchanged(const struct edit_rewriter *r, size_t new_line, size_t *at)
+/* The kinds of quotes and dashes that the file has otherwise in the lines of a gap. */
+static uint32_t forgiven_in(const struct edit_rewriter *r, const struct str *lines,
+                            const struct line_origin *gap)
 {
-    size_t end = MIN(r->n_old - r->n_tail, *at + MAX_LOOKAHEAD);
+    uint32_t kinds = 0;
 
-    if (str_trim(r->new_parts[new_line]).n == 0)
-        return r->n_old;
-    for (size_t i = *at; i < end; i++) {
-        if (str_eq(r->old_parts[i], r->new_parts[new_line])) {
-            *at = i + 1;
-            return i;
-        }
-    }
-    return r->n_old;
+    for (size_t i = gap->gap_from; i < gap->gap_to; i++)
+        kinds |= align_forgiven(r->old_bodies[i], align_body(without_newline(lines[i])));
+    return kinds;
 }
 
-static bool add_changed(const struct indents *x, struct strbuf *out, struct str part, bool is_first)
-{
-    struct str given;
+/* The lines of one match while they are written. */
+struct rewriting {
+    struct edit_rewriter *r;
+    struct strbuf *out;
+    const struct str *lines; /* of the file */
+    struct indents indents;
+    struct str line_end;
+    const struct line_origin *gap; /* the last one that was looked at, and what it holds */
+    uint32_t gap_kinds;
+};
 
-    if ((!is_first || x->at_line_start) && indent_of(part, &given)) {
-        if (!add_indent(x, out, given, is_first))
-            return false;
+static enum edit_doubt add_changed(struct rewriting *w, size_t i)
+{
+    const struct edit_rewriter *r = w->r;
+    const struct line_origin *origin = &r->origins[i];
+    struct str part = r->new_parts[i], given;
+
+    if (r->level < FOLD_BLANKS) {
+        strbuf_add(w->out, part);
+        return EDIT_NO_DOUBT;
+    }
+    if ((i || w->indents.at_line_start) && indent_of(part, &given)) {
+        if (!add_indent(&w->indents, w->out, given, i == 0))
+            return EDIT_DOUBT_INDENT;
         part = str_skip(part, given.n);
     }
-    strbuf_add(out, part);
-    return true;
+    if (origin->is_known) {
+        bool is_clear = align_add(w->out, r->old_bodies[origin->line], r->new_bodies[i],
+                                  align_body(without_newline(w->lines[origin->line])));
+
+        strbuf_add(w->out, str_skip(part, fold_blanks(part) + r->new_bodies[i].n));
+        return is_clear ? EDIT_NO_DOUBT : EDIT_DOUBT_QUOTES;
+    }
+    strbuf_add(w->out, part);
+    if (!w->gap || w->gap->gap_from != origin->gap_from) {
+        w->gap = origin;
+        w->gap_kinds = forgiven_in(r, w->lines, origin);
+    }
+    return w->gap_kinds & fold_kinds(part) ? EDIT_DOUBT_QUOTES : EDIT_NO_DOUBT;
+}
+
+static enum edit_doubt add_line_anew(struct rewriting *w, size_t i)
+{
+    const struct line_origin *origin = &w->r->origins[i];
+    bool has_place = origin->is_known || origin->line < origin->gap_to;
+    struct str found = has_place ? w->lines[origin->line] : S("");
+
+    if (str_ends(found, S("\n")))
+        w->line_end = str_skip(found, without_newline(found).n);
+    /* The first lines may begin within a line. */
+    if (i && origin->is_known && origin->line &&
+        str_eq(w->r->old_parts[origin->line], w->r->new_parts[i])) {
+        strbuf_add(w->out, without_newline(found));
+        return EDIT_NO_DOUBT;
+    }
+    return add_changed(w, i);
 }
 
 /* The lines between those that both texts begin and end with. */
-static bool add_middle(struct edit_rewriter *r, struct strbuf *out, size_t from,
-                       const struct str *lines)
+static enum edit_doubt add_middle(struct edit_rewriter *r, struct strbuf *out, size_t from,
+                                  const struct str *lines)
 {
     struct str line_end = find_line_end(r, from);
-    size_t old_at = MAX(r->n_head, (size_t)1);
-    struct indents x = {0};
+    struct rewriting w = {
+        .r = r, .out = out, .lines = lines, .line_end = line_end.n ? line_end : S("\n")};
+    enum edit_doubt doubt = EDIT_NO_DOUBT;
 
     if (r->level == FOLD_BLANKS)
-        learn_indents(r, lines, from, &x);
+        learn_indents(r, lines, from, &w.indents);
+    if (r->n_head)
+        w.line_end = str_skip(lines[r->n_head - 1], without_newline(lines[r->n_head - 1]).n);
     for (size_t i = r->n_head; i < r->n_new - r->n_tail; i++) {
-        size_t same = i && r->level == FOLD_BLANKS ? find_unchanged(r, i, &old_at) : r->n_old;
-        struct str end = line_end.n ? line_end : S("\n");
+        enum edit_doubt of_line = add_line_anew(&w, i);
 
-        if (same < r->n_old) {
-            strbuf_add(out, without_newline(lines[same]));
-            end = str_ends(lines[same], S("\n"))
-                      ? str_skip(lines[same], without_newline(lines[same]).n)
-                      : end;
-        } else if (!add_changed(&x, out, r->new_parts[i], i == 0)) {
-            return false;
-        }
+        if (of_line == EDIT_DOUBT_INDENT)
+            return of_line;
+        doubt = of_line ? of_line : doubt;
         if (i + 1 < r->n_new)
-            strbuf_add(out, end);
+            strbuf_add(out, w.line_end);
     }
-    return true;
+    return doubt;
 }
 
 /* The old text ends with a newline and the match, at the end of the file, does not. */
@@ -312,8 +372,8 @@ static bool lacks_newline(const struct edit_rewriter *r, struct edit_match match
     return match.to == r->text.n && str_ends(r->old_text, S("\n")) && !str_ends(r->text, S("\n"));
 }
 
-static bool add_without_newline(const struct edit_rewriter *r, struct strbuf *out,
-                                struct edit_match match)
+static enum edit_doubt add_without_newline(const struct edit_rewriter *r, struct strbuf *out,
+                                           struct edit_match match)
 {
     AUTO(edit_rewriter) struct edit_rewriter last = {0};
 
@@ -336,24 +396,25 @@ static void add_exact(struct edit_rewriter *r, struct strbuf *out, struct edit_m
         add_line(out, line, find_line_end(r, match.from));
 }
 
-bool edit_rewriter_add(struct edit_rewriter *r, struct strbuf *out, struct edit_match match)
+enum edit_doubt edit_rewriter_add(struct edit_rewriter *r, struct strbuf *out,
+                                  struct edit_match match)
 {
     AUTO_FREE struct str *lines = NULL;
+    enum edit_doubt doubt;
 
     if (r->level == FOLD_NOTHING) {
         add_exact(r, out, match);
-        return true;
+        return EDIT_NO_DOUBT;
     }
     if (r->new_text.n == 0)
-        return true;
+        return EDIT_NO_DOUBT;
     if (lacks_newline(r, match))
         return add_without_newline(r, out, match);
     lines = found_lines(r, match);
     for (size_t i = 0; i < r->n_head; i++)
         strbuf_add(out, lines[i]);
-    if (!add_middle(r, out, match.from, lines))
-        return false;
+    doubt = add_middle(r, out, match.from, lines);
     for (size_t i = r->n_old - r->n_tail; i < r->n_old; i++)
         strbuf_add(out, lines[i]);
-    return true;
+    return doubt;
 }

@@ -246,6 +246,7 @@ static struct grep_query query_of(const struct json *args)
         .mode = mode_of(json_get_text(args, "output_mode")),
         .n_before = context_of(args, "-B"),
         .n_after = context_of(args, "-A"),
+        .only_matching = json_bool(json_get(args, "-o"), false),
         .line_numbers = json_bool(json_get(args, "-n"), true),
         .head_limit = count_of(args, "head_limit", GREP_DEFAULT_HEAD),
         .offset = count_of(args, "offset", 0),

@@ -110,7 +110,7 @@ static void report(const struct edit_job *job, const struct tool_context *c, str
     tool_result_addf(r, "Edited %s: %zu place%s replaced.%s\n", f->shown, n, n == 1 ? "" : "s",
                      job->report.was_normalised
                          ? " old_string matched only after ignoring indentation, trailing blanks "
-                           "and the kind of quotes: check the diff."
+                           "and the kind of quotes and dashes: check the diff."
                          : "");
     file_change_show(f, r);
 }

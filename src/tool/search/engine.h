@@ -26,6 +26,7 @@ struct grep_query {
     bool fixed_string;
     enum grep_mode mode;
     unsigned n_before, n_after; /* context lines, GREP_CONTENT */
+    bool only_matching;         /* what matched instead of its lines, without context */
     bool line_numbers;
     size_t head_limit;       /* lines of output, of any kind; 0: all */
     size_t offset;           /* lines of output to skip first */

@@ -109,6 +109,17 @@ static bool has_room(struct grep_printer *pr)
     return !pr->is_full;
 }
 
+/* "path:12:", for the line at `start`. */
+static void add_place(struct grep_printer *pr, struct str window, size_t start, char mark)
+{
+    strbuf_add(&pr->text, strbuf_str(&pr->path));
+    strbuf_add_char(&pr->text, mark);
+    if (pr->query->line_numbers) {
+        count_lines(pr, window, start);
+        strbuf_addf(&pr->text, "%zu%c", pr->line_number, mark);
+    }
+}
+
 /* Writes the line at `next` and moves on. */
 static void add_line(struct grep_printer *pr, struct str window, char mark, struct grep_span match)
 {
@@ -118,12 +129,7 @@ static void add_line(struct grep_printer *pr, struct str window, char mark, stru
     pr->next = end + 1;
     if (!has_room(pr))
         return;
-    strbuf_add(&pr->text, strbuf_str(&pr->path));
-    strbuf_add_char(&pr->text, mark);
-    if (pr->query->line_numbers) {
-        count_lines(pr, window, start);
-        strbuf_addf(&pr->text, "%zu%c", pr->line_number, mark);
-    }
+    add_place(pr, window, start, mark);
     if (str_ends(line, S("\r")))
         line.n--;
     if (line.n <= pr->max_line_bytes) {
@@ -165,11 +171,33 @@ static size_t find_before(const struct grep_printer *pr, struct str window, size
     return MAX(start, pr->next);
 }
 
+/* What matched, a line of it at a time. */
+static void add_match(struct grep_printer *pr, struct str window, struct grep_span match)
+{
+    while (match.start < match.end && has_room(pr)) {
+        size_t end = MIN(line_end(window, match.start), match.end);
+        struct str part = str_slice(window, match.start, end - match.start);
+
+        add_place(pr, window, match.start, ':');
+        if (str_ends(part, S("\r")))
+            part.n--;
+        add_cut_line(pr, part, no_match);
+        strbuf_add_char(&pr->text, '\n');
+        pr->n_lines++;
+        match.start = end + 1;
+    }
+}
+
 void grep_printer_match(struct grep_printer *pr, struct str window, struct grep_span lines,
                         struct grep_span match)
 {
     size_t start = MAX(lines.start, pr->next), before;
 
+    if (pr->query->only_matching) {
+        add_match(pr, window, match);
+        pr->next = start;
+        return;
+    }
     if (pr->is_full || lines.end < start)
         return;
     add_after(pr, window, start);

@@ -149,13 +149,13 @@ static void move_lines(struct grep_span *lines, struct str text, struct grep_spa
     }
 }
 
-/* Where to look on: behind the line, or in a multiline search behind the match. */
+/* Where to look on: behind the line, or behind the match if a line may have several that count. */
 static size_t next_start(const struct grep_search *s, struct str text, struct grep_span match,
                          struct grep_span lines)
 {
     size_t next = MAX(match.end, match.start + 1);
 
-    if (!s->query->multiline)
+    if (!s->query->multiline && !s->query->only_matching)
         return lines.end + 1;
     while (next < text.n && (text.p[next] & 0xC0) == 0x80) /* not inside a character */
         next++;

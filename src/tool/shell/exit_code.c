@@ -69,7 +69,8 @@ const char *exit_code_meaning(struct str command, int exit_code, bool has_output
 
     if (exit_code != 1)
         return NULL;
-    command = str_trim(command);
+    while (str_ends(command = str_trim(command), S(")")))
+        command.n--;
     start = last_start(command, &is_conditional);
     if (is_conditional && has_output) /* a command before it may be the one that failed */
         return NULL;

@@ -329,7 +329,7 @@ static struct tool lister = {
               "\"additionalProperties\":false,\"required\":[\"active\"],"
               "\"properties\":{\"active\":{\"type\":\"boolean\"}}}}},"
               "\"required\":[\"n\"]}",
-    .aliases = "isActive=active count=n",
+    .aliases = "isActive=active count=n priority=",
     .run = run_nothing,
 };
 
@@ -389,6 +389,58 @@ TEST(other_spellings_are_known_inside_of_lists)
     assert_listed("{\"n\":1,\"items\":[{\"active\":true,\"isActive\":false}]}",
                   "the arguments of Lister are wrong: /items/0: has the unknown property "
                   "\"isActive\"");
+}
+
+TEST(a_member_that_means_nothing_is_dropped_inside_of_lists)
+{
+    assert_listed("{\"n\":1,\"items\":[{\"active\":true,\"priority\":\"high\"}]}",
+                  "{\"n\":1,\"items\":[{\"active\":true}]}");
+}
+
+static char *object_of(struct tool *t, const char *given_text)
+{
+    AUTO(tool_registry) struct tool_registry *r = tool_registry_new();
+    AUTO(tool_set) struct tool_set *s = NULL;
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+    struct json *given, *object;
+
+    assert_ok(json_parse(&a, str_of(given_text), 0, &given));
+    assert_ok(tool_registry_add(r, t, NULL));
+    s = tool_registry_snapshot(r);
+    object = tool_entry_object(&s->entries[0], given, &a);
+    if (object)
+        json_write(&out, object);
+    return strbuf_take(&out);
+}
+
+TEST(a_value_without_names_is_the_object_that_it_certainly_means)
+{
+    static struct tool planner = {
+        .name = "Planner",
+        .description = "plans",
+        .schema = "{\"type\":\"object\",\"properties\":{\"steps\":{\"type\":\"array\"},"
+                  "\"title\":{\"type\":\"string\"}},\"required\":[\"steps\"]}",
+        .run = run_nothing,
+    };
+    static const struct {
+        struct tool *tool;
+        const char *given, *want;
+    } cases[] = {
+        {&planner, "[1]", "{\"steps\":[1]}"},
+        {&planner, "{\"title\":1}", "{\"title\":1}"},
+        {&planner, "\"{\\\"steps\\\":[]}\"", "{\"steps\":[]}"},
+        {&planner, "\"steps\"", ""},
+        {&planner, "7", ""},
+        {&writer, "[1]", ""},
+        {&lister, "[1]", ""},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO_FREE char *got = object_of(cases[i].tool, cases[i].given);
+
+        assert_string_equal(got, cases[i].want);
+    }
 }
 
 TEST(arguments_that_are_no_object_are_refused)
@@ -622,6 +674,8 @@ RUN_TESTS(UNIT(a_snapshot_is_the_same_object_until_something_changes),
           UNIT(a_string_stays_one_where_the_schema_takes_strings),
           UNIT(null_for_what_may_be_missing_is_nothing),
           UNIT(other_spellings_are_known_inside_of_lists),
+          UNIT(a_member_that_means_nothing_is_dropped_inside_of_lists),
+          UNIT(a_value_without_names_is_the_object_that_it_certainly_means),
           UNIT(arguments_that_are_no_object_are_refused),
           UNIT(a_tool_without_other_spellings_takes_names_as_they_are),
           UNIT(a_schema_that_cannot_be_used_is_told_with_its_tool),

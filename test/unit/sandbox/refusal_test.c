@@ -2,6 +2,9 @@
 #include "test.h"
 
 #include "sandbox/refusal.h"
+#include "temp_dir.h"
+
+#include <unistd.h>
 
 static const char *const hidden[] = {"/w/.env", "/w/vault", "/home/a/.ssh"};
 
@@ -43,6 +46,17 @@ TEST(words_of_programs_lead_to_the_cause)
         {"docker ps", "dial unix /var/run/docker.sock: socket: operation not permitted",
          "no Docker daemon"},
         {"python3 s.py", "PermissionError: [Errno 1] Operation not permitted", "127.0.0.1 works"},
+        {"pip install x | tail -1", "ERROR: No matching distribution found for x", "no network"},
+        {"apt-get install x | tail -1",
+         "E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), are you root?",
+         "write only below /w"},
+        {"mount -t tmpfs x /mnt",
+         "mount: /mnt: permission denied.\n       dmesg(1) may have more information after failed "
+         "mount system call.",
+         "no mounts"},
+        {"cat /tmp/other/a", "cat: /tmp/other/a: No such file or directory", "a /tmp of their own"},
+        {"cat /tmp/keel-1/a", "cat: /tmp/keel-1/a: No such file or directory", NULL},
+        {"cat /srv/a", "cat: /srv/a: No such file or directory", NULL},
         {"make", "make: *** [all] Error 1", NULL},
         {"./x", "Connection refused", NULL},
         {"cat /root/x", "Permission denied", NULL},
@@ -71,6 +85,12 @@ TEST(a_success_is_explained_only_where_it_may_hide_a_failure)
     assert_int_equal(explain(&s, &a, e).n, 0);
     e.command = S("pip download x | tail -3");
     assert_int_not_equal(explain(&s, &a, e).n, 0);
+    e.output = S("error: could not write config file .git/config: Device or resource busy\n"
+                 "branch 'x' set up to track 'master'.\n");
+    e.command = S("git branch --set-upstream-to=master");
+    assert_int_not_equal(str_find(explain(&s, &a, e), S("--set-upstream-to")), STR_NONE);
+    e.command = S("cat log");
+    assert_int_equal(explain(&s, &a, e).n, 0);
 }
 
 TEST(what_was_explained_is_only_named_later)
@@ -130,9 +150,71 @@ TEST(without_namespaces_a_denial_may_be_the_sandboxs)
     assert_int_not_equal(str_find(explain(&s, &a, e), S("may have caused")), STR_NONE);
 }
 
+/* --- commands that only look --- */
+
+static struct str explain_look(const char *workspace, const char *output, bool *known,
+                               struct arena *a)
+{
+    static const char *const closed[] = {"/home", "/srv", "/tmp"}, *const open[] = {"/srv/open"};
+    AUTO(strbuf) struct strbuf out = {0};
+    struct sandbox s = {.policy = {.workspace = workspace,
+                                   .closed = closed,
+                                   .n_closed = ARRAY_LEN(closed),
+                                   .visible = open,
+                                   .n_visible = ARRAY_LEN(open)}};
+    struct command_ending e = {
+        .command = S("cat $x"), .output = str_of(output), .cwd = workspace, .failed = true};
+
+    sandbox_explain_look(&s, &e, known, &out);
+    return arena_str(a, strbuf_str(&out));
+}
+
+TEST(a_look_is_explained_only_where_something_was_kept_from_it)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    static const struct {
+        const char *output;
+        bool is_explained;
+    } cases[] = {
+        {"cat: missing.txt: No such file or directory", false},
+        {"ls: cannot access 'nodir': No such file or directory", false},
+        {"cat: /usr/share/none: No such file or directory", false},
+        {"cat: /srv/open/none: No such file or directory", false},
+        {"cat: locked: Permission denied", false},
+        {"cat: /home/a/notes: No such file or directory", true},
+        {"find: \xE2\x80\x98/srv/data\xE2\x80\x99: Permission denied", true},
+        {"cat: link: No such file or directory", true},
+        {"touch: x: Read-only file system", true},
+        {"/home/a/notes", false},
+    };
+
+    assert_int_equal(symlink("/srv/data", temp_path(&dir, "link")), 0);
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        bool known = false;
+
+        if ((explain_look(dir.path, cases[i].output, &known, &a).n > 0) != cases[i].is_explained)
+            fail_msg("%s", cases[i].output);
+        assert_int_equal(known, cases[i].is_explained);
+    }
+}
+
+TEST(a_look_is_explained_in_full_only_once)
+{
+    AUTO(arena) struct arena a = {0};
+    bool known = false;
+    struct str first = explain_look("/w", "cat: /srv/x: No such file or directory", &known, &a);
+    struct str second = explain_look("/w", "cat: /srv/x: No such file or directory", &known, &a);
+
+    assert_true(second.n > 0 && second.n < first.n / 2);
+    assert_int_equal(str_find(first, S("asked")), STR_NONE);
+}
+
 RUN_TESTS(UNIT(words_of_programs_lead_to_the_cause),
           UNIT(a_success_is_explained_only_where_it_may_hide_a_failure),
           UNIT(what_was_explained_is_only_named_later),
           UNIT(where_the_network_is_open_a_resolver_fails_for_its_own_reasons),
           UNIT(hidden_paths_of_the_command_line_are_named),
-          UNIT(without_namespaces_a_denial_may_be_the_sandboxs))
+          UNIT(without_namespaces_a_denial_may_be_the_sandboxs),
+          UNIT(a_look_is_explained_only_where_something_was_kept_from_it),
+          UNIT(a_look_is_explained_in_full_only_once))

@@ -6,6 +6,8 @@
 #include "store/sqlite.h"
 #include "store/sqlite_db.h"
 
+#include <sys/stat.h>
+
 static struct temp_dir dir;
 static unsigned n_stores;
 static char path[512], folder[512];
@@ -142,6 +144,42 @@ static const char *beside(const char *suffix)
     return name;
 }
 
+static uint64_t log_size(void)
+{
+    struct stat st;
+
+    assert_int_equal(stat(beside("-wal"), &st), 0);
+    return (uint64_t)st.st_size;
+}
+
+IN_TASK(a_short_log_is_left_to_the_next_process_and_a_long_one_emptied)
+{
+    make_session(1);
+    assert_true(log_size() > 0);
+    {
+        AUTO(store) struct store *s = store_sqlite_new(path);
+        AUTO(store_page) struct store_page page = {0};
+
+        assert_ok(store_read(s, ID_A, &(struct store_query){0}, &page));
+        assert_int_equal(page.n, 1);
+    }
+    assert_true(log_size() > 0); /* who only looks leaves it, too */
+    make_session(200);
+    assert_int_equal(log_size(), 0);
+}
+
+/* As it is when the last who has closed it has found a long log. */
+static void empty_log(void)
+{
+    struct sqlite_db db;
+
+    assert_ok(sqlite_db_open(&db, path));
+    assert_int_equal(
+        db.api.wal_checkpoint_v2(db.handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL),
+        SQLITE_OK);
+    sqlite_db_close(&db);
+}
+
 /* So many records are in the log, and none of them is in the database. */
 static void leave_log_of(unsigned n_records)
 {
@@ -151,6 +189,7 @@ static void leave_log_of(unsigned n_records)
     char body[32];
 
     make_session(0);
+    empty_log();
     s = store_sqlite_new(path);
     assert_ok(store_open(s, ID_A, NULL, &a, &lease));
     for (unsigned i = 1; i <= n_records; i++) {
@@ -451,6 +490,7 @@ int main(void)
         UNIT(a_file_that_is_no_database_is_told_and_left_alone),
         UNIT(a_database_that_was_cut_in_two_is_told_and_works_once_it_is_restored),
         UNIT(a_database_of_a_newer_keel_is_not_touched),
+        UNIT(a_short_log_is_left_to_the_next_process_and_a_long_one_emptied),
         UNIT(a_log_of_sqlite_that_ends_anywhere_leaves_the_records_before),
         UNIT(a_log_of_sqlite_with_changed_bytes_never_gives_a_wrong_record),
         UNIT(a_log_with_room_behind_its_end_is_read_to_its_end),

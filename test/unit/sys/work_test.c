@@ -1,6 +1,7 @@
 /* work_test.c - the pool of threads. It has one thread here, so that a second item must wait. */
 #include "sys/work.h"
 
+#include "sys/pool.h"
 #include "sys/tasks.h"
 
 #include <pthread.h>
@@ -310,6 +311,6 @@ int main(void)
         UNIT(work_beside_a_caller_without_a_loop_is_waited_for_at_its_end),
     };
 
-    setenv("UV_THREADPOOL_SIZE", "1", 1);
+    pool_set_max(1);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

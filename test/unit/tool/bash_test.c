@@ -605,14 +605,79 @@ TEST(a_shell_that_is_not_there_is_told)
 
 /* --- arguments --- */
 
-TEST(a_time_out_over_ten_minutes_is_refused)
+TEST(commands_in_the_forms_of_other_agents_are_taken)
+{
+    static const struct {
+        const char *given, *want;
+    } cases[] = {
+        {"{\"command\":[\"bash\",\"-lc\",\"make && ls\"]}", "{\"command\":\"make && ls\"}"},
+        {"{\"cmd\":[\"git\",\"log\",\"--format=%h it's\"]}",
+         "{\"command\":\"git log '--format=%h it'\\\\''s'\"}"},
+        {"{\"command\":[\"zsh\",\"-lc\",\"ls *(.)\"]}", "{\"command\":\"zsh -lc 'ls *(.)'\"}"},
+        {"{\"command\":[\"rm\",\"\"]}", "{\"command\":\"rm ''\"}"},
+        {"{\"command\":\"ls\",\"workdir\":\".\"}", "{\"command\":\"ls\"}"},
+        {"{\"command\":\"ls # all\",\"workdir\":\"a b\"}",
+         "{\"command\":\"(cd -- 'a b' || exit\\nls # all\\n)\"}"},
+        {"{\"command\":[\"ls\"],\"cwd\":\"/srv\"}",
+         "{\"command\":\"(cd -- /srv || exit\\nls\\n)\"}"},
+        {"{\"command\":\"ls\",\"timeout_ms\":900000}", "{\"command\":\"ls\",\"timeout\":600000}"},
+        /* what means nothing for certain stays, and is refused */
+        {"{\"command\":[\"ls\",1]}", "{\"command\":[\"ls\",1]}"},
+        {"{\"command\":[]}", "{\"command\":[]}"},
+        {"{\"command\":\"ls\",\"workdir\":7}", "{\"command\":\"ls\",\"workdir\":7}"},
+        {"{\"command\":\"ls\",\"timeout\":-5}", "{\"command\":\"ls\",\"timeout\":-5}"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(arena) struct arena a = {0};
+        AUTO(strbuf) struct strbuf got = {0};
+        struct json *given;
+
+        assert_ok(json_parse(&a, str_of(cases[i].given), 0, &given));
+        json_write(&got, tool_rename_arguments(&tool_bash, given, &a));
+        assert_str(strbuf_str(&got), cases[i].want);
+    }
+}
+
+TEST(a_directory_of_one_call_is_not_that_of_the_next)
+{
+    AUTO(shell_fixture) struct shell_fixture f;
+    AUTO(tool_result) struct tool_result there = {0}, none = {0}, missing = {0};
+
+    shell_fixture_init(&f);
+    put(&f.tools.dir, "sub/x.txt", "");
+    there = bash_with(&f, "ls", ",\"workdir\":\"sub\"");
+    assert_str(strbuf_str(&there.text), "x.txt\n");
+    assert_cwd(&f, "");
+    none = bash_with(&f, "grep a x.txt", ",\"workdir\":\"sub\"");
+    assert_false(none.is_error);
+    missing = bash_with(&f, "touch here", ",\"workdir\":\"absent\"");
+    assert_true(missing.is_error);
+    assert_bash(&f, "ls", "sub\n");
+}
+
+TEST(a_model_that_asks_to_leave_the_sandbox_reads_that_it_cannot)
+{
+    AUTO(shell_fixture) struct shell_fixture f;
+    AUTO(tool_result) struct tool_result r = {0}, no = {0};
+
+    shell_fixture_init(&f);
+    r = bash_with(&f, "echo hi", ",\"dangerouslyDisableSandbox\":true");
+    assert_str(strbuf_str(&r.text),
+               "hi\n(dangerouslyDisableSandbox has no effect: commands stay in "
+               "the sandbox unless the person switches it off)\n");
+    no = bash_with(&f, "echo hi", ",\"dangerouslyDisableSandbox\":false");
+    assert_str(strbuf_str(&no.text), "hi\n");
+}
+
+TEST(a_time_out_over_ten_minutes_is_ten_minutes)
 {
     AUTO(shell_fixture) struct shell_fixture f;
     AUTO(tool_result) struct tool_result r = {0};
 
     shell_fixture_init(&f);
     r = bash_with(&f, "true", ",\"timeout\":600001");
-    assert_int_equal(r.code, ERR_VALIDATION);
+    assert_false(r.is_error);
 }
 
 TEST(the_call_s_deadline_leaves_time_to_end_the_command)
@@ -681,7 +746,10 @@ RUN_TESTS(UNIT(a_command_starts_in_the_session_s_directory),
           UNIT(credentials_do_not_reach_the_command), UNIT(without_bash_there_is_sh),
           UNIT(another_shell_can_be_chosen_and_keeps_its_directory_too),
           UNIT(bash_in_posix_mode_keeps_its_directory_too), UNIT(a_shell_that_is_not_there_is_told),
-          UNIT(a_time_out_over_ten_minutes_is_refused),
+          UNIT(commands_in_the_forms_of_other_agents_are_taken),
+          UNIT(a_directory_of_one_call_is_not_that_of_the_next),
+          UNIT(a_model_that_asks_to_leave_the_sandbox_reads_that_it_cannot),
+          UNIT(a_time_out_over_ten_minutes_is_ten_minutes),
           UNIT(the_call_s_deadline_leaves_time_to_end_the_command),
           UNIT(a_nul_in_the_command_is_refused),
           UNIT(the_longest_command_runs_and_a_longer_one_is_refused))

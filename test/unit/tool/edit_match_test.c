@@ -199,6 +199,11 @@ TEST(in_a_mixed_file_the_new_text_takes_the_line_end_of_the_place)
     assert_exact("a\nb\r\nc\n", "b", "x\ny", "a\nx\r\ny\r\nc\n");
     assert_exact("a\nb\r\nc\n", "c", "x\ny", "a\nb\r\nx\ny\n");
     assert_exact("a\nb\r\nc\n", "b\nc", "b\nx\nc", "a\nb\r\nx\r\nc\n");
+    /* a line that is changed keeps its own */
+    assert_exact("a\r\nb\nc\r\n", "a\nb\nc", "a\nB\nc", "a\r\nB\nc\r\n");
+    assert_exact("a\r\nb\nc\r\n", "a\nb\nc\n", "A\nB\nC\n", "A\r\nB\nC\r\n");
+    assert_exact("a\r\nb\nc\r\n", "a\nb\nc\n", "a\nB\nx\nc\n", "a\r\nB\nx\nc\r\n");
+    assert_normalised("a  \r\nb\nc\r\n", "a\nb\nc", "a\nB\nc", "a  \r\nB\nc\r\n");
 }
 
 TEST(an_edit_that_names_the_line_ends_of_the_file_may_change_them)
@@ -363,6 +368,59 @@ TEST(quotes_and_dashes_match_their_plain_forms)
                       "it\xE2\x80\x98s \xE2\x80\x9Eso\xE2\x80\x9C \xE2\x80\x93", "no", "no yes\n");
 }
 
+#define LQ "\xE2\x80\x9C"
+#define RQ "\xE2\x80\x9D"
+#define APO "\xE2\x80\x99"
+#define EN "\xE2\x80\x93"
+#define EM "\xE2\x80\x94"
+
+TEST(a_changed_line_keeps_the_quotes_and_dashes_that_the_edit_does_not_change)
+{
+    assert_normalised("He said " LQ "Hello" RQ " " EM " then foo left.\n",
+                      "He said \"Hello\" - then foo left.", "He said \"Hello\" - then bar left.",
+                      "He said " LQ "Hello" RQ " " EM " then bar left.\n");
+    assert_normalised("Range 1" EN "2 stays\n", "Range 1-2 stays", "Range 1-2 goes",
+                      "Range 1" EN "2 goes\n");
+    assert_normalised("x = \xE2\x80\x98it" APO "s" APO "\n", "'it's'", "'it's ok'",
+                      "x = \xE2\x80\x98it" APO "s ok" APO "\n");
+    assert_normalised("s = " LQ "x" RQ ";\n", "s = \"x\";", "s = \"y\";", "s = " LQ "y" RQ ";\n");
+    /* lines of a block, each by itself */
+    assert_normalised("  a " LQ "1" RQ "\n  b " LQ "2" RQ "\n", "a \"1\"\nb \"2\"\n",
+                      "A \"1\"\nB \"2\"\n", "  A " LQ "1" RQ "\n  B " LQ "2" RQ "\n");
+    /* one that only moves, and one that others follow */
+    assert_normalised("\tsay " LQ "hi" RQ "\n\tend\n", "\tsay \"hi\"\n\tend\n",
+                      "\tif x\n\t\tsay \"hi\"\n\tend\n", "\tif x\n\t\tsay " LQ "hi" RQ "\n\tend\n");
+    assert_normalised("say " LQ "hi" RQ "\n", "say \"hi\"", "say \"hi\"\nbye",
+                      "say " LQ "hi" RQ "\nbye\n");
+}
+
+TEST(quotes_of_the_new_text_that_could_be_either_kind_are_refused)
+{
+    static const char message[] =
+        "old_string is in the file only with other quotes or dashes, and which kind new_string "
+        "means is ambiguous; from line 1:\n"
+        "     1\tf(a, \xE2\x80\x98"
+        "b" APO ");\n"
+        "line 1 differs after \"f(a, \": the file has U+2018 there, old_string U+0027 (')";
+
+    assert_refused("f(a, \xE2\x80\x98"
+                   "b" APO ");\n",
+                   edit_of("f(a, 'b');", "f('b', a);"), message);
+    assert_refused("f(a, \xE2\x80\x98"
+                   "b" APO ");\n",
+                   edit_of("f(a, 'b');", "f(a, 'b', 'c');"), message);
+    assert_refused("f(a, \xE2\x80\x98"
+                   "b" APO ");\n",
+                   edit_of("f(a, 'b');", "if (x)\nf('c');"), message);
+    /* other quotes, and those of lines that hold none in question */
+    assert_normalised("it" APO "s so\n", "it's so", "it's \"so\"", "it" APO "s \"so\"\n");
+    assert_normalised("it" APO "s\nx = 'a'\n", "it's\nx = 'a'", "it's\nx = 'b'",
+                      "it" APO "s\nx = 'b'\n");
+    /* the kind that the file has is no question */
+    assert_normalised("say " LQ "hi" RQ "\n", "say \"hi\"", "say " LQ "bye" RQ,
+                      "say " LQ "bye" RQ "\n");
+}
+
 TEST(a_blank_between_words_is_not_nothing)
 {
     assert_refused(
@@ -384,7 +442,7 @@ TEST(a_normalised_match_must_be_unique)
 {
     static const char message[] =
         "old_string is not in the file exactly; ignoring indentation, trailing blanks and the kind "
-        "of quotes it occurs 2 times, at lines 1, 3";
+        "of quotes and dashes it occurs 2 times, at lines 1, 3";
     struct edit edits[] = {edit_of("a\nb", "x"), edit_all("a\nb", "x")};
 
     for (size_t i = 0; i < ARRAY_LEN(edits); i++) {
@@ -438,7 +496,9 @@ TEST(the_rest_of_the_line_stays_when_a_match_is_within_it)
 {
     assert_normalised("f(a, \xE2\x80\x98"
                       "b\xE2\x80\x99); g( c );\n",
-                      "f(a, 'b')", "f('b', a)", "f('b', a); g( c );\n");
+                      "f(a, 'b')", "f(c, 'b')",
+                      "f(c, \xE2\x80\x98"
+                      "b\xE2\x80\x99); g( c );\n");
 }
 
 TEST(bytes_that_are_not_utf8_stay_as_they_are)
@@ -454,9 +514,10 @@ TEST(an_edit_of_nothing_or_to_the_same_is_refused)
     assert_refused("a", edit_of("", "x"), "old_string is empty");
     assert_refused("", edit_of("", "x"), "old_string is empty");
     assert_refused("a", edit_of("a", "a"), "old_string and new_string are the same");
-    assert_refused("it\xE2\x80\x99s\n", edit_of("it's", "it\xE2\x80\x99s"),
-                   "the edit changes nothing: ignoring indentation and quotes, new_string is what "
-                   "the file already has");
+    assert_refused(
+        "it\xE2\x80\x99s\n", edit_of("it's", "it\xE2\x80\x99s"),
+        "the edit changes nothing: ignoring indentation, quotes and dashes, new_string is "
+        "what the file already has");
 }
 
 TEST(a_text_that_is_not_there_is_answered_with_the_lines_most_like_it)
@@ -598,6 +659,8 @@ RUN_TESTS(UNIT(a_unique_text_is_replaced),
           UNIT(an_indentation_that_could_be_two_is_refused),
           UNIT(another_width_of_indentation_is_carried_over),
           UNIT(quotes_and_dashes_match_their_plain_forms),
+          UNIT(a_changed_line_keeps_the_quotes_and_dashes_that_the_edit_does_not_change),
+          UNIT(quotes_of_the_new_text_that_could_be_either_kind_are_refused),
           UNIT(a_blank_between_words_is_not_nothing), UNIT(a_normalised_match_must_be_unique),
           UNIT(replace_all_takes_normalised_matches_that_are_the_same),
           UNIT(blanks_quotes_and_dashes_alone_are_never_normalised),

@@ -44,7 +44,7 @@ TEST(spellings_of_other_agents_are_taken)
                  "{\"path\":\"a\",\"old_str\":\"x\",\"new_str\":\"y\",\"replace_all\":\"true\"}");
     assert_file(&f, "a", "y y\n");
     assert_works(&f, &tool_edit,
-                 "{\"path\":\"a\",\"edits\":[{\"oldText\":\"y y\",\"newText\":\"z\"}]}");
+                 "{\"absolute_path\":\"a\",\"edits\":[{\"oldText\":\"y y\",\"newText\":\"z\"}]}");
     assert_file(&f, "a", "z\n");
 }
 

@@ -69,6 +69,21 @@ TEST(content_has_line_numbers_by_default)
                 "a.c:int x;\n[1 match in 1 file]\n");
 }
 
+TEST(what_matched_is_printed_without_the_rest_of_its_line_when_asked)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a.c", "long z;\nint x1, x2;\n\nx3\r\n");
+    assert_says(&f, &tool_grep,
+                "{\"pattern\":\"x.\",\"output_mode\":\"content\",\"-o\":true,\"-A\":1}",
+                "a.c:2:x1\na.c:2:x2\na.c:4:x3\n[3 matches in 1 file]\n");
+    assert_says(&f, &tool_grep,
+                "{\"pattern\":\"x2;\\\\n\\\\nx\",\"output_mode\":\"content\",\"-o\":true,"
+                "\"multiline\":true}",
+                "a.c:2:x2;\na.c:3:\na.c:4:x\n[1 match in 1 file]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x.\",\"-o\":true}", "a.c\n");
+}
+
 TEST(counts_are_told_by_file_and_in_all)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
@@ -401,11 +416,13 @@ TEST(a_grep_only_looks)
 RUN_TESTS(UNIT(a_name_with_a_newline_is_one_path_in_every_mode),
           UNIT(a_name_that_is_not_utf8_can_be_given_back),
           UNIT(files_with_matches_are_told_newest_first_by_default),
-          UNIT(content_has_line_numbers_by_default), UNIT(counts_are_told_by_file_and_in_all),
-          UNIT(details_hold_the_numbers), UNIT(lines_around_a_match_are_printed),
-          UNIT(case_may_be_ignored), UNIT(a_match_may_span_lines_when_asked),
-          UNIT(a_pattern_may_be_plain_text), UNIT(a_wrong_pattern_is_a_failure),
-          UNIT(a_pattern_that_runs_away_is_a_failure), UNIT(globs_choose_files_and_leave_some_out),
+          UNIT(content_has_line_numbers_by_default),
+          UNIT(what_matched_is_printed_without_the_rest_of_its_line_when_asked),
+          UNIT(counts_are_told_by_file_and_in_all), UNIT(details_hold_the_numbers),
+          UNIT(lines_around_a_match_are_printed), UNIT(case_may_be_ignored),
+          UNIT(a_match_may_span_lines_when_asked), UNIT(a_pattern_may_be_plain_text),
+          UNIT(a_wrong_pattern_is_a_failure), UNIT(a_pattern_that_runs_away_is_a_failure),
+          UNIT(globs_choose_files_and_leave_some_out),
           UNIT(a_type_chooses_files_and_an_unknown_one_is_a_failure),
           UNIT(one_file_can_be_searched), UNIT(paths_outside_the_working_directory_are_absolute),
           UNIT(names_with_a_dot_are_searched_unless_told_otherwise),

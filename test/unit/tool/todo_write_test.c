@@ -76,6 +76,27 @@ TEST(the_other_spelling_of_the_active_form_is_taken)
                 "[{\"content\":\"a\",\"status\":\"pending\",\"activeForm\":\"doing a\"}]");
 }
 
+TEST(items_as_other_agents_write_them_are_taken)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(tool_result)
+    struct tool_result r = tool_call(&f, &tool_todo_write,
+                                     "{\"todos\":[{\"id\":\"1\",\"priority\":\"high\","
+                                     "\"content\":\"a\",\"status\":\"done\"},"
+                                     "{\"content\":\"b\",\"status\":\"in-progress\"},"
+                                     "{\"content\":\"c\",\"status\":\"todo\"}]}");
+    AUTO(tool_result)
+    struct tool_result unclear = tool_call(
+        &f, &tool_todo_write, "{\"todos\":[{\"content\":\"a\",\"status\":\"cancelled\"}]}");
+
+    assert_false(r.is_error);
+    assert_true(unclear.is_error);
+    assert_json(tool_session_get(f.session, S("todos")),
+                "[{\"content\":\"a\",\"status\":\"completed\"},"
+                "{\"content\":\"b\",\"status\":\"in_progress\"},"
+                "{\"content\":\"c\",\"status\":\"pending\"}]");
+}
+
 TEST(an_empty_list_clears_it)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
@@ -94,9 +115,9 @@ TEST(a_list_that_is_wrong_is_refused_and_the_old_one_stays)
         "{}",
         "{\"todos\":\"a\"}",
         "{\"todos\":[{\"content\":\"\",\"status\":\"pending\"}]}",
-        "{\"todos\":[{\"content\":\"a\",\"status\":\"done\"}]}",
+        "{\"todos\":[{\"content\":\"a\",\"status\":\"cancelled\"}]}",
         "{\"todos\":[{\"content\":\"a\"}]}",
-        "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\",\"id\":\"1\"}]}",
+        "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\",\"owner\":\"1\"}]}",
         "{\"todos\":[],\"merge\":true}",
     };
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
@@ -162,6 +183,7 @@ TEST(a_list_over_its_limits_is_refused)
 
 RUN_TESTS(UNIT(the_whole_list_is_kept_in_the_session),
           UNIT(a_second_list_replaces_the_first_and_both_are_told),
-          UNIT(the_other_spelling_of_the_active_form_is_taken), UNIT(an_empty_list_clears_it),
+          UNIT(the_other_spelling_of_the_active_form_is_taken),
+          UNIT(items_as_other_agents_write_them_are_taken), UNIT(an_empty_list_clears_it),
           UNIT(a_list_that_is_wrong_is_refused_and_the_old_one_stays),
           UNIT(the_longest_list_is_told_in_short), UNIT(a_list_over_its_limits_is_refused))

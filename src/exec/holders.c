@@ -1,0 +1,212 @@
+/* holders.c - who has a way to a file or directory, other than its path.
+ *
+ * A descriptor that only names a file (O_PATH) is as good as one that is open: /proc/self/fd opens
+ * it again. Of what waits in a socket's queue the kernel tells how many there are, not what they
+ * are: any of them may be it. A file system in user space could make one wait for ever, so nothing
+ * here asks a file system anything: the kernel knows device and inode by itself. */
+#include "exec/exec.h"
+#include "exec/kernel.h"
+#include "exec/processes.h"
+#include "exec/standstill.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+enum { KCMP_FILES = 2 };
+
+struct search {
+    const struct held_place *place;
+    size_t n_path;
+    pid_t first_tid; /* of the process that is looked at; 0: none yet */
+    bool is_found;
+};
+
+/* --- one of its ways --- */
+
+static bool is_that(const struct search *s, uint64_t device, uint64_t inode)
+{
+    return inode == s->place->st->st_ino && device == s->place->st->st_dev;
+}
+
+/* It itself, or below it if it is a hidden directory. */
+static bool is_path_of(const struct search *s, const char *path)
+{
+    return strncmp(path, s->place->path, s->n_path) == 0 &&
+           (!path[s->n_path] || path[s->n_path] == ' ' || /* " (deleted)" */
+            (path[s->n_path] == '/' && s->place->is_hidden));
+}
+
+/* The text behind `label` is a number that is not 0. */
+static bool has_any(const char *text, const char *label)
+{
+    const char *at = strstr(text, label);
+
+    return at && strtoul(at + strlen(label), NULL, 10) > 0;
+}
+
+/* `fds` is /proc/PID/task/TID/fd. */
+static bool carries_any(int fds, const char *name, const char *path)
+{
+    char info[1024];
+
+    return strncmp(path, "socket:", 7) == 0 &&
+           (read_entry(fds, "../fdinfo", name, info, sizeof info) < 0 ||
+            has_any(info, "\nscm_fds:"));
+}
+
+/* A link of /proc that leads to a file. */
+static bool leads_to_it(const struct search *s, int dir, const char *name)
+{
+    static char path[PATH_MAX + 1];
+    struct kernel_statx st;
+    ssize_t n;
+
+    if (kernel_statx_at(dir, name, &st) < 0)
+        return errno != ENOENT;
+    if (is_that(s, makedev(st.device_major, st.device_minor), st.inode))
+        return true;
+    n = readlinkat(dir, name, path, sizeof path - 1);
+    if (n < 0 || n == sizeof path - 1)
+        return true;
+    path[n] = 0;
+    return (s->place->is_hidden && is_path_of(s, path)) || carries_any(dir, name, path);
+}
+
+/* --- a process --- */
+
+static bool look_at_fd(void *self, int dir, const char *name, int number)
+{
+    struct search *s = self;
+
+    return !(s->is_found = leads_to_it(s, dir, name));
+}
+
+/* Threads share their descriptors, unless they have asked for their own. */
+static bool shares_files(const struct search *s, pid_t tid)
+{
+    return s->first_tid && syscall(SYS_kcmp, s->first_tid, tid, KCMP_FILES, 0, 0) == 0;
+}
+
+static bool has_open(struct search *s, int tasks, const char *tid)
+{
+    int fds = open_entry(tasks, tid, "fd", O_RDONLY | O_DIRECTORY);
+
+    if (fds < 0 || !each_number(fds, look_at_fd, s))
+        s->is_found = true;
+    if (fds >= 0)
+        close(fds);
+    return s->is_found;
+}
+
+/* "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH". Some file systems have another device here than
+ * everywhere else; the path is the one that the file has now. */
+static bool maps_it(const struct search *s, char *line)
+{
+    char *at = line, *path;
+    unsigned long major, minor, inode;
+
+    for (int i = 0; i < 3 && at; i++)
+        at = (at = strchr(at, ' ')) ? at + 1 : NULL;
+    if (!at)
+        return true;
+    major = strtoul(at, &at, 16);
+    minor = strtoul(at + 1, &at, 16);
+    inode = strtoul(at, &at, 10);
+    path = strchr(at, '/');
+    return is_that(s, makedev(major, minor), inode) || (inode && path && is_path_of(s, path));
+}
+
+/* The last line may go on in what is read next. */
+static size_t look_at_lines(struct search *s, char *text, size_t n)
+{
+    char *line = text, *end;
+
+    while (!s->is_found && (end = memchr(line, '\n', n - (size_t)(line - text)))) {
+        *end = 0;
+        s->is_found = maps_it(s, line);
+        line = end + 1;
+    }
+    n -= (size_t)(line - text);
+    memmove(text, line, n);
+    return n;
+}
+
+static bool has_mapped(struct search *s, int tasks, const char *tid)
+{
+    static char text[2 * PATH_MAX];
+    int fd = open_entry(tasks, tid, "maps", O_RDONLY);
+    size_t n_kept = 0;
+    ssize_t n = -1;
+
+    while (fd >= 0 && !s->is_found && n_kept < sizeof text &&
+           (n = read(fd, text + n_kept, sizeof text - n_kept)) > 0)
+        n_kept = look_at_lines(s, text, n_kept + (size_t)n);
+    if (fd >= 0)
+        close(fd);
+    if (n != 0)
+        s->is_found = true;
+    return s->is_found;
+}
+
+static bool is_in_it(struct search *s, int tasks, const char *tid)
+{
+    static const char *const links[] = {"cwd", "root", "exe", NULL};
+    int dir = open_entry(tasks, tid, "", O_PATH | O_DIRECTORY);
+
+    if (dir < 0)
+        s->is_found = true;
+    for (const char *const *link = links; *link && !s->is_found; link++)
+        s->is_found = leads_to_it(s, dir, *link);
+    if (dir >= 0)
+        close(dir);
+    return s->is_found;
+}
+
+/* One that is dead has nothing any more. */
+static bool look_at_thread(void *self, int dir, const char *name, int tid)
+{
+    struct search *s = self;
+    struct task_state state;
+
+    if (!task_look(dir, name, &state)) {
+        s->is_found = true;
+    } else if (state.letter != 'Z' && state.letter != 'X') {
+        s->is_found = is_in_it(s, dir, name) || (!s->first_tid && has_mapped(s, dir, name)) ||
+                      (!shares_files(s, tid) && has_open(s, dir, name));
+        if (!s->first_tid)
+            s->first_tid = tid;
+    }
+    return !s->is_found;
+}
+
+static bool look_at_process(void *self, int dir, const char *name, int pid)
+{
+    struct search *s = self;
+    int tasks;
+
+    if (pid == getpid())
+        return true;
+    s->first_tid = 0;
+    tasks = open_entry(dir, name, "task", O_RDONLY | O_DIRECTORY);
+    if (tasks < 0 || !each_number(tasks, look_at_thread, s))
+        s->is_found = true;
+    if (tasks >= 0)
+        close(tasks);
+    return !s->is_found;
+}
+
+bool is_held(const struct held_place *place)
+{
+    struct search s = {.place = place, .n_path = strlen(place->path)};
+    int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool is_free = proc >= 0 && each_number(proc, look_at_process, &s);
+
+    if (proc >= 0)
+        close(proc);
+    return !is_free;
+}

@@ -1,0 +1,32 @@
+/* pool.h - the threads behind work.h: one more is started when a job comes and none is free.
+ *
+ * A job is given to the thread that became free last: its stack and its heap are warm. Most runs
+ * never need a second thread at the same time. */
+#ifndef KEEL_SYS_POOL_H
+#define KEEL_SYS_POOL_H
+
+#include "base/err.h"
+
+#define POOL_MAX_THREADS 4
+
+struct pool_job {
+    void (*run)(struct pool_job *j); /* in a thread of the pool; it may free the job */
+    struct pool_job *next;
+};
+
+/* Jobs that find no thread free are taken up in order. */
+void pool_add(struct pool_job *j);
+
+/* False: a thread has it. */
+bool pool_take_back(struct pool_job *j);
+
+/* Starts threads until there are n, then none until pool_thaw(): while a library is loaded, glibc
+ * holds a lock that pthread_create() takes, and whoever adds a job would wait for as long. Nests.
+ */
+void pool_freeze(unsigned n);
+void pool_thaw(void);
+
+/* For tests, before the first job. */
+void pool_set_max(unsigned n);
+
+#endif
