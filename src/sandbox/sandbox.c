@@ -159,7 +159,7 @@ struct start {
     struct sandbox *sandbox;
     bool namespaces;
     struct strbuf plan;
-    int fd, rules_fd; /* the second is the sandbox's own */
+    int fd, rules_fd;
     struct arena arena;
 };
 
@@ -167,6 +167,8 @@ static void start_done(struct start *s)
 {
     if (s->fd >= 0)
         close(s->fd);
+    if (s->rules_fd >= 0)
+        close(s->rules_fd);
     strbuf_done(&s->plan);
     arena_done(&s->arena);
 }
@@ -206,6 +208,16 @@ static struct err *find_cwd(struct attempt *a)
     return NULL;
 }
 
+/* Another command may have the rules made anew before this one has been started. */
+static struct err *keep_rules(struct start *s, int fd)
+{
+    if (fd < 0)
+        return NULL;
+    s->rules_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    return s->rules_fd >= 0 ? NULL
+                            : err_errno(ERR_SANDBOX, errno, "cannot keep the rules of a command");
+}
+
 static struct err *prepare(void *arg)
 {
     struct start *s = arg;
@@ -229,7 +241,7 @@ static struct err *prepare(void *arg)
                                         .namespaces = s->namespaces},
                    &s->plan));
     if (s->namespaces)
-        s->rules_fd = read_rules_get(&sandbox->read_rules, &policy, sandbox->mounts.version);
+        TRY(keep_rules(s, read_rules_get(&sandbox->read_rules, &policy, sandbox->mounts.version)));
     return open_plan(s);
 }
 
