@@ -57,10 +57,12 @@ static struct fault become_command(const struct options *o, struct exec_place *p
         if (getppid() != supervisor)
             return failed(ESRCH);
     }
-    if (place->policy)
+    if (place->policy) {
+        limits_set_for_command();
         fault = confine(place->policy, &place->roots, o->rules_fd);
-    else if (place->own_user_namespace)
+    } else if (place->own_user_namespace) {
         fault = privileges_drop(/* keep_files= */ false);
+    }
     if (fault.error)
         return fault;
     if (o->has_notices)

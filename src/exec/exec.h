@@ -131,6 +131,10 @@ bool mounts_hide(const struct root_fds *roots, int place, const struct stat *st)
 /* Where the command starts: the directory that keel has chosen, or none. */
 struct fault cwd_enter(const struct policy_header *p, struct root_fds *roots);
 struct fault privileges_drop(bool keep_files); /* root's rights over files may stay */
+/* How many processes there may be; where the kernel cannot tell, as many as before. `proc` is of
+ * this process's own pid namespace. */
+void limits_set_for_namespace(int proc);
+void limits_set_for_command(void);
 /* `rules_fd`: further rules, for the reading of files; -1: none. */
 struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int rules_fd,
                               int *ret_abi);

@@ -151,8 +151,11 @@ static int new_own(void)
 static int new_proc(void)
 {
     static const char *const none[][2] = {{NULL, NULL}};
+    int proc = new_mount("proc", none);
 
-    return new_mount("proc", none);
+    if (proc >= 0)
+        limits_set_for_namespace(proc);
+    return proc;
 }
 
 static int new_pts(void)

@@ -71,6 +71,29 @@ class Sandbox(KeelTest):
     def test_a_command_is_needed(self):
         self.assert_refused(self.sandbox(), 2, "keel sandbox takes a command")
 
+    def test_a_command_that_forks_without_end_does_not_fill_the_machine(self):
+        major, minor = map(int, os.uname().release.split("-")[0].split(".")[:2])
+        if os.geteuid() == 0 and (major, minor) < (6, 14):
+            self.skipTest("before Linux 6.14 nothing limits the processes of root")
+        before = pathlib.Path("/proc/sys/kernel/pid_max").read_text()
+        result = self.sandbox("--", "/usr/bin/python3", "-c", """
+import threading
+threading.stack_size(65536)
+done = threading.Event()
+n = 0
+try:
+    while n < 9000:
+        threading.Thread(target=done.wait).start()
+        n += 1
+except RuntimeError:
+    pass
+done.set()
+print(n)
+""")
+        self.assert_status(result, 0)
+        self.assertLess(int(result.out), 8192)
+        self.assertEqual(pathlib.Path("/proc/sys/kernel/pid_max").read_text(), before)
+
     def test_a_command_that_is_not_there_has_status_127(self):
         self.assert_refused(self.sandbox("no-such-command"), 127, "cannot run no-such-command")
 

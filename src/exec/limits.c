@@ -1,0 +1,57 @@
+/* limits.c - how many processes and threads a command may have at a time.
+ *
+ * One that forks without end would take the machine with it, keel and its supervisor too. A pid
+ * namespace has a highest pid of its own since Linux 6.14; before, that number is the machine's,
+ * and root could change it by mistake. The limit of a user counts all that run as the user, but
+ * from 0 on in a user namespace; it does not hold for root. */
+#include "exec/exec.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define MAX_PROCESSES 8192
+#define TEXT_OF(number) TEXT_OF_VALUE(number)
+#define TEXT_OF_VALUE(number) #number
+
+static bool namespaces_have_a_highest_pid(void)
+{
+    struct utsname name;
+    unsigned long major, minor;
+    char *end;
+
+    if (uname(&name) < 0)
+        return false;
+    major = strtoul(name.release, &end, 10);
+    minor = *end == '.' ? strtoul(end + 1, NULL, 10) : 0;
+    return major > 6 || (major == 6 && minor >= 14);
+}
+
+void limits_set_for_namespace(int proc)
+{
+    static const char text[] = TEXT_OF(MAX_PROCESSES);
+    int fd = namespaces_have_a_highest_pid()
+                 ? openat(proc, "sys/kernel/pid_max", O_WRONLY | O_CLOEXEC)
+                 : -1;
+
+    if (fd < 0)
+        return;
+    (void)!write(fd, text, sizeof text - 1); /* without it a wall less is there, and none is lost */
+    close(fd);
+}
+
+void limits_set_for_command(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NPROC, &limit) < 0)
+        return;
+    if (limit.rlim_max > MAX_PROCESSES)
+        limit.rlim_max = MAX_PROCESSES;
+    if (limit.rlim_cur > limit.rlim_max)
+        limit.rlim_cur = limit.rlim_max;
+    setrlimit(RLIMIT_NPROC, &limit);
+}
