@@ -669,6 +669,7 @@ const struct vendor vendors[] = {
         .overflow_words = LMSTUDIO_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
+        .about_path = "/api/v0/models", /* the one of OpenAI's shape holds names only */
         .official_url = "https://lmstudio.ai/docs",
         .setup_prompt = "Start the server of LM Studio, and load a model",
         NO_MODELS,
@@ -693,6 +694,7 @@ const struct vendor vendors[] = {
         .delay_words = ROUTER_DELAY,
         ROUTER_FILES,
         .models_path = "/models",
+        .about_path = "/model_group/info",
         .official_url = "https://docs.litellm.ai",
         .setup_prompt = "Set LITELLM_PROXY_API_BASE to the address of the gateway",
         NO_MODELS,
