@@ -61,6 +61,7 @@ struct run {
     struct strbuf continued; /* their text */
     bool is_continuing;
     bool was_empty;     /* the last answer */
+    unsigned n_unread;  /* answers in a row whose calls the provider could not read */
     unsigned n_misfits; /* answers in a row that did not fit their schema */
     bool has_made_room; /* for the overflow that a provider has told of */
     unsigned needs;     /* that can be met */

@@ -66,7 +66,7 @@ class Refusals(FlowTest):
     @for_each_protocol
     def test_a_web_page_is_no_answer(self, protocol):
         page = b"<!doctype html><html><body>Welcome to the hotel wifi</body></html>"
-        for status, exit_status in ((200, 6), (404, 6), (502, 1)):
+        for status, exit_status in ((200, 6), (404, 6), (418, 1)):
             provider = self.provider(Answer([page], status, content_type="text/html"))
             result = self.ask(provider, "hi", protocol=protocol)
             self.assert_refused(result, exit_status, "web page", "base URL")
