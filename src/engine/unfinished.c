@@ -14,7 +14,7 @@
     "[Your answer reached the output limit and was cut off. Continue exactly where it stopped, "   \
     "without repeating anything.]"
 #define SAY_SOMETHING                                                                              \
-    "[Your answer was empty. If the work is done, say what you did; if it is not, go on.]"
+    "[Your answer was empty. If the work is done, say what you did; if it is not, continue.]"
 #define CALL_AGAIN "[Your tool call could not be read, and nothing was run. Make the call again.]"
 #define MISFIT "[Your answer was not accepted: "
 #define MISFIT_END " Answer again, with the JSON value alone: no other text, no code fence.]"

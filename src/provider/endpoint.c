@@ -345,9 +345,18 @@ static struct err *name_refused(struct err *take_error, struct str body)
     return err_refuse_media(take_error, hex);
 }
 
+/* The key is known, but whoever pays for it must do something. */
+static bool is_about_money(const struct err *e)
+{
+    return e->peer_status == 402 || e->peer_status == 429;
+}
+
 static struct err *explain(const struct endpoint *e, struct err *take_error)
 {
-    if (err_is(take_error, ERR_PROVIDER_AUTH) && e->config.key_hint.n && !take_error->hint)
+    if (err_is(take_error, ERR_PROVIDER_AUTH) && is_about_money(take_error))
+        take_error = err_hint(take_error, "the account's credit or quota is used up: add to it, or "
+                                          "ask another model");
+    else if (err_is(take_error, ERR_PROVIDER_AUTH) && e->config.key_hint.n && !take_error->hint)
         take_error = err_hint(take_error, "%" STR_FMT, STR_ARG(e->config.key_hint));
     if (err_is(take_error, ERR_CANCELLED))
         return take_error;
@@ -522,8 +531,8 @@ struct err *endpoint_ask_model(const struct provider *p, const struct provider_c
     }
     TRY(list_models(p, call, a, &models));
     found = model_list_find(&models, model);
-    if (!found && models.n == 1)
-        found = &models.items[0]; /* a server of one model answers with it to any name */
+    if (!found && models.n == 1 && e->config.has_any_name)
+        found = &models.items[0];
     if (!found)
         return explain(e, err_new(ERR_MODEL_NOT_AVAILABLE,
                                   "the server does not list a model \"%" STR_FMT "\"",

@@ -17,6 +17,7 @@ struct endpoint_config {
     struct http_identity identity;
     struct str models_path; /* empty: models cannot be listed */
     struct str about_path;  /* of a list that tells more, below the host; empty: there is none */
+    bool has_any_name;      /* the only model of a list has every name */
     struct str key_hint;    /* what to do about a refused key: "check ANTHROPIC_API_KEY" */
     bool has_web_search, has_web_fetch;
 };

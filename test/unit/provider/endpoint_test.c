@@ -466,10 +466,14 @@ TEST(a_server_of_one_model_answers_with_it_whatever_it_is_called)
     struct server_script listing = {
         .response =
             S(OK_HEAD "{\"data\":[{\"id\":\"/models/qwen.gguf\",\"meta\":{\"n_ctx\":32768}}]}")};
-    AUTO(world) struct world w = world_of(server_play, &listing);
+    AUTO(world) struct world any = world_of(server_play, &listing);
+    AUTO(world) struct world strict = world_of(server_play, &listing);
 
-    assert_int_equal(ask_window(&w, &protocol_openai_chat, "qwen"), 32768);
-    assert_null(w.error);
+    any.config.has_any_name = true;
+    assert_int_equal(ask_window(&any, &protocol_openai_chat, "qwen"), 32768);
+    assert_null(any.error);
+    assert_int_equal(ask_window(&strict, &protocol_openai_chat, "qwen"), 0);
+    assert_true(err_is(strict.error, ERR_MODEL_NOT_AVAILABLE));
 }
 
 TEST(a_model_that_the_server_does_not_list_is_not_available)
