@@ -680,6 +680,7 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
     separate(&a);
     e = ask(&a, &m);
     r->stop = a.reply.stop;
+    r->stop_detail = arena_str(&r->result->arena, a.reply.stop_detail);
     if (m) {
         run_append(r, m);
         run_emit_message(r, EVENT_ASSISTANT_COMMITTED, m);

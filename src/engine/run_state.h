@@ -68,6 +68,7 @@ struct run {
     struct chain chain;
     unsigned round, attempt;
     enum stop stop;          /* of the last answer */
+    struct str stop_detail;  /* what its provider adds to that; empty: nothing */
     struct str given_answer; /* by a call of the last batch (TOOL_ANSWER); empty: by none */
     struct early
         *early; /* calls of the answer that comes, or has just come; NULL: none may begin */

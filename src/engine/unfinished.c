@@ -42,7 +42,12 @@ static struct err *continue_answer(struct run *r, const struct message *answer, 
     return ask_again(r, S(CONTINUE));
 }
 
-static struct err *say_declined(const struct message *answer)
+static struct str why_it_ended(const struct run *r, const struct message *answer)
+{
+    return r->stop_detail.n ? r->stop_detail : answer->stop_reason;
+}
+
+static struct err *say_declined(const struct run *r, const struct message *answer)
 {
     AUTO(strbuf) struct strbuf text = {0};
     struct str said;
@@ -52,8 +57,10 @@ static struct err *say_declined(const struct message *answer)
         if (answer->parts[i].kind == PART_REFUSAL)
             strbuf_add(&text, answer->parts[i].text);
     said = str_trim(strbuf_str(&text));
-    return err_hint(err_new(ERR_CONTENT_FILTER, "the model declined to answer%s%" STR_FMT,
-                            said.n ? ": " : "", STR_ARG(said)),
+    return err_hint(err_new(ERR_CONTENT_FILTER,
+                            "the model declined to answer%s%" STR_FMT "%s%" STR_FMT "%s",
+                            said.n ? ": " : "", STR_ARG(said), r->stop_detail.n ? " [" : "",
+                            STR_ARG(r->stop_detail), r->stop_detail.n ? "]" : ""),
                     "say it in other words, or ask another model");
 }
 
@@ -92,7 +99,7 @@ static struct err *ask_for_call(struct run *r, const struct message *answer, boo
         return err_hint(err_new(ERR_PROVIDER_ERROR,
                                 "the provider could not read the model's tool calls, %d times "
                                 "in a row (%" STR_FMT ")",
-                                MAX_UNREAD + 1, STR_ARG(answer->stop_reason)),
+                                MAX_UNREAD + 1, STR_ARG(why_it_ended(r, answer))),
                         "ask for smaller steps, or ask another model");
     r->n_unread++;
     *ret_goes_on = true;
@@ -154,11 +161,11 @@ struct err *unfinished_check(struct run *r, const struct message *answer, bool *
     if (r->stop == STOP_LENGTH)
         return continue_answer(r, answer, ret_goes_on);
     if (r->stop == STOP_REFUSED || has(answer, PART_REFUSAL))
-        return say_declined(answer);
+        return say_declined(r, answer);
     if (r->stop == STOP_FILTERED)
         return err_hint(err_new(ERR_CONTENT_FILTER,
                                 "the provider withheld the rest of the answer (%" STR_FMT ")",
-                                STR_ARG(answer->stop_reason)),
+                                STR_ARG(why_it_ended(r, answer))),
                         "say it in other words, or ask another model");
     if (r->stop == STOP_UNREAD)
         return ask_for_call(r, answer, ret_goes_on);

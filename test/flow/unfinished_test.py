@@ -126,6 +126,18 @@ class Unfinished(AgentTest):
         result = self.run_agent(ANTHROPIC, provider, "go")
         self.assertIn("the model declined to answer: I can", result.err)
 
+    def test_why_the_model_declines_is_told_where_it_says_so(self):
+        details = {"type": "refusal", "category": "cyber", "explanation": "It asks for malware.",
+                   "recommended_model": "claude-opus-5"}
+        answer = self.encode(ANTHROPIC, Turn("I can", stop="refusal"))
+        answer.pieces = [piece.replace(b'"stop_reason": "refusal"', b'"stop_reason": "refusal", '
+                                       b'"stop_details": ' + json.dumps(details).encode())
+                         for piece in answer.pieces]
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, answer), "go")
+        self.assert_status(result, 1)
+        self.assertIn("the model declined to answer: I can [It asks for malware. (cyber); the "
+                      "provider recommends claude-opus-5]", result.err)
+
     def test_the_reason_for_which_all_is_withheld_is_told(self):
         blocked = scripted.event({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})
         cut = scripted.event({"type": "response.incomplete", "response": {
