@@ -11,6 +11,8 @@
 #define MODELS(table)                                                                              \
     .models = (table), .n_models = ARRAY_LEN(table), .catalogue_status = CATALOGUE_FALLBACK
 #define NO_MODELS .catalogue_status = CATALOGUE_UNAVAILABLE
+/* Of Kimi K3 and GLM 5.3; their older models think as much as they like. */
+#define LOW_HIGH_MAX (EFFORT_BIT(EFFORT_LOW) | EFFORT_BIT(EFFORT_HIGH) | EFFORT_BIT(EFFORT_MAX))
 
 const struct vendor vendors[] = {
     {
@@ -303,6 +305,7 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
                 .reasoning_style = REASONING_THINKING_TYPE,
+                .efforts = LOW_HIGH_MAX,
                 .reasoning_replay = REPLAY_REASONING_CONTENT, /* demanded within a turn */
             },
         .overflow_words = MOONSHOT_TOO_LONG,
@@ -331,6 +334,9 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
                 .reasoning_style = REASONING_THINKING_TYPE,
+                .efforts = LOW_HIGH_MAX,
+                .clears_thinking = true,
+                .tool_stream = true, /* else a long call is minutes of silence */
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
         .overflow_words = ZAI_TOO_LONG,
