@@ -522,12 +522,22 @@ static struct err *end_sse(struct decoder *d)
     return take_event(d, event.type, event.data);
 }
 
-static struct err *end_stream(struct decoder *d)
+/* A last line without its end may be the half of an object: then the stream broke off. */
+static struct err *end_lines(struct decoder *d)
 {
     struct str line;
 
-    if (d->framing == FRAMING_NDJSON && !d->decode.is_over && lines_end(&d->lines, &line))
-        TRY(take_line(d, line));
+    if (!lines_end(&d->lines, &line))
+        return NULL;
+    if (str_starts(str_trim(line), S("{\"")) && !is_json(d, line))
+        return NULL;
+    return take_line(d, line);
+}
+
+static struct err *end_stream(struct decoder *d)
+{
+    if (d->framing == FRAMING_NDJSON && !d->decode.is_over)
+        TRY(end_lines(d));
     if (d->framing == FRAMING_SSE && !d->decode.is_over && !d->is_spoilt)
         TRY(end_sse(d));
     return d->protocol->end ? d->protocol->end(&d->decode) : NULL;

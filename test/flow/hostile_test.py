@@ -369,6 +369,17 @@ class Cuts(HostileTest):
                 else:
                     self.assertTrue(result.err.startswith("keel: "), result)
 
+    def test_a_half_line_is_a_broken_stream_and_asked_for_again(self):
+        protocol = BY_NAME["ollama"]
+        whole = b"".join(self.encode(protocol, Turn(["One ", "two."])).pieces)
+        for at in (20, whole.index(b"two") + 2):
+            provider = self.play(protocol, Answer([whole[:at]],
+                                                  content_type="application/x-ndjson"),
+                                 Turn("Again."))
+            self.profile(protocol, provider)
+            self.assert_answer(self.ask_x(), "Again.")
+            self.assertEqual(len(provider.requests), 2)
+
     @for_each_protocol
     def test_within_a_call_run_nothing(self, protocol):
         turn = Turn("I touch.", Call("Bash", command="touch made"))
