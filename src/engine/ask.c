@@ -621,6 +621,8 @@ static struct message *accept(struct ask_state *a, const struct target *t, const
  * where the window is full has not answered all of it. */
 static struct err *check_stop(const struct reply *reply)
 {
+    struct str why = reply->stop_detail.n ? reply->stop_detail : reply->stop_reason;
+
     if (reply->stop == STOP_OVERFLOW)
         return err_hint(err_new(ERR_CONTEXT_OVERFLOW,
                                 "the context window was full before the answer was whole "
@@ -630,8 +632,7 @@ static struct err *check_stop(const struct reply *reply)
     if (reply->stop != STOP_FILTERED || reply->n_parts)
         return NULL;
     return err_hint(err_new(ERR_CONTENT_FILTER, "the provider withheld the answer%s%" STR_FMT "%s",
-                            reply->stop_reason.n ? " (" : "", STR_ARG(reply->stop_reason),
-                            reply->stop_reason.n ? ")" : ""),
+                            why.n ? " (" : "", STR_ARG(why), why.n ? ")" : ""),
                     "say it in other words, or ask another model");
 }
 
@@ -679,6 +680,7 @@ struct err *ask_model(struct run *r, const struct final_turn *final,
     separate(&a);
     e = ask(&a, &m);
     r->stop = a.reply.stop;
+    r->stop_detail = arena_str(&r->result->arena, a.reply.stop_detail);
     if (m) {
         run_append(r, m);
         run_emit_message(r, EVENT_ASSISTANT_COMMITTED, m);

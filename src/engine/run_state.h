@@ -61,12 +61,14 @@ struct run {
     struct strbuf continued; /* their text */
     bool is_continuing;
     bool was_empty;     /* the last answer */
+    unsigned n_unread;  /* answers in a row whose calls the provider could not read */
     unsigned n_misfits; /* answers in a row that did not fit their schema */
     bool has_made_room; /* for the overflow that a provider has told of */
     unsigned needs;     /* that can be met */
     struct chain chain;
     unsigned round, attempt;
     enum stop stop;          /* of the last answer */
+    struct str stop_detail;  /* what its provider adds to that; empty: nothing */
     struct str given_answer; /* by a call of the last batch (TOOL_ANSWER); empty: by none */
     struct early
         *early; /* calls of the answer that comes, or has just come; NULL: none may begin */

@@ -358,7 +358,9 @@ static struct err *go_on_from_history(struct run *r, bool *ret_is_over)
     answer = find_answer(&r->conversation->history);
     if (!answer)
         return *ret_is_over ? NULL : run_compact(r); /* it may have died over that */
-    r->stop = answer->stop;
+    /* Ordinary ends have no name in a record, and what they were was reported when they came. */
+    r->stop = answer->stop == STOP_UNKNOWN ? STOP_END : answer->stop;
+    r->stop_detail = (struct str){0};
     return take_answer(r, answer, ret_is_over);
 }
 

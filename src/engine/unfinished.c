@@ -9,11 +9,13 @@
 #include "base/utf8.h"
 
 #define MAX_CONTINUED 3 /* times in a row */
+#define MAX_UNREAD 3
 #define CONTINUE                                                                                   \
     "[Your answer reached the output limit and was cut off. Continue exactly where it stopped, "   \
     "without repeating anything.]"
 #define SAY_SOMETHING                                                                              \
-    "[Your answer was empty. If the work is done, say what you did; if it is not, go on.]"
+    "[Your answer was empty. If the work is done, say what you did; if it is not, continue.]"
+#define CALL_AGAIN "[Your tool call could not be read, and nothing was run. Make the call again.]"
 #define MISFIT "[Your answer was not accepted: "
 #define MISFIT_END " Answer again, with the JSON value alone: no other text, no code fence.]"
 #define MISFIT_MAX_BYTES 4000 /* of what is wrong with it: the model has written a part of that */
@@ -40,7 +42,12 @@ static struct err *continue_answer(struct run *r, const struct message *answer, 
     return ask_again(r, S(CONTINUE));
 }
 
-static struct err *say_declined(const struct message *answer)
+static struct str why_it_ended(const struct run *r, const struct message *answer)
+{
+    return r->stop_detail.n ? r->stop_detail : answer->stop_reason;
+}
+
+static struct err *say_declined(const struct run *r, const struct message *answer)
 {
     AUTO(strbuf) struct strbuf text = {0};
     struct str said;
@@ -50,8 +57,10 @@ static struct err *say_declined(const struct message *answer)
         if (answer->parts[i].kind == PART_REFUSAL)
             strbuf_add(&text, answer->parts[i].text);
     said = str_trim(strbuf_str(&text));
-    return err_hint(err_new(ERR_CONTENT_FILTER, "the model declined to answer%s%" STR_FMT,
-                            said.n ? ": " : "", STR_ARG(said)),
+    return err_hint(err_new(ERR_CONTENT_FILTER,
+                            "the model declined to answer%s%" STR_FMT "%s%" STR_FMT "%s",
+                            said.n ? ": " : "", STR_ARG(said), r->stop_detail.n ? " [" : "",
+                            STR_ARG(r->stop_detail), r->stop_detail.n ? "]" : ""),
                     "say it in other words, or ask another model");
 }
 
@@ -83,6 +92,37 @@ static struct err *mend_empty(struct run *r, const struct message *answer, bool 
     return ask_again(r, S(SAY_SOMETHING));
 }
 
+/* The model wanted to work, so its words before the call are not the end of it. */
+static struct err *ask_for_call(struct run *r, const struct message *answer, bool *ret_goes_on)
+{
+    if (r->n_unread == MAX_UNREAD)
+        return err_hint(err_new(ERR_PROVIDER_ERROR,
+                                "the provider could not read the model's tool calls, %d times "
+                                "in a row (%" STR_FMT ")",
+                                MAX_UNREAD + 1, STR_ARG(why_it_ended(r, answer))),
+                        "ask for smaller steps, or ask another model");
+    r->n_unread++;
+    *ret_goes_on = true;
+    return ask_again(r, S(CALL_AGAIN));
+}
+
+/* It is taken as it is, but not in silence. */
+static void tell_odd_end(struct run *r, const struct message *answer)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    if (r->stop == STOP_TOOL_CALLS)
+        strbuf_add_cstr(&text, "the answer may not be whole: the provider says that the model "
+                               "calls a tool, but sent no call");
+    else if (r->stop == STOP_UNKNOWN && answer->stop_reason.n)
+        strbuf_addf(&text,
+                    "the answer may not be whole: keel does not know the reason for which it "
+                    "ended (%" STR_FMT ")",
+                    STR_ARG(answer->stop_reason));
+    if (text.n)
+        run_notice(r, SEVERITY_WARNING, "provider", strbuf_str(&text));
+}
+
 /* The model reads what is wrong and where, as often as the policy lets it. */
 struct err *unfinished_fit(struct run *r, bool *ret_goes_on)
 {
@@ -111,7 +151,7 @@ struct err *unfinished_fit(struct run *r, bool *ret_goes_on)
 void unfinished_reset(struct run *r)
 {
     strbuf_clear(&r->continued);
-    r->n_continued = 0;
+    r->n_continued = r->n_unread = 0;
     r->is_continuing = r->was_empty = false;
 }
 
@@ -121,14 +161,17 @@ struct err *unfinished_check(struct run *r, const struct message *answer, bool *
     if (r->stop == STOP_LENGTH)
         return continue_answer(r, answer, ret_goes_on);
     if (r->stop == STOP_REFUSED || has(answer, PART_REFUSAL))
-        return say_declined(answer);
+        return say_declined(r, answer);
     if (r->stop == STOP_FILTERED)
         return err_hint(err_new(ERR_CONTENT_FILTER,
                                 "the provider withheld the rest of the answer (%" STR_FMT ")",
-                                STR_ARG(answer->stop_reason)),
+                                STR_ARG(why_it_ended(r, answer))),
                         "say it in other words, or ask another model");
+    if (r->stop == STOP_UNREAD)
+        return ask_for_call(r, answer, ret_goes_on);
     if (is_empty(answer) && r->n_continued == 0)
         return mend_empty(r, answer, ret_goes_on);
+    tell_odd_end(r, answer);
     return unfinished_fit(r, ret_goes_on);
 }
 
@@ -160,6 +203,8 @@ void unfinished_resume(struct run *r)
         r->n_continued++;
     for (size_t i = from; i < end; i += 2)
         message_text(h->entries[i].message, &r->continued);
+    for (size_t i = end; i >= 2 && str_is(find_word(h, i - 1), CALL_AGAIN); i -= 2)
+        r->n_unread++;
     word = end ? find_word(h, end - 1) : (struct str){0};
     r->is_continuing = r->n_continued > 0;
     r->was_empty = str_is(word, SAY_SOMETHING);

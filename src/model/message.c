@@ -129,6 +129,7 @@ static const char *const stop_names[] = {
     [STOP_TOOL_CALLS] = "",       [STOP_LENGTH] = "length",
     [STOP_FILTERED] = "filtered", [STOP_REFUSED] = "refused",
     [STOP_PAUSED] = "paused",     [STOP_OVERFLOW] = "overflow",
+    [STOP_UNREAD] = "unread",
 };
 
 const char *stop_name(enum stop s)

@@ -26,6 +26,7 @@ enum stop {
     STOP_REFUSED,    /* the model declined */
     STOP_PAUSED,     /* the provider wants to be asked again to go on */
     STOP_OVERFLOW,   /* the context window is full: what came is what fitted */
+    STOP_UNREAD,     /* wants tools run, but its provider could not read the call */
 };
 
 /* Who made an assistant message. `provider` is the profile's identity, not the vendor's name. */

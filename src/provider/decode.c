@@ -8,6 +8,7 @@
 #include "provider/vendor.h"
 
 #define BLANKS " \t\n\v\f\r"
+#define BOM "\xEF\xBB\xBF"
 
 static bool announces(const struct http_headers *headers, struct str type)
 {
@@ -120,10 +121,15 @@ static bool is_web_page(const struct decoder *d)
            starts_web_page(strbuf_str(&d->whole));
 }
 
+/* A server that is busy or broken says so with a page, too; then the address is not to blame. */
 static struct err *web_page_error(int status)
 {
-    return err_hint(provider_error(status >= 400 ? kind_of_status(status) : ERR_MODEL_NOT_AVAILABLE,
-                                   status, S("a web page came back instead of an answer")),
+    enum err_kind kind = status >= 400 ? kind_of_status(status) : ERR_MODEL_NOT_AVAILABLE;
+    struct err *e = provider_error(kind, status, S("a web page came back instead of an answer"));
+
+    if (kind == ERR_PROVIDER_RATE_LIMIT || kind == ERR_PROVIDER_UNAVAILABLE)
+        return e;
+    return err_hint(e,
                     "check the base URL: it must lead to the API, and a proxy may be in the way");
 }
 
@@ -317,7 +323,7 @@ static void sniff(struct decoder *d)
         sniff_object(d, text);
         return;
     }
-    if (d->n_sniffed == 0 && str_starts(text, S("\xEF\xBB\xBF")))
+    if (d->n_sniffed == 0 && str_starts(text, S(BOM)))
         d->n_sniffed = 3;
     skip_blanks(d, text);
     if (d->n_sniffed == text.n)
@@ -366,10 +372,13 @@ static struct err *feed_known(struct decoder *d, struct str bytes)
 static struct err *feed_first(struct decoder *d)
 {
     AUTO(strbuf) struct strbuf first = d->whole;
+    struct str bytes = strbuf_str(&first);
 
     strbuf_init(&d->whole, first.max_bytes);
-    d->is_web_page = starts_web_page(strbuf_str(&first));
-    return feed_known(d, strbuf_str(&first));
+    d->is_web_page = starts_web_page(bytes);
+    if (d->framing == FRAMING_NDJSON && str_starts(bytes, S(BOM)))
+        bytes = str_skip(bytes, strlen(BOM));
+    return feed_known(d, bytes);
 }
 
 static struct err *feed(struct decoder *d, struct str bytes)
@@ -429,7 +438,7 @@ static bool begins_as_stream(struct str text)
 {
     static const char *const fields[] = {":", "data:", "event:", "id:", "retry:"};
 
-    if (str_starts(text, S("\xEF\xBB\xBF")))
+    if (str_starts(text, S(BOM)))
         text = str_skip(text, 3);
     text = str_trim(text);
     for (size_t i = 0; i < ARRAY_LEN(fields); i++)
@@ -469,7 +478,7 @@ static struct err *end_json(struct decoder *d)
     struct json_where where;
 
     arena_clear(&d->decode.scratch);
-    if (str_starts(text, S("\xEF\xBB\xBF")))
+    if (str_starts(text, S(BOM)))
         text = str_skip(text, 3);
     if (str_trim(text).n == 0)
         return err_new(ERR_NETWORK, "the provider sent an empty answer");
@@ -491,12 +500,46 @@ static struct err *end_json(struct decoder *d)
     return d->protocol->end ? d->protocol->end(&d->decode) : NULL;
 }
 
-static struct err *end_stream(struct decoder *d)
+static bool is_json(struct decoder *d, struct str text)
+{
+    struct json_where where;
+    struct json *value;
+
+    arena_clear(&d->decode.scratch);
+    return json_parse_at(&d->decode.scratch, text, JSON_REPAIR_UTF8, &value, &where);
+}
+
+/* An event of which only the empty line that ends it has not come. A half of one is dropped. */
+static struct err *end_sse(struct decoder *d)
+{
+    struct sse_event event;
+    bool has_event;
+
+    sse_feed(&d->sse, S("\n\n"));
+    TRY(blame_provider(sse_next(&d->sse, &event, &has_event)));
+    if (!has_event || !str_starts(str_trim(event.data), S("{")) || !is_json(d, event.data))
+        return NULL;
+    return take_event(d, event.type, event.data);
+}
+
+/* A last line without its end may be the half of an object: then the stream broke off. */
+static struct err *end_lines(struct decoder *d)
 {
     struct str line;
 
-    if (d->framing == FRAMING_NDJSON && !d->decode.is_over && lines_end(&d->lines, &line))
-        TRY(take_line(d, line));
+    if (!lines_end(&d->lines, &line))
+        return NULL;
+    if (str_starts(str_trim(line), S("{\"")) && !is_json(d, line))
+        return NULL;
+    return take_line(d, line);
+}
+
+static struct err *end_stream(struct decoder *d)
+{
+    if (d->framing == FRAMING_NDJSON && !d->decode.is_over)
+        TRY(end_lines(d));
+    if (d->framing == FRAMING_SSE && !d->decode.is_over && !d->is_spoilt)
+        TRY(end_sse(d));
     return d->protocol->end ? d->protocol->end(&d->decode) : NULL;
 }
 
@@ -532,15 +575,6 @@ struct err *decoder_end(struct decoder *d)
     return e;
 }
 
-static bool is_json(struct decoder *d, struct str text)
-{
-    struct json_where where;
-    struct json *value;
-
-    arena_clear(&d->decode.scratch);
-    return json_parse_at(&d->decode.scratch, text, JSON_REPAIR_UTF8, &value, &where);
-}
-
 /* Is there a whole answer in what came? A last line may lack its end, and a JSON value may have
  * come whole though more was announced. Halves of either are not shown to on_event(). */
 static bool is_whole(struct decoder *d)
@@ -554,6 +588,8 @@ static bool is_whole(struct decoder *d)
     else if (d->framing == FRAMING_NDJSON && !d->decode.reply->is_complete &&
              lines_end(&d->lines, &line) && is_json(d, line))
         unread = take_line(d, line);
+    else if (d->framing == FRAMING_SSE && !d->decode.reply->is_complete && !d->is_spoilt)
+        unread = end_sse(d);
     if (!unread && !is_value && d->protocol->end)
         unread = d->protocol->end(&d->decode);
     return !unread && d->decode.reply->is_complete;

@@ -79,7 +79,8 @@ struct str effort_word(const struct model_request *r, const struct dialect *d)
     enum effort effort = request_effort(r);
 
     if (effort > EFFORT_NONE && !(r->info && r->info->efforts))
-        effort = MAX(MIN(effort, most), d->least_effort);
+        effort = d->efforts ? effort_nearest(d->efforts, effort)
+                            : MAX(MIN(effort, most), d->least_effort);
     return str_of(effort_name(effort));
 }
 

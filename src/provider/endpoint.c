@@ -345,9 +345,18 @@ static struct err *name_refused(struct err *take_error, struct str body)
     return err_refuse_media(take_error, hex);
 }
 
+/* The key is known, but whoever pays for it must do something. */
+static bool is_about_money(const struct err *e)
+{
+    return e->peer_status == 402 || e->peer_status == 429;
+}
+
 static struct err *explain(const struct endpoint *e, struct err *take_error)
 {
-    if (err_is(take_error, ERR_PROVIDER_AUTH) && e->config.key_hint.n)
+    if (err_is(take_error, ERR_PROVIDER_AUTH) && is_about_money(take_error))
+        take_error = err_hint(take_error, "the account's credit or quota is used up: add to it, or "
+                                          "ask another model");
+    else if (err_is(take_error, ERR_PROVIDER_AUTH) && e->config.key_hint.n && !take_error->hint)
         take_error = err_hint(take_error, "%" STR_FMT, STR_ARG(e->config.key_hint));
     if (err_is(take_error, ERR_CANCELLED))
         return take_error;
@@ -415,10 +424,11 @@ static struct provider_capabilities capabilities(const struct provider *p,
 
 /* Fetches JSON that tells about models. `body` is sent where there is one. */
 static struct err *fetch_about_models(const struct endpoint *e, const struct provider_call *call,
-                                      struct str path, struct str body, struct arena *a,
+                                      struct str url, struct str body, struct arena *a,
                                       struct json **ret_root)
 {
     struct http_request request = {
+        .url = url,
         .method = body.n ? "POST" : NULL,
         .body = body,
         .total_ms = LIST_TIMEOUT_MS,
@@ -429,7 +439,6 @@ static struct err *fetch_about_models(const struct endpoint *e, const struct pro
     AUTO(strbuf) struct strbuf answer = {0};
     struct json_where where = {0};
 
-    TRY(url_join(a, e->config.base_url, path, &request.url));
     if (body.n)
         http_headers_add(a, &request.headers, S("content-type"), S("application/json"));
     if (e->config.protocol->headers)
@@ -450,18 +459,45 @@ static struct err *fetch_about_models(const struct endpoint *e, const struct pro
                     "check the base URL %" STR_FMT, STR_ARG(e->config.base_url));
 }
 
+static struct err *fetch_list(const struct endpoint *e, const struct provider_call *call,
+                              struct str url, struct arena *a, struct model_list *ret_models)
+{
+    struct json *root;
+
+    TRY(fetch_about_models(e, call, url, (struct str){0}, a, &root));
+    return model_list_parse(a, root, ret_models);
+}
+
+/* The list that tells most. A server may not have it: an older one, or one behind a gateway. */
+static struct err *list_about(const struct endpoint *e, const struct provider_call *call,
+                              struct arena *a, struct model_list *ret_models)
+{
+    struct url base;
+    struct str url;
+
+    TRY(url_parse(a, e->config.base_url, &base));
+    TRY(url_resolve(a, &base, e->config.about_path, &url));
+    return fetch_list(e, call, url, a, ret_models);
+}
+
 static struct err *list_models(const struct provider *p, const struct provider_call *call,
                                struct arena *a, struct model_list *ret_models)
 {
     const struct endpoint *e = (const struct endpoint *)p;
-    struct json *root;
     struct err *failure;
+    struct str url;
 
     if (e->config.models_path.n == 0)
         return err_new(ERR_CONFIGURATION, "%" STR_FMT " cannot list its models", STR_ARG(p->id));
-    failure = fetch_about_models(e, call, e->config.models_path, (struct str){0}, a, &root);
+    if (e->config.about_path.n) {
+        AUTO(err) struct err *without = list_about(e, call, a, ret_models);
+
+        if (!without || err_is(without, ERR_CANCELLED))
+            return TAKE(without);
+    }
+    failure = url_join(a, e->config.base_url, e->config.models_path, &url);
     if (!failure)
-        failure = model_list_parse(a, root, ret_models);
+        failure = fetch_list(e, call, url, a, ret_models);
     return failure ? explain(e, failure) : NULL;
 }
 
@@ -471,12 +507,13 @@ static struct err *show_model(const struct endpoint *e, const struct provider_ca
 {
     AUTO(strbuf) struct strbuf body = {0};
     struct json *root;
+    struct str url;
 
     strbuf_add_cstr(&body, "{\"model\":");
     json_write_string(&body, model);
     strbuf_add_char(&body, '}');
-    TRY(fetch_about_models(e, call, str_of(e->config.protocol->show_path), strbuf_str(&body), a,
-                           &root));
+    TRY(url_join(a, e->config.base_url, str_of(e->config.protocol->show_path), &url));
+    TRY(fetch_about_models(e, call, url, strbuf_str(&body), a, &root));
     return model_show_parse(a, model, root, ret_model);
 }
 
@@ -494,6 +531,8 @@ struct err *endpoint_ask_model(const struct provider *p, const struct provider_c
     }
     TRY(list_models(p, call, a, &models));
     found = model_list_find(&models, model);
+    if (!found && models.n == 1 && e->config.has_any_name)
+        found = &models.items[0];
     if (!found)
         return explain(e, err_new(ERR_MODEL_NOT_AVAILABLE,
                                   "the server does not list a model \"%" STR_FMT "\"",
@@ -557,6 +596,7 @@ struct err *endpoint_provider_new(const struct endpoint_config *config,
     e->config.id = arena_str(&e->arena, config->id);
     e->config.base_url = arena_str(&e->arena, config->base_url);
     e->config.models_path = arena_str(&e->arena, config->models_path);
+    e->config.about_path = arena_str(&e->arena, config->about_path);
     e->config.key_hint = arena_str(&e->arena, config->key_hint);
     e->config.region = arena_str(&e->arena, config->region);
     e->config.identity = copy_identity(&e->arena, &config->identity);

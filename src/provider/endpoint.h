@@ -16,6 +16,8 @@ struct endpoint_config {
     struct http_headers headers; /* the profile's own; they replace keel's of the same name */
     struct http_identity identity;
     struct str models_path; /* empty: models cannot be listed */
+    struct str about_path;  /* of a list that tells more, below the host; empty: there is none */
+    bool has_any_name;      /* the only model of a list has every name */
     struct str key_hint;    /* what to do about a refused key: "check ANTHROPIC_API_KEY" */
     bool has_web_search, has_web_fetch;
 };
@@ -27,8 +29,8 @@ MUST_USE struct err *endpoint_provider_new(const struct endpoint_config *config,
 
 /* Asks the server itself about one of its models, for those that no catalogue knows: its window
  * above all, and what it can. `p` must have been made by endpoint_provider_new(). Strings live in
- * `a`; 0 is unknown. ERR_MODEL_NOT_AVAILABLE when the server does not list it. May wait, 20 s at
- * most. */
+ * `a`; 0 is unknown. ERR_MODEL_NOT_AVAILABLE when the server does not list it, but others. May
+ * wait, 20 s at most for each of two requests. */
 MUST_USE struct err *endpoint_ask_model(const struct provider *p, const struct provider_call *call,
                                         struct str model, struct arena *a,
                                         struct model_info *ret_model);

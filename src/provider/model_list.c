@@ -66,17 +66,26 @@ static int64_t read_amount(const struct json *amount, double n_tokens)
     return price >= 0 && price <= 1e15 ? (int64_t)(price + 0.5) : -1; /* nor NaN */
 }
 
+static const struct json *first_of(const struct json *object, const char *key, const char *other)
+{
+    const struct json *value = json_get(object, key);
+
+    return value ? value : json_get(object, other);
+}
+
+/* Prices of a million tokens are numbers (Together, Hugging Face); those of a single one are texts
+ * (OpenRouter, Vercel). */
 static struct price read_price(const struct json *pricing)
 {
-    bool per_million = json_has(pricing, "input"); /* Together; OpenRouter's are a token's */
+    bool per_million = json_is(json_get(pricing, "input"), JSON_NUMBER);
 
     if (per_million)
         return (struct price){.input = read_amount(json_get(pricing, "input"), 1e6),
                               .output = read_amount(json_get(pricing, "output"), 1e6),
                               .cache_read = read_amount(json_get(pricing, "cached_input"), 1e6),
                               .cache_write = -1};
-    return (struct price){.input = read_amount(json_get(pricing, "prompt"), 1),
-                          .output = read_amount(json_get(pricing, "completion"), 1),
+    return (struct price){.input = read_amount(first_of(pricing, "prompt", "input"), 1),
+                          .output = read_amount(first_of(pricing, "completion", "output"), 1),
                           .cache_read = read_amount(json_get(pricing, "input_cache_read"), 1),
                           .cache_write = read_amount(json_get(pricing, "input_cache_write"), 1)};
 }
@@ -91,18 +100,26 @@ static unsigned ability_of(struct str word)
     } words[] = {
         {"tools", CAN_TOOLS},
         {"tool_use", CAN_TOOLS},
+        {"tool-use", CAN_TOOLS},
+        {"tool_calls", CAN_TOOLS},
         {"function_calling", CAN_TOOLS},
         {"supports_tools", CAN_TOOLS},
+        {"supports_function_calling", CAN_TOOLS},
         {"image", CAN_SEE_IMAGES},
         {"vision", CAN_SEE_IMAGES},
         {"image_input", CAN_SEE_IMAGES},
         {"supports_image_input", CAN_SEE_IMAGES},
+        {"supports_image_in", CAN_SEE_IMAGES},
+        {"supports_vision", CAN_SEE_IMAGES},
         {"file", CAN_READ_PDF},
+        {"file-input", CAN_READ_PDF},
         {"pdf_input", CAN_READ_PDF},
         {"audio", CAN_HEAR_AUDIO},
         {"reasoning", CAN_REASON},
         {"thinking", CAN_REASON},
+        {"supports_reasoning", CAN_REASON},
         {"structured_outputs", CAN_FOLLOW_SCHEMA},
+        {"supports_structured_output", CAN_FOLLOW_SCHEMA},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -142,6 +159,8 @@ static unsigned read_capabilities(const struct json *entry)
         json_pointer(capabilities, S("/thinking/types/adaptive/supported"));
     unsigned can = read_switches(entry) | read_switches(capabilities) | read_words(capabilities);
 
+    can |= read_switches(json_get(capabilities, "supports"));
+    can |= read_words(json_get(entry, "tags"));
     can |= read_words(json_get(entry, "supported_parameters"));
     can |= read_words(json_pointer(entry, S("/architecture/input_modalities")));
     return can | (json_bool(adaptive, false) ? REASONS_ADAPTIVELY : 0);
@@ -157,14 +176,17 @@ static bool is_off(const struct json *object, const char *key)
 /* False for models that make vectors, pictures or speech, where the list tells. */
 static bool can_converse(const struct json *entry)
 {
-    static const char *const others[] = {"embedding", "embeddings", "image",      "audio",
-                                         "video",     "rerank",     "moderation", "transcribe"};
+    static const char *const others[] = {"embedding", "embeddings", "image",
+                                         "audio",     "video",      "rerank",
+                                         "reranking", "moderation", "transcribe"};
     const struct json *capabilities = json_get(entry, "capabilities");
     const struct json *methods = json_get(entry, "supportedGenerationMethods");
     const struct json *outputs = json_pointer(entry, S("/architecture/output_modalities"));
 
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        if (str_is(json_get_text(entry, "type"), others[i]))
+        if (str_is(json_get_text(entry, "type"), others[i]) ||
+            str_is(json_get_text(entry, "mode"), others[i]) ||
+            str_is(json_get_text(capabilities, "type"), others[i]))
             return false;
     if ((methods && !list_has(methods, "generateContent")) ||
         (outputs && !list_has(outputs, "text")))
@@ -184,9 +206,32 @@ static enum model_lifecycle read_lifecycle(const struct json *entry)
                                                                        : LIFECYCLE_ACTIVE;
 }
 
+/* Of a model that several providers serve, and a router chooses among them: the smallest window, so
+ * that a prompt fits whoever gets it, the dearest price, and what one of them can. */
+static void read_providers(const struct json *list, struct model_info *m)
+{
+    static const char *const windows[] = {"/context_length", NULL};
+
+    if (!json_is(list, JSON_ARRAY))
+        return;
+    json_each (provider, list) {
+        int64_t window = count_of(provider, windows);
+        struct price price = read_price(json_get(provider, "pricing"));
+        struct str status = json_get_text(provider, "status");
+
+        if (status.n && !str_is(status, "live"))
+            continue;
+        if (window && (!m->context_window || window < m->context_window))
+            m->context_window = window;
+        if (price.input + price.output > m->price.input + m->price.output)
+            m->price = price;
+        m->capabilities |= read_switches(provider);
+    }
+}
+
 static bool read_entry(struct arena *a, const struct json *entry, struct model_info *ret)
 {
-    static const char *const ids[] = {"id", "name", "model", NULL};
+    static const char *const ids[] = {"id", "model_group", "name", "model", NULL};
     static const char *const names[] = {"display_name", "displayName", "name", NULL};
     static const char *const windows[] = {
         "/loaded_context_length", /* what is, before what could be */
@@ -196,6 +241,8 @@ static bool read_entry(struct arena *a, const struct json *entry, struct model_i
         "/max_input_tokens",
         "/max_model_len",
         "/max_context_length",
+        "/capabilities/limits/max_prompt_tokens", /* before what prompt and answer share */
+        "/capabilities/limits/max_context_window_tokens",
         "/meta/n_ctx",
         "/meta/n_ctx_train",
         NULL};
@@ -204,6 +251,7 @@ static bool read_entry(struct arena *a, const struct json *entry, struct model_i
                                           "/max_output_tokens",
                                           "/max_completion_tokens",
                                           "/top_provider/max_completion_tokens",
+                                          "/capabilities/limits/max_output_tokens",
                                           NULL};
     struct str id = text_of(entry, ids), name = text_of(entry, names);
 
@@ -220,6 +268,7 @@ static bool read_entry(struct arena *a, const struct json *entry, struct model_i
         .lifecycle = read_lifecycle(entry),
         .capabilities = read_capabilities(entry),
     };
+    read_providers(json_get(entry, "providers"), ret);
     return true;
 }
 
@@ -251,7 +300,7 @@ struct err *model_list_parse(struct arena *a, const struct json *root,
     return NULL;
 }
 
-const struct model_info *model_list_find(const struct model_list *models, struct str id)
+static const struct model_info *find_listed(const struct model_list *models, struct str id)
 {
     struct str latest = S(":latest");
 
@@ -262,6 +311,17 @@ const struct model_info *model_list_find(const struct model_list *models, struct
             return &models->items[i];
     }
     return NULL;
+}
+
+/* A router's name may end in a wish, "maker/model:nitro", that its list does not have. */
+const struct model_info *model_list_find(const struct model_list *models, struct str id)
+{
+    const struct model_info *found = find_listed(models, id);
+    size_t wish = str_find_char(id, ':');
+
+    if (!found && wish != STR_NONE && str_find_char(id, '/') != STR_NONE)
+        found = find_listed(models, str_slice(id, 0, wish));
+    return found;
 }
 
 /* --- one model of Ollama --- */

@@ -42,7 +42,14 @@ struct dialect {
         REPLAY_THINKING_PARTS,    /* as "thinking" parts of the content */
     } reasoning_replay;
     enum effort least_effort, most_effort; /* words outside are refused; unset: up to "xhigh" */
-    bool has_prompt_cache_key;             /* takes "prompt_cache_key" */
+    /* EFFORT_BIT of each level, where some between are missing; 0: all from least to most. With
+     * REASONING_THINKING_TYPE they are sent beside it, also to models that the catalogue does not
+     * know: who takes none ignores them. */
+    unsigned efforts;
+    /* REASONING_THINKING_TYPE: forgets the reasoning of earlier turns unless it is told not to. */
+    bool clears_thinking;
+    bool tool_stream;          /* sends the arguments of a call in pieces only if it is told to */
+    bool has_prompt_cache_key; /* takes "prompt_cache_key" */
     bool cache_marks;        /* takes Anthropic's cache_control, at the top and on content parts */
     bool reports_cost;       /* wants "usage": {"include": true} to report the cost */
     bool web_search_options; /* takes "web_search_options" */

@@ -124,10 +124,10 @@ static void play_stop(struct reply *r, struct str word)
     static const struct {
         const char *word;
         enum stop stop;
-    } stops[] = {{"end", STOP_END},          {"tool_calls", STOP_TOOL_CALLS},
-                 {"length", STOP_LENGTH},    {"filtered", STOP_FILTERED},
-                 {"refused", STOP_REFUSED},  {"paused", STOP_PAUSED},
-                 {"overflow", STOP_OVERFLOW}};
+    } stops[] = {{"end", STOP_END},           {"tool_calls", STOP_TOOL_CALLS},
+                 {"length", STOP_LENGTH},     {"filtered", STOP_FILTERED},
+                 {"refused", STOP_REFUSED},   {"paused", STOP_PAUSED},
+                 {"overflow", STOP_OVERFLOW}, {"unread", STOP_UNREAD}};
 
     for (size_t i = 0; i < ARRAY_LEN(stops); i++)
         if (str_is(word, stops[i].word))

@@ -62,6 +62,9 @@ struct vendor {
     struct media_limits media;          /* 0: not documented */
     bool has_web_search, has_web_fetch; /* the vendor's own */
     const char *models_path;            /* GET below the base URL lists models; NULL: cannot */
+    /* GET below the host tells more about them, windows above all; NULL: there is no such list. */
+    const char *about_path;
+    bool has_any_name; /* a server that lists one model answers with it, whatever it is called */
     /* Setup links in the order in which they help: where to get a key, the console, the docs.
      * NULL where there is no such page. */
     const char *api_key_url, *console_url, *official_url;

@@ -3,10 +3,12 @@
  *
  * Anthropic names the block ("messages.5.content.1.image.source.base64.data: ..."). Its limits
  * (platform.claude.com/docs, vision and pdf-support): 8000 px, but 2000 px in a request with more
- * than 20 images, and an image stays in all later requests; 5 MB of base64; 100 pages, 32 MB a
- * request. OpenAI says in its refusals that images must be below 20 MB, and documents no pixels;
- * files 50 MB (guides/file-inputs), but keel's messages hold less. Gemini: 20 MB a request with
- * inline data, 1000 pages, no GIF (ai.google.dev/gemini-api/docs). */
+ * than 20 images, and an image stays in all later requests; 5 MB of base64; 32 MB a request; 100
+ * pages a request with a window of 200,000 tokens and 600 with a larger one, where 100 pages fill
+ * enough of it already. OpenAI says in its refusals that images must be below 20 MB, and documents
+ * no pixels; files 50 MB (guides/file-inputs), but keel's messages hold less. Gemini: 100 MB a
+ * request with inline data, 50 MB a PDF, 1000 pages, no GIF (ai.google.dev/gemini-api/docs,
+ * file-input-methods and document-processing). */
 #ifndef KEEL_PROVIDER_VENDOR_FILES_H
 #define KEEL_PROVIDER_VENDOR_FILES_H
 
@@ -32,7 +34,7 @@
     .media = {(edge), (image_mib) * 768 * 1024, (size_t)(pdf_mib) << 20, (pages), !(gif_too)}
 #define ANTHROPIC_FILES FILES(ANTHROPIC_WORDS, 2000, 5, 20, 100, true)
 #define OPENAI_FILES FILES(OPENAI_WORDS, 16000, 20, 20, 0, true)
-#define GEMINI_FILES FILES(GEMINI_WORDS, 0, 19, 14, 1000, false)
+#define GEMINI_FILES FILES(GEMINI_WORDS, 0, 19, 20, 1000, false)
 #define OLLAMA_FILES FILES(LOCAL_WORDS, 0, 0, 0, 0, false)
 #define CHAT_FILES .media_words = OPENAI_WORDS "|" LOCAL_WORDS
 #define ROUTER_FILES                                                                               \

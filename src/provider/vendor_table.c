@@ -11,6 +11,8 @@
 #define MODELS(table)                                                                              \
     .models = (table), .n_models = ARRAY_LEN(table), .catalogue_status = CATALOGUE_FALLBACK
 #define NO_MODELS .catalogue_status = CATALOGUE_UNAVAILABLE
+/* Of Kimi K3 and GLM 5.3; their older models think as much as they like. */
+#define LOW_HIGH_MAX (EFFORT_BIT(EFFORT_LOW) | EFFORT_BIT(EFFORT_HIGH) | EFFORT_BIT(EFFORT_MAX))
 
 const struct vendor vendors[] = {
     {
@@ -275,7 +277,11 @@ const struct vendor vendors[] = {
         .base_url = "https://api.cerebras.ai/v1",
         .base_url_env = "CEREBRAS_BASE_URL",
         .key_env = "CEREBRAS_API_KEY",
-        .dialect = {.no_custom_tools = true, .no_strict_tools = true, .most_effort = EFFORT_HIGH},
+        .dialect = {.no_custom_tools = true,
+                    .no_strict_tools = true,
+                    .no_parallel_switch = true,
+                    .least_effort = EFFORT_LOW, /* gpt-oss refuses others */
+                    .most_effort = EFFORT_HIGH},
         .overflow_words = GROQ_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
@@ -299,6 +305,7 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
                 .reasoning_style = REASONING_THINKING_TYPE,
+                .efforts = LOW_HIGH_MAX,
                 .reasoning_replay = REPLAY_REASONING_CONTENT, /* demanded within a turn */
             },
         .overflow_words = MOONSHOT_TOO_LONG,
@@ -327,6 +334,9 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true,
                 .no_custom_tools = true,
                 .reasoning_style = REASONING_THINKING_TYPE,
+                .efforts = LOW_HIGH_MAX,
+                .clears_thinking = true,
+                .tool_stream = true, /* else a long call is minutes of silence */
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
         .overflow_words = ZAI_TOO_LONG,
@@ -620,6 +630,7 @@ const struct vendor vendors[] = {
         .overflow_words = LLAMA_CPP_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
+        .has_any_name = true,
         .official_url = "https://github.com/ggml-org/llama.cpp",
         .setup_prompt = "Start llama-server with --jinja and a model",
         NO_MODELS,
@@ -669,6 +680,7 @@ const struct vendor vendors[] = {
         .overflow_words = LMSTUDIO_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
+        .about_path = "/api/v0/models", /* the one of OpenAI's shape holds names only */
         .official_url = "https://lmstudio.ai/docs",
         .setup_prompt = "Start the server of LM Studio, and load a model",
         NO_MODELS,
@@ -693,6 +705,7 @@ const struct vendor vendors[] = {
         .delay_words = ROUTER_DELAY,
         ROUTER_FILES,
         .models_path = "/models",
+        .about_path = "/model_group/info",
         .official_url = "https://docs.litellm.ai",
         .setup_prompt = "Set LITELLM_PROXY_API_BASE to the address of the gateway",
         NO_MODELS,
@@ -718,6 +731,7 @@ const struct vendor vendors[] = {
         .delay_words = ROUTER_DELAY,
         ROUTER_FILES,
         .models_path = "/models",
+        .has_any_name = true,
         .setup_prompt = "Set KEEL_BASE_URL to the address of the server, with its /v1",
         NO_MODELS,
     },

@@ -42,7 +42,7 @@
     BEDROCK_TOO_LONG "|" OPENAI_TOO_LONG "|" GEMINI_TOO_LONG "|" XAI_TOO_LONG "|" MISTRAL_TOO_LONG \
                      "|" GROQ_TOO_LONG "|" MOONSHOT_TOO_LONG "|" ZAI_TOO_LONG                      \
                      "|" DASHSCOPE_TOO_LONG "|" TOGETHER_TOO_LONG "|" VLLM_TOO_LONG                \
-                     "|maximum allowed input length"
+                     "|maximum allowed input length|context window exceeds limit"
 #define ANY_TOO_LONG                                                                               \
     ROUTER_TOO_LONG "|" LLAMA_CPP_TOO_LONG "|" LMSTUDIO_TOO_LONG "|" OLLAMA_TOO_LONG
 

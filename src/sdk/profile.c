@@ -630,6 +630,8 @@ struct err *profile_make_provider(const struct profile *p, struct provider **ret
         .headers = p->headers,
         .identity = p->identity,
         .models_path = str_of(nearest_vendor(p)->models_path),
+        .about_path = str_of(v ? v->about_path : NULL),
+        .has_any_name = v && v->has_any_name,
         .has_web_search = v && v->has_web_search,
         .has_web_fetch = v && v->has_web_fetch,
     };

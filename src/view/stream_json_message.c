@@ -75,7 +75,8 @@ void field_stop(struct json_writer *w, struct str reason, enum stop stop)
                                         [STOP_FILTERED] = "refusal",
                                         [STOP_REFUSED] = "refusal",
                                         [STOP_PAUSED] = "pause_turn",
-                                        [STOP_OVERFLOW] = "model_context_window_exceeded"};
+                                        [STOP_OVERFLOW] = "model_context_window_exceeded",
+                                        [STOP_UNREAD] = "tool_use"};
 
     jw_key(w, "stop_reason");
     if (str_is(reason, REPLY_ABORTED)) /* not a word of that API */

@@ -13,7 +13,8 @@ import subprocess
 import urllib.parse
 
 import scripted
-from scripted import ANTHROPIC, BY_NAME, KEY, PIECES, TEXT, Answer, Call, FlowTest, json_answer
+from scripted import (ANTHROPIC, BY_NAME, KEY, PIECES, TEXT, Answer, Call, FlowTest, json_answer,
+                      sample)
 
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 AWS_KEY = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE",
@@ -128,6 +129,17 @@ class Bedrock(Access):
             answer = bedrock()
             answer.pieces = [stream[at:at + size] for at in range(0, len(stream), size)]
             self.assert_answer(self.ask_bedrock(self.provider(answer)))
+
+    def test_frames_that_end_at_any_byte_are_no_whole_answer(self):
+        stream = b"".join(bedrock().pieces)
+        for at in sample(range(len(stream)), 8):
+            with self.subTest(f"{at} of {len(stream)} bytes"):
+                answer = bedrock()
+                answer.pieces = [stream[:at]] if at else []
+                result = self.ask_bedrock(self.provider(answer))
+                self.assert_status(result, 1)
+                self.assertTrue(TEXT.startswith(result.out.rstrip("\n")), result)
+                self.assertTrue(result.err.startswith("keel: "), result)
 
     def test_tools_are_called(self):
         (self.project / "note").write_text("the note\n")

@@ -5,7 +5,7 @@ import subprocess
 import threading
 
 import scripted
-from scripted import (ANTHROPIC, HANG_UP, KEY, PIECES, Answer, FlowTest, for_each_protocol,
+from scripted import (ANTHROPIC, BY_NAME, HANG_UP, KEY, PIECES, Answer, FlowTest, for_each_protocol,
                       json_answer)
 
 
@@ -35,6 +35,19 @@ class Refusals(FlowTest):
         self.assert_refused(result, 6, protocol.vendor, "401", "invalid key",
                             protocol.key_variable, "https://")
         self.assertNotIn(KEY, result.err)
+
+    def test_an_account_without_credit_does_not_blame_the_key(self):
+        for name, status, error in (
+                ("openai-chat", 429, {"code": "insufficient_quota", "message": "no quota"}),
+                ("openai-responses", 402, {"message": "Insufficient credits"}),
+                ("gemini", 402, {"code": 402, "message": "no credit"}),
+                ("anthropic-messages", 402, {"type": "billing_error", "message": "no credit"})):
+            with self.subTest(name):
+                provider = self.provider(json_answer({"error": error}, status))
+                result = self.ask(provider, "hi", protocol=BY_NAME[name])
+                self.assert_refused(result, 6, f"HTTP {status}", error["message"],
+                                    "credit or quota is used up")
+                self.assertNotIn("API_KEY", result.err)
 
     @for_each_protocol
     def test_a_model_that_does_not_exist_is_a_matter_of_configuration(self, protocol):
@@ -66,7 +79,7 @@ class Refusals(FlowTest):
     @for_each_protocol
     def test_a_web_page_is_no_answer(self, protocol):
         page = b"<!doctype html><html><body>Welcome to the hotel wifi</body></html>"
-        for status, exit_status in ((200, 6), (404, 6), (502, 1)):
+        for status, exit_status in ((200, 6), (404, 6), (418, 1)):
             provider = self.provider(Answer([page], status, content_type="text/html"))
             result = self.ask(provider, "hi", protocol=protocol)
             self.assert_refused(result, exit_status, "web page", "base URL")

@@ -77,6 +77,16 @@ class WholeAnswers(HostileTest):
         self.check(protocol, Answer(self.pieces(protocol) + [HANG_UP]))
 
     @for_each_protocol
+    def test_whose_last_event_lacks_the_line_that_ends_it(self, protocol):
+        whole = b"".join(self.pieces(protocol)).rstrip(b"\n")
+        for end in ([], [HANG_UP]):
+            self.check(protocol, Answer([whole, *end]))
+
+    @for_each_protocol
+    def test_that_begin_with_a_byte_order_mark(self, protocol):
+        self.check(protocol, Answer([b"\xef\xbb\xbf" + b"".join(self.pieces(protocol))]))
+
+    @for_each_protocol
     def test_that_are_shorter_than_was_announced(self, protocol):
         self.check(protocol, Raw([head("content-type: text/event-stream", "content-length: 99999"),
                                   *self.pieces(protocol)]))
@@ -338,6 +348,81 @@ class Heads(HostileTest):
         self.assert_refused(result, 1, "compressed (gzip)", "not asked for")
         result = self.ask_once(Answer([packed], 400, content_encoding="gzip"))
         self.assert_refused(result, 1, "HTTP 400", "compressed")
+
+
+class Cuts(HostileTest):
+    """A stream that ends at any byte: what it lacks is never passed over in silence."""
+
+    @for_each_protocol
+    def test_at_any_byte(self, protocol):
+        text = "One two three. The end."
+        whole = b"".join(self.encode(protocol, Turn(["One ", "two ", "three. ", "The end."])).pieces)
+        for at in sample(range(len(whole)), 8):
+            with self.subTest(f"{at} of {len(whole)} bytes"):
+                provider = self.play(protocol, Answer([whole[:at]] if at else []))
+                self.profile(protocol, provider, {"maxAttempts": 1})
+                result = self.ask_x()
+                self.assertIn(result.status, (0, 1), result)
+                self.assertTrue(text.startswith(result.out.rstrip("\n")), result)
+                if result.status == 0:
+                    self.assert_answer(result, text)
+                else:
+                    self.assertTrue(result.err.startswith("keel: "), result)
+
+    def test_a_half_line_is_a_broken_stream_and_asked_for_again(self):
+        protocol = BY_NAME["ollama"]
+        whole = b"".join(self.encode(protocol, Turn(["One ", "two."])).pieces)
+        for at in (20, whole.index(b"two") + 2):
+            provider = self.play(protocol, Answer([whole[:at]],
+                                                  content_type="application/x-ndjson"),
+                                 Turn("Again."))
+            self.profile(protocol, provider)
+            self.assert_answer(self.ask_x(), "Again.")
+            self.assertEqual(len(provider.requests), 2)
+
+    @for_each_protocol
+    def test_within_a_call_run_nothing(self, protocol):
+        turn = Turn("I touch.", Call("Bash", command="touch made"))
+        whole = b"".join(self.encode(protocol, turn).pieces)
+        # an answer with its end, but without the last count or mark, is whole
+        end = whole.index(b"touch made")
+        for at in sample(range(end), 6):
+            provider = self.play(protocol, Answer([whole[:at]] if at else []))
+            self.profile(protocol, provider, {"maxAttempts": 1})
+            result = self.ask_x("--permission-mode", "bypassPermissions")
+            self.assert_status(result, 1)
+            self.assertFalse((self.project / "made").exists())
+
+
+class Repeats(HostileTest):
+    def test_an_item_that_is_announced_twice_is_one(self):
+        protocol = BY_NAME["openai-responses"]
+        pieces = list(self.encode(protocol, Turn(["Hel", "lo."])).pieces)
+        at = next(i for i, piece in enumerate(pieces) if b"output_item.added" in piece)
+        provider = self.play(protocol, Answer(pieces[:at] + [pieces[at]] + pieces[at:]))
+        self.assert_answer(self.run_agent(protocol, provider, "hi"), "Hello.")
+
+
+class PagesOfProxies(HostileTest):
+    """What stands before an API answers with web pages."""
+
+    page = b"<html><h1>No</h1>"
+
+    def ask_page(self, status):
+        provider = self.play(ANTHROPIC, Answer([self.page], status, content_type="text/html"))
+        self.profile(ANTHROPIC, provider, {"maxAttempts": 1})
+        return self.ask_x()
+
+    def test_one_that_is_busy_is_not_a_wrong_address(self):
+        for status in (429, 502, 503):
+            result = self.ask_page(status)
+            self.assert_refused(result, 1, f"HTTP {status}", "web page")
+            self.assertNotIn("base URL", result.err)
+
+    def test_one_that_forbids_is_not_a_wrong_key(self):
+        result = self.ask_page(403)
+        self.assert_refused(result, 6, "HTTP 403", "a proxy may be in the way")
+        self.assertNotIn("apiKey", result.err)
 
 
 class ErrorsOfOthers(HostileTest):

@@ -462,6 +462,24 @@ class Lookup(LongTest):
                 self.assertIn(": 16384", json.dumps(provider.requests[0].json))
                 self.assert_exact()
 
+    def test_servers_with_a_list_of_their_own_are_asked_for_that(self):
+        about = {"lmstudio": ("LMSTUDIO_BASE_URL", "/api/v0/models", {
+                     "id": "m", "type": "llm", "max_context_length": 131072,
+                     "loaded_context_length": 40960}),
+                 "litellm": ("LITELLM_PROXY_API_BASE", "/model_group/info", {
+                     "model_group": "m", "providers": ["openai"], "max_input_tokens": 40960.0})}
+        for vendor, (variable, path, entry) in about.items():
+            with self.subTest(vendor):
+                provider = self.play(BY_NAME["openai-chat"], self.look(), Turn("Done."))
+                provider.about, provider.told = scripted.json_answer({"data": [entry]}), self.told
+                self.user_settings({})
+                result = self.keel("-p", "--model", f"{vendor}/m", "--permission-mode",
+                                   "bypassPermissions", "go", env={variable: provider.url + "/v1"})
+                self.assert_status(result, 0)
+                self.assertEqual([request.path for request in provider.lookups], [path])
+                self.assertEqual([request.json["max_tokens"] for request in provider.requests],
+                                 [16384, 10240])
+
     def test_a_later_run_knows_it_at_once(self):
         protocol, (_, about, _, output) = BY_NAME["openai-chat"], SHAPES["vLLM"]
         self.user_settings({})

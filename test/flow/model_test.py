@@ -3,7 +3,7 @@ schemas, citations, searches, pictures, short names."""
 import json
 
 import scripted
-from scripted import ANTHROPIC, Answer, FlowTest, event, json_answer
+from scripted import ANTHROPIC, BY_NAME, Answer, FlowTest, event, json_answer
 
 SEARCHED = ({"type": "message_start", "message": {
                 "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [],
@@ -52,6 +52,34 @@ class Thinking(FlowTest):
         result = self.ask(provider, "hi", "--model", "anthropic/claude-opus-5-5", *off)
         self.assert_refused(result, 2, "claude-opus-5-5 always reasons", "--effort low")
         self.assertEqual(provider.requests, [])
+
+
+class OfOtherVendors(FlowTest):
+    def request(self, vendor, *flags):
+        provider = self.provider(BY_NAME["openai-chat"].answer())
+        self.assert_fine(self.keel("-p", "--model", f"{vendor}/m", *flags, "hi", env={
+            f"{vendor.upper()}_API_KEY": scripted.KEY, f"{vendor.upper()}_BASE_URL": provider.url}))
+        return self.only_request(provider).json
+
+    def test_an_effort_goes_out_as_a_level_that_they_take(self):
+        for vendor in ("zai", "moonshot"):
+            for asked, sent in (("low", "low"), ("medium", "high"), ("xhigh", "high"),
+                                ("max", "max")):
+                with self.subTest(f"{vendor} {asked}"):
+                    request = self.request(vendor, "--effort", asked)
+                    self.assertEqual(request["reasoning_effort"], sent)
+                    self.assertEqual(request["thinking"]["type"], "enabled")
+            request = self.request(vendor, "--thinking", "disabled")
+            self.assertEqual(request["thinking"], {"type": "disabled"})
+            self.assertNotIn("reasoning_effort", request)
+
+    def test_glm_keeps_its_thoughts_and_streams_its_calls_without_a_flag(self):
+        request = self.request("zai")
+        self.assertEqual(request["thinking"], {"type": "enabled", "clear_thinking": False})
+        self.assertIs(request["tool_stream"], True)
+        self.assertNotIn("reasoning_effort", request)
+        self.assertNotIn("tool_stream", self.request("zai", "--tools", ""))
+        self.assertNotIn("thinking", self.request("moonshot"))
 
 
 class Names(FlowTest):

@@ -334,8 +334,8 @@ class Provider:
 
     def asks_about_models(self, request):
         path = split_path(request.path)[0]
-        return not self.lists and (path.endswith("/api/show") or
-                                   request.method == "GET" and path.endswith("/models"))
+        return not self.lists and (path.endswith("/api/show") or request.method == "GET" and
+                                   path.endswith(("/models", "/model_group/info")))
 
     def take_answer(self, request):
         with self.lock:

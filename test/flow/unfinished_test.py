@@ -75,6 +75,47 @@ class Unfinished(AgentTest):
         self.assertEqual(len(provider.requests), 2)
         self.assertIn("the model's answer is empty", result.err)
 
+    def test_an_end_that_keel_does_not_know_is_reported(self):
+        for name, stop in (("anthropic-messages", "novel"), ("openai-chat", "novel"),
+                           ("gemini", "OTHER"), ("ollama", "novel")):
+            with self.subTest(name):
+                protocol = BY_NAME[name]
+                provider = self.play(protocol, Turn("Partly.", stop=stop))
+                result = self.run_agent(protocol, provider, "go")
+                self.assert_status(result, 0)
+                self.assertEqual(result.out, "Partly.\n")
+                self.assertIn("the answer may not be whole", result.err)
+                self.assertIn(f"({stop})", result.err)
+
+    def test_a_call_that_was_announced_and_did_not_come_is_reported(self):
+        for name, stop in (("anthropic-messages", "tool_use"), ("openai-chat", "tool_calls")):
+            with self.subTest(name):
+                protocol = BY_NAME[name]
+                provider = self.play(protocol, Turn("I look.", stop=stop))
+                result = self.run_agent(protocol, provider, "go")
+                self.assertEqual((result.status, result.out), (0, "I look.\n"))
+                self.assertIn("sent no call", result.err)
+
+    def test_a_call_that_the_provider_could_not_read_is_asked_for_again(self):
+        protocol = BY_NAME["gemini"]
+        for said in (Turn("I edit.", stop="MALFORMED_FUNCTION_CALL"),
+                     Turn("", stop="UNEXPECTED_TOOL_CALL")):
+            provider = self.play(protocol, said, Turn(Call("Bash", command="echo ran")),
+                                 Turn("Done."))
+            self.assert_answer(self.run_agent(protocol, provider, "go"), "Done.")
+            self.assertIn("Make the call again", self.sent(provider.requests[1]))
+            self.assertIn("ran", self.sent(provider.requests[2]))
+            self.assert_taken(protocol, provider)
+
+    def test_but_three_times_only(self):
+        protocol = BY_NAME["gemini"]
+        provider = self.play(protocol, *[Turn("I edit.", stop="MALFORMED_FUNCTION_CALL")] * 5)
+        result = self.run_agent(protocol, provider, "go")
+        self.assert_status(result, 1)
+        self.assertEqual(len(provider.requests), 4)
+        self.assertIn("could not read the model's tool calls, 4 times in a row "
+                      "(MALFORMED_FUNCTION_CALL)", result.err)
+
     def test_a_model_that_declines_has_not_answered(self):
         provider = self.play(ANTHROPIC, Turn("I can", stop="refusal"))
         result = self.run_agent(ANTHROPIC, provider, "--output-format", "json", "go")
@@ -84,6 +125,30 @@ class Unfinished(AgentTest):
         provider = self.play(ANTHROPIC, Turn("I can", stop="refusal"))
         result = self.run_agent(ANTHROPIC, provider, "go")
         self.assertIn("the model declined to answer: I can", result.err)
+
+    def test_why_the_model_declines_is_told_where_it_says_so(self):
+        details = {"type": "refusal", "category": "cyber", "explanation": "It asks for malware.",
+                   "recommended_model": "claude-opus-5"}
+        answer = self.encode(ANTHROPIC, Turn("I can", stop="refusal"))
+        answer.pieces = [piece.replace(b'"stop_reason": "refusal"', b'"stop_reason": "refusal", '
+                                       b'"stop_details": ' + json.dumps(details).encode())
+                         for piece in answer.pieces]
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, answer), "go")
+        self.assert_status(result, 1)
+        self.assertIn("the model declined to answer: I can [It asks for malware. (cyber); the "
+                      "provider recommends claude-opus-5]", result.err)
+
+    def test_the_reason_for_which_all_is_withheld_is_told(self):
+        blocked = scripted.event({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}})
+        cut = scripted.event({"type": "response.incomplete", "response": {
+            "id": "r", "status": "incomplete", "output": [],
+            "incomplete_details": {"reason": "content_filter"}}}, "response.incomplete")
+        for name, piece, why in (("gemini", blocked, "PROHIBITED_CONTENT"),
+                                 ("openai-responses", cut, "content_filter")):
+            protocol = BY_NAME[name]
+            provider = self.play(protocol, scripted.Answer([piece]))
+            self.assert_refused(self.run_agent(protocol, provider, "go"), 1,
+                                f"the provider withheld the answer ({why})")
 
     def test_what_the_provider_withholds_is_told(self):
         for name, stop in FILTERED.items():

@@ -95,6 +95,24 @@ static enum stop stop_of(struct str reason)
     return STOP_UNKNOWN;
 }
 
+/* Why the model declined, as far as it is said: words, a policy, and who may answer instead. */
+static void take_refusal(struct reply *r, const struct json *details)
+{
+    struct str words = str_trim(json_get_text(details, "explanation"));
+    struct str policy = json_get_text(details, "category");
+    struct str other = json_get_text(details, "recommended_model");
+    AUTO(strbuf) struct strbuf text = {0};
+
+    strbuf_add(&text, words);
+    if (policy.n)
+        strbuf_addf(&text, words.n ? " (%" STR_FMT ")" : "%" STR_FMT, STR_ARG(policy));
+    if (other.n)
+        strbuf_addf(&text, "%sthe provider recommends %" STR_FMT, text.n ? "; " : "",
+                    STR_ARG(other));
+    if (text.n)
+        reply_set_word(r, &r->stop_detail, strbuf_str(&text));
+}
+
 static void take_stop(struct reply *r, const struct json *holder)
 {
     struct str reason = json_get_text(holder, "stop_reason");
@@ -104,6 +122,7 @@ static void take_stop(struct reply *r, const struct json *holder)
         reply_set_stop(r, reason, stop_of(reason));
     if (sequence.n)
         reply_set_word(r, &r->stop_detail, sequence);
+    take_refusal(r, json_get(holder, "stop_details"));
 }
 
 static void take_message(struct reply *r, const struct json *message)

@@ -129,12 +129,15 @@ static enum stop stop_of(struct str reason)
         {"IMAGE_SAFETY", NULL, STOP_FILTERED},
         {"IMAGE_PROHIBITED_CONTENT", NULL, STOP_FILTERED},
         {"IMAGE_RECITATION", NULL, STOP_FILTERED},
+        {"MALFORMED_FUNCTION_CALL", NULL, STOP_UNREAD},
+        {"MALFORMED_RESPONSE", NULL, STOP_UNREAD},
+        {"UNEXPECTED_TOOL_CALL", NULL, STOP_UNREAD},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(stops); i++)
         if (str_is(reason, stops[i].reason) || (stops[i].number && str_is(reason, stops[i].number)))
             return stops[i].stop;
-    return STOP_UNKNOWN; /* OTHER, MALFORMED_FUNCTION_CALL, ... */
+    return STOP_UNKNOWN; /* OTHER, TOO_MANY_TOOL_CALLS, ... */
 }
 
 static bool is_said(struct str reason)

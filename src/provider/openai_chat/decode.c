@@ -100,6 +100,7 @@ static enum stop stop_of(struct str reason)
         {"stop", STOP_END},
         {"end_turn", STOP_END},
         {"eos", STOP_END},
+        {"eos_token", STOP_END},
         {"stop_sequence", STOP_END},
         {"tool_calls", STOP_TOOL_CALLS},
         {"tool_use", STOP_TOOL_CALLS},

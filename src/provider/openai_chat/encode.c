@@ -28,15 +28,25 @@ static void write_reasoning_object(struct body *b)
     jw_end_object(&b->w);
 }
 
+static bool is_unasked(const struct model_request *r)
+{
+    return request_effort(r) == EFFORT_UNSET && r->reasoning_budget <= 0;
+}
+
 /* How much, in a member of its own, where the model is known to take that. */
 static void write_thinking_type(struct body *b)
 {
     const struct model_request *r = b->request;
+    bool is_on = wants_reasoning(r) || is_unasked(r);
 
-    if (body_key(b, "thinking"))
-        jw_raw(&b->w,
-               wants_reasoning(r) ? S("{\"type\":\"enabled\"}") : S("{\"type\":\"disabled\"}"));
-    if (request_effort(r) > EFFORT_NONE && r->info && r->info->efforts)
+    if (body_key(b, "thinking")) {
+        jw_begin_object(&b->w);
+        jw_kv_str(&b->w, "type", is_on ? S("enabled") : S("disabled"));
+        if (is_on && b->dialect->clears_thinking)
+            jw_kv_bool(&b->w, "clear_thinking", false);
+        jw_end_object(&b->w);
+    }
+    if (request_effort(r) > EFFORT_NONE && (b->dialect->efforts || (r->info && r->info->efforts)))
         body_str(b, "reasoning_effort", effort_word(r, b->dialect));
 }
 
@@ -53,7 +63,7 @@ static void write_reasoning(struct body *b)
 {
     const struct model_request *r = b->request;
 
-    if ((request_effort(r) == EFFORT_UNSET && r->reasoning_budget <= 0) || !may_reason(r))
+    if ((is_unasked(r) && !b->dialect->clears_thinking) || !may_reason(r))
         return;
     if (!wants_reasoning(r) && request_can(r, REASONS_ALWAYS))
         return;
@@ -238,6 +248,8 @@ static void write_tool_choice(struct body *b)
     }
     if (c->one_at_a_time && !b->dialect->no_parallel_switch)
         body_bool(b, "parallel_tool_calls", false);
+    if (b->request->stream && b->dialect->tool_stream)
+        body_bool(b, "tool_stream", true);
 }
 
 struct err *openai_chat_encode(const struct model_request *r, const struct dialect *d,

@@ -184,6 +184,10 @@ static struct err *item_added(struct decode *d, const struct event_kind *kind,
 
     if (type.n == 0)
         return NULL;
+    item = responses_item_find(items_of(d), type, id, output_index_of(event));
+    if (item && !item->is_done && id.n && str_eq(item->id, id) &&
+        item->output_index == output_index_of(event))
+        return NULL; /* it is announced already */
     TRY(responses_item_open(d, items_of(d), type, id, output_index_of(event), &item));
     return responses_item_announce(d, item, json);
 }

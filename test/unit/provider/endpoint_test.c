@@ -428,6 +428,54 @@ TEST(the_window_of_a_model_is_asked_of_the_server_that_has_it)
     assert_non_null(strstr(request, "{\"model\":\"qwen3\"}"));
 }
 
+/* One answer a connection, in this order. */
+struct lists {
+    const char *answers[2];
+    _Atomic unsigned n;
+};
+
+static void answer_in_order(struct server_connection *c, void *arg)
+{
+    struct lists *l = arg;
+    unsigned n = l->n++;
+
+    if (server_read_request(c))
+        server_send(c, str_of(l->answers[n % 2]), 0);
+}
+
+TEST(the_list_that_tells_windows_is_asked_before_the_one_that_tells_names)
+{
+    struct lists rich = {
+        {OK_HEAD "{\"data\":[{\"id\":\"a\",\"loaded_context_length\":8192},{\"id\":\"b\"}]}"}};
+    struct lists old = {{"HTTP/1.1 404 Not Found\r\nconnection: close\r\n\r\n", MODEL_LIST}};
+    AUTO(world) struct world there = world_of(answer_in_order, &rich);
+    AUTO(world) struct world gone = world_of(answer_in_order, &old);
+    AUTO_FREE char *first = NULL, *second = NULL;
+
+    there.config.about_path = gone.config.about_path = S("/api/v0/models");
+    assert_int_equal(ask_window(&there, &protocol_openai_chat, "a"), 8192);
+    first = server_take_request(there.server);
+    assert_non_null(strstr(first, "GET /api/v0/models HTTP"));
+    assert_int_equal(ask_window(&gone, &protocol_openai_chat, "a"), 4096);
+    second = server_take_request(gone.server);
+    assert_non_null(strstr(second, "GET /models HTTP"));
+}
+
+TEST(a_server_of_one_model_answers_with_it_whatever_it_is_called)
+{
+    struct server_script listing = {
+        .response =
+            S(OK_HEAD "{\"data\":[{\"id\":\"/models/qwen.gguf\",\"meta\":{\"n_ctx\":32768}}]}")};
+    AUTO(world) struct world any = world_of(server_play, &listing);
+    AUTO(world) struct world strict = world_of(server_play, &listing);
+
+    any.config.has_any_name = true;
+    assert_int_equal(ask_window(&any, &protocol_openai_chat, "qwen"), 32768);
+    assert_null(any.error);
+    assert_int_equal(ask_window(&strict, &protocol_openai_chat, "qwen"), 0);
+    assert_true(err_is(strict.error, ERR_MODEL_NOT_AVAILABLE));
+}
+
 TEST(a_model_that_the_server_does_not_list_is_not_available)
 {
     struct server_script listing = {.response = S(MODEL_LIST)};
@@ -464,5 +512,7 @@ RUN_TESTS(UNIT(an_answer_streams_in_and_every_payload_is_told),
           UNIT(a_refused_key_is_renewed_once),
           UNIT(a_key_that_cannot_be_renewed_leaves_the_refusal_and_a_hint),
           UNIT(the_window_of_a_model_is_asked_of_the_server_that_has_it),
+          UNIT(the_list_that_tells_windows_is_asked_before_the_one_that_tells_names),
+          UNIT(a_server_of_one_model_answers_with_it_whatever_it_is_called),
           UNIT(a_model_that_the_server_does_not_list_is_not_available), UNIT(an_endpoint_conforms),
           UNIT(a_base_url_that_is_none_is_refused_at_once))

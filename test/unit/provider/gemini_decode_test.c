@@ -376,8 +376,8 @@ TEST(finish_reasons_have_our_words)
     assert_gemini(FINISH("SAFETY"), "filtered SAFETY\n");
     assert_gemini(FINISH("PROHIBITED_CONTENT"), "filtered PROHIBITED_CONTENT\n");
     assert_gemini(FINISH("IMAGE_SAFETY"), "filtered IMAGE_SAFETY\n");
-    assert_gemini(FINISH("MALFORMED_FUNCTION_CALL"), "stopped MALFORMED_FUNCTION_CALL\n");
-    assert_gemini(FINISH("UNEXPECTED_TOOL_CALL"), "stopped UNEXPECTED_TOOL_CALL\n");
+    assert_gemini(FINISH("MALFORMED_FUNCTION_CALL"), "unread MALFORMED_FUNCTION_CALL\n");
+    assert_gemini(FINISH("UNEXPECTED_TOOL_CALL"), "unread UNEXPECTED_TOOL_CALL\n");
     assert_gemini(FINISH("YOUNGER_THAN_US"), "stopped YOUNGER_THAN_US\n");
 }
 

@@ -167,6 +167,69 @@ TEST(local_servers_tell_their_windows)
                  "q|q|8192|0||active|\n");
 }
 
+TEST(vercel_gives_tags_and_prices_of_one_token_under_the_names_of_a_million)
+{
+    assert_lists("{\"data\":[{\"id\":\"anthropic/claude\",\"name\":\"Claude\",\"context_window\":"
+                 "200000,\"max_tokens\":64000,\"type\":\"language\",\"tags\":[\"file-input\","
+                 "\"reasoning\",\"tool-use\",\"vision\"],\"pricing\":{\"input\":\"0.000003\","
+                 "\"output\":\"0.000015\",\"input_cache_read\":\"0.0000003\","
+                 "\"input_cache_write\":\"0.00000375\"}},"
+                 "{\"id\":\"cohere/rank\",\"type\":\"reranking\"}]}",
+                 "anthropic/claude|Claude|200000|64000|300000 1500000 30000 375000|active|"
+                 "tools images pdf reasoning\n");
+}
+
+TEST(hugging_face_lists_who_serves_a_model_and_the_smallest_window_of_them_fits_all)
+{
+    assert_lists("{\"data\":[{\"id\":\"zai-org/GLM\",\"architecture\":{\"input_modalities\":"
+                 "[\"text\"],\"output_modalities\":[\"text\"]},\"providers\":["
+                 "{\"provider\":\"a\",\"status\":\"live\",\"context_length\":202752,"
+                 "\"pricing\":{\"input\":0.6,\"output\":2.2},\"supports_tools\":true,"
+                 "\"supports_structured_output\":false},"
+                 "{\"provider\":\"b\",\"status\":\"live\",\"context_length\":131072,"
+                 "\"pricing\":{\"input\":1,\"output\":3.2},\"supports_tools\":false,"
+                 "\"supports_structured_output\":true},"
+                 "{\"provider\":\"c\",\"status\":\"live\"},"
+                 "{\"provider\":\"d\",\"status\":\"staging\",\"context_length\":4096}]}]}",
+                 "zai-org/GLM|zai-org/GLM|131072|0|100000 320000 0 0|active|"
+                 "tools structured-output\n");
+}
+
+TEST(copilot_gives_limits_within_the_abilities_and_the_prompts_counts)
+{
+    assert_lists("{\"data\":[{\"id\":\"gpt-5\",\"name\":\"GPT-5\",\"capabilities\":{\"type\":"
+                 "\"chat\",\"limits\":{\"max_context_window_tokens\":400000,"
+                 "\"max_prompt_tokens\":128000,\"max_output_tokens\":64000},\"supports\":"
+                 "{\"tool_calls\":true,\"vision\":true,\"streaming\":true}}},"
+                 "{\"id\":\"old\",\"capabilities\":{\"limits\":"
+                 "{\"max_context_window_tokens\":32768}}},"
+                 "{\"id\":\"ada\",\"capabilities\":{\"type\":\"embeddings\"}}]}",
+                 "gpt-5|GPT-5|128000|64000||active|tools images\nold|old|32768|0||active|\n");
+}
+
+TEST(moonshot_and_litellm_say_what_a_model_supports)
+{
+    assert_lists("{\"data\":[{\"id\":\"kimi-k3\",\"context_length\":1048576,"
+                 "\"supports_image_in\":true,\"supports_video_in\":true,"
+                 "\"supports_reasoning\":true}]}",
+                 "kimi-k3|kimi-k3|1048576|0||active|images reasoning\n");
+    assert_lists("{\"data\":[{\"model_group\":\"team\",\"providers\":[\"openai\"],"
+                 "\"max_input_tokens\":272000.0,\"max_output_tokens\":128000.0,\"mode\":\"chat\","
+                 "\"supports_vision\":true,\"supports_function_calling\":true},"
+                 "{\"model_group\":\"vectors\",\"mode\":\"embedding\"}]}",
+                 "team|team|272000|128000||active|tools images\n");
+}
+
+TEST(a_model_is_found_in_a_list_without_the_wish_behind_its_name)
+{
+    struct model_info items[] = {{.id = "a/b"}, {.id = "a/b:free"}};
+    struct model_list list = {.items = items, .n = 2};
+
+    assert_ptr_equal(model_list_find(&list, S("a/b:nitro")), &items[0]);
+    assert_ptr_equal(model_list_find(&list, S("a/b:free")), &items[1]);
+    assert_null(model_list_find(&list, S("a/c:nitro")));
+}
+
 TEST(a_model_is_found_in_a_list_by_its_name_with_or_without_a_tag)
 {
     struct model_info items[] = {{.id = "qwen3:latest"}, {.id = "qwen3:8b"}};
@@ -276,5 +339,10 @@ RUN_TESTS(UNIT(openai_gives_ids_and_the_day_on_which_a_model_ends),
           UNIT(fireworks_and_azure_say_what_can_chat), UNIT(local_servers_tell_their_windows),
           UNIT(numbers_that_are_none_are_unknown),
           UNIT(ids_that_would_disturb_a_terminal_are_left_out), UNIT(a_list_has_an_end),
+          UNIT(vercel_gives_tags_and_prices_of_one_token_under_the_names_of_a_million),
+          UNIT(hugging_face_lists_who_serves_a_model_and_the_smallest_window_of_them_fits_all),
+          UNIT(copilot_gives_limits_within_the_abilities_and_the_prompts_counts),
+          UNIT(moonshot_and_litellm_say_what_a_model_supports),
+          UNIT(a_model_is_found_in_a_list_without_the_wish_behind_its_name),
           UNIT(a_model_is_found_in_a_list_by_its_name_with_or_without_a_tag),
           UNIT(ollama_shows_the_window_that_is_to_be_used), UNIT(what_is_no_list_is_refused))

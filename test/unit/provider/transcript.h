@@ -124,6 +124,7 @@ static inline void tell_stop(struct strbuf *out, const struct reply *r)
         [STOP_TOOL_CALLS] = "calls",  [STOP_LENGTH] = "cut off",
         [STOP_FILTERED] = "filtered", [STOP_REFUSED] = "refused",
         [STOP_PAUSED] = "paused",     [STOP_OVERFLOW] = "window full",
+        [STOP_UNREAD] = "unread",
     };
 
     if (r->stop_reason.n == 0)

@@ -108,6 +108,7 @@ TEST(every_row_says_what_people_are_shown)
         check(v, v->key_need != KEY_REQUIRED || vendor_setup_link(v));
         check(v, v->base_url || v->base_url_env);
         check(v, !v->models_path || v->models_path[0] == '/');
+        check(v, !v->about_path || (v->about_path[0] == '/' && v->models_path));
     }
 }
 
