@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/kcmp.h>
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
@@ -20,6 +21,7 @@
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,7 +31,6 @@
 
 struct process {
     int pid, parent;
-    unsigned long virtual_bytes;
     long resident_pages;
     bool is_ours;
 };
@@ -39,23 +40,23 @@ struct table {
     int n;
 };
 
-static bool read_process(const char *name, struct process *ret_process)
+static bool read_process(int pid, struct process *ret_process)
 {
-    struct process p = {.pid = atoi(name)};
-    char path[300], line[1024];
+    struct process p = {.pid = pid};
+    char path[64], line[1024];
     const char *rest;
     FILE *file;
 
-    snprintf(path, sizeof path, "/proc/%s/stat", name);
-    if (p.pid <= 0 || !(file = fopen(path, "r")))
+    snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    if (pid <= 0 || !(file = fopen(path, "r")))
         return false;
     /* a name may hold anything, but nothing after it holds a parenthesis */
     rest = fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
     fclose(file);
     if (!rest || sscanf(rest,
                         ") %*c %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s "
-                        "%*s %*s %lu %ld",
-                        &p.parent, &p.virtual_bytes, &p.resident_pages) != 3)
+                        "%*s %*s %*s %ld",
+                        &p.parent, &p.resident_pages) != 2)
         return false;
     *ret_process = p;
     return true;
@@ -91,7 +92,7 @@ static void read_table(struct table *t)
 
     t->n = 0;
     while (directory && t->n < MAX_PROCESSES && (entry = readdir(directory)))
-        t->n += read_process(entry->d_name, &t->all[t->n]);
+        t->n += read_process(atoi(entry->d_name), &t->all[t->n]);
     if (directory)
         closedir(directory);
     mark_ours(t);
@@ -100,8 +101,8 @@ static void read_table(struct table *t)
 /* A child between vfork() and exec() runs in its parent's memory and has none of its own. */
 static bool shares_memory(const struct process *p, const struct process *parent)
 {
-    return parent && parent->is_ours && parent->virtual_bytes == p->virtual_bytes &&
-           parent->resident_pages == p->resident_pages;
+    return parent && parent->is_ours &&
+           syscall(SYS_kcmp, p->pid, parent->pid, KCMP_VM, 0UL, 0UL) == 0;
 }
 
 static long total_kib(struct table *t)
@@ -109,9 +110,14 @@ static long total_kib(struct table *t)
     long n_pages = 0;
 
     read_table(t);
-    for (int i = 0; i < t->n; i++)
-        if (t->all[i].is_ours && !shares_memory(&t->all[i], find_parent(t, &t->all[i])))
-            n_pages += t->all[i].resident_pages;
+    for (int i = 0; i < t->n; i++) {
+        const struct process *p = &t->all[i];
+        struct process now;
+
+        /* read again: what was its parent's memory a moment ago may have become its own */
+        if (p->is_ours && !shares_memory(p, find_parent(t, p)) && read_process(p->pid, &now))
+            n_pages += now.resident_pages;
+    }
     return n_pages * (sysconf(_SC_PAGESIZE) / 1024);
 }
 

@@ -161,7 +161,7 @@ def run_descendants(program, way, command, **surroundings):
 
 
 def run_agent(program, way, seat, model):
-    """{requests, bytes, repeated, cpu_ms, beyond_ms, peak_kib} of the task; way is that of
+    """{requests, bytes, repeated, cpu_ms, beyond_ms, peak_mib} of the task; way is that of
     bench-descendants."""
     make_work(seat.work, SAMPLE)
     model.begin(seat.agent.name, SCRIPT, seat.work)
@@ -169,7 +169,8 @@ def run_agent(program, way, seat, model):
     check(model, seat.work)
     return {"requests": len(model.requests), "bytes": sum(r.n_bytes for r in model.requests),
             "repeated": repeated_share(model.requests), "cpu_ms": took["cpu_ms"],
-            "beyond_ms": took["wall_ms"] - model_ms(model.requests), "peak_kib": took["peak_kib"]}
+            "beyond_ms": took["wall_ms"] - model_ms(model.requests),
+            "peak_mib": took["peak_kib"] / 1024}
 
 
 def run_commands(program, way, work):
