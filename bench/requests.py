@@ -7,6 +7,7 @@ A server on loopback plays the model: it answers every task with the same script
 the tools that each agent offers (model.py). The sizes of what came are printed as a table
 (docs/comparison.md). Peers are looked for on PATH; nothing is installed.
 """
+import json
 import pathlib
 import subprocess
 import sys
@@ -22,7 +23,7 @@ FILES = {"README.md": "# Sample\n\nAdds numbers.\n",
          "test_add.py": "import sys\nsys.path.insert(0, 'src')\nfrom add import add\n"
                         "assert add(1, 2) == 3\n",
          "data.txt": "".join(f"line {i}\n" for i in range(500))}
-MAX_SECONDS = 60  # for a task
+MAX_SECONDS = 120  # for a task
 FIX = (EDIT, "src/add.py", "    return a - b", "    return a + b")
 TASKS = [
     ("What does this project do?", [(READ, "README.md")]),
@@ -92,7 +93,7 @@ def describe(agent, tasks):
     longest = [request.n_bytes for request in tasks[-2] if request.tools]
     first = next(request for request in tasks[-1] if request.tools)
     system, tools = system_size(first.body), size(first.body["tools"])
-    return [agent.name, system, len(first.tools), tools, first.n_bytes - system - tools,
+    return [agent.name, system, len(first.body["tools"]), tools, first.n_bytes - system - tools,
             first.n_bytes, len(asked), len(requests) - len(asked),
             sum(request.n_bytes for request in requests),
             (longest[-1] - longest[0]) // max(len(longest) - 1, 1)]

@@ -161,23 +161,23 @@ def run_descendants(program, way, command, **surroundings):
 
 
 def run_agent(program, way, seat, model):
-    """{requests, bytes, repeated, cpu_ms, beyond_ms, peak_mib} of the task; way is that of
-    bench-descendants."""
+    """What the task took: the time, or the memory."""
     make_work(seat.work, SAMPLE)
     model.begin(seat.agent.name, SCRIPT, seat.work)
     took = run_descendants(program, way, seat.command(PROMPT, ()), **seat.surroundings())
     check(model, seat.work)
+    if way == "memory":
+        return {"peak_mib": took["peak_kib"] / 1024}
     return {"requests": len(model.requests), "bytes": sum(r.n_bytes for r in model.requests),
             "repeated": repeated_share(model.requests), "cpu_ms": took["cpu_ms"],
-            "beyond_ms": took["wall_ms"] - model_ms(model.requests),
-            "peak_mib": took["peak_kib"] / 1024}
+            "beyond_ms": took["wall_ms"] - model_ms(model.requests)}
 
 
-def run_commands(program, way, work):
-    """The commands of the script alone, each by a bash of its own."""
+def run_commands(program, work):
+    """The commands of the script alone, each by a bash of its own: {cpu_ms, wall_ms}."""
     make_work(work, SAMPLE)
     commands = [rest[0] if op == SHELL else grep(rest[0])
                 for op, *rest in (step for steps in SCRIPT for step in steps)
                 if op in (SHELL, FIND)]
     script = "".join(f"bash -c {shlex.quote(command)}\n" for command in commands)
-    return run_descendants(program, way, ["bash", "-c", script + "true"], cwd=work)
+    return run_descendants(program, "time", ["bash", "-c", script + "true"], cwd=work)
