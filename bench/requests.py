@@ -5,7 +5,8 @@
 
 A server on loopback plays the model: it answers every task with the same scripted calls, made with
 the tools that each agent offers (model.py). The sizes of what came are printed as a table
-(docs/comparison.md). Peers are looked for on PATH; nothing is installed.
+(docs/comparison.md), and then what the calls and results of each task added to its first request.
+Peers are looked for on PATH; nothing is installed.
 """
 import json
 import pathlib
@@ -63,8 +64,7 @@ def run_task(agent, model, prompt, steps):
                               capture_output=True, text=True, timeout=MAX_SECONDS,
                               **seat.surroundings())
         if done.returncode or model.mismatch:
-            raise SystemExit(f"bench: {agent.name} failed: {prompt}\n"
-                             f"{model.mismatch or done.stderr}")
+            raise task.Failure(f"{prompt} {model.mismatch or done.stderr}")
         return model.requests
 
 
@@ -87,33 +87,52 @@ def system_size(body):
     return size(body.get("system") or body.get("instructions")) + size(own)
 
 
-def describe(agent, tasks):
+def describe(name, tasks):
     requests = [request for one in tasks for request in one]
     asked = [request for request in requests if request.tools]
     longest = [request.n_bytes for request in tasks[-2] if request.tools]
     first = next(request for request in tasks[-1] if request.tools)
     system, tools = system_size(first.body), size(first.body["tools"])
-    return [agent.name, system, len(first.body["tools"]), tools, first.n_bytes - system - tools,
+    return [name, system, len(first.body["tools"]), tools, first.n_bytes - system - tools,
             first.n_bytes, len(asked), len(requests) - len(asked),
             sum(request.n_bytes for request in requests),
             (longest[-1] - longest[0]) // max(len(longest) - 1, 1)]
 
 
-def main():
-    wanted = sys.argv[2:] or ("keel", *agents.PEERS)
-    model, rows = Model(), []
-    for agent in [agents.keel(pathlib.Path(sys.argv[1]).resolve(), model.url),
-                  *agents.peers(model.url, model.url)]:
-        if agent.name in wanted:
-            rows.append(describe(agent, [run_task(agent, model, *one) for one in TASKS]))
-            version = subprocess.run([agent.command[0], "--version"], capture_output=True,
-                                     text=True, stdin=subprocess.DEVNULL)
-            print(f"{agent.name}: {(version.stdout or version.stderr).strip()}", file=sys.stderr)
-    print("| | system | tools | bytes of tools | rest of the first request | first request | "
-          "requests | requests besides | bytes in all | bytes a further round |")
-    print("|---|" + "---:|" * 9)
+def added(requests):
+    """What calls and results added: the last request less the first."""
+    sizes = [request.n_bytes for request in requests if request.tools]
+    return sizes[-1] - sizes[0]
+
+
+def print_table(heads, rows):
+    print("| " + " | ".join(heads) + " |\n|---|" + "---:|" * (len(heads) - 1))
     for row in rows:
         print("| " + " | ".join(f"{x:,}" if isinstance(x, int) else x for x in row) + " |")
+
+
+def main():
+    wanted = sys.argv[2:] or ("keel", *agents.PEERS)
+    model, sent = Model(), {}
+    for agent in [agents.keel(pathlib.Path(sys.argv[1]).resolve(), model.url),
+                  *agents.peers(model.url, model.url)]:
+        if agent.name not in wanted:
+            continue
+        try:
+            sent[agent.name] = [run_task(agent, model, *one) for one in TASKS]
+        except (task.Failure, subprocess.TimeoutExpired) as failure:
+            print(f"{agent.name} failed: {failure}", file=sys.stderr)
+            continue
+        version = subprocess.run([agent.command[0], "--version"], capture_output=True, text=True,
+                                 stdin=subprocess.DEVNULL)
+        print(f"{agent.name}: {(version.stdout or version.stderr).strip()}", file=sys.stderr)
+    print_table(["", "system", "tools", "bytes of tools", "rest of the first request",
+                 "first request", "requests", "requests besides", "bytes in all",
+                 "bytes a further round"], [describe(name, tasks) for name, tasks in sent.items()])
+    print()
+    print_table(["task", "calls", *sent],
+                [[prompt, len(steps), *(added(tasks[number]) for tasks in sent.values())]
+                 for number, (prompt, steps) in enumerate(TASKS)])
 
 
 if __name__ == "__main__":
