@@ -8,6 +8,7 @@ import tempfile
 
 PROMPT = "PROMPT"
 MODEL = "claude-sonnet-4-5"
+PEERS = ("claude", "codex", "opencode", "pi")  # those that model.py can play for
 
 
 class Agent:
@@ -30,20 +31,24 @@ def keel(program, url):
 def peers(url, mock_url):
     """Those that are installed. codex and gemini speak other protocols: without mock_url they are
     left out."""
-    opencode = {"autoupdate": False, "permission": "allow", "provider": {"anthropic": {
-        "options": {"baseURL": url + "/v1", "apiKey": "x"}}}}
+    opencode = {"autoupdate": False, "share": "disabled", "permission": "allow", "provider": {
+        "anthropic": {"options": {"baseURL": url + "/v1", "apiKey": "x"}}}}
     pi = {"providers": {"bench": {"baseUrl": url, "apiKey": "x", "api": "anthropic-messages",
                                   "models": [{"id": MODEL}]}}}
     codex = (f'model = "gpt-5"\nmodel_provider = "bench"\n[model_providers.bench]\n'
-             f'name = "bench"\nbase_url = "{mock_url}/v1"\nwire_api = "responses"\n')
+             f'name = "bench"\nbase_url = "{mock_url}/v1"\nwire_api = "responses"\n'
+             f'[analytics]\nenabled = false\n')
     known = [
-        Agent("claude", ["claude", "-p", "--model", MODEL, "--allowedTools", "Bash", "--", PROMPT],
+        Agent("claude", ["claude", "-p", "--model", MODEL, "--allowedTools", "Bash,Edit,Write",
+                         "--", PROMPT],
               {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "x", "DISABLE_AUTOUPDATER": "1",
                "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}),
         Agent("opencode", ["opencode", "run", "--model", "anthropic/" + MODEL, PROMPT],
-              {"OPENCODE_CONFIG_CONTENT": json.dumps(opencode),
-               "OPENCODE_DISABLE_AUTOUPDATE": "1"}),
-        Agent("pi", ["pi", "-p", "--provider", "bench", "--model", MODEL, PROMPT], {},
+              {"OPENCODE_CONFIG_CONTENT": json.dumps(opencode), "OPENCODE_DISABLE_AUTOUPDATE": "1",
+               "OPENCODE_DISABLE_MODELS_FETCH": "1", "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",
+               "OPENCODE_DISABLE_LSP_DOWNLOAD": "1", "npm_config_offline": "true"}),
+        Agent("pi", ["pi", "-p", "--provider", "bench", "--model", MODEL, PROMPT],
+              {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"},
               files={".pi/agent/models.json": json.dumps(pi)}),
         Agent("codex", ["codex", "exec", "--skip-git-repo-check",
                         "--dangerously-bypass-approvals-and-sandbox", PROMPT], {},
@@ -76,6 +81,7 @@ class Seat:
 
     def surroundings(self):
         return {"cwd": self.work, "env": {**os.environ, "HOME": str(self.home),
+                                          "PWD": str(self.work),  # opencode works there
                                           "KEEL_HOME": str(self.home / "keel"),
                                           **self.agent.environment}}
 
