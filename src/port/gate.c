@@ -35,11 +35,17 @@ bool permission_mode_find(struct str name, enum permission_mode *ret_mode)
 struct str gate_unknown_tool(struct arena *a, const struct tool_set *tools, struct str name)
 {
     AUTO(strbuf) struct strbuf text = {0}, valid = {0};
+    const struct tool_entry *guess = tool_set_guess(tools, name);
 
     utf8_add_repaired(&valid, name);
     strbuf_add_cstr(&text, "Error: Tool \"");
     clip_line(&text, strbuf_str(&valid), MAX_NAME_CHARS);
     strbuf_add_cstr(&text, "\" is not registered, so the tool call was not executed. ");
+    if (guess) {
+        strbuf_addf(&text, "Use %s (", guess->tool->name);
+        tool_entry_add_arguments(guess, &text);
+        strbuf_add_cstr(&text, "). ");
+    }
     strbuf_add_cstr(&text, tools->n ? "Available tools: " : "No tools are available");
     tool_set_names(tools, &text);
     strbuf_add_char(&text, '.');

@@ -121,10 +121,30 @@ static void drop_middle(struct tool_result *r, size_t max_json)
     r->text = shorter;
 }
 
+/* No model gains by a NUL, and some providers refuse a request with one. */
+static void mark_nuls(struct tool_result *r)
+{
+    struct str rest = strbuf_str(&r->text);
+    struct strbuf marked;
+
+    if (str_find_char(rest, '\0') == STR_NONE)
+        return;
+    strbuf_init(&marked, TOOL_RESULT_MAX_BYTES);
+    for (size_t at; (at = str_find_char(rest, '\0')) != STR_NONE; rest = str_skip(rest, at + 1)) {
+        strbuf_add(&marked, str_slice(rest, 0, at));
+        strbuf_add_cstr(&marked, "\u2400");
+    }
+    strbuf_add(&marked, rest);
+    strbuf_done(&r->text);
+    r->text = marked;
+}
+
 void tool_result_end(struct tool_result *r)
 {
     size_t n_json, n_before = r->n_media;
 
+    end_text(r);
+    mark_nuls(r); /* which makes it longer */
     end_text(r);
     r->n_media = count_media(r, &n_json);
     drop_middle(r, TOOL_RESULT_MAX_JSON_BYTES - n_json);

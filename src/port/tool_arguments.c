@@ -216,17 +216,25 @@ static struct err *compile(struct tool_entry *e)
     return error ? err_wrap(error, "the schema of tool %s cannot be used", e->tool->name) : NULL;
 }
 
-static struct err *refuse(const struct tool *t, const struct schema_report *report)
+/* Of names that are wrong, or missing, the model is told which ones there are. */
+static struct err *refuse(const struct tool_entry *e, const struct schema_report *report)
 {
     AUTO(strbuf) struct strbuf places = {0};
+    bool has_wrong_name = false;
 
     for (size_t i = 0; i < report->n_errors; i++) {
         const struct schema_error *x = &report->errors[i];
 
         strbuf_addf(&places, "%s%" STR_FMT "%s%" STR_FMT, i ? "; " : "", STR_ARG(x->path),
                     x->path.n ? ": " : "", STR_ARG(x->message));
+        has_wrong_name |= x->path.n == 0;
     }
-    return err_new(ERR_VALIDATION, "the arguments of %s are wrong: %s", t->name,
+    if (has_wrong_name) {
+        strbuf_addf(&places, " (%s takes ", e->tool->name);
+        tool_entry_add_arguments(e, &places);
+        strbuf_add_char(&places, ')');
+    }
+    return err_new(ERR_VALIDATION, "the arguments of %s are wrong: %s", e->tool->name,
                    strbuf_cstr(&places));
 }
 
@@ -247,7 +255,7 @@ struct err *tool_entry_arguments(struct tool_entry *e, const struct json *given,
     TRY(compile(e));
     TRY(schema_validate(e->schema, args, a, &is_valid, &report));
     if (!is_valid)
-        return refuse(e->tool, &report);
+        return refuse(e, &report);
     *ret_args = args;
     return NULL;
 }

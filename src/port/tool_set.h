@@ -28,6 +28,11 @@ void tool_set_unref(struct tool_set *s);
 struct tool_set *tool_set_ref(struct tool_set *s);
 DEFINE_AUTO_PTR(tool_set, tool_set_unref)
 struct tool_entry *tool_set_find(const struct tool_set *s, struct str name); /* exact; or NULL */
+/* The tool that is meant by a name which is not in the set: another spelling, or what other agents
+ * call such a tool. For messages only; NULL: who knows. */
+const struct tool_entry *tool_set_guess(const struct tool_set *s, struct str name);
+/* "file_path, offset, limit": the arguments that the model sees. */
+void tool_entry_add_arguments(const struct tool_entry *e, struct strbuf *out);
 /* "Bash, Read, Write": for messages. */
 void tool_set_names(const struct tool_set *s, struct strbuf *out);
 

@@ -74,31 +74,67 @@ static struct err *leave_cwd(struct tool_session *s, struct err *take_error)
 
 /* --- in the background --- */
 
+#define HOW_IT_GOES_ON                                                                             \
+    "as %s. You are told when it ends; until then read what it prints with BashOutput, or end it " \
+    "with KillShell."
+
+static void add_shell_details(const struct shell *k, struct tool_result *r)
+{
+    struct json *details = tool_result_details(r);
+
+    json_set_str(&r->arena, details, "shellId", str_of(shell_id(k)));
+    shell_add_details(k, &r->arena, details);
+}
+
 static struct err *run_in_background(struct tool_context *c, struct str command,
                                      struct tool_result *r)
 {
-    struct json *details;
     struct shell *k;
 
     TRY(background_start(c, command, r, &k));
     if (!k)
         return NULL;
-    tool_result_addf(r,
-                     "Runs in the background as %s. You are told when it ends; until then read "
-                     "what it prints with BashOutput, end it "
-                     "with KillShell.",
-                     shell_id(k));
-    details = tool_result_details(r);
-    json_set_str(&r->arena, details, "shellId", str_of(shell_id(k)));
-    shell_add_details(k, &r->arena, details);
+    tool_result_addf(r, "Runs in the background " HOW_IT_GOES_ON, shell_id(k));
+    add_shell_details(k, r);
     return NULL;
 }
 
 /* --- in the foreground --- */
 
-static void add_output(void *self, struct str bytes)
+struct foreground {
+    struct tool_context *context;
+    struct str command;
+    const char *cwd; /* before it */
+    bool may_stay;   /* no time-out was asked for */
+    struct output output;
+    struct strbuf advice; /* why it came to nothing, and what to do */
+};
+
+static void foreground_done(struct foreground *x)
 {
-    output_add(self, bytes);
+    output_done(&x->output);
+    strbuf_done(&x->advice);
+}
+DEFINE_AUTO_VAL(foreground, foreground_done)
+
+static void foreground_add(void *self, struct str bytes)
+{
+    struct foreground *x = self;
+
+    output_add(&x->output, bytes);
+}
+
+/* Time alone is no remedy for what the sandbox refuses: then it is better ended. */
+static bool foreground_may_stay(void *self)
+{
+    struct foreground *x = self;
+    struct command_ending e = {.command = x->command,
+                               .output = strbuf_str(&x->output.head),
+                               .cwd = x->cwd,
+                               .timed_out = true};
+
+    launcher_advise(x->context->launcher, &e, &x->advice);
+    return x->may_stay && x->advice.n == 0 && background_has_room(x->context->session);
 }
 
 static void end_line(struct tool_result *r)
@@ -141,12 +177,13 @@ static void tell_gap(const struct output *output, bool has_status_line, struct t
     json_set(&r->arena, tool_result_details(r), TOOL_LEFT_OUT, told);
 }
 
-static struct err *write_text(const struct follow *f, struct str command,
-                              const struct output *output, struct str place, struct tool_result *r)
+static struct err *write_text(const struct follow *f, const struct foreground *x, struct str place,
+                              struct tool_result *r)
 {
-    const char *meaning = f->status.exited
-                              ? exit_code_meaning(command, f->status.exit_code, output->head.n > 0)
-                              : NULL;
+    const struct output *output = &x->output;
+    const char *meaning = f->status.exited ? exit_code_meaning(x->command, f->status.exit_code,
+                                                               strbuf_str(&output->head))
+                                           : NULL;
 
     if (!f->timed_out && (f->status.signalled || f->status.exit_code != 0))
         add_failure(&f->status, meaning, r);
@@ -163,34 +200,36 @@ static struct err *write_text(const struct follow *f, struct str command,
     return NULL;
 }
 
-/* Why it came to nothing, and what to do. Time alone is no remedy for what the sandbox refuses. */
-static void add_hints(struct tool_context *c, const struct follow *f, struct str command,
-                      const char *cwd, struct tool_result *r)
+static void add_time_out(const struct follow *f, bool has_advice, struct tool_result *r)
 {
-    struct command_ending e = {.command = command,
-                               .output = strbuf_str(&r->text),
-                               .cwd = cwd,
-                               .failed = r->is_error,
-                               .timed_out = f->timed_out};
-    AUTO(strbuf) struct strbuf advice = {0};
+    end_line(r);
+    tool_result_addf(r, "(tool failed: timeout) The command was ended after %g s.",
+                     (double)f->timeout_ms / 1000);
+    if (!has_advice)
+        tool_result_addf(r,
+                         " Give it a longer timeout (at most %d ms), or start it with "
+                         "run_in_background: then it continues while you work, and you are told "
+                         "when it ends.",
+                         MAX_TIMEOUT_MS);
+    tool_result_addf(r, "\n");
+    r->is_error = true;
+    r->code = ERR_TIMEOUT;
+}
 
-    launcher_advise(c->launcher, &e, &advice);
-    if (f->timed_out) {
+static void add_hints(const struct follow *f, struct foreground *x, struct tool_result *r)
+{
+    struct command_ending e = {.command = x->command,
+                               .output = strbuf_str(&r->text),
+                               .cwd = x->cwd,
+                               .failed = r->is_error};
+
+    if (f->timed_out)
+        add_time_out(f, x->advice.n > 0, r);
+    else
+        launcher_advise(x->context->launcher, &e, &x->advice);
+    if (x->advice.n) {
         end_line(r);
-        tool_result_addf(r, "(tool failed: timeout) The command was ended after %g s. ",
-                         (double)f->timeout_ms / 1000);
-        if (advice.n == 0)
-            tool_result_addf(r,
-                             "Give it a longer timeout (at most %d ms), or start it with "
-                             "run_in_background: then it goes on while you work, and you are told "
-                             "when it ends.\n",
-                             MAX_TIMEOUT_MS);
-        r->is_error = true;
-        r->code = ERR_TIMEOUT;
-    }
-    if (advice.n) {
-        end_line(r);
-        tool_result_addf(r, "(%s)\n", strbuf_cstr(&advice));
+        tool_result_addf(r, "(%s)\n", strbuf_cstr(&x->advice));
     }
 }
 
@@ -209,27 +248,52 @@ static void write_details(const struct follow *f, uint64_t duration_ms, const ch
     json_set_str(a, details, "cwd", str_of(cwd));
 }
 
-static struct err *run_here(struct tool_context *c, struct str command, uint64_t timeout_ms,
+/* It was not told to end, so it is not ended: what it has done so far may have taken long. */
+static struct err *leave_running(const struct follow *f, struct foreground *x,
+                                 struct shell_command *take_running, struct tool_result *r)
+{
+    struct shell *k;
+
+    tell_gap(&x->output, /* has_status_line= */ false, r);
+    TRY(output_add_text(&x->output, &r->text));
+    k = background_adopt(x->context, x->command, take_running);
+    end_line(r);
+    tool_result_addf(
+        r, "(Still running after %g s. It continues in the background " HOW_IT_GOES_ON ")\n",
+        (double)f->timeout_ms / 1000, shell_id(k));
+    add_shell_details(k, r);
+    return NULL;
+}
+
+static struct err *run_here(struct tool_context *c, struct str command, const struct json *args,
                             struct tool_result *r)
 {
     AUTO(shell_command) struct shell_command k = {0};
-    AUTO(output) struct output output;
+    AUTO(foreground)
+    struct foreground x = {.context = c,
+                           .command = command,
+                           .cwd = arena_cstr(&r->arena, str_of(tool_session_cwd(c->session))),
+                           .may_stay = !json_has(args, "timeout")};
     AUTO(strbuf) struct strbuf notes = {0}, place = {0};
     struct shell_progress progress = {.context = c};
-    struct follow f = {
-        .timeout_ms = timeout_ms, .on_output = add_output, .self = &output, .progress = &progress};
-    const char *before = arena_cstr(&r->arena, str_of(tool_session_cwd(c->session)));
+    struct follow f = {.timeout_ms = timeout_of(args),
+                       .on_output = foreground_add,
+                       .may_stay = foreground_may_stay,
+                       .self = &x,
+                       .progress = &progress};
     uint64_t start_ms = loop_now_ms(task_loop());
 
-    output_init(&output);
+    output_init(&x.output);
     TRY(shell_command_start(c, command, /* asks_place= */ true, &k));
     f.proc = k.proc;
     TRY(follow_run(&f));
-    place_follow(c, before, shell_command_take_place(&k, &r->arena), &place);
+    if (f.stays)
+        return leave_running(&f, &x, &k, r);
+    place_follow(c, x.cwd, shell_command_take_place(&k, &r->arena), &place);
     shell_command_end(&k, &notes);
     write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
-    TRY(write_text(&f, command, &output, strbuf_str(&place), r));
-    add_hints(c, &f, command, before, r);
+    TRY(write_text(&f, &x, strbuf_str(&place), r));
+    add_hints(&f, &x, r);
     notes_add(strbuf_str(&notes), r);
     return NULL;
 }
@@ -248,7 +312,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     if (json_bool(json_get(args, "run_in_background"), false))
         e = run_in_background(c, command, r);
     else
-        e = run_here(c, command, timeout_of(args), r);
+        e = run_here(c, command, args, r);
     if (!e && unconfined && json_bool(unconfined, true)) {
         end_line(r);
         tool_result_addf(r,
@@ -285,8 +349,8 @@ static const char schema[] =
     "\"command\":{\"type\":\"string\",\"minLength\":1,"
     "\"description\":\"The command line; it may span several lines.\"},"
     "\"timeout\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":600000,"
-    "\"description\":\"End the command after this many milliseconds. Default: 120000. Ignored with "
-    "run_in_background.\"},"
+    "\"description\":\"End the command after this many milliseconds. Without it, a command that "
+    "takes more than 120000 continues in the background. Ignored with run_in_background.\"},"
     "\"description\":{\"type\":\"string\","
     "\"description\":\"What the command does, in five to ten words, for the person.\"},"
     "\"dangerouslyDisableSandbox\":{},"
@@ -299,6 +363,7 @@ struct tool tool_bash = {
     .description = description,
     .schema = schema,
     .aliases = "cmd=command timeoutMs=timeout timeout_ms=timeout runInBackground=run_in_background "
+               "is_background=run_in_background background=run_in_background justification= "
                "cwd=workdir directory=workdir dir_path=workdir",
     .adapt = shell_adapt_arguments,
     .hidden = "dangerouslyDisableSandbox",

@@ -149,10 +149,12 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                        struct tool_result *result)
 {
     AUTO(glob_job)
-    struct glob_job job = {
-        .result = result,
-        .decided = c->target,
-        .scope = {.cwd = tool_session_cwd(c->session), .hidden = c->hidden, .root_fd = -1}};
+    struct glob_job job = {.result = result,
+                           .decided = c->target,
+                           .scope = {.cwd = tool_session_cwd(c->session),
+                                     .workspace = tool_session_workspace(c->session),
+                                     .hidden = c->hidden,
+                                     .root_fd = -1}};
     struct err *e = glob_args_parse(args, &job.args);
     struct json *details;
 
@@ -189,7 +191,7 @@ struct tool tool_glob = {
               "\"hidden\":{\"type\":\"boolean\",\"description\":"
               "\"Include names that begin with a dot. Default: true.\"}},"
               "\"required\":[\"pattern\"]}",
-    .aliases = "dir=path directory=path dir_path=path glob=pattern",
+    .aliases = "query=pattern dir=path directory=path dir_path=path glob=pattern",
     .risk = RISK_INSPECT,
     .starts_early = true,
     .permission_arg = "pattern",

@@ -26,7 +26,7 @@ static void add_nothing_found(const struct grep_job *job)
     }
     tool_result_addf(job->result, "No matches found\n");
     if (r->n_files_searched == 0 && r->n_files_skipped)
-        tool_result_addf(job->result, "[%s binary or too large and not searched]\n",
+        tool_result_addf(job->result, "[not searched: %s binary or too large]\n",
                          job->scope.is_file ? "the file is" : "all files there are");
 }
 
@@ -106,6 +106,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         return failure_tell(result, e);
     job.scope = (struct search_scope){
         .cwd = tool_session_cwd(c->session),
+        .workspace = tool_session_workspace(c->session),
         .hidden = c->hidden,
         .excluded = job.args.excluded,
         .n_excluded = job.args.n_excluded,
@@ -167,10 +168,12 @@ struct tool tool_grep = {
         "\"hidden\":{\"type\":\"boolean\",\"description\":"
         "\"Search files whose names begin with a dot. Default: true.\"}},"
         "\"required\":[\"pattern\"]}",
-    .aliases = "outputMode=output_mode headLimit=head_limit ignoreCase=-i context=-C "
+    .aliases = "only_matching=-o onlyMatching=-o after=-A before=-B outputMode=output_mode "
+               "headLimit=head_limit ignoreCase=-i context=-C "
                "fixedStrings=fixed_strings file_path=path filePath=path dir=path directory=path "
                "dir_path=path "
                "include=glob query=pattern regex=pattern",
+    .adapt = grep_args_adapt,
     .hidden = "-o",
     .risk = RISK_INSPECT,
     .starts_early = true,

@@ -48,7 +48,7 @@ static struct err *notebook_edit_in_worker(void *arg)
 
     TRY(file_change_load(f));
     if (!f->exists)
-        return path_missing(f->path, f->target, f->cwd, f->hidden);
+        return path_missing(f->path, f->target, f->cwd, f->workspace, f->hidden);
     if (f->opaque || !notebook_parse(&job->arena, strbuf_str(&f->old_text), &notebook))
         return err_hint(err_new(ERR_TOOL_FAILED, "%s is not a readable notebook", f->shown),
                         "change it with Edit, or repair it first");

@@ -21,12 +21,13 @@
 
 struct read_job {
     struct read_args args;
-    const char *path, *target, *shown, *cwd;
+    const char *path, *target, *shown, *cwd, *workspace;
     const struct path_filter *hidden;
     unsigned capabilities;
     struct tool_result *result; /* filled in by the worker, while the task waits */
     struct file_seen seen;
     struct seen_part part;
+    enum text_encoding encoding;
     struct sha256 hash; /* of all that was read */
     bool was_cancelled;
 };
@@ -56,7 +57,7 @@ static void note_content(struct read_job *job)
 static struct err *pass_text(struct read_job *job, struct open_file *file, struct strbuf *bytes,
                              struct excerpt *x, bool *ret_at_end)
 {
-    enum text_encoding encoding = text_encoding_of(strbuf_str(bytes));
+    enum text_encoding encoding = job->encoding = text_encoding_of(strbuf_str(bytes));
     bool counts_all = file->stamp.size <= MAX_COUNTED_BYTES, is_first = true;
     AUTO(strbuf) struct strbuf text = {0};
 
@@ -93,6 +94,18 @@ static void add_note(const struct read_job *job, const struct excerpt *x, bool k
     tool_result_addf(job->result, "; to continue, set offset to %zu]\n", last + 1);
 }
 
+/* What is not in the file as it is shown. */
+static void add_text_notes(const struct read_job *job, const struct excerpt *x)
+{
+    if (job->encoding == TEXT_LATIN1)
+        tool_result_addf(job->result,
+                         "[not UTF-8: shown as Windows-1252, which Edit and Write keep. If the "
+                         "text makes no sense, it has another encoding: convert a copy with "
+                         "iconv]\n");
+    if (x->has_nuls)
+        tool_result_addf(job->result, "[NUL bytes are shown as \u2400]\n");
+}
+
 static struct err *past_the_end(const struct read_job *job, const struct excerpt *x)
 {
     size_t n = x->n_first_chars ? x->n_first_chars : excerpt_n_lines(x);
@@ -125,6 +138,7 @@ static struct err *read_text(struct read_job *job, struct open_file *file, struc
     if (x.n_shown == 0 || x.n_first_chars)
         return past_the_end(job, &x);
     add_note(job, &x, knows_all);
+    add_text_notes(job, &x);
     job->part = x.part;
     if (knows_all) {
         job->seen.n_lines = excerpt_n_lines(&x);
@@ -271,7 +285,7 @@ static struct err *read_open(struct read_job *job, struct open_file *file)
         note_content(job);
         return NULL;
     }
-    if (kind.class == FILE_TEXT) {
+    if (kind.class == FILE_TEXT || text_has_nuls(strbuf_str(&bytes))) {
         TRY(read_notebook(job, file, &bytes, &is_notebook));
         return is_notebook ? NULL : read_text(job, file, &bytes, at_end || file->n_left == 0);
     }
@@ -287,10 +301,10 @@ static struct err *read_in_worker(void *arg)
     struct read_job *job = arg;
     bool exists;
 
-    TRY(spot_find(job->target, quoted(&job->result->arena, str_of(job->path)).p, &spot));
+    TRY(spot_find(job->target, job->shown, &spot));
     TRY(open_file_open(&spot, &exists, &file));
     if (!exists)
-        return path_missing(job->path, job->target, job->cwd, job->hidden);
+        return path_missing(job->path, job->target, job->cwd, job->workspace, job->hidden);
     job->seen.stamp = file.stamp;
     return read_open(job, &file);
 }
@@ -326,6 +340,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                        struct tool_result *result)
 {
     struct read_job job = {.cwd = tool_session_cwd(c->session),
+                           .workspace = tool_session_workspace(c->session),
                            .hidden = c->hidden,
                            .capabilities = c->model ? c->model->capabilities : ~0u,
                            .result = result};
@@ -381,6 +396,7 @@ struct tool tool_read = {
         "\"For a PDF: the pages you need, such as 3 or 1-5.\"}},"
         "\"required\":[\"file_path\"]}",
     .aliases = "filePath=file_path absolute_path=file_path path=file_path file=file_path",
+    .adapt = read_args_adapt,
     .risk = RISK_INSPECT,
     .starts_early = true,
     .permission_arg = "file_path",

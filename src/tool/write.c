@@ -80,11 +80,22 @@ static bool find_marker(struct str text, struct str *ret_marker)
     return false;
 }
 
-/* A model that copies what it was shown would write the note instead of what the note is about. */
+#define SHOWN_NUL "\u2400"
+
+/* A model that copies what it was shown would write the note instead of what the note is about, and
+ * the sign for a NUL instead of the NUL. */
 static struct err *check_markers(const struct write_job *job, struct str old_text)
 {
     struct str marker;
 
+    if (str_find_char(old_text, '\0') != STR_NONE && str_find(old_text, S(SHOWN_NUL)) == STR_NONE &&
+        str_find(job->args.content, S(SHOWN_NUL)) != STR_NONE)
+        return err_hint(err_new(ERR_TOOL_FAILED,
+                                "the content contains " SHOWN_NUL
+                                ", which stands for a NUL byte of "
+                                "%s; nothing was written",
+                                job->change.shown),
+                        "change parts with Edit, which keeps the NUL bytes");
     if (!find_marker(job->args.content, &marker) || str_find(old_text, marker) != STR_NONE)
         return NULL;
     return err_hint(

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     output_add_clean(&clean, bytes);
     BUG_IF(!utf8_is_valid(strbuf_str(&clean)));
     BUG_IF(str_find_char(strbuf_str(&clean), '\0') != STR_NONE);
-    exit_code_meaning(e.command, 1, e.output.n > 0);
+    exit_code_meaning(e.command, 1, e.output);
     sandbox_explain(&s, &e, &told, &words);
     sandbox_explain(&s, &e, &told, &words);
     return 0;

@@ -28,8 +28,9 @@ static size_t find_same(const struct line_range *r, size_t old_at, size_t new_at
 {
     size_t end = MIN(r->old_to, old_at + MAX_LOOKAHEAD);
 
-    if (r->new_bodies[new_at].n == 0)
-        return r->old_to;
+    if (r->new_bodies[new_at].n == 0) /* they are everywhere: only the next one can be it */
+        return old_at < end && str_eq(r->old_lines[old_at], r->new_lines[new_at]) ? old_at
+                                                                                  : r->old_to;
     for (size_t i = old_at; i < end; i++)
         if (str_eq(r->old_lines[i], r->new_lines[new_at]))
             return i;
@@ -56,12 +57,16 @@ void align_lines(const struct line_range *r, struct line_origin *origins)
     size_t old_at = r->old_from, new_at = r->new_from;
 
     for (size_t i = r->new_from; i < r->new_to; i++) {
-        size_t same = find_same(r, old_at, i);
+        size_t same = find_same(r, old_at, i), n = 0;
 
         if (same == r->old_to)
             continue;
-        fill_gap(origins, old_at, same, new_at, i);
-        origins[i] = (struct line_origin){.is_known = true, .line = same};
+        while (n < MIN(same - old_at, i - new_at) &&
+               str_eq(r->old_lines[same - n - 1], r->new_lines[i - n - 1]))
+            n++; /* blank lines before it */
+        fill_gap(origins, old_at, same - n, new_at, i - n);
+        for (size_t k = 0; k <= n; k++)
+            origins[i - k] = (struct line_origin){.is_known = true, .line = same - k};
         old_at = same + 1;
         new_at = i + 1;
     }

@@ -11,6 +11,22 @@
 
 /* --- what went wrong --- */
 
+/* Whether every line begins as Read prints it: a number and a tab. */
+static bool has_line_numbers(struct str text)
+{
+    struct str line;
+
+    while (text.n && str_split(&text, '\n', &line)) {
+        size_t from = fold_blanks(line), at = from;
+
+        while (at < line.n && line.p[at] >= '0' && line.p[at] <= '9')
+            at++;
+        if (at == from || at == line.n || line.p[at] != '\t')
+            return false;
+    }
+    return true;
+}
+
 static struct err *not_found(struct str text, const struct edit *edit)
 {
     AUTO(strbuf) struct strbuf lines = {0}, difference = {0};
@@ -29,6 +45,8 @@ static struct err *not_found(struct str text, const struct edit *edit)
     if (edit->new_text.n >= MIN_TELLING_BYTES && str_find(text, edit->new_text) != STR_NONE)
         return err_hint(e, "new_string is already in the file, so the edit may have been made "
                            "before; read the file again");
+    if (has_line_numbers(edit->old_text))
+        return err_hint(e, "omit the line numbers and the tab after them, which Read adds");
     if (difference.n)
         return err_hint(
             e,
@@ -61,12 +79,17 @@ static struct err *unclear(enum edit_doubt doubt, struct str text, const struct 
                     "pass old_string and new_string with the indentation of the file");
 }
 
+/* "3 times, at lines 1, 7 and others"; a line with several of them is named once. */
 static void add_places(struct strbuf *out, const struct edit_places *places)
 {
-    strbuf_addf(out, "%zu times, at lines ", places->n);
-    for (size_t i = 0; i < MIN(places->n, (size_t)EDIT_MAX_LINES); i++)
-        strbuf_addf(out, "%s%zu", i ? ", " : "", places->lines[i]);
-    if (places->n > EDIT_MAX_LINES)
+    size_t n = MIN(places->n, (size_t)EDIT_MAX_LINES);
+    bool is_one = places->lines[0] == places->lines[n - 1] && places->n == n;
+
+    strbuf_addf(out, "%zu times, at line%s %zu", places->n, is_one ? "" : "s", places->lines[0]);
+    for (size_t i = 1; i < n; i++)
+        if (places->lines[i] != places->lines[i - 1])
+            strbuf_addf(out, ", %zu", places->lines[i]);
+    if (places->n > n)
         strbuf_add_cstr(out, " and others");
 }
 

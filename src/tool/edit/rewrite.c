@@ -294,6 +294,26 @@ struct rewriting {
     uint32_t gap_kinds;
 };
 
+/* What a line has behind its body: the blanks at its end. */
+static struct str trail_of(struct str line, struct str body)
+{
+    return str_skip(line, (size_t)(body.p - line.p) + body.n);
+}
+
+/* A line that is changed from one of the old text. Blanks at its end that both texts give alike are
+ * the file's, whatever it has there. */
+static enum edit_doubt add_known(struct rewriting *w, size_t i, size_t origin)
+{
+    const struct edit_rewriter *r = w->r;
+    struct str found = without_newline(w->lines[origin]), body = align_body(found);
+    struct str was = trail_of(r->old_parts[origin], r->old_bodies[origin]);
+    struct str trail = trail_of(r->new_parts[i], r->new_bodies[i]);
+    bool is_clear = align_add(w->out, r->old_bodies[origin], r->new_bodies[i], body);
+
+    strbuf_add(w->out, str_eq(trail, was) ? trail_of(found, body) : trail);
+    return is_clear ? EDIT_NO_DOUBT : EDIT_DOUBT_QUOTES;
+}
+
 static enum edit_doubt add_changed(struct rewriting *w, size_t i)
 {
     const struct edit_rewriter *r = w->r;
@@ -309,13 +329,8 @@ static enum edit_doubt add_changed(struct rewriting *w, size_t i)
             return EDIT_DOUBT_INDENT;
         part = str_skip(part, given.n);
     }
-    if (origin->is_known) {
-        bool is_clear = align_add(w->out, r->old_bodies[origin->line], r->new_bodies[i],
-                                  align_body(without_newline(w->lines[origin->line])));
-
-        strbuf_add(w->out, str_skip(part, fold_blanks(part) + r->new_bodies[i].n));
-        return is_clear ? EDIT_NO_DOUBT : EDIT_DOUBT_QUOTES;
-    }
+    if (origin->is_known)
+        return add_known(w, i, origin->line);
     strbuf_add(w->out, part);
     if (!w->gap || w->gap->gap_from != origin->gap_from) {
         w->gap = origin;
@@ -372,6 +387,23 @@ static bool lacks_newline(const struct edit_rewriter *r, struct edit_match match
     return match.to == r->text.n && str_ends(r->old_text, S("\n")) && !str_ends(r->text, S("\n"));
 }
 
+static enum edit_doubt add_folded(struct edit_rewriter *r, struct strbuf *out,
+                                  struct edit_match match)
+{
+    AUTO_FREE struct str *lines = NULL;
+    enum edit_doubt doubt;
+
+    if (r->new_text.n == 0)
+        return EDIT_NO_DOUBT;
+    lines = found_lines(r, match);
+    for (size_t i = 0; i < r->n_head; i++)
+        strbuf_add(out, lines[i]);
+    doubt = add_middle(r, out, match.from, lines);
+    for (size_t i = r->n_old - r->n_tail; i < r->n_old; i++)
+        strbuf_add(out, lines[i]);
+    return doubt;
+}
+
 static enum edit_doubt add_without_newline(const struct edit_rewriter *r, struct strbuf *out,
                                            struct edit_match match)
 {
@@ -379,7 +411,7 @@ static enum edit_doubt add_without_newline(const struct edit_rewriter *r, struct
 
     edit_rewriter_init(&last, r->text, without_newline(r->old_text), without_newline(r->new_text),
                        r->level);
-    return edit_rewriter_add(&last, out, match);
+    return add_folded(&last, out, match);
 }
 
 static void add_exact(struct edit_rewriter *r, struct strbuf *out, struct edit_match match)
@@ -399,22 +431,9 @@ static void add_exact(struct edit_rewriter *r, struct strbuf *out, struct edit_m
 enum edit_doubt edit_rewriter_add(struct edit_rewriter *r, struct strbuf *out,
                                   struct edit_match match)
 {
-    AUTO_FREE struct str *lines = NULL;
-    enum edit_doubt doubt;
-
     if (r->level == FOLD_NOTHING) {
         add_exact(r, out, match);
         return EDIT_NO_DOUBT;
     }
-    if (r->new_text.n == 0)
-        return EDIT_NO_DOUBT;
-    if (lacks_newline(r, match))
-        return add_without_newline(r, out, match);
-    lines = found_lines(r, match);
-    for (size_t i = 0; i < r->n_head; i++)
-        strbuf_add(out, lines[i]);
-    doubt = add_middle(r, out, match.from, lines);
-    for (size_t i = r->n_old - r->n_tail; i < r->n_old; i++)
-        strbuf_add(out, lines[i]);
-    return doubt;
+    return lacks_newline(r, match) ? add_without_newline(r, out, match) : add_folded(r, out, match);
 }

@@ -36,6 +36,41 @@ struct err *read_args_parse(const struct json *args, struct read_args *ret)
     return take_path(args, "file_path", &ret->path);
 }
 
+/* The end may be missing or -1: all that follows. Ranges that make no sense stay, and are told as
+ * unknown. */
+static bool take_range(const struct json *first, const struct json *last, int64_t *ret_first,
+                       int64_t *ret_n)
+{
+    int64_t end = -1;
+
+    if (!json_int64(first, ret_first) || *ret_first < 1 || (last && !json_int64(last, &end)) ||
+        (end != -1 && end < *ret_first))
+        return false;
+    *ret_n = end == -1 ? 0 : end - *ret_first + 1;
+    return true;
+}
+
+void read_args_adapt(struct json *args, struct arena *a)
+{
+    const struct json *range = json_get(args, "view_range"), *first = json_get(args, "start_line");
+    const struct json *last = json_get(args, "end_line");
+    int64_t offset, n;
+
+    if (json_is(range, JSON_ARRAY) && range->n == 2 && !first && !last) {
+        first = json_at(range, 0);
+        last = json_at(range, 1);
+    }
+    if (!first || json_has(args, "offset") || json_has(args, "limit") ||
+        !take_range(first, last, &offset, &n))
+        return;
+    json_set_int(a, args, "offset", offset);
+    if (n)
+        json_set_int(a, args, "limit", n);
+    json_remove(args, S("view_range"));
+    json_remove(args, S("start_line"));
+    json_remove(args, S("end_line"));
+}
+
 struct err *write_args_parse(const struct json *args, struct write_args *ret)
 {
     *ret = (struct write_args){.content = json_get_text(args, "content")};
@@ -252,6 +287,30 @@ static struct grep_query query_of(const struct json *args)
         .offset = count_of(args, "offset", 0),
         .type = json_get_text(args, "type"),
     };
+}
+
+/* What a flag of grep is here: the mode that it means, unless one is given. */
+static void take_mode(struct json *args, struct arena *a, const char *flag, const char *mode)
+{
+    const struct json *value = json_get(args, flag);
+
+    if (!json_is(value, JSON_BOOL) || json_has(args, "output_mode"))
+        return;
+    if (json_bool(value, false))
+        json_set_str(a, args, "output_mode", str_of(mode));
+    json_remove(args, str_of(flag));
+}
+
+void grep_args_adapt(struct json *args, struct arena *a)
+{
+    const struct json *sensitive = json_get(args, "case_sensitive");
+
+    take_mode(args, a, "-l", "files_with_matches");
+    take_mode(args, a, "-c", "count");
+    if (!json_is(sensitive, JSON_BOOL) || json_has(args, "-i"))
+        return;
+    json_set_bool(a, args, "-i", !json_bool(sensitive, true));
+    json_remove(args, S("case_sensitive"));
 }
 
 struct err *grep_args_parse(const struct json *args, struct grep_args *ret)

@@ -18,6 +18,8 @@ struct read_args {
 };
 #define READ_DEFAULT_LINES 2000
 MUST_USE struct err *read_args_parse(const struct json *args, struct read_args *ret);
+/* start_line and end_line, or view_range: [3, 9], as offset and limit. */
+void read_args_adapt(struct json *args, struct arena *a);
 
 struct write_args {
     struct str path, content;
@@ -52,6 +54,8 @@ struct grep_args {
 };
 #define GREP_DEFAULT_HEAD 250
 MUST_USE struct err *grep_args_parse(const struct json *args, struct grep_args *ret);
+/* case_sensitive as -i; -l and -c as modes. */
+void grep_args_adapt(struct json *args, struct arena *a);
 void grep_args_done(struct grep_args *g);
 
 /* A glob in which brackets stand for themselves: app/[id]/page.tsx. NULL: it has none. */

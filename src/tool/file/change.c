@@ -20,6 +20,7 @@ struct err *file_change_begin(struct file_change *f, const struct tool_context *
 {
     *f = (struct file_change){.path = path_given(c, r, given_path),
                               .cwd = tool_session_cwd(c->session),
+                              .workspace = tool_session_workspace(c->session),
                               .hidden = c->hidden,
                               .spot = SPOT_NONE};
     strbuf_init(&f->old_text, 3 * FILE_CHANGE_MAX_BYTES); /* UTF-8 may take three bytes for one */
@@ -69,7 +70,7 @@ static void take_text(struct file_change *f, struct str bytes)
 {
     struct file_kind kind = file_kind_of(str_slice(bytes, 0, TEXT_HEAD_BYTES));
 
-    if (kind.class != FILE_TEXT) {
+    if (kind.class != FILE_TEXT && !text_has_nuls(bytes)) {
         f->opaque = kind.name;
         return;
     }
@@ -163,6 +164,14 @@ static void take_stamp(struct file_change *f)
     f->has_stamp = !e && exists && f->stamp.size == f->n_bytes;
 }
 
+/* Models do not see the mark, so a diff does not show it. */
+static struct str without_mark(const struct strbuf *text)
+{
+    struct str s = strbuf_str(text);
+
+    return str_starts(s, S(TEXT_BOM)) ? str_skip(s, sizeof TEXT_BOM - 1) : s;
+}
+
 static struct str name_before(const struct file_change *f)
 {
     return f->exists ? str_of(f->shown) : S("/dev/null");
@@ -188,8 +197,8 @@ struct err *file_change_store(struct file_change *f)
     sha256_hex(strbuf_str(&bytes), f->sha256);
     take_stamp(f);
     if (!f->opaque)
-        diff_unified(&f->diff, name_before(f), strbuf_str(&f->old_text), str_of(f->shown),
-                     strbuf_str(&f->new_text), N_CONTEXT, &f->stat);
+        diff_unified(&f->diff, name_before(f), without_mark(&f->old_text), str_of(f->shown),
+                     without_mark(&f->new_text), N_CONTEXT, &f->stat);
     return NULL;
 }
 
@@ -222,13 +231,15 @@ void file_change_report(const struct file_change *f, const struct tool_context *
         json_set_bool(&r->arena, details, "diffIsCut", true);
 }
 
+/* Of a new file all of the path, where a model may have meant it from the workspace on. */
 void file_change_headline(const struct file_change *f, struct tool_result *r)
 {
     size_t n_lines = count_lines(strbuf_str(&f->new_text));
+    bool is_elsewhere = !f->exists && strcmp(f->cwd, f->workspace) != 0;
 
     tool_result_addf(r, "%s %s (%zu byte%s, %zu line%s).", f->exists ? "Updated" : "Created",
-                     f->shown, f->n_bytes, f->n_bytes == 1 ? "" : "s", n_lines,
-                     n_lines == 1 ? "" : "s");
+                     is_elsewhere ? f->told : f->shown, f->n_bytes, f->n_bytes == 1 ? "" : "s",
+                     n_lines, n_lines == 1 ? "" : "s");
 }
 
 void file_change_show(const struct file_change *f, struct tool_result *r)

@@ -14,7 +14,8 @@
 #define FILE_CHANGE_MAX_BYTES ((size_t)64 << 20)
 
 struct file_change {
-    const char *path, *cwd;           /* borrowed from the result's arena and the session */
+    const char *path;                 /* borrowed from the result's arena */
+    const char *cwd, *workspace;      /* borrowed from the session */
     const char *told, *shown;         /* the path in texts: absolute, and from the cwd on */
     const char *target;               /* the path without links; so is this */
     const struct path_filter *hidden; /* borrowed */

@@ -79,7 +79,7 @@ static struct err *edit_in_worker(void *arg)
 
     TRY(file_change_load(f));
     if (!f->exists && job->args.edits[0].old_text.n)
-        return path_missing(f->path, f->target, f->cwd, f->hidden);
+        return path_missing(f->path, f->target, f->cwd, f->workspace, f->hidden);
     TRY(check_editable(f));
     e = apply(job);
     if (e)

@@ -59,6 +59,26 @@ enum text_encoding text_encoding_of(struct str bytes)
     return is_bad ? TEXT_LATIN1 : TEXT_UTF8;
 }
 
+#define NULS_ARE_RARE 16 /* one of so many bytes at most */
+
+bool text_has_nuls(struct str bytes)
+{
+    struct str head = str_slice(bytes, 0, TEXT_HEAD_BYTES);
+    size_t n_nuls = 0, n_lines = 0;
+
+    if (head.n == TEXT_HEAD_BYTES)
+        head.n -= utf8_incomplete_tail(head);
+    for (size_t i = 0; i < head.n; i++) {
+        unsigned char c = (unsigned char)head.p[i];
+
+        if ((c && c < 0x07) || (c >= 0x0E && c < 0x20 && c != 0x1B) || c == 0x7F)
+            return false;
+        n_nuls += c == 0;
+        n_lines += c == '\n';
+    }
+    return n_nuls && n_lines && n_nuls * NULS_ARE_RARE <= head.n && utf8_is_valid(head);
+}
+
 /* --- decoding --- */
 
 static void add_char(struct strbuf *out, uint32_t c)

@@ -18,6 +18,10 @@ const char *text_encoding_name(enum text_encoding e); /* "UTF-16" */
  * file with some bad bytes among UTF-8 is UTF-8. */
 enum text_encoding text_encoding_of(struct str bytes);
 
+/* UTF-8 but for a few NUL bytes among its lines: a text all the same, such as a log that a crash
+ * has left holes in. Judged by the same bytes. */
+bool text_has_nuls(struct str bytes);
+
 /* Appends what the bytes say as UTF-8 and returns how many of them were used: unless they are the
  * last ones, the start of a character at their end is left. UTF-8 is copied as it is, bad bytes
  * too; in UTF-16 U+FFFD stands for half a pair. */

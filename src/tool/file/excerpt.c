@@ -105,6 +105,7 @@ static void show_line(struct excerpt *e)
         return;
     }
     note_seen(e, n_chars, n_gone == 0);
+    e->has_nuls |= str_find_char(shown, '\0') != STR_NONE;
     e->n_shown++;
 }
 

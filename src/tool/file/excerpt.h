@@ -21,6 +21,7 @@ struct excerpt {
     size_t n_shown;         /* lines */
     struct seen_part part;  /* of the first line, from the column on */
     size_t n_first_chars;   /* of the first line that is wanted, if it ends before the column */
+    bool has_nuls;          /* something that is shown has */
     bool is_full;           /* EXCERPT_MAX_BYTES would have been passed */
     bool is_in_line;        /* the private rest */
     struct strbuf start;    /* of the line that comes, from the column on */

@@ -27,7 +27,7 @@ static bool is_hidden(const struct search_scope *s, bool is_dir)
 
 struct err *search_scope_missing(const struct search_scope *s)
 {
-    return path_missing(s->root, s->target, s->cwd, s->hidden);
+    return path_missing(s->root, s->target, s->cwd, s->workspace, s->hidden);
 }
 
 static struct err *check_type(const struct search_scope *s, mode_t mode)

@@ -11,8 +11,8 @@
 struct glob;
 
 struct search_scope {
-    const char *root, *cwd; /* absolute; borrowed as all the rest */
-    const char *target;     /* the root without links: what is opened, and what rules are about */
+    const char *root, *cwd, *workspace; /* absolute; borrowed as all the rest */
+    const char *target; /* the root without links: what is opened, and what rules are about */
     const struct path_filter *hidden;
     struct glob *const *excluded; /* by path from the root, or by name */
     size_t n_excluded;

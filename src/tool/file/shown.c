@@ -180,11 +180,47 @@ static struct err *link_to_nothing(struct arena *a, const char *absolute_path, c
                     "find the file with Glob, or create it with Write");
 }
 
+/* --- the same path, from elsewhere --- */
+
+/* The file of the workspace at `path`, in `a`; NULL: there is none that may be named. */
+static const char *find_in(struct arena *a, const char *workspace, struct str path,
+                           const struct path_filter *hidden)
+{
+    const char *found = arena_format(a, "%s/%" STR_FMT, workspace, STR_ARG(path)).p;
+    const char *target = fs_resolve(a, found);
+
+    if (path.n == 0 || str_starts(path, S("/")) || !fs_exists(target) ||
+        path_shown(fs_resolve(a, workspace), target) == target ||
+        path_is_hidden(hidden, target, fs_is_dir(target)))
+        return NULL;
+    return found;
+}
+
+/* A path from the workspace on, though the working directory is another; "@a.c" as in prompts,
+ * "a/x.c" and "b/x.c" as in diffs, "/x.c" for the workspace's own root, "file:///project/x.c". */
+static const char *find_meant(struct arena *a, const char *absolute_path, const char *cwd,
+                              const char *workspace, const struct path_filter *hidden)
+{
+    static const char *const prefixes[] = {"", "@", "a/", "b/", "/"};
+    struct str path = str_of(path_shown(cwd, absolute_path)), url = S("file:");
+    const char *found = NULL;
+
+    if (str_starts(path, url))
+        path = str_of(path_shown(workspace, str_skip(path, url.n).p));
+    for (size_t i = 0; i < ARRAY_LEN(prefixes) && !found; i++)
+        if (str_starts(path, str_of(prefixes[i])))
+            found = find_in(a, workspace, str_skip(path, strlen(prefixes[i])), hidden);
+    return found;
+}
+
+/* --- nothing --- */
+
 struct err *path_missing(const char *absolute_path, const char *target, const char *cwd,
-                         const struct path_filter *hidden)
+                         const char *workspace, const struct path_filter *hidden)
 {
     AUTO(arena) struct arena a = {0};
-    const char *dir = dir_of(&a, absolute_path), *alike;
+    const char *dir = dir_of(&a, absolute_path), *alike, *meant;
+    const char *name = quoted(&a, str_of(strrchr(absolute_path, '/') + 1)).p;
     struct err *dangling = path_is_below_hidden(hidden, target)
                                ? NULL
                                : link_to_nothing(&a, absolute_path, target, cwd);
@@ -199,10 +235,13 @@ struct err *path_missing(const char *absolute_path, const char *target, const ch
     }
     if (path_is_below_hidden(hidden, target))
         return err_hint(e, "find it with Glob");
+    meant = find_meant(&a, absolute_path, cwd, workspace, hidden);
+    if (meant)
+        return err_hint(e, "did you mean %s?", quoted(&a, str_of(meant)).p);
     entries = open_dir_of(target, &has_dir);
     if (!has_dir)
-        return err_hint(e, "there is no directory %s either; find the file with Glob",
-                        path_told(&a, cwd, dir));
+        return err_hint(e, "there is no directory %s either; find it with Glob (pattern **/%s)",
+                        path_told(&a, cwd, dir), name);
     alike = entries ? find_alike(&a, entries, dir_of(&a, target),
                                  str_of(strrchr(absolute_path, '/') + 1), hidden)
                     : NULL;
@@ -210,5 +249,5 @@ struct err *path_missing(const char *absolute_path, const char *target, const ch
         closedir(entries);
     if (alike)
         return err_hint(e, "did you mean %s?", path_told(&a, cwd, fs_join(&a, dir, alike)));
-    return err_hint(e, "find it with Glob");
+    return err_hint(e, "find it with Glob (pattern **/%s)", name);
 }

@@ -16,11 +16,13 @@ const char *path_told(struct arena *a, const char *cwd, const char *absolute_pat
 /* The absolute path of what the model gave, quoted or not, in the arena of the result. */
 const char *path_given(const struct tool_context *c, struct tool_result *r, struct str given);
 
-/* What to say about a path where nothing is: the working directory, and a name that is like it.
- * `target` is the path without links. Reads the directory, so it blocks. Nothing is told of what is
- * hidden, nor whether it is there. */
+/* What to say about a path where nothing is: the working directory, and the file of the workspace
+ * that may be meant: the same path from the workspace on, without what other programs put before
+ * paths, or a name that is like it. `target` is the path without links. Looks at directories, so it
+ * blocks. Nothing is told of what is hidden, nor whether it is there. */
 NEVER_NULL MUST_USE struct err *path_missing(const char *absolute_path, const char *target,
-                                             const char *cwd, const struct path_filter *hidden);
+                                             const char *cwd, const char *workspace,
+                                             const struct path_filter *hidden);
 
 /* Is it, or any directory on the way to it, hidden by a rule? */
 bool path_is_hidden(const struct path_filter *hidden, const char *target, bool is_dir);

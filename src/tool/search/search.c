@@ -6,8 +6,7 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES ((size_t)256 << 10)
-#define BINARY_BYTES ((size_t)8 << 10) /* a NUL among the first of them makes a file binary */
-#define KEPT_BYTES ((size_t)1 << 20)   /* a larger buffer is given back after its file */
+#define KEPT_BYTES ((size_t)1 << 20) /* a larger buffer is given back after its file */
 #define DEFAULT_FILE_BYTES ((uint64_t)1 << 30)
 
 void grep_search_init(struct grep_search *s, const struct grep_query *query,
@@ -117,7 +116,8 @@ static bool begin_text(struct grep_search *s)
 {
     s->encoding = text_encoding_of(window(s, s->n));
     if ((s->encoding == TEXT_UTF8 || s->encoding == TEXT_LATIN1) &&
-        memchr(s->buffer, '\0', MIN(s->n, BINARY_BYTES)))
+        memchr(s->buffer, '\0', MIN(s->n, (size_t)TEXT_HEAD_BYTES)) &&
+        !text_has_nuls(window(s, s->n)))
         return false;
     if (s->encoding != TEXT_UTF8) {
         strbuf_clear(&s->raw);

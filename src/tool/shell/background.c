@@ -1,7 +1,6 @@
 /* background.c - the list of a session's background commands, and the life of one. */
 #include "tool/shell/background.h"
 
-#include "tool/shell/command.h"
 #include "tool/shell/follow.h"
 #include "tool/shell/notes.h"
 #include "tool/shell/tail.h"
@@ -418,21 +417,45 @@ void background_unknown(struct tool_session *session, struct str id, struct tool
 
 /* --- starting --- */
 
+static void begin(struct shell *k)
+{
+    k->pid = proc_pid(k->running.proc);
+    k->follow.proc = k->running.proc;
+    tell_session(k);
+    group_spawn(tool_session_tasks(k->session), k->id, live, k);
+}
+
+bool background_has_room(struct tool_session *session)
+{
+    return tool_session_tasks(session) &&
+           count_running(shells_of(session)) < BACKGROUND_MAX_RUNNING;
+}
+
+struct shell *background_adopt(struct tool_context *c, struct str command,
+                               struct shell_command *take_running)
+{
+    struct shell *k = add(shells_of(c->session), c, command);
+
+    k->running = *take_running;
+    *take_running = (struct shell_command){0};
+    begin(k);
+    return k;
+}
+
 struct err *background_start(struct tool_context *c, struct str command, struct tool_result *result,
                              struct shell **ret_shell)
 {
-    struct group *tasks = tool_session_tasks(c->session);
     struct shells *s = shells_of(c->session);
     struct shell *k;
     struct err *e;
 
     *ret_shell = NULL;
-    if (!tasks) {
+    if (!tool_session_tasks(c->session)) {
         tool_result_fail(result, "Commands cannot run in the background here, because nothing "
                                  "outlives this call. Run it without run_in_background.");
         return NULL;
     }
-    if (count_running(s) >= BACKGROUND_MAX_RUNNING) {
+    if (!background_has_room(c->session)) {
         tool_result_fail(result,
                          "%d commands run in the background already. End one with "
                          "KillShell first.",
@@ -447,10 +470,7 @@ struct err *background_start(struct tool_context *c, struct str command, struct 
         drop(s, k);
         return e;
     }
-    k->pid = proc_pid(k->running.proc);
-    k->follow.proc = k->running.proc;
-    tell_session(k);
-    group_spawn(tasks, k->id, live, k);
+    begin(k);
     *ret_shell = k;
     return NULL;
 }

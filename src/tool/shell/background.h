@@ -8,6 +8,7 @@
 #define KEEL_TOOL_SHELL_BACKGROUND_H
 
 #include "port/tool.h"
+#include "tool/shell/command.h"
 
 #define BACKGROUND_MAX_RUNNING 16
 #define BACKGROUND_MAX_BYTES ((size_t)1 << 20) /* of output that nobody has read */
@@ -21,6 +22,13 @@ struct shell;
  * *ret_shell is NULL. */
 MUST_USE struct err *background_start(struct tool_context *c, struct str command,
                                       struct tool_result *result, struct shell **ret_shell);
+
+/* May one more command stay after its call? */
+bool background_has_room(struct tool_session *s);
+/* Takes a command over that runs already, where there is room. What it printed so far is not among
+ * its output. Does not wait. */
+struct shell *background_adopt(struct tool_context *c, struct str command,
+                               struct shell_command *take_running);
 
 /* NULL: there is none. Borrowed until the next wait. */
 struct shell *background_find(struct tool_session *s, struct str id);

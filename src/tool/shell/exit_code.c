@@ -18,8 +18,28 @@ static const struct {
     {"which", MISSING},      {"command -v", MISSING}, {"type", MISSING},
 };
 
-/* Where the last command of the line begins. Quotes are respected, nothing else is: what is taken
- * for another command than it is only leaves its failure marked as one. */
+/* Behind the bracket that closes the one at `at`, or the end. */
+static size_t skip_brackets(struct str line, size_t at)
+{
+    size_t depth = 0;
+
+    for (; at < line.n; at++) {
+        depth += line.p[at] == '(';
+        depth -= line.p[at] == ')';
+        if (depth == 0)
+            break;
+    }
+    return at;
+}
+
+/* "<(sort a)" and "$(pwd)" are words of a command, "(" begins one. */
+static bool is_substitution(struct str line, size_t at)
+{
+    return line.p[at] == '(' && at && strchr("<>$", line.p[at - 1]);
+}
+
+/* Where the last command of the line begins. Quotes and substitutions are respected, nothing else
+ * is: what is taken for another command than it is only leaves its failure marked as one. */
 static size_t last_start(struct str line, bool *ret_is_conditional)
 {
     size_t start = 0;
@@ -33,6 +53,8 @@ static size_t last_start(struct str line, bool *ret_is_conditional)
             quote = c == quote ? 0 : quote;
         } else if (c == '\'' || c == '"') {
             quote = c;
+        } else if (is_substitution(line, i)) {
+            i = skip_brackets(line, i);
         } else if (strchr("|;&\n(", c) && c) {
             *ret_is_conditional = c == '&' && i + 1 > start && i > 0 && line.p[i - 1] == '&';
             start = i + 1;
@@ -59,21 +81,33 @@ static struct str skip_settings(struct str command)
 
 static bool begins_with(struct str command, struct str name)
 {
-    return str_starts(command, name) && (command.n == name.n || command.p[name.n] == ' ');
+    return str_starts(command, name) &&
+           (command.n == name.n || command.p[name.n] == ' ' || command.p[name.n] == ')');
 }
 
-const char *exit_code_meaning(struct str command, int exit_code, bool has_output)
+/* "cd src && ": had that failed, it would say so. */
+static bool is_only_cd(struct str before, struct str output)
+{
+    bool is_conditional;
+
+    return str_ends(before, S("&&")) && begins_with(str_trim(before), S("cd")) &&
+           last_start(str_slice(before, 0, before.n - 2), &is_conditional) == 0 &&
+           str_find(output, S(" cd: ")) == STR_NONE;
+}
+
+const char *exit_code_meaning(struct str command, int exit_code, struct str output)
 {
     bool is_conditional;
     size_t start;
 
     if (exit_code != 1)
         return NULL;
-    while (str_ends(command = str_trim(command), S(")")))
-        command.n--;
+    command = str_trim(command);
+    if (str_starts(command, S("(")) && str_ends(command, S(")")))
+        command = str_trim(str_slice(command, 0, command.n - 1));
     start = last_start(command, &is_conditional);
-    if (is_conditional && has_output) /* a command before it may be the one that failed */
-        return NULL;
+    if (is_conditional && output.n && !is_only_cd(str_slice(command, 0, start), output))
+        return NULL; /* a command before it may be the one that failed */
     command = skip_settings(str_skip(command, start));
     for (size_t i = 0; i < ARRAY_LEN(answers); i++)
         if (begins_with(command, str_of(answers[i].command)))

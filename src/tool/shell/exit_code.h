@@ -6,6 +6,6 @@
 
 /* What the code says where the last command of the line answers with it: "nothing matches" of
  * grep's 1. NULL: it says that something failed. */
-const char *exit_code_meaning(struct str command, int exit_code, bool has_output);
+const char *exit_code_meaning(struct str command, int exit_code, struct str output);
 
 #endif

@@ -140,9 +140,10 @@ struct err *follow_run(struct follow *f)
     group_spawn(&watchers, "output of a command", read_output, f);
     group_spawn(&watchers, "end of a command", await_end, f);
     e = wait_for_end(f);
-    if (!e)
+    f->stays = !e && f->timed_out && !f->has_status && f->may_stay && f->may_stay(f->self);
+    if (!e && !f->stays)
         e = proc_end(f->proc);
-    if (!e)
+    if (!e && !f->stays)
         e = drain(&watchers);
     group_cancel(&watchers);
     err_ignore(group_end(&watchers), "what went wrong is known, or nothing did");

@@ -13,9 +13,11 @@ struct follow {
     void (*on_output)(void *self, struct str bytes);
     void *self;
     struct shell_progress *progress; /* NULL: nothing is shown */
+    bool (*may_stay)(void *self);    /* asked when its time is over; NULL: it is ended */
 
     /* what came of it */
     bool has_status, timed_out, was_stopped;
+    bool stays; /* its time is over, and it runs on: another follow_run() may take over */
     struct proc_status status;
 
     /* private */
@@ -24,7 +26,8 @@ struct follow {
     bool is_waiting;
 };
 
-/* Waits until the whole tree is gone and its output read. After an error it may still run. */
+/* Waits until the whole tree is gone and its output read, or until it stays. After an error it may
+ * still run. */
 MUST_USE struct err *follow_run(struct follow *f);
 /* Makes another task's follow_run() end the command, even one that has not begun. Does not wait. */
 void follow_stop(struct follow *f);

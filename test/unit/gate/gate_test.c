@@ -92,8 +92,8 @@ TEST(a_tool_that_is_not_registered_is_never_run_and_the_model_is_told_which_are)
     assert_null(v->entry);
     assert_str(v->reason,
                "Error: Tool \"bash\" is not registered, so the tool call was not executed. "
-               "Available tools: Bash, Read, Edit, Write, Grep, WebFetch, WebSearch, "
-               "mcp__github__create_issue, mcp__db__query.");
+               "Use Bash (command, description). Available tools: Bash, Read, Edit, Write, Grep, "
+               "WebFetch, WebSearch, mcp__github__create_issue, mcp__db__query.");
 }
 
 TEST(a_hostile_name_is_cut_and_made_valid)

@@ -298,11 +298,14 @@ TEST(an_argument_that_means_nothing_is_dropped)
 TEST(of_two_spellings_of_one_name_the_second_is_told_as_unknown)
 {
     assert_arguments(NULL, "{\"filePath\":\"x\",\"file_path\":\"a\",\"text\":\"b\"}",
-                     "the arguments of Writer are wrong: has the unknown property \"filePath\"");
+                     "the arguments of Writer are wrong: has the unknown property \"filePath\" "
+                     "(Writer takes file_path, text, n)");
     assert_arguments(NULL, "{\"file_path\":\"a\",\"text\":\"b\",\"filePath\":\"a\"}",
-                     "the arguments of Writer are wrong: has the unknown property \"filePath\"");
+                     "the arguments of Writer are wrong: has the unknown property \"filePath\" "
+                     "(Writer takes file_path, text, n)");
     assert_arguments(NULL, "{\"filePath\":\"a\",\"path\":\"x\",\"text\":\"b\"}",
-                     "the arguments of Writer are wrong: has the unknown property \"path\"");
+                     "the arguments of Writer are wrong: has the unknown property \"path\" "
+                     "(Writer takes file_path, text, n)");
 }
 
 TEST(every_place_that_is_wrong_is_named)
@@ -311,7 +314,7 @@ TEST(every_place_that_is_wrong_is_named)
                      "the arguments of Writer are wrong: "
                      "is missing the required property \"text\"; "
                      "/file_path: must be a string, got a number; /n: must be at least 1, got 0; "
-                     "has the unknown property \"x\"");
+                     "has the unknown property \"x\" (Writer takes file_path, text, n)");
 }
 
 /* A tool with arguments of all types, and a list of objects. */
@@ -659,7 +662,42 @@ TEST(a_grant_that_widens_its_parents_is_refused)
     assert_grant(not_any, read, false);
 }
 
-RUN_TESTS(UNIT(a_snapshot_is_the_same_object_until_something_changes),
+static void assert_guess(const struct tool_set *s, const char *name, const char *want)
+{
+    const struct tool_entry *e = tool_set_guess(s, str_of(name));
+
+    if (!e != !want || (e && strcmp(e->tool->name, want) != 0))
+        fail_msg("%s: %s", name, e ? e->tool->name : "nothing");
+}
+
+TEST(a_tool_of_another_agent_is_guessed_by_its_name)
+{
+    AUTO(tool_registry) struct tool_registry *r = tool_registry_new();
+    AUTO(tool_set) struct tool_set *s = NULL;
+    AUTO(strbuf) struct strbuf arguments = {0};
+    int n_freed = 0;
+
+    add(r, "Read", &n_freed);
+    add(r, "Bash", &n_freed);
+    add(r, "Edit", &n_freed);
+    s = tool_registry_snapshot(r);
+    assert_guess(s, "read_file", "Read");
+    assert_guess(s, "run_shell_command", "Bash");
+    assert_guess(s, "shell", "Bash");
+    assert_guess(s, "apply_patch", "Edit");
+    assert_guess(s, "replace", "Edit");
+    assert_guess(s, "str_replace_based_edit_tool", "Edit");
+    assert_guess(s, "bash", "Bash");
+    assert_guess(s, "Raed", "Read");
+    assert_guess(s, "write_file", NULL); /* it is not there */
+    assert_guess(s, "Teleport", NULL);
+    assert_guess(s, "", NULL);
+    tool_entry_add_arguments(tool_set_guess(s, S("view")), &arguments);
+    assert_str(strbuf_str(&arguments), "file_path, text, n");
+}
+
+RUN_TESTS(UNIT(a_tool_of_another_agent_is_guessed_by_its_name),
+          UNIT(a_snapshot_is_the_same_object_until_something_changes),
           UNIT(every_change_raises_the_version),
           UNIT(a_removed_tool_is_freed_after_its_last_snapshot),
           UNIT(a_snapshot_outlives_its_registry), UNIT(a_tool_that_is_replaced_keeps_its_place),

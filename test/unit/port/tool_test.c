@@ -137,6 +137,28 @@ TEST(a_text_that_is_too_large_as_json_loses_its_middle)
     }
 }
 
+TEST(no_nul_reaches_a_model)
+{
+    AUTO(tool_result) struct tool_result r;
+
+    tool_result_init(&r);
+    strbuf_add(&r.text, S("\0one\0\0two\0"));
+    tool_result_end(&r);
+    assert_str(strbuf_str(&r.text), "\u2400one\u2400\u2400two\u2400");
+}
+
+TEST(a_text_of_nuls_is_cut_at_its_cap)
+{
+    AUTO(tool_result) struct tool_result r;
+    AUTO_FREE char *nuls = mem_alloc((size_t)1 << 20);
+
+    tool_result_init(&r);
+    for (unsigned i = 0; i < 30; i++)
+        strbuf_add(&r.text, str_make(nuls, (size_t)1 << 20));
+    tool_result_end(&r);
+    assert_true(r.text.n <= TOOL_RESULT_MAX_BYTES && utf8_is_valid(strbuf_str(&r.text)));
+}
+
 TEST(a_text_that_fits_as_json_stays_whole)
 {
     AUTO(tool_result) struct tool_result r;
@@ -203,7 +225,8 @@ TEST(risks_have_names)
     assert_string_equal(risk_name(RISK_EXECUTE), "execute");
 }
 
-RUN_TESTS(UNIT(text_is_appended), UNIT(a_failure_replaces_the_text),
+RUN_TESTS(UNIT(no_nul_reaches_a_model), UNIT(a_text_of_nuls_is_cut_at_its_cap),
+          UNIT(text_is_appended), UNIT(a_failure_replaces_the_text),
           UNIT(a_failure_may_quote_the_text_it_replaces), UNIT(details_are_one_object),
           UNIT(media_are_copied), UNIT(a_result_can_be_ended_twice),
           UNIT(a_text_that_is_too_large_as_json_loses_its_middle),

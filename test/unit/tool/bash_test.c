@@ -430,7 +430,7 @@ TEST(a_time_out_keeps_what_was_printed_and_leaves_no_process)
     r = bash_with(&f, "setsid sleep 1000 & printf before; sleep 1000", ",\"timeout\":2500");
     assert_str(strbuf_str(&r.text),
                "before\n(tool failed: timeout) The command was ended after 2.5 s. Give it a longer "
-               "timeout (at most 600000 ms), or start it with run_in_background: then it goes on "
+               "timeout (at most 600000 ms), or start it with run_in_background: then it continues "
                "while you work, and you are told when it ends.\n");
     assert_true(r.is_error);
     assert_int_equal(r.code, ERR_TIMEOUT);

@@ -102,6 +102,8 @@ TEST(a_text_that_is_there_twice_is_refused_with_its_lines)
                    "old_string occurs in the file 2 times, at lines 1, 3");
     assert_refused("x\nx\nx\nx\nx x\nx\n", edit_of("x", "y"),
                    "old_string occurs in the file 7 times, at lines 1, 2, 3, 4, 5 and others");
+    assert_refused("a\nx x x\n", edit_of("x", "y"),
+                   "old_string occurs in the file 3 times, at line 2");
 }
 
 TEST(two_places_that_overlap_are_two_places)
@@ -259,7 +261,24 @@ TEST(lines_that_the_edit_leaves_keep_the_bytes_of_the_file)
                       "x = 1;\n  y = 5;\nz = 3;\n", "x = 1;  \n  y = 5;\nz = 3;\t\n");
     /* those between two that change, too */
     assert_normalised("a  \nsay \xE2\x80\x9Chi\xE2\x80\x9D\nb\n", "a\nsay \"hi\"\nb\n",
-                      "A\nsay \"hi\"\nB\n", "A\nsay \xE2\x80\x9Chi\xE2\x80\x9D\nB\n");
+                      "A\nsay \"hi\"\nB\n", "A  \nsay \xE2\x80\x9Chi\xE2\x80\x9D\nB\n");
+}
+
+TEST(a_changed_line_keeps_the_blanks_at_its_end_unless_the_edit_changes_them)
+{
+    assert_normalised("a = 1  \r\nb\t\r\n", "a = 1\nb\n", "a = 2\nc\n", "a = 2  \r\nc\t\r\n");
+    assert_normalised("a = 1  \nb\n", "a = 1 \nb\n", "a = 1\nb\n", "a = 1\nb\n");
+}
+
+TEST(blanks_in_the_last_line_without_an_end_stay)
+{
+    assert_normalised("x\r\na\r\n  ", "a\n\n", "b\n\n", "x\r\nb\r\n  ");
+}
+
+TEST(blank_lines_beside_lines_that_are_removed_keep_their_blanks)
+{
+    assert_normalised("a \nb\n\t\nc\n", "a\nb\n\nc\n", "a\n\nc\n", "a \n\t\nc\n");
+    assert_normalised("a \n\t\nb\nc\n", "a\n\nb\nc\n", "a\n\nc\n", "a \n\t\nc\n");
 }
 
 TEST(trailing_blanks_do_not_matter)
@@ -555,6 +574,18 @@ TEST(at_most_ten_lines_are_shown_and_long_ones_are_cut)
     assert_true(strlen(e->text) < 3000);
 }
 
+TEST(line_numbers_that_were_copied_along_are_named)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct edit edits[] = {edit_of("     1\tone\n     2\ttwo", "2"), edit_of("1\t2\n", "3")};
+    struct edit_report report;
+    AUTO(err) struct err *e = edit_apply(S("one\ntwo\n"), &edits[0], 1, &out, &report);
+    AUTO(err) struct err *other = edit_apply(S("1 2\nx\n"), &edits[1], 1, &out, &report);
+
+    assert_string_equal(e->hint, "omit the line numbers and the tab after them, which Read adds");
+    assert_non_null(other);
+}
+
 TEST(an_edit_that_was_made_before_is_recognised)
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -652,6 +683,9 @@ RUN_TESTS(UNIT(a_unique_text_is_replaced),
           UNIT(tabs_and_spaces_do_not_matter_and_the_new_text_is_indented_as_the_file_is),
           UNIT(an_indentation_that_was_left_out_is_put_back),
           UNIT(lines_that_the_edit_leaves_keep_the_bytes_of_the_file),
+          UNIT(a_changed_line_keeps_the_blanks_at_its_end_unless_the_edit_changes_them),
+          UNIT(blanks_in_the_last_line_without_an_end_stay),
+          UNIT(blank_lines_beside_lines_that_are_removed_keep_their_blanks),
           UNIT(trailing_blanks_do_not_matter), UNIT(blanks_inside_of_a_line_are_data),
           UNIT(a_match_that_is_not_exact_is_no_part_of_a_word),
           UNIT(characters_that_look_the_same_are_named),
@@ -671,6 +705,7 @@ RUN_TESTS(UNIT(a_unique_text_is_replaced),
           UNIT(an_edit_of_nothing_or_to_the_same_is_refused),
           UNIT(a_text_that_is_not_there_is_answered_with_the_lines_most_like_it),
           UNIT(at_most_ten_lines_are_shown_and_long_ones_are_cut),
+          UNIT(line_numbers_that_were_copied_along_are_named),
           UNIT(an_edit_that_was_made_before_is_recognised),
           UNIT(repetition_made_to_be_slow_ends_soon),
           UNIT(many_replacements_in_one_long_line_end_soon),

@@ -353,7 +353,7 @@ TEST(a_binary_file_is_said_not_to_be_searched)
 
     put_bytes(&f.dir, "a", S("x\0x\n"));
     assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"a\"}",
-                "No matches found\n[the file is binary or too large and not searched]\n");
+                "No matches found\n[not searched: the file is binary or too large]\n");
 }
 
 TEST(output_is_cut_at_250_lines_and_tells_how_to_go_on)
@@ -413,7 +413,33 @@ TEST(a_grep_only_looks)
     assert_false(tool_grep.is_barrier);
 }
 
-RUN_TESTS(UNIT(a_name_with_a_newline_is_one_path_in_every_mode),
+TEST(what_read_shows_of_a_text_with_a_nul_is_found)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put_bytes(&f.dir, "log", S("started\0 up at noon\nand stopped\n"));
+    assert_says(&f, &tool_grep, "{\"pattern\":\"stopped\",\"output_mode\":\"content\"}",
+                "log:2:and stopped\n[1 match in 1 file]\n");
+}
+
+TEST(flags_of_other_searches_are_taken)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "Foo\nfoo bar\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"foo\",\"-l\":true}", "a\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"foo\",\"-c\":true,\"case_sensitive\":false}",
+                "a:2\n[2 matches in 1 file]\n");
+    assert_says(&f, &tool_grep,
+                "{\"pattern\":\"b.r\",\"output_mode\":\"content\",\"only_matching\":true}",
+                "a:2:bar\n[1 match in 1 file]\n");
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"foo\",\"-l\":true,\"output_mode\":\"count\"}",
+                 "unknown property \"-l\"");
+}
+
+RUN_TESTS(UNIT(what_read_shows_of_a_text_with_a_nul_is_found),
+          UNIT(flags_of_other_searches_are_taken),
+          UNIT(a_name_with_a_newline_is_one_path_in_every_mode),
           UNIT(a_name_that_is_not_utf8_can_be_given_back),
           UNIT(files_with_matches_are_told_newest_first_by_default),
           UNIT(content_has_line_numbers_by_default),

@@ -229,7 +229,42 @@ TEST(latin_1_is_read_as_text)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put(&f.dir, "a", "caf\xE9 \x80 5");
-    assert_says(&f, &tool_read, "{\"file_path\":\"a\"}", "     1\tcaf\xC3\xA9 \xE2\x82\xAC 5\n");
+    assert_says(
+        &f, &tool_read, "{\"file_path\":\"a\"}",
+        "     1\tcaf\xC3\xA9 \xE2\x82\xAC 5\n"
+        "[not UTF-8: shown as Windows-1252, which Edit and Write keep. If the text makes no "
+        "sense, it has another encoding: convert a copy with iconv]\n");
+}
+
+TEST(a_text_with_a_stray_nul_is_a_text)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(tool_result) struct tool_result r = {0};
+
+    put_bytes(&f.dir, "log", S("started\0 up at noon\nand stopped\n"));
+    put_bytes(&f.dir, "table", S("\0\1\0\2\0\3\n\0\4"));
+    put_bytes(&f.dir, "list", S("one file\0another file\0a third file\0"));
+    r = tool_call(&f, &tool_read, "{\"file_path\":\"log\"}");
+    assert_true(str_eq(strbuf_str(&r.text), S("     1\tstarted\0 up at noon\n     2\tand stopped\n"
+                                              "[NUL bytes are shown as \u2400]\n")));
+    assert_fails(&f, &tool_read, "{\"file_path\":\"table\"}", "binary file");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"list\"}", "binary file");
+}
+
+TEST(lines_in_the_words_of_other_agents_are_taken)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a", "1\n2\n3\n4\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"start_line\":2,\"end_line\":3}",
+                "     2\t2\n     3\t3\n[lines 2-3 of 4; to continue, set offset to 4]\n");
+    assert_says(&f, &tool_read, "{\"path\":\"a\",\"view_range\":[3,-1]}", "     3\t3\n     4\t4\n");
+    assert_says(&f, &tool_read, "{\"path\":\"a\",\"start_line\":4}", "     4\t4\n");
+    assert_fails(&f, &tool_read, "{\"path\":\"a\",\"view_range\":[3,2]}",
+                 "has the unknown property \"view_range\" (Read takes file_path, offset, limit, "
+                 "column, pages)");
+    assert_fails(&f, &tool_read, "{\"path\":\"a\",\"offset\":1,\"start_line\":2}",
+                 "unknown property \"start_line\"");
 }
 
 TEST(bad_bytes_among_utf_8_are_repaired)
@@ -309,6 +344,35 @@ TEST(a_missing_file_is_told_with_a_name_that_is_like_it)
     assert_fails(&f, &tool_read, "{\"file_path\":\"src/makefile\"}", "did you mean src/Makefile?");
     assert_fails(&f, &tool_read, "{\"file_path\":\"src/page.ts\"}", "did you mean src/page.tsx?");
     assert_fails(&f, &tool_read, "{\"file_path\":\"src/other.c\"}", "Hint: find it with Glob");
+}
+
+static void assert_meant(struct tool_fixture *f, const char *path, const char *want)
+{
+    AUTO(strbuf) struct strbuf args = {0}, hint = {0};
+
+    strbuf_addf(&args, "{\"file_path\":\"%s\"}", path);
+    strbuf_addf(&hint, "Hint: did you mean %s?", temp_path(&f->dir, want));
+    assert_fails(f, &tool_read, strbuf_cstr(&args), strbuf_cstr(&hint));
+}
+
+TEST(a_path_that_counts_from_the_workspace_is_recognised)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(strbuf) struct strbuf url = {0};
+    struct path_filter hidden = {hides_name, "a.c"};
+
+    put(&f.dir, "src/a.c", "");
+    strbuf_addf(&url, "file://%s/src/a.c", f.dir.path);
+    assert_meant(&f, "@src/a.c", "src/a.c");
+    assert_meant(&f, "b/src/a.c", "src/a.c");
+    assert_meant(&f, "/src/a.c", "src/a.c");
+    assert_meant(&f, strbuf_cstr(&url), "src/a.c");
+    tool_session_set_cwd(f.session, temp_path(&f.dir, "src"));
+    assert_meant(&f, "src/a.c", "src/a.c");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"src/b.c\"}",
+                 "there is no directory src either; find it with Glob (pattern **/b.c)");
+    f.context.hidden = &hidden;
+    assert_fails(&f, &tool_read, "{\"file_path\":\"src/a.c\"}", "find it with Glob");
 }
 
 TEST(a_name_that_is_hidden_by_a_rule_is_not_proposed)
@@ -541,7 +605,10 @@ TEST(a_link_to_nothing_is_told_as_such)
                  "dangling.go is a link to gone.go, which does not exist\nHint: find the file");
 }
 
-RUN_TESTS(UNIT(text_comes_with_line_numbers), UNIT(the_seeds_spelling_of_the_path_is_taken),
+RUN_TESTS(UNIT(a_text_with_a_stray_nul_is_a_text),
+          UNIT(lines_in_the_words_of_other_agents_are_taken),
+          UNIT(a_path_that_counts_from_the_workspace_is_recognised),
+          UNIT(text_comes_with_line_numbers), UNIT(the_seeds_spelling_of_the_path_is_taken),
           UNIT(a_path_may_be_absolute), UNIT(a_last_line_without_an_end_is_a_line),
           UNIT(offset_and_limit_choose_lines_and_the_last_line_tells_how_to_read_on),
           UNIT(an_offset_of_zero_is_the_first_line),

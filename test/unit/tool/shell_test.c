@@ -152,6 +152,9 @@ TEST(exit_codes_that_are_answers)
         {"[ -e f ]", "the condition is false"},
         {"command -v cargo", "it is not there"},
         {"cd no && grep x f", "nothing matches"},
+        {"diff <(sort a | uniq) <(sort b; echo)", "they differ"},
+        {"grep \"$(cat x; pwd)\" f", "nothing matches"},
+        {"(cd x; test -e f)", "the condition is false"},
         {"grep x f | head", NULL},
         {"grepper x", NULL},
         {"make", NULL},
@@ -160,14 +163,18 @@ TEST(exit_codes_that_are_answers)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        const char *meaning = exit_code_meaning(str_of(cases[i].command), 1, false);
+        const char *meaning = exit_code_meaning(str_of(cases[i].command), 1, S(""));
 
         if (!cases[i].meaning != !meaning || (meaning && strcmp(meaning, cases[i].meaning) != 0))
             fail_msg("%s: %s", cases[i].command, meaning ? meaning : "(failed)");
     }
-    assert_null(exit_code_meaning(S("grep x f"), 2, false));
-    assert_null(exit_code_meaning(S("grep x f"), 0, false));
-    assert_null(exit_code_meaning(S("cd no && grep x f"), 1, true));
+    assert_null(exit_code_meaning(S("grep x f"), 2, S("")));
+    assert_null(exit_code_meaning(S("grep x f"), 0, S("")));
+    assert_null(exit_code_meaning(S("make && grep x f"), 1, S("make: error\n")));
+    assert_null(exit_code_meaning(S("cd a && make && grep x f"), 1, S("make: error\n")));
+    assert_null(exit_code_meaning(S("cd no && grep -c x f"), 1,
+                                  S("bash: line 1: cd: no: No such file or directory\n")));
+    assert_non_null(exit_code_meaning(S("cd src && grep -c x f"), 1, S("0\n")));
 }
 
 /* --- progress --- */
@@ -389,7 +396,7 @@ static struct err *wait_for_bytes(struct session_task *t, const char *id, size_t
 
 #define STARTED(id)                                                                                \
     "Runs in the background as " id ". You are told when it ends; until then read what it prints " \
-    "with BashOutput, end it with KillShell."
+    "with BashOutput, or end it with KillShell."
 
 SESSION_TEST(a_background_command_is_read_while_it_runs)
 {
@@ -418,6 +425,42 @@ SESSION_TEST(a_background_command_that_ends_tells_how)
                             "\"state\":\"ended\",\"exitCode\":3,\"seen\":false}\n"
                             "shell:bash_1 {\"command\":\"echo done; exit 3\",\"call\":\"call_1\","
                             "\"state\":\"ended\",\"exitCode\":3,\"seen\":true}\n");
+    return NULL;
+}
+
+/* The clock moves when something is printed. */
+SESSION_TEST(a_command_that_takes_too_long_goes_on_in_the_background)
+{
+    call(t, &tool_bash, "{\"command\":\"mkfifo go\"}");
+    t->f.jump_ms = 120000;
+    EXPECT_SAME(
+        call(t, &tool_bash, "{\"command\":\"echo one; read line < go; echo two; exit 3\"}"),
+        "one\n(Still running after 120 s. It continues in the background as bash_1. You are "
+        "told when it ends; until then read what it prints with BashOutput, or end it with "
+        "KillShell.)\n");
+    EXPECT(shell_state(find(t, "bash_1")) == SHELL_RUNNING);
+    call(t, &tool_bash, "{\"command\":\"echo > go\"}");
+    TRY(wait_for_end(t, "bash_1"));
+    EXPECT_SAME(read_new(t, "bash_1"), "bash_1: ended with exit code 3\ntwo\n");
+    return NULL;
+}
+
+SESSION_TEST(a_command_with_a_time_out_of_its_own_is_ended_by_it)
+{
+    t->f.jump_ms = 120000;
+    EXPECT(strstr(call(t, &tool_bash, "{\"command\":\"echo one; sleep 1000\",\"timeout\":120000}"),
+                  "failed: one\n(tool failed: timeout) The command was ended after 120 s."));
+    EXPECT(!find(t, "bash_1") && count_left(&t->f) == 0);
+    return NULL;
+}
+
+SESSION_TEST(a_command_that_takes_too_long_is_ended_where_nothing_outlives_its_call)
+{
+    tool_session_set_tasks(t->f.tools.session, NULL);
+    t->f.jump_ms = 120000;
+    EXPECT(strstr(call(t, &tool_bash, "{\"command\":\"echo one; sleep 1000\"}"),
+                  "failed: one\n(tool failed: timeout) The command was ended after 120 s."));
+    EXPECT(count_left(&t->f) == 0);
     return NULL;
 }
 
@@ -652,6 +695,9 @@ RUN_TESTS(
     UNIT(plain_words_without_a_builtin_that_moves_stay), UNIT(whatever_could_run_cd_may_move),
     UNIT(a_background_command_is_read_while_it_runs),
     UNIT(a_background_command_that_ends_tells_how),
+    UNIT(a_command_that_takes_too_long_goes_on_in_the_background),
+    UNIT(a_command_with_a_time_out_of_its_own_is_ended_by_it),
+    UNIT(a_command_that_takes_too_long_is_ended_where_nothing_outlives_its_call),
     UNIT(killing_ends_the_tree_and_keeps_what_was_printed), UNIT(a_signal_is_told),
     UNIT(killing_what_has_ended_says_so), UNIT(several_may_kill_one_at_once),
     UNIT(a_filter_gives_only_the_lines_that_match), UNIT(a_filter_waits_for_the_end_of_a_line),

@@ -387,7 +387,35 @@ TEST(a_write_changes_files_and_runs_alone)
     assert_string_equal(tool_write.permission_arg, "file_path");
 }
 
+TEST(the_sign_for_a_nul_is_not_written_in_its_place)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put_bytes(&f.dir, "log", S("started\0 up at noon\nand stopped\n"));
+    assert_works(&f, &tool_read, "{\"file_path\":\"log\"}");
+    assert_fails(
+        &f, &tool_write, "{\"file_path\":\"log\",\"content\":\"started\u2400 up at noon\\n\"}",
+        "the content contains \u2400, which stands for a NUL byte of log; nothing was written");
+    assert_works(&f, &tool_edit,
+                 "{\"file_path\":\"log\",\"old_string\":\"stopped\",\"new_string\":\"ended\"}");
+    assert_file(&f, "log", "started\0 up at noon\nand ended\n");
+}
+
+TEST(a_new_file_is_told_by_all_of_its_path_where_the_directory_is_not_the_workspace)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(strbuf) struct strbuf want = {0};
+
+    put(&f.dir, "src/a.c", "");
+    tool_session_set_cwd(f.session, temp_path(&f.dir, "src"));
+    strbuf_addf(&want, "Created %s (1 byte, 1 line).\n", temp_path(&f.dir, "src/src/b.c"));
+    assert_says(&f, &tool_write, "{\"file_path\":\"src/b.c\",\"content\":\"x\"}",
+                strbuf_cstr(&want));
+}
+
 RUN_TESTS(
+    UNIT(the_sign_for_a_nul_is_not_written_in_its_place),
+    UNIT(a_new_file_is_told_by_all_of_its_path_where_the_directory_is_not_the_workspace),
     UNIT(a_new_file_is_created_with_its_directories), UNIT(the_seeds_spelling_of_the_path_is_taken),
     UNIT(a_new_file_gets_the_mode_that_the_mask_leaves),
     UNIT(a_file_that_was_not_read_is_not_overwritten),
