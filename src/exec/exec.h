@@ -138,6 +138,10 @@ void limits_set_for_command(void);
 /* `rules_fd`: further rules, for the reading of files; -1: none. */
 struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int rules_fd,
                               int *ret_abi);
+/* Signals of this process, and of all that it starts from now on, reach nobody else: so kill(-1)
+ * is for what it has started, all of it at once, and for nobody outside. False: it is not so, as
+ * before Linux 6.12. */
+bool landlock_enclose(void);
 struct fault seccomp_confine(const struct policy_header *p, int landlock_abi);
 
 /* Sends keel EXEC_NOTICES. The command runs even where that cannot be had: keel is the one to know

@@ -10,8 +10,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -394,6 +396,25 @@ int landlock_version(void)
     int abi = (int)syscall(SYS_landlock_create_ruleset, NULL, 0, GET_VERSION);
 
     return abi > 0 ? abi : 0;
+}
+
+/* Our parent is outside: that it is out of reach shows that the wall stands. */
+bool landlock_enclose(void)
+{
+    struct ruleset_attr attr = {.scopes = SCOPE_SIGNALS};
+    bool done;
+    int fd;
+
+    if (landlock_version() < 6)
+        return false;
+    fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+    if (fd < 0)
+        return false;
+    done = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_landlock_restrict_self, fd, 0) == 0 && kill(getppid(), 0) < 0 &&
+           errno == EPERM;
+    close(fd);
+    return done;
 }
 
 struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int rules_fd,

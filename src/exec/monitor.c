@@ -39,6 +39,7 @@ struct monitor {
     int signals;
     int grace_ms;
     enum exec_mode mode;
+    bool is_enclosed; /* kill(-1) reaches the tree, and only the tree */
     pid_t command;
     bool command_ended, is_gone; /* and all that it has started */
     struct exec_record end;      /* of the command, until it has been told */
@@ -113,9 +114,9 @@ void report_fault(int control, const struct fault *fault)
 /* True when there were processes that the last signal did not reach. */
 static bool signal_all(const struct monitor *m, int signal)
 {
-    if (m->mode != EXEC_MODE_NAMESPACE)
+    if (!m->is_enclosed)
         return tree_signal(signal);
-    kill(-1, signal); /* everything in the namespace but its init, at once */
+    kill(-1, signal); /* everything in it but this process, at once */
     return false;
 }
 
@@ -353,6 +354,7 @@ int monitor_run(const struct options *o, struct exec_place *place)
         return EXIT_SUPERVISOR;
     if (!may_start(o))
         return EXIT_CANNOT_RUN;
+    m.is_enclosed = place->mode == EXEC_MODE_NAMESPACE || (place->policy && landlock_enclose());
     if (place->policy && place->mode == EXEC_MODE_NAMESPACE)
         covers_watch(&m.covers);
     fault = prepare_rules(place);

@@ -1,4 +1,5 @@
-/* tree.c - finding all descendants through /proc, for a supervisor without a namespace.
+/* tree.c - finding all descendants through /proc, for a supervisor that is neither init of a
+ * namespace nor enclosed (landlock_enclose()).
  *
  * A process is a descendant when its parent is this process or a descendant. /proc lists pids in
  * ascending order and children mostly follow their parents, so one sweep finds nearly all of

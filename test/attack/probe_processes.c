@@ -354,6 +354,28 @@ static int keep_forking(char **a)
     _exit(0);
 }
 
+/* Each is gone before anybody has read who its parent is. They end after three seconds. */
+static void fork_without_pause(void)
+{
+    const long end = (long)time(NULL) + 3;
+
+    while (time(NULL) < end) {
+        if (fork() > 0)
+            break;
+        setsid();
+    }
+    _exit(0);
+}
+
+static int storm(char **a)
+{
+    (void)a;
+    for (int i = 0; i < 150; i++)
+        if (fork() == 0)
+            fork_without_pause();
+    return reached();
+}
+
 const struct deed process_deeds[] = {
     {"victim", 2, victim}, /* the second is only to be seen */
     {"ptrace", 1, by_ptrace},
@@ -381,5 +403,6 @@ const struct deed process_deeds[] = {
     {"daemon", 1, daemonize},
     {"stay", 1, stay},
     {"keep-forking", 2, keep_forking},
+    {"storm", 0, storm},
     {NULL, 0, NULL},
 };

@@ -23,6 +23,7 @@ static const struct starter {
     {"bun", STARTER_BY_CODE, "ep", " --eval --print x exec "},
     {"deno", STARTER_BY_CODE, "", " eval repl "},
     {"elixir", STARTER_BY_CODE, "e", " --eval --rpc-eval "},
+    {"elvish", STARTER_BY_CODE, "c", " "},
     {"erl", STARTER_ALWAYS},
     {"expect", STARTER_BY_CODE, "c", " "},
     {"gdb", STARTER_ALWAYS},
@@ -37,6 +38,7 @@ static const struct starter {
     {"m4", STARTER_ALWAYS},
     {"node", STARTER_BY_CODE, "epr", " --eval --print --require --import --loader "},
     {"nodejs", STARTER_BY_CODE, "epr", " --eval --print --require --import --loader "},
+    {"nu", STARTER_BY_CODE, "ce", " --commands --execute "},
     {"ocaml", STARTER_BY_CODE, "e", " "},
     {"octave", STARTER_BY_CODE, "", " --eval "},
     {"osascript", STARTER_ALWAYS},
@@ -51,8 +53,10 @@ static const struct starter {
     {"scala", STARTER_BY_CODE, "e", " "},
     {"sqlite3", STARTER_ALWAYS},
     {"psql", STARTER_ALWAYS},
+    {"pwsh", STARTER_BY_CODE, "cCeE", " --command --encodedcommand "},
     {"mysql", STARTER_ALWAYS},
     {"tclsh", STARTER_BY_CODE, "", " "},
+    {"xonsh", STARTER_BY_CODE, "c", " "},
     /* editors and pagers */
     {"ed", STARTER_ALWAYS},
     {"emacs", STARTER_ALWAYS},
@@ -72,31 +76,39 @@ static const struct starter {
     {"bmake", STARTER_ALWAYS},
     {"bundle", STARTER_BY_WORD, "", " exec "},
     {"bunx", STARTER_ALWAYS},
+    {"cargo", STARTER_BY_WORD, "", " --config bench run test "},
     {"cmake", STARTER_BY_WORD, "EP", " --build "},
     {"conda", STARTER_BY_WORD, "", " run "},
+    {"ctest", STARTER_ALWAYS},
     {"direnv", STARTER_BY_WORD, "", " exec "},
     {"entr", STARTER_ALWAYS},
     {"gmake", STARTER_ALWAYS},
     {"go", STARTER_BY_WORD, "", " -exec -toolexec generate run "},
     {"gradle", STARTER_ALWAYS},
+    {"guix", STARTER_BY_WORD, "", " environment shell "},
     {"hyperfine", STARTER_ALWAYS},
     {"just", STARTER_ALWAYS},
     {"make", STARTER_ALWAYS},
+    {"meson", STARTER_BY_WORD, "", " compile devenv test "},
     {"mise", STARTER_BY_WORD, "", " exec x run "},
     {"mvn", STARTER_ALWAYS},
     {"ninja", STARTER_ALWAYS},
     {"nix", STARTER_BY_WORD, "", " run shell develop "},
     {"nix-shell", STARTER_ALWAYS},
+    {"nodemon", STARTER_ALWAYS},
+    {"nox", STARTER_ALWAYS},
     {"npm", STARTER_BY_WORD, "", " exec x run start test "},
     {"npx", STARTER_ALWAYS},
     {"pipenv", STARTER_BY_WORD, "", " run shell "},
     {"pipx", STARTER_BY_WORD, "", " run "},
     {"pnpm", STARTER_BY_WORD, "", " dlx exec run start test "},
     {"poetry", STARTER_BY_WORD, "", " run "},
+    {"pre-commit", STARTER_BY_WORD, "", " run "},
     {"pyenv", STARTER_BY_WORD, "", " exec "},
     {"rake", STARTER_ALWAYS},
     {"rbenv", STARTER_BY_WORD, "", " exec "},
     {"run-parts", STARTER_ALWAYS},
+    {"tox", STARTER_ALWAYS},
     {"uv", STARTER_BY_WORD, "", " run tool "},
     {"uvx", STARTER_ALWAYS},
     {"yarn", STARTER_ALWAYS},
@@ -105,8 +117,10 @@ static const struct starter {
     {"batch", STARTER_ALWAYS},
     {"bwrap", STARTER_ALWAYS},
     {"capsh", STARTER_ALWAYS},
+    {"catchsegv", STARTER_ALWAYS},
     {"chronic", STARTER_ALWAYS},
     {"crontab", STARTER_ALWAYS},
+    {"daemonize", STARTER_ALWAYS},
     {"dc", STARTER_ALWAYS},
     {"dbus-run-session", STARTER_ALWAYS},
     {"distrobox", STARTER_ALWAYS},
@@ -141,8 +155,12 @@ static const struct starter {
     {"watchexec", STARTER_ALWAYS},
     {"xvfb-run", STARTER_ALWAYS},
     /* with an option for it */
+    {"ack", STARTER_BY_WORD, "", " --pager "},
+    {"ag", STARTER_BY_WORD, "", " --pager "},
     {"apt", STARTER_BY_WORD, "o", " --option "},
     {"apt-get", STARTER_BY_WORD, "o", " --option "},
+    {"bat", STARTER_BY_WORD, "", " --pager "},
+    {"batcat", STARTER_BY_WORD, "", " --pager "},
     {"c++", STARTER_BY_WORD, "", " -wrapper "},
     {"cc", STARTER_BY_WORD, "", " -wrapper "},
     {"cpio", STARTER_BY_WORD, "", " --rsh-command "},
@@ -151,6 +169,7 @@ static const struct starter {
     {"install", STARTER_BY_WORD, "", " --strip-program "},
     {"rg", STARTER_BY_WORD, "", " --pre --hostname-bin "},
     {"rsync", STARTER_BY_WORD, "e", " --rsh --rsync-path "},
+    {"rustc", STARTER_BY_WORD, "C", " --codegen "},
     {"scp", STARTER_BY_WORD, "SDo", " "},
     {"sftp", STARTER_BY_WORD, "SDo", " "},
     {"sort", STARTER_BY_WORD, "", " --compress-program "},
@@ -158,6 +177,7 @@ static const struct starter {
     {"tar", STARTER_BY_WORD, "IF",
      " --checkpoint-action --to-command --use-compress-program --info-script --new-volume-script "
      "--rsh-command --rmt-command "},
+    {"tcpdump", STARTER_BY_WORD, "z", " "},
     {"wget", STARTER_BY_WORD, "", " --use-askpass "},
     {"zip", STARTER_BY_WORD, "", " -TT --unzip-command "},
 };
@@ -286,9 +306,9 @@ static bool sets_configuration(const struct shell_word *words, size_t n)
 static bool git_starts(const struct shell_word *words, size_t n)
 {
     static const char before[] = " -c --config-env --exec-path ",
-                      after[] = " -x --exec --upload-pack --receive-pack --ext-diff "
+                      after[] = " -x --exec --upload-pack --receive-pack --ext-diff --config "
                                 "--open-files-in-pager ",
-                      always[] = " difftool mergetool filter-branch ";
+                      always[] = " difftool mergetool filter-branch send-email ";
     size_t at = find_subcommand(words, n);
     struct str next = at + 1 < n ? words[at + 1].text : (struct str){0};
 
@@ -303,6 +323,9 @@ static bool git_starts(const struct shell_word *words, size_t n)
     }
     for (size_t i = at + 1; i < n && str_is(words[at].text, "rebase"); i++)
         if (has_letter("x", words[i].text))
+            return true;
+    for (size_t i = at + 1; i < n && str_is(words[at].text, "clone"); i++)
+        if (has_letter("uc", words[i].text)) /* --upload-pack, --config */
             return true;
     return at < n &&
            (begins_like(always, words[at].text) || sets_configuration(words + at, n - at) ||
