@@ -54,7 +54,7 @@ static struct str origin_form(struct arena *a, const struct url *u)
     return str_skip(whole, authority + str_find_char(str_skip(whole, authority), '/'));
 }
 
-/* An empty value has no space before it either: so libcurl writes it, and servers know it. */
+/* No space stands before a value that is empty. */
 static void add_header(struct strbuf *out, struct str name, struct str value)
 {
     value = str_trim(value);
