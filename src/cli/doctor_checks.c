@@ -118,9 +118,10 @@ void doctor_check_network(struct report *r, const struct runtime *runtime)
     struct ca ca;
 
     if (!e)
-        report_add(r, HEALTH_GOOD, "Network", "TLS", "OpenSSL is there");
+        report_add(r, HEALTH_GOOD, "Network", "HTTP client", "OpenSSL is there for https");
     else
-        report_add(r, HEALTH_BAD, "Network", "TLS", "%s: %s", e->text, e->hint);
+        report_add(r, HEALTH_BAD, "Network", "HTTP client", "https cannot be used: %s: %s", e->text,
+                   e->hint);
     ca_find(&(struct ca_options){.environment = runtime->options.environment}, &ca);
     if (strcmp(ca.kind, "none") == 0)
         report_add(r, HEALTH_BAD, "Network", "certificates",
