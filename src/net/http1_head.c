@@ -172,43 +172,21 @@ static bool parse_status_line(struct str line, struct http1_head *head)
     return true;
 }
 
-static bool is_token(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-
-        if (c <= ' ' || c >= 0x7f || strchr("\"(),/:;<=>?@[\\]{}", c))
-            return false;
-    }
-    return s.n > 0;
-}
-
-static bool is_text(struct str s)
-{
-    for (size_t i = 0; i < s.n; i++) {
-        unsigned char c = (unsigned char)s.p[i];
-
-        if ((c < ' ' && c != '\t') || c == 0x7f)
-            return false;
-    }
-    return true;
-}
-
-/* Where a message ends must stand on one line, and be the same for all who read it. */
-static bool is_framing(struct str name)
-{
-    return str_eq_nocase(name, S("content-length")) || str_eq_nocase(name, S("transfer-encoding"));
-}
-
-/* A line that begins with white space continues the one before (RFC 9112, 5.2). */
-static bool add_continuation(struct arena *a, struct http_headers *h, struct str line)
+/* A line that begins with white space continues the one before (RFC 9112, 5.2): what stands between
+ * them becomes white space. Where a message ends must stand on one line, and be the same for all
+ * who read it. */
+static bool add_continuation(struct http_headers *h, struct str line)
 {
     struct http_header *last = h->n ? &h->items[h->n - 1] : NULL;
+    char *gap;
 
-    if (!last || is_framing(last->name))
+    if (!last || http_header_is_framing(last->name))
         return false;
-    last->value = str_trim(
-        arena_format(a, "%" STR_FMT " %" STR_FMT, STR_ARG(last->value), STR_ARG(str_trim(line))));
+    if (str_trim(line).n == 0)
+        return true;
+    gap = (char *)last->value.p + last->value.n;
+    memset(gap, ' ', (size_t)(line.p - gap));
+    last->value = str_trim(str_make(last->value.p, (size_t)(line.p + line.n - last->value.p)));
     return true;
 }
 
@@ -216,14 +194,25 @@ static bool add_line(struct arena *a, struct http_headers *h, struct str line)
 {
     size_t colon = str_find_char(line, ':');
 
-    if (!is_text(line) || h->n >= HTTP1_MAX_HEADERS)
+    if (!http_is_value(line) || h->n >= HTTP1_MAX_HEADERS)
         return false;
     if (line.p[0] == ' ' || line.p[0] == '\t')
-        return add_continuation(a, h, line);
-    if (colon == STR_NONE || !is_token(str_slice(line, 0, colon)))
+        return add_continuation(h, line);
+    if (colon == STR_NONE || !http_is_token(str_slice(line, 0, colon)))
         return false;
-    http_headers_add(a, h, str_slice(line, 0, colon), str_trim(str_skip(line, colon + 1)));
+    h->items = arena_grow(a, h->items, h->n, &h->room, sizeof *h->items);
+    h->items[h->n++] =
+        (struct http_header){str_slice(line, 0, colon), str_trim(str_skip(line, colon + 1))};
     return true;
+}
+
+/* Strings of an arena end with a NUL. Behind each stands a colon, white space or a line end. */
+static void end_strings(const struct http_headers *h)
+{
+    for (size_t i = 0; i < h->n; i++) {
+        ((char *)h->items[i].name.p)[h->items[i].name.n] = 0;
+        ((char *)h->items[i].value.p)[h->items[i].value.n] = 0;
+    }
 }
 
 /* Is `word` in the list of some Connection header? */
@@ -254,13 +243,16 @@ static struct str take_line(struct str *rest)
 enum http1_fault http1_head_parse(struct arena *a, struct str text, struct http1_head *ret_head)
 {
     struct http1_head head = {0};
-    struct str line = take_line(&text);
+    struct str line;
 
-    if (!is_text(line) || !parse_status_line(line, &head))
+    text = arena_str(a, text); /* headers are parts of it */
+    line = take_line(&text);
+    if (!http_is_value(line) || !parse_status_line(line, &head))
         return HTTP1_NOT_HTTP;
     while ((line = take_line(&text)).n)
         if (!add_line(a, &head.headers, line))
             return HTTP1_BAD_HEADER;
+    end_strings(&head.headers);
     head.closes = connection_says(&head.headers, "close") ||
                   (head.is_1_0 && !connection_says(&head.headers, "keep-alive"));
     *ret_head = head;

@@ -90,6 +90,27 @@ TEST(a_header_that_could_be_read_in_two_ways_is_refused)
     }
 }
 
+TEST(a_header_over_many_lines_is_one_value_and_takes_no_more_memory_than_its_bytes)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf text = {0};
+    struct http1_head head;
+
+    strbuf_add_cstr(&text, "HTTP/1.1 200 OK\r\nA: b\r\nX:\r\n");
+    while (text.n < HTTP1_MAX_HEAD_BYTES / 2)
+        strbuf_add_cstr(&text, " y\n");
+    while (text.n < HTTP1_MAX_HEAD_BYTES - 100)
+        strbuf_add_cstr(&text, " \n");
+    strbuf_add_cstr(&text, "C: d\r\n\r\n");
+    assert_int_equal(http1_head_parse(&a, strbuf_str(&text), &head), HTTP1_NONE);
+    assert_int_equal(head.headers.n, 3);
+    assert_str(http_headers_get(&head.headers, "a"), "b");
+    assert_true(str_starts(http_headers_get(&head.headers, "x"), S("y  y  y")));
+    assert_true(str_ends(http_headers_get(&head.headers, "x"), S("y  y")));
+    assert_str(http_headers_get(&head.headers, "c"), "d");
+    assert_true(a.used_bytes < 2 * HTTP1_MAX_HEAD_BYTES);
+}
+
 TEST(a_connection_ends_where_the_response_says_so)
 {
     static const struct {
@@ -283,6 +304,7 @@ TEST(a_request_names_its_host_as_the_url_does)
 RUN_TESTS(UNIT(a_head_ends_at_its_empty_line_and_what_follows_is_left),
           UNIT(a_status_line_is_read_strictly),
           UNIT(a_header_that_could_be_read_in_two_ways_is_refused),
+          UNIT(a_header_over_many_lines_is_one_value_and_takes_no_more_memory_than_its_bytes),
           UNIT(a_connection_ends_where_the_response_says_so),
           UNIT(heads_have_a_limit_of_bytes_and_of_lines),
           UNIT(a_body_whose_length_is_told_twice_or_wrongly_is_refused),
