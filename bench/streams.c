@@ -4,7 +4,7 @@
  * the memory is measured while all are open, then sends the rest. */
 #include "bench.h"
 
-#include "net/curl.h"
+#include "net/http1.h"
 #include "provider/endpoint.h"
 #include "sys/loop.h"
 
@@ -147,7 +147,7 @@ static struct err *run(void *arg)
     struct group g;
     struct err *e;
 
-    TRY(curl_client_new(&(struct curl_options){0}, &b->http));
+    b->http = http1_client_new(&(struct http1_options){0});
     TRY(endpoint_provider_new(
         &(struct endpoint_config){.id = S("p"),
                                   .protocol = &protocol_anthropic_messages,

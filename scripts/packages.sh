@@ -1,6 +1,6 @@
 # packages.sh - which packages keel needs, and how to get them. Sourced by run.sh and test.sh.
 
-BUILD_PACKAGES="gcc libc6-dev musl-tools meson ninja-build pkg-config libuv1-dev libcurl4-openssl-dev
+BUILD_PACKAGES="gcc libc6-dev musl-tools meson ninja-build pkg-config libuv1-dev libssl-dev
   libpcre2-dev libyaml-dev libgumbo-dev libmd4c-dev libsqlite3-dev libpq-dev libpng-dev
   libturbojpeg0-dev libwebp-dev libgif-dev libqpdf-dev ca-certificates"
 TEST_PACKAGES="libcmocka-dev clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19 valgrind python3
@@ -25,15 +25,15 @@ as_root() {
 name_packages_elsewhere() {
   say "This is not Debian or Ubuntu, so nothing is installed for you. keel needs:"
   if command -v dnf >/dev/null; then
-    say "  sudo dnf install gcc musl-gcc meson ninja-build pkgconf libuv-devel libcurl-devel pcre2-devel libyaml-devel gumbo-parser-devel md4c-devel sqlite-devel libpq-devel libpng-devel turbojpeg-devel libwebp-devel giflib-devel qpdf-devel"
+    say "  sudo dnf install gcc musl-gcc meson ninja-build pkgconf libuv-devel openssl-devel pcre2-devel libyaml-devel gumbo-parser-devel md4c-devel sqlite-devel libpq-devel libpng-devel turbojpeg-devel libwebp-devel giflib-devel qpdf-devel"
   elif command -v pacman >/dev/null; then
-    say "  sudo pacman -S gcc musl meson ninja pkgconf libuv curl pcre2 libyaml gumbo-parser md4c sqlite postgresql-libs libpng libjpeg-turbo libwebp giflib qpdf"
+    say "  sudo pacman -S gcc musl meson ninja pkgconf libuv openssl pcre2 libyaml gumbo-parser md4c sqlite postgresql-libs libpng libjpeg-turbo libwebp giflib qpdf"
   elif command -v apk >/dev/null; then
-    say "  sudo apk add gcc musl-dev meson ninja pkgconf libuv-dev curl-dev pcre2-dev yaml-dev gumbo-parser-dev md4c-dev sqlite-dev libpq-dev libpng-dev libjpeg-turbo-dev libwebp-dev giflib-dev qpdf-dev"
+    say "  sudo apk add gcc musl-dev meson ninja pkgconf libuv-dev openssl-dev pcre2-dev yaml-dev gumbo-parser-dev md4c-dev sqlite-dev libpq-dev libpng-dev libjpeg-turbo-dev libwebp-dev giflib-dev qpdf-dev"
   elif command -v zypper >/dev/null; then
-    say "  sudo zypper install gcc meson ninja pkg-config libuv-devel libcurl-devel pcre2-devel libyaml-devel gumbo-devel md4c-devel sqlite3-devel postgresql-devel libpng16-devel libjpeg8-devel libwebp-devel giflib-devel qpdf-devel"
+    say "  sudo zypper install gcc meson ninja pkg-config libuv-devel libopenssl-devel pcre2-devel libyaml-devel gumbo-devel md4c-devel sqlite3-devel postgresql-devel libpng16-devel libjpeg8-devel libwebp-devel giflib-devel qpdf-devel"
   else
-    say "  gcc, musl-gcc, meson, ninja, pkg-config, and the headers of libuv, libcurl, PCRE2, libyaml, gumbo, md4c, SQLite and libpq; for images and PDF documents also libpng, libjpeg-turbo, libwebp, giflib and libqpdf"
+    say "  gcc, musl-gcc, meson, ninja, pkg-config, and the headers of libuv, OpenSSL, PCRE2, libyaml, gumbo, md4c, SQLite and libpq; for images and PDF documents also libpng, libjpeg-turbo, libwebp, giflib and libqpdf"
   fi
   say "Continuing with what is installed."
 }

@@ -13,12 +13,15 @@ trap 'rm -rf "$dir"' EXIT
 
 # Only these, so that no other header of this machine is found.
 host=$(cc -print-multiarch)
-for name in uv.h uv curl pcre2.h yaml.h gumbo.h tag_enum.h md4c.h sqlite3.h libpq-fe.h \
+for name in uv.h uv pcre2.h yaml.h gumbo.h tag_enum.h md4c.h sqlite3.h libpq-fe.h \
   postgres_ext.h pg_config_ext.h; do
   for place in "/usr/include/$host" /usr/include /usr/include/postgresql; do
     [ ! -e "$place/$name" ] || ln -sf "$place/$name" "$dir/$name"
   done
 done
+mkdir "$dir/openssl"
+ln -s /usr/include/openssl/* "$dir/openssl"
+[ ! -d "/usr/include/$host/openssl" ] || ln -sf "/usr/include/$host/openssl"/* "$dir/openssl"
 
 find src -name '*.c' | xargs -P "$(nproc)" -n 16 sh -c '
   dir=$1 cc=$2

@@ -1,7 +1,8 @@
 /* doctor_checks.c - what works on this machine, looked at without changing anything. */
 #include "cli/doctor.h"
 
-#include "net/curl.h"
+#include "net/ca.h"
+#include "net/tls.h"
 #include "net/url.h"
 #include "sdk/agent_sandbox.h"
 #include "sdk/passed_variables.h"
@@ -113,14 +114,15 @@ void doctor_check_network(struct report *r, const struct runtime *runtime)
 {
     static const char *const variables[] = {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
                                             "http_proxy",  "ALL_PROXY",   "NO_PROXY"};
-    struct curl_ca ca;
-    void *curl = dlopen("libcurl.so.4", RTLD_LAZY | RTLD_LOCAL);
+    AUTO(err) struct err *e = tls_load();
+    struct ca ca;
 
-    if (curl)
-        report_add(r, HEALTH_GOOD, "Network", "HTTP client", "libcurl is there");
+    if (!e)
+        report_add(r, HEALTH_GOOD, "Network", "HTTP client", "OpenSSL is there for https");
     else
-        report_add(r, HEALTH_BAD, "Network", "HTTP client", "libcurl is missing: install libcurl4");
-    curl_find_ca(&(struct curl_options){.environment = runtime->options.environment}, &ca);
+        report_add(r, HEALTH_BAD, "Network", "HTTP client", "https cannot be used: %s: %s", e->text,
+                   e->hint);
+    ca_find(&(struct ca_options){.environment = runtime->options.environment}, &ca);
     if (strcmp(ca.kind, "none") == 0)
         report_add(r, HEALTH_BAD, "Network", "certificates",
                    "none found: install ca-certificates, or set SSL_CERT_FILE");

@@ -35,8 +35,7 @@ struct str http_headers_get(const struct http_headers *h, const char *name)
 
 /* --- what goes out is checked --- */
 
-/* The characters of a token in RFC 9110: methods and header names. */
-static bool is_token(struct str s)
+bool http_is_token(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
@@ -48,7 +47,7 @@ static bool is_token(struct str s)
 }
 
 /* A line end in a value would let whoever chose it add headers of their own. */
-static bool is_value(struct str s)
+bool http_is_value(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
         unsigned char c = (unsigned char)s.p[i];
@@ -59,22 +58,22 @@ static bool is_value(struct str s)
     return true;
 }
 
-/* What says where the message ends must agree with what is sent. */
-static bool is_framing(struct str name)
+/* It must agree with what is sent. */
+bool http_header_is_framing(struct str name)
 {
     return str_eq_nocase(name, S("content-length")) || str_eq_nocase(name, S("transfer-encoding"));
 }
 
 static struct err *check_header(const struct http_header *h)
 {
-    if (!is_token(h->name))
+    if (!http_is_token(h->name))
         return err_new(ERR_VALIDATION, "a header's name is empty or holds a character that no "
                                        "header may have");
-    if (!is_value(h->value))
+    if (!http_is_value(h->value))
         return err_new(ERR_VALIDATION,
                        "the value of the header %" STR_FMT " holds a control character",
                        STR_ARG(h->name));
-    if (is_framing(h->name))
+    if (http_header_is_framing(h->name))
         return err_new(ERR_VALIDATION, "the header %" STR_FMT " is set by the HTTP client itself",
                        STR_ARG(h->name));
     return NULL;
@@ -85,7 +84,7 @@ static struct err *check_request(const struct http_request *request)
     AUTO(arena) struct arena a = {0};
     struct url u;
 
-    if (!is_token(str_of(request->method)))
+    if (!http_is_token(str_of(request->method)))
         return err_new(ERR_VALIDATION, "an HTTP method is a word without spaces, such as POST");
     for (size_t i = 0; i < request->headers.n; i++)
         TRY(check_header(&request->headers.items[i]));

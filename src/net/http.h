@@ -117,5 +117,10 @@ MUST_USE struct err *http_fetch(struct http_client *c, const struct http_request
 
 /* Is this header one whose value must never be shown? */
 bool http_header_is_secret(struct str name);
+/* Does it say where a message ends? */
+bool http_header_is_framing(struct str name);
+/* What RFC 9110 takes as a method or as a header's name, and as a header's value. */
+bool http_is_token(struct str s);
+bool http_is_value(struct str s);
 
 #endif

@@ -13,24 +13,28 @@ static const void *address_bytes(const struct addrinfo *info)
     return &((const struct sockaddr_in *)(const void *)info->ai_addr)->sin_addr;
 }
 
-static struct err *look_up(void *arg)
+void lookup_block(struct lookup *l)
 {
-    struct lookup *l = arg;
     struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *list = NULL;
 
     l->error = getaddrinfo(l->host, NULL, &hints, &list);
     if (l->error)
-        return NULL;
+        return;
     for (const struct addrinfo *i = list; i && l->n < LOOKUP_MAX_ADDRESSES; i = i->ai_next)
         if (i->ai_family == AF_INET || i->ai_family == AF_INET6)
             inet_ntop(i->ai_family, address_bytes(i), l->addresses[l->n++], INET6_ADDRSTRLEN);
     freeaddrinfo(list);
+}
+
+static struct err *lookup_work(void *arg)
+{
+    lookup_block(arg);
     return NULL;
 }
 
 struct err *lookup_run(struct lookup *l)
 {
-    return work_run(look_up, l);
+    return work_run(lookup_work, l);
 }
 
 struct err *lookup_not_found(const struct lookup *l)

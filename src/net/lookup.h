@@ -16,6 +16,8 @@ struct lookup {
     size_t n;
 };
 
+/* Asks the resolver, which blocks: for workers. */
+void lookup_block(struct lookup *l);
 /* Asks the resolver in a worker; waits. A name that has no address is no error: n is 0. */
 MUST_USE struct err *lookup_run(struct lookup *l);
 /* ERR_NETWORK, for those to whom it is one. */

@@ -1,25 +1,36 @@
 /* ahead.c - loads, and leaves what was loaded to the loader. */
 #include "sdk/ahead.h"
 
-#include "net/curl.h"
+#include "net/route.h"
+#include "net/tls.h"
 #include "store/sqlite_api.h"
 #include "sys/work.h"
 
-/* The loader takes one library at a time, and the session is opened before the first request. */
-static void load(void *arg)
+static void load_store(void *arg)
 {
     struct sqlite_api api;
 
     err_ignore(sqlite_api_load(&api), "the first use tells it");
-    err_ignore(curl_load(), "the first request tells it");
 }
 
-void ahead_begin(struct ahead *a)
+static void load_tls(void *arg)
 {
-    a->loading = work_beside_begin(load, NULL);
+    err_ignore(tls_load(), "the first request tells it");
+}
+
+void ahead_load_store(struct ahead *a)
+{
+    a->store = work_beside_begin(load_store, NULL);
+}
+
+void ahead_load_tls(struct ahead *a, const char *const *environment, struct str url)
+{
+    if (!a->tls && route_needs_tls(environment, url))
+        a->tls = work_beside_begin(load_tls, NULL);
 }
 
 void ahead_end(struct ahead *a)
 {
-    work_beside_end(TAKE(a->loading));
+    work_beside_end(TAKE(a->store));
+    work_beside_end(TAKE(a->tls));
 }

@@ -1,7 +1,7 @@
 /* runtime.c - puts keel together from flags, settings and environment. */
 #include "sdk/runtime.h"
 
-#include "net/curl.h"
+#include "net/http1.h"
 #include "sdk/login.h"
 #include "sys/env.h"
 #include "sys/fs.h"
@@ -131,7 +131,7 @@ struct err *runtime_open(struct runtime *r, const struct runtime_options *option
 
     *r = (struct runtime){.options = *options};
     if (options->loads_ahead)
-        ahead_begin(&r->ahead);
+        ahead_load_store(&r->ahead);
     if (!r->options.environment)
         r->options.environment = (const char *const *)environ;
     watch_leftovers(r);
@@ -163,6 +163,8 @@ struct err *runtime_use_model(struct runtime *r, const char *model)
     struct profile_query query = {.model = model, .environment = r->options.environment};
 
     TRY(profile_resolve(r->settings, &query, &r->arena, &r->profile));
+    if (r->options.loads_ahead)
+        ahead_load_tls(&r->ahead, r->options.environment, r->profile.base_url);
     return profile_make_provider(&r->profile, &r->provider);
 }
 
@@ -185,11 +187,11 @@ static const char *extra_ca_file(struct runtime *r)
 
 struct err *runtime_call(struct runtime *r, struct provider_call *ret_call)
 {
-    struct curl_options options = {.environment = r->options.environment,
-                                   .extra_ca_file = extra_ca_file(r)};
+    struct http1_options options = {
+        .ca = {.environment = r->options.environment, .extra_file = extra_ca_file(r)}};
 
     if (!r->http) {
-        TRY(curl_client_new(&options, &r->http));
+        r->http = http1_client_new(&options);
         r->http->trace = r->options.trace;
     }
     *ret_call = (struct provider_call){

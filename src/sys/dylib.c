@@ -80,8 +80,8 @@ static const char *reason(const char *soname)
     return why;
 }
 
-/* Binding lazily spares what the library itself depends on: libcurl brings thirty libraries, and an
- * exchange calls into a few of them. */
+/* Binding lazily spares what the library itself depends on: libpq brings thirty libraries, and
+ * calls into a few of them. */
 static struct err *find_symbols(const char *soname, const struct dylib_symbol *symbols,
                                 size_t n_symbols, void **found)
 {

@@ -10,6 +10,7 @@ import socket
 import ssl
 import struct
 import subprocess
+import threading
 import urllib.parse
 
 import scripted
@@ -621,28 +622,7 @@ def hear_out(tls):
     tls.close()
 
 
-class Final(Access):
-    base_settings = {}  # a model is asked as often as without any
-
-    def retries(self, url, **settings):
-        """Lines about further attempts when this address is asked."""
-        self.user_settings({"providers": {"x": {"type": "anthropic", "baseUrl": url, "model": "m",
-                                                "apiKey": KEY, **settings}}})
-        result = self.keel("-p", "--output-format", "stream-json", "--verbose", "hi")
-        lines = [json.loads(line) for line in result.out.splitlines()]
-        self.assertEqual(result.status, 1, str(result))
-        return [line for line in lines if line.get("subtype") == "api_retry"], str(result)
-
-    def test_a_server_on_this_machine_that_does_not_run(self):
-        retries, text = self.retries("http://" + self.deaf_address())
-        self.assertEqual(retries, [], text)
-        self.assertIn("is the server running", text)
-
-    def test_a_name_without_an_address(self):
-        retries, text = self.retries("http://nobody.localhost.invalid")
-        self.assertEqual(retries, [], text)
-        self.assertIn("cannot find the address", text)
-
+class Tls(Access):
     def certificate(self, name, *more):
         files = [self.dir / f"{name}.pem", self.dir / f"{name}.key"]
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2",
@@ -676,6 +656,35 @@ class Final(Access):
         provider.url = provider.url.replace("http:", "https:")
         return provider
 
+    def answers(self, provider, env=None, profile=None, **settings):
+        self.user_settings({"providers": {"x": {"type": "anthropic", "baseUrl": provider.url,
+                                                "model": "m", "apiKey": KEY, **(profile or {})}},
+                            **settings})
+        return self.keel("-p", "hi", env=env)
+
+
+class Final(Tls):
+    base_settings = {}  # a model is asked as often as without any
+
+    def retries(self, url, **settings):
+        """Lines about further attempts when this address is asked."""
+        self.user_settings({"providers": {"x": {"type": "anthropic", "baseUrl": url, "model": "m",
+                                                "apiKey": KEY, **settings}}})
+        result = self.keel("-p", "--output-format", "stream-json", "--verbose", "hi")
+        lines = [json.loads(line) for line in result.out.splitlines()]
+        self.assertEqual(result.status, 1, str(result))
+        return [line for line in lines if line.get("subtype") == "api_retry"], str(result)
+
+    def test_a_server_on_this_machine_that_does_not_run(self):
+        retries, text = self.retries("http://" + self.deaf_address())
+        self.assertEqual(retries, [], text)
+        self.assertIn("is the server running", text)
+
+    def test_a_name_without_an_address(self):
+        retries, text = self.retries("http://nobody.localhost.invalid")
+        self.assertEqual(retries, [], text)
+        self.assertIn("cannot find the address", text)
+
     def test_a_certificate_of_nobody_that_is_known(self):
         provider = self.tls_provider(ANTHROPIC.answer())
         retries, text = self.retries(provider.url)
@@ -687,12 +696,6 @@ class Final(Access):
         provider = self.provider(ANTHROPIC.answer())
         retries, text = self.retries(provider.url.replace("http:", "https:"))
         self.assertEqual(retries, [], text)
-
-    def answers(self, provider, env=None, profile=None, **settings):
-        self.user_settings({"providers": {"x": {"type": "anthropic", "baseUrl": provider.url,
-                                                "model": "m", "apiKey": KEY, **(profile or {})}},
-                            **settings})
-        return self.keel("-p", "hi", env=env)
 
     def test_certificates_are_trusted_besides_the_systems(self):
         provider = self.tls_provider(ANTHROPIC.answer())
@@ -738,6 +741,98 @@ class Final(Access):
             profile={**profile, "clientKeyPassphrase": "$ENV:PASS"}))
         self.assert_failed(self.answers(provider, caFile=self.server_files[0], profile={
             **profile, "clientKeyPassphrase": "wrong-one"}), 6, "client certificate")
+
+
+# --- proxies ---
+
+class Proxy(threading.Thread):
+    """Tunnels of CONNECT, over TLS if there is a context; `refuses` is a status to answer instead.
+    It keeps the heads that it was sent."""
+
+    def __init__(self, context=None, refuses=None):
+        super().__init__(daemon=True)
+        self.context, self.refuses, self.heads = context, refuses, []
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.place = f"127.0.0.1:{self.listener.getsockname()[1]}"
+        self.start()
+
+    def run(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.serve, args=(client,), daemon=True).start()
+
+    def serve(self, client):
+        try:
+            client.settimeout(scripted.HANG_SECONDS)
+            if self.context:
+                client = self.context.wrap_socket(client, server_side=True)
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += client.recv(1)
+            self.heads.append(head.decode())
+            if self.refuses:
+                client.sendall(f"HTTP/1.1 {self.refuses} No\r\nContent-Length: 2\r\n\r\nno".encode())
+                return hear_out(client)
+            host, port = head.split()[1].decode().rsplit(":", 1)
+            with socket.create_connection((host, int(port))) as server:
+                client.sendall(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                self.pass_on(client, server)
+        except OSError:
+            pass
+        client.close()
+
+    def pass_on(self, client, server):
+        down = threading.Thread(target=self.copy, args=(server, client), daemon=True)
+        down.start()
+        self.copy(client, server)
+        down.join()
+
+    @staticmethod
+    def copy(source, target):
+        try:
+            while piece := source.recv(65536):
+                target.sendall(piece)
+            target.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+
+class Proxies(Tls):
+    def proxy(self, **how):
+        proxy = Proxy(**how)
+        self.addCleanup(proxy.listener.close)
+        return proxy
+
+    def ask_by(self, provider, proxy_url):
+        return self.answers(provider, env={"HTTPS_PROXY": proxy_url, "NO_PROXY": ""},
+                            caFile=self.server_files[0])
+
+    def test_a_tunnel_is_asked_for_with_user_and_password(self):
+        provider, proxy = self.tls_provider(ANTHROPIC.answer()), self.proxy()
+        self.assert_answer(self.ask_by(provider, f"http://us%65r:p%40ss@{proxy.place}"))
+        place = provider.url.split("//")[1].split("/")[0]
+        self.assertIn(f"CONNECT {place} HTTP/1.1\r\nHost: {place}\r\n", proxy.heads[0])
+        self.assertIn("Proxy-Authorization: Basic dXNlcjpwQHNz\r\n", proxy.heads[0])
+        self.assertNotIn("proxy-authorization", self.only_request(provider).headers)
+
+    def test_tls_goes_through_a_proxy_that_speaks_tls(self):
+        provider = self.tls_provider(ANTHROPIC.answer())
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*self.server_files)
+        proxy = self.proxy(context=context)
+        self.assert_answer(self.ask_by(provider, f"https://{proxy.place}"))
+        self.assertTrue(proxy.heads)
+
+    def test_a_proxy_that_refuses_is_named_without_its_password(self):
+        provider = self.tls_provider(ANTHROPIC.answer())
+        for status, words in ((407, "user and a password"), (403, "403"), (502, "502")):
+            proxy = self.proxy(refuses=status)
+            result = self.ask_by(provider, f"http://me:hunter2@{proxy.place}")
+            self.assert_failed(result, 1, f"the proxy http://{proxy.place}", str(status), words)
+            self.assertNotIn("hunter2", str(result))
 
 
 # --- other vendors ---

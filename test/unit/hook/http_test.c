@@ -1,6 +1,6 @@
 /* http_test.c - hooks that are services, on a real server of the loopback. */
 #include "hook/executors.h"
-#include "net/curl.h"
+#include "net/http1.h"
 #include "net/server.h"
 #include "sys/loop.h"
 #include "test.h"
@@ -52,9 +52,9 @@ static struct err *run_in_task(void *arg)
 {
     struct trial *t = arg;
     static const char *const nothing[] = {NULL};
-    struct curl_options options = {.environment = nothing};
+    struct http1_options options = {.ca.environment = nothing};
 
-    TRY(curl_client_new(&options, &t->client));
+    t->client = http1_client_new(&options);
     t->error = t->executor.executor.run(&t->executor.executor, &t->job, &t->reply);
     http_client_free(TAKE(t->client));
     return NULL;

@@ -81,6 +81,23 @@ bool server_read_request(struct server_connection *c)
     return true;
 }
 
+bool server_read_raw(struct server_connection *c, char *ret_bytes, size_t n)
+{
+    while (n) {
+        size_t n_now = MIN(n, c->input.n);
+
+        if (n_now == 0 && !receive(c))
+            return false;
+        if (ret_bytes && n_now) {
+            memcpy(ret_bytes, c->input.p, n_now);
+            ret_bytes += n_now;
+        }
+        strbuf_drop_front(&c->input, n_now);
+        n -= n_now;
+    }
+    return true;
+}
+
 static bool wait_for_room(struct server_connection *c)
 {
     struct pollfd p = {.fd = c->fd, .events = POLLOUT};
@@ -107,6 +124,11 @@ bool server_send(struct server_connection *c, struct str bytes, size_t step)
         }
     }
     return true;
+}
+
+int server_fd(const struct server_connection *c)
+{
+    return c->fd;
 }
 
 void server_wait_for_close(struct server_connection *c)

@@ -31,8 +31,11 @@ char *server_copy_request(struct server *s) MUST_USE; /* and leaves it there */
 /* --- for the functions --- */
 
 bool server_read_request(struct server_connection *c); /* false when the peer is gone */
+/* So many bytes of whatever comes; into `ret_bytes`, unless it is NULL. */
+bool server_read_raw(struct server_connection *c, char *ret_bytes, size_t n);
 /* `step` bytes at a time; 0: all at once. False when the peer is gone. */
 bool server_send(struct server_connection *c, struct str bytes, size_t step);
+int server_fd(const struct server_connection *c);
 void server_wait_for_close(struct server_connection *c);
 
 enum server_then { SERVER_CLOSES, SERVER_GOES_ON /* with the next request */, SERVER_STALLS };

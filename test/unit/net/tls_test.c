@@ -1,9 +1,12 @@
 /* tls_test.c - https, with a certificate authority made for the test. */
 #include "test.h"
 
-#include "net/curl.h"
+#include "net/http1.h"
+#include "net/server.h"
 #include "sys/loop.h"
 
+#include <netinet/in.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -99,22 +102,29 @@ struct visit {
     const char *environment[2];
     const char *host;
     int port;
+    int n_times; /* one after the other, by one client; 0: once */
     int status;
+    struct strbuf *body; /* of the last; or NULL */
 };
 
 static struct err *visit(void *arg)
 {
     struct visit *v = arg;
-    const struct curl_options options = {.environment = v->environment};
+    const struct http1_options options = {.ca.environment = v->environment};
     AUTO(http_client) struct http_client *client = NULL;
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf body = {0};
     struct http_request request = {.url = arena_format(&a, "https://%s:%d/", v->host, v->port)};
     struct http_response response;
 
-    TRY(curl_client_new(&options, &client));
-    TRY(http_fetch(client, &request, &a, &response, &body));
-    v->status = response.status;
+    client = http1_client_new(&options);
+    for (int i = 0; i < MAX(v->n_times, 1); i++) {
+        strbuf_clear(&body);
+        TRY(http_fetch(client, &request, &a, &response, &body));
+        v->status = response.status;
+    }
+    if (v->body)
+        strbuf_add(v->body, strbuf_str(&body));
     return NULL;
 }
 
@@ -164,5 +174,113 @@ TEST(what_is_wrong_with_a_certificate_is_said)
     assert_non_null(strstr(missing->text, "missing.pem"));
 }
 
+TEST(a_certificate_for_a_name_is_no_certificate_for_another)
+{
+    AUTO(tls_server) struct tls_server s = {0};
+    AUTO(err) struct err *e = NULL;
+
+    if (!has_openssl())
+        skip();
+    tls_server_start(&s);
+    e = visit_trusting(&s, "localhost", "SSL_CERT_FILE", "ca.pem");
+    assert_true(err_is(e, ERR_NETWORK) && e->is_final);
+    assert_non_null(strstr(e->text, "another host name"));
+}
+
+TEST(the_next_connection_resumes_the_session)
+{
+    AUTO(tls_server) struct tls_server s = {0};
+    AUTO(strbuf) struct strbuf body = {0};
+    char value[128];
+    struct visit v = {.host = "127.0.0.1", .n_times = 2, .body = &body};
+
+    if (!has_openssl())
+        skip();
+    tls_server_start(&s);
+    v.port = s.port;
+    snprintf(value, sizeof value, "SSL_CERT_FILE=%s/ca.pem", s.dir);
+    v.environment[0] = value;
+    assert_ok(loop_run_once(visit, &v));
+    assert_non_null(strstr(strbuf_cstr(&body), "Reused, TLS"));
+}
+
+/* --- a connection that is cut --- */
+
+enum { RECORD_HEAD_BYTES = 5, ALERT_BYTES = 2 + 1 + 16, APPLICATION_DATA = 23 };
+
+/* Passes records on, but for the alert of TLS 1.3 that says that this is the end. False: all is
+ * done. */
+static bool pass_records(struct server_connection *c, struct strbuf *input)
+{
+    for (;;) {
+        const unsigned char *p = (const unsigned char *)input->p;
+        size_t n = input->n < RECORD_HEAD_BYTES ? 0 : (size_t)p[3] << 8 | p[4];
+        size_t n_record = RECORD_HEAD_BYTES + n;
+
+        if (input->n < RECORD_HEAD_BYTES || input->n < n_record)
+            return true;
+        if (p[0] == APPLICATION_DATA && n == ALERT_BYTES)
+            return false;
+        if (!server_send(c, str_make(input->p, n_record), 0))
+            return false;
+        strbuf_drop_front(input, n_record);
+    }
+}
+
+static bool copy_up(int from, int to)
+{
+    char bytes[4096];
+    ssize_t n = recv(from, bytes, sizeof bytes, 0);
+
+    return n > 0 && send(to, bytes, (size_t)n, MSG_NOSIGNAL) == n;
+}
+
+static void relay_until_the_alert(struct server_connection *c, void *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)*(int *)port),
+                                  .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    AUTO(strbuf) struct strbuf input = {0};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    struct pollfd both[] = {{.fd = fd, .events = POLLIN}, {.fd = server_fd(c), .events = POLLIN}};
+    bool goes_on = connect(fd, (struct sockaddr *)&address, sizeof address) == 0;
+
+    while (goes_on && poll(both, 2, -1) > 0) {
+        if (both[1].revents)
+            goes_on = copy_up(both[1].fd, fd);
+        if (goes_on && both[0].revents) {
+            char *room = strbuf_reserve(&input, 4096);
+            ssize_t n = recv(fd, room, 4096, 0);
+
+            if (n > 0)
+                strbuf_grew(&input, (size_t)n);
+            goes_on = n > 0 && pass_records(c, &input);
+        }
+    }
+    close(fd);
+}
+
+TEST(an_answer_that_is_cut_before_tls_has_ended_it_is_not_taken_for_whole)
+{
+    AUTO(tls_server) struct tls_server s = {0};
+    AUTO(server) struct server *relay = NULL;
+    AUTO(err) struct err *e = NULL;
+    struct tls_server behind;
+
+    if (!has_openssl())
+        skip();
+    tls_server_start(&s);
+    assert_ok(visit_trusting(&s, "127.0.0.1", "SSL_CERT_FILE", "ca.pem"));
+    relay = server_start(relay_until_the_alert, &s.port);
+    behind = s;
+    behind.port = server_port(relay);
+    e = visit_trusting(&behind, "127.0.0.1", "SSL_CERT_FILE", "ca.pem");
+    assert_true(err_is(e, ERR_NETWORK));
+    assert_non_null(strstr(e->text, "closed without TLS saying so"));
+}
+
 RUN_TESTS(UNIT(an_authority_of_ones_own_is_trusted_when_the_environment_names_it),
-          UNIT(what_is_wrong_with_a_certificate_is_said))
+          UNIT(what_is_wrong_with_a_certificate_is_said),
+          UNIT(a_certificate_for_a_name_is_no_certificate_for_another),
+          UNIT(the_next_connection_resumes_the_session),
+          UNIT(an_answer_that_is_cut_before_tls_has_ended_it_is_not_taken_for_whole))

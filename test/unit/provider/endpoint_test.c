@@ -1,7 +1,7 @@
 /* endpoint_test.c - a provider over real HTTP, against a server in the same process. */
 #include "port/provider_conformance.h"
 
-#include "net/curl.h"
+#include "net/http1.h"
 #include "net/server.h"
 #include "provider/endpoint.h"
 #include "sys/loop.h"
@@ -59,7 +59,7 @@ static struct err *ask(void *arg)
     message_add_text(m, S("hi"));
     w->config.base_url = str_of(server_url(w->server));
     TRY(endpoint_provider_new(&w->config, &provider));
-    TRY(curl_client_new(&(struct curl_options){0}, &http));
+    http = http1_client_new(&(struct http1_options){0});
     w->error = provider_ask(provider, &request,
                             &(struct provider_call){.http = http,
                                                     .credentials = w->credentials,
@@ -113,7 +113,7 @@ static struct err *ask_thrice(void *arg)
 
     w->config.base_url = str_of(server_url(w->server));
     TRY(endpoint_provider_new(&w->config, &provider));
-    TRY(curl_client_new(&(struct curl_options){0}, &http));
+    http = http1_client_new(&(struct http1_options){0});
     for (int i = 0; i < 3; i++) {
         reply_clear(&w->reply);
         TRY(provider_ask(provider, &request, &(struct provider_call){.http = http}, &w->reply));
@@ -359,7 +359,7 @@ static struct err *check_conformance(void *arg)
 
     w->config.base_url = str_of(server_url(w->server));
     TRY(endpoint_provider_new(&w->config, &provider));
-    TRY(curl_client_new(&(struct curl_options){0}, &http));
+    http = http1_client_new(&(struct http1_options){0});
     provider_conforms(provider, &(struct provider_call){.http = http});
     return NULL;
 }
@@ -390,7 +390,7 @@ static struct err *ask_about(void *arg)
 
     m->world->config.base_url = str_of(server_url(m->world->server));
     TRY(endpoint_provider_new(&m->world->config, &provider));
-    TRY(curl_client_new(&(struct curl_options){0}, &http));
+    http = http1_client_new(&(struct http1_options){0});
     m->world->error = endpoint_ask_model(provider, &(struct provider_call){.http = http},
                                          str_of(m->model), &a, &info);
     m->window = info.context_window;

@@ -8,7 +8,7 @@
 #ifndef KEEL_TEST_UNIT_TOOL_WEB_H
 #define KEEL_TEST_UNIT_TOOL_WEB_H
 
-#include "net/curl.h"
+#include "net/http1.h"
 #include "net/server.h"
 #include "sys/clock.h"
 #include "tool/builtin.h"
@@ -197,9 +197,9 @@ DEFINE_AUTO_VAL(web, web_done)
 /* The client has an environment of its own, without any proxy. */
 static inline void web_begin(struct web *w)
 {
-    static const struct curl_options options = {.environment = web_no_environment};
+    static const struct http1_options options = {.ca.environment = web_no_environment};
 
-    assert_ok(curl_client_new(&options, &w->client));
+    w->client = http1_client_new(&options);
     w->client->trace = (struct http_trace){web_trace_line, w};
     w->source = (struct http_source){web_get_client, w};
     w->fixture.context.http = &w->source;

@@ -1,8 +1,7 @@
-/* curl_test.c - the HTTP client against a real server on the loopback. */
+/* http1_test.c - the HTTP client against a real server on the loopback. */
 #include "test.h"
 
-#include "net/curl.h"
-#include "net/server.h"
+#include "net/trial.h"
 #include "net/url.h"
 #include "sys/loop.h"
 
@@ -37,84 +36,7 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *name, const c
     return real(name, service, hints, ret_list);
 }
 
-/* --- a trial: a server, a client, and a function that runs as a task --- */
-
-struct trial {
-    struct err *(*act)(struct trial *t);
-    struct server *server;
-    struct curl_options options;
-    struct http_client *client;
-    struct http_trace trace;
-    struct arena arena;
-    /* what the last fetch() gave */
-    struct http_response response;
-    struct strbuf body;
-};
-
-static struct err *trial_main(void *arg)
-{
-    struct trial *t = arg;
-    struct err *e;
-
-    TRY(curl_client_new(&t->options, &t->client));
-    t->client->trace = t->trace;
-    e = t->act(t);
-    http_client_free(TAKE(t->client));
-    return e;
-}
-
-static struct err *trial_run(struct trial *t)
-{
-    static const char *const no_environment[] = {NULL};
-
-    if (!t->options.environment)
-        t->options.environment = no_environment;
-    return loop_run_once(trial_main, t);
-}
-
-static void trial_done(struct trial *t)
-{
-    server_stop(t->server);
-    arena_done(&t->arena);
-    strbuf_done(&t->body);
-}
-DEFINE_AUTO_VAL(trial, trial_done)
-
-static struct str url_of(struct trial *t, const char *path)
-{
-    return arena_format(&t->arena, "%s%s", server_url(t->server), path);
-}
-
-static struct err *fetch(struct trial *t, const struct http_request *request)
-{
-    strbuf_clear(&t->body);
-    return http_fetch(t->client, request, &t->arena, &t->response, &t->body);
-}
-
-static struct err *get(struct trial *t)
-{
-    return fetch(t, &(struct http_request){.url = url_of(t, "/")});
-}
-
-static struct err *get_twice(struct trial *t)
-{
-    TRY(get(t));
-    return get(t);
-}
-
-/* Fetches from a server that plays the script. */
-static struct err *get_scripted(struct trial *t, struct server_script *script)
-{
-    t->server = server_start(server_play, script);
-    if (!t->act)
-        t->act = get;
-    return trial_run(t);
-}
-
 /* --- bodies --- */
-
-#define OK_HEAD "HTTP/1.1 200 OK\r\n"
-#define HELLO OK_HEAD "Content-Length: 5\r\n\r\nhello"
 
 static void check_body(struct str response, enum server_then then, const char *want)
 {
@@ -151,7 +73,7 @@ TEST(a_response_of_any_status_is_a_response_and_its_headers_are_there)
     assert_ok(get_scripted(&t, &script));
     assert_int_equal(t.response.status, 529);
     assert_str(http_headers_get(&t.response.headers, "retry-after"), "7");
-    assert_str(http_headers_get(&t.response.headers, "x-two"), "a b");
+    assert_str(http_headers_get(&t.response.headers, "x-two"), "a b    folded");
     assert_str(http_headers_get(&t.response.headers, "x-empty"), "");
     assert_int_equal(t.response.headers.n, 4);
     assert_str(strbuf_str(&t.body), "busy");
@@ -566,7 +488,7 @@ TEST(a_virtual_clock_stands_while_an_exchange_waits)
     struct virtual_clock clock;
     AUTO(loop) struct loop *loop = NULL;
 
-    t.options.environment = no_environment;
+    t.options.ca.environment = no_environment;
     t.server = server_start(serve_after_a_while, NULL);
     virtual_clock_init(&clock, 0);
     loop = loop_new(&clock.clock);
@@ -836,7 +758,7 @@ TEST(a_slow_reader_slows_the_server_down_and_loses_no_byte)
 
 enum { N_HELD_BACK = 3000, HELD_BACK_BYTES = N_HELD_BACK * 15 };
 
-/* Nothing is read before all was sent, so that libcurl holds the last pieces back. */
+/* Nothing is read before all was sent, so that the last pieces are held back. */
 static struct err *pause_before_the_end(struct trial *t)
 {
     struct http_request request = {.url = url_of(t, "/")};
@@ -923,7 +845,7 @@ static void set_environment(struct trial *t, const char *name, const char *more)
 
     environment[0] = arena_format(&t->arena, "%s=%s", name, server_url(t->server)).p;
     environment[1] = more;
-    t->options.environment = environment;
+    t->options.ca.environment = environment;
 }
 
 TEST(a_plain_request_goes_through_the_proxy_of_the_environment)
@@ -966,7 +888,7 @@ TEST(a_proxy_that_cannot_be_used_is_named_without_its_password)
 
     for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
         const char *const environment[] = {bad[i], NULL};
-        AUTO(trial) struct trial t = {.act = get_example, .options.environment = environment};
+        AUTO(trial) struct trial t = {.act = get_example, .options.ca.environment = environment};
         AUTO(err) struct err *e = trial_run(&t);
 
         assert_true(err_is(e, ERR_NETWORK));
@@ -1060,7 +982,7 @@ TEST(a_unix_socket_that_is_not_there_is_named)
     AUTO(trial) struct trial t = {.act = get_from_unix_socket};
     AUTO(err) struct err *e = NULL;
 
-    snprintf(socket_path, sizeof socket_path, "/tmp/keel-curl-test-none-%d", getpid());
+    snprintf(socket_path, sizeof socket_path, "/tmp/keel-http1-test-none-%d", getpid());
     e = trial_run(&t);
     assert_true(err_is(e, ERR_NETWORK));
     assert_non_null(strstr(e->text, socket_path));
@@ -1072,7 +994,7 @@ TEST(a_unix_socket_is_a_way_to_a_server)
     struct server_script script = {S(HELLO), 0, SERVER_GOES_ON};
     AUTO_FREE char *request = NULL;
 
-    snprintf(socket_path, sizeof socket_path, "/tmp/keel-curl-test-%d", getpid());
+    snprintf(socket_path, sizeof socket_path, "/tmp/keel-http1-test-%d", getpid());
     t.server = server_start_unix(socket_path, server_play, &script);
     assert_ok(trial_run(&t));
     unlink(socket_path);
@@ -1114,15 +1036,15 @@ TEST(certificates_come_from_the_options_then_the_environment_then_the_system)
 {
     static const char *const both[] = {"SSL_CERT_DIR=/dir", "SSL_CERT_FILE=/file", NULL};
     static const char *const dir[] = {"SSL_CERT_FILE=", "SSL_CERT_DIR=/dir", NULL};
-    struct curl_ca ca;
+    struct ca ca;
 
-    curl_find_ca(&(struct curl_options){.ca_dir = "/own", .environment = both}, &ca);
+    ca_find(&(struct ca_options){.dir = "/own", .environment = both}, &ca);
     assert_string_equal(ca.path, "/own");
     assert_string_equal(ca.kind, "directory");
-    curl_find_ca(&(struct curl_options){.environment = both}, &ca);
+    ca_find(&(struct ca_options){.environment = both}, &ca);
     assert_string_equal(ca.path, "/file");
     assert_string_equal(ca.kind, "file");
-    curl_find_ca(&(struct curl_options){.environment = dir}, &ca);
+    ca_find(&(struct ca_options){.environment = dir}, &ca);
     assert_string_equal(ca.path, "/dir");
     assert_string_equal(ca.kind, "directory");
 }

@@ -1,5 +1,6 @@
-/* curl_ca.c - where trusted certificates come from. */
-#include "net/curl.h"
+/* ca.c - looks for certificates in the environment and in the system. */
+#include "net/ca.h"
+
 #include "sys/auto_fd.h"
 #include "sys/env.h"
 #include "sys/fs.h"
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void set(struct curl_ca *ca, const char *path, const char *kind)
+static void set(struct ca *ca, const char *path, const char *kind)
 {
     snprintf(ca->path, sizeof ca->path, "%s", path);
     ca->kind = kind;
@@ -43,7 +44,7 @@ static bool has_hashed_names(const char *path)
 
 /* A directory first: a connection reads the one certificate that it needs. A bundle of all is
  * parsed for every connection, which takes longer than the handshake. */
-static bool find_in_system(struct curl_ca *ca)
+static bool find_in_system(struct ca *ca)
 {
     static const char *const directories[] = {"/etc/ssl/certs", "/etc/pki/tls/certs"};
     static const char *const bundles[] = {
@@ -67,9 +68,9 @@ static bool find_in_system(struct curl_ca *ca)
     return false;
 }
 
-void curl_find_ca(const struct curl_options *options, struct curl_ca *ret_ca)
+void ca_find(const struct ca_options *options, struct ca *ret_ca)
 {
-    const char *file = options->ca_file, *dir = options->ca_dir;
+    const char *file = options->file, *dir = options->dir;
 
     if (!file && !dir) {
         file = env_find(options->environment, "SSL_CERT_FILE");
@@ -101,8 +102,7 @@ static struct err *add_file(const char *path, const char *source, struct strbuf 
     return err_hint(e, "check %s", source);
 }
 
-struct err *curl_read_extra_ca(const struct curl_options *options, const struct curl_ca *ca,
-                               struct strbuf *pem)
+struct err *ca_read_extra(const struct ca_options *options, const struct ca *ca, struct strbuf *pem)
 {
     const char *node = env_find(options->environment, "NODE_EXTRA_CA_CERTS");
     bool is_file = ca->path[0] && strcmp(ca->kind, "directory") != 0;
@@ -110,8 +110,8 @@ struct err *curl_read_extra_ca(const struct curl_options *options, const struct 
     strbuf_init(pem, MAX_CA_BYTES);
     if (node)
         TRY(add_file(node, "NODE_EXTRA_CA_CERTS", pem));
-    if (options->extra_ca_file)
-        TRY(add_file(options->extra_ca_file, "the setting caFile", pem));
+    if (options->extra_file)
+        TRY(add_file(options->extra_file, "the setting caFile", pem));
     if (pem->n && is_file)
         TRY(add_file(ca->path, "SSL_CERT_FILE", pem));
     return NULL;

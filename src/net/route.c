@@ -1,0 +1,155 @@
+/* route.c - reads proxies and pins, and tells connections apart. */
+#include "net/route.h"
+
+#define DEFAULT_PROXY_PORT 1080
+
+/* --- the proxy --- */
+
+static struct err *unusable_proxy(struct arena *a, const char *text)
+{
+    return err_hint(err_new(ERR_NETWORK,
+                            "cannot use the proxy %" STR_FMT
+                            ": it is not http://, https://, socks5:// or socks5h://host:port",
+                            STR_ARG(url_redact(a, str_of(text)))),
+                    "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY");
+}
+
+static bool set_kind(struct route *r)
+{
+    struct str scheme = r->proxy.scheme;
+
+    r->proxy_is_tls = str_is(scheme, "https");
+    if (str_is(scheme, "http") || r->proxy_is_tls)
+        r->kind = r->is_tls ? ROUTE_TUNNEL : ROUTE_ABSOLUTE;
+    else if (str_is(scheme, "socks5"))
+        r->kind = ROUTE_SOCKS5;
+    else if (str_is(scheme, "socks5h"))
+        r->kind = ROUTE_SOCKS5H;
+    return r->kind != ROUTE_DIRECT;
+}
+
+static struct str with_scheme(struct arena *a, const char *text)
+{
+    return strstr(text, "://") ? arena_str(a, str_of(text)) : arena_format(a, "http://%s", text);
+}
+
+static struct err *use_proxy(struct arena *a, const char *text, struct route *r)
+{
+    struct err *e = url_parse(a, with_scheme(a, text), &r->proxy);
+
+    if (e) {
+        err_ignore(e, "it may quote a password");
+        return unusable_proxy(a, text);
+    }
+    if (!set_kind(r))
+        return unusable_proxy(a, text);
+    if (!r->proxy.has_port)
+        r->proxy.port = r->proxy_is_tls ? 443 : DEFAULT_PROXY_PORT;
+    r->proxy_peer = arena_format(a, "the proxy %" STR_FMT, STR_ARG(url_redact(a, str_of(text)))).p;
+    return NULL;
+}
+
+/* --- pins --- */
+
+/* "host:port:addresses"; of another host they are not ours. */
+static const char *find_pins(struct arena *a, const char *text, const struct url *u)
+{
+    struct str front = arena_format(a, "%" STR_FMT ":%d:", STR_ARG(u->host), u->port);
+
+    if (!text || !str_starts(str_of(text), front))
+        return NULL;
+    return arena_cstr(a, str_skip(str_of(text), front.n));
+}
+
+/* --- what tells connections apart --- */
+
+/* Each part with its length, so that no text can look like two. */
+static void add_part(struct strbuf *key, struct str part)
+{
+    strbuf_addf(key, "%zu:", part.n);
+    strbuf_add(key, part);
+}
+
+static void add_place(struct strbuf *key, const struct url *u)
+{
+    add_part(key, u->scheme);
+    add_part(key, u->host);
+    strbuf_addf(key, "%d ", u->port);
+}
+
+/* Through a proxy that is asked for URLs all plain requests may go by one connection. */
+static const char *make_key(struct arena *a, const struct route *r)
+{
+    AUTO(strbuf) struct strbuf key = {0};
+
+    if (r->kind != ROUTE_ABSOLUTE)
+        add_place(&key, &r->target);
+    add_part(&key, str_of(r->unix_socket));
+    if (r->kind != ROUTE_DIRECT) {
+        add_place(&key, &r->proxy);
+        add_part(&key, r->proxy.userinfo);
+    }
+    add_part(&key, str_of(r->identity.certificate));
+    add_part(&key, str_of(r->identity.key));
+    add_part(&key, str_of(r->identity.passphrase));
+    return arena_cstr(a, strbuf_str(&key));
+}
+
+/* --- all of it --- */
+
+static const char *copy(struct arena *a, const char *text)
+{
+    return text ? arena_cstr(a, str_of(text)) : NULL;
+}
+
+static const char *choose_proxy(const struct http_request *request,
+                                const struct proxy_settings *proxies, const struct url *u)
+{
+    if (request->no_proxy || request->unix_socket)
+        return NULL;
+    return request->proxy ? request->proxy : proxy_choose(proxies, u);
+}
+
+struct err *route_find(struct arena *a, const struct http_request *request,
+                       const struct proxy_settings *proxies, struct route *ret_route)
+{
+    struct route r = {.kind = ROUTE_DIRECT};
+    const char *proxy;
+
+    TRY(url_parse(a, arena_str(a, request->url), &r.target));
+    r.is_tls = str_is(r.target.scheme, "https");
+    r.unix_socket = copy(a, request->unix_socket);
+    r.identity = (struct http_identity){copy(a, request->identity.certificate),
+                                        copy(a, request->identity.key),
+                                        copy(a, request->identity.passphrase)};
+    proxy = choose_proxy(request, proxies, &r.target);
+    if (proxy && proxy[0])
+        TRY(use_proxy(a, proxy, &r));
+    r.pins = find_pins(a, request->resolve, &r.target);
+    r.peer = r.unix_socket
+                 ? r.unix_socket
+                 : arena_format(a, r.target.is_ipv6 ? "[%" STR_FMT "]:%d" : "%" STR_FMT ":%d",
+                                STR_ARG(r.target.host), r.target.port)
+                       .p;
+    if (!request->resolve)
+        r.key = make_key(a, &r);
+    *ret_route = r;
+    return NULL;
+}
+
+bool route_needs_tls(const char *const *environment, struct str url)
+{
+    AUTO(arena) struct arena a = {0};
+    struct http_request request = {.url = url};
+    struct proxy_settings proxies;
+    struct route r;
+    struct err *e;
+
+    proxy_settings_read(&a, environment, &proxies);
+    e = route_find(&a, &request, &proxies, &r);
+    if (e) {
+        err_ignore(e, "the request tells it");
+        return false;
+    }
+    return r.is_tls || r.proxy_is_tls;
+}
