@@ -81,9 +81,23 @@ struct codec_writer; /* remembers what the stream holds */
 struct codec_writer *codec_writer_new(void) MUST_USE;
 void codec_writer_free(struct codec_writer *w);
 DEFINE_AUTO_PTR(codec_writer, codec_writer_free)
-/* A stream that has so many messages already, since the mutation `base_seq`. */
-void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, size_t n_messages,
-                           const struct chain_hash *chain);
+/* How far packs (session/pack.h) hold the history. */
+struct codec_packed {
+    char handle[SHA256_HEX_SIZE]; /* of the last one; empty: there is none */
+    size_t n;                     /* messages that it and those before it hold */
+};
+/* Where a stream stands. */
+struct codec_position {
+    uint64_t base_seq; /* the mutation that the history begins with; 0: it has not begun */
+    size_t n_messages; /* since then */
+    struct chain_hash chain;
+    struct codec_packed packed;
+    struct str run_id, provider, model; /* of the last run since then; empty: none began */
+};
+void codec_writer_continue(struct codec_writer *w, const struct codec_position *at);
+/* A checkpoint packs messages when there are so many that no pack holds. */
+#define CODEC_PACK_FROM 128
+void codec_writer_pack_from(struct codec_writer *w, size_t n_messages);
 /* Later records refer to no message that the stream has so far: none of them is held. */
 void codec_writer_forget(struct codec_writer *w);
 /* The mutation that the history begins with; 0: there is none yet. */
@@ -127,6 +141,10 @@ void codec_reader_skip(struct codec_reader *r, const bool *types);
  * until a message refers to it; all else is passed over, unread. Events have no owners. Before the
  * first codec_read(). */
 void codec_reader_pass(struct codec_reader *r, uint64_t before);
+/* The reader begins where the history has these messages already, since that mutation; they are
+ * taken. Before the first codec_read(). */
+void codec_reader_begin_with(struct codec_reader *r, uint64_t base_seq,
+                             struct history *take_history, const struct chain_hash *chain);
 /* Frees what can be read again; the event that was read last is good no more. The end of a later
  * run is without its text where that was said before this. */
 void codec_reader_let_go(struct codec_reader *r);
