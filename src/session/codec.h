@@ -81,17 +81,19 @@ struct codec_writer; /* remembers what the stream holds */
 struct codec_writer *codec_writer_new(void) MUST_USE;
 void codec_writer_free(struct codec_writer *w);
 DEFINE_AUTO_PTR(codec_writer, codec_writer_free)
-/* How far packs (session/pack.h) hold the history. */
-struct codec_packed {
-    char handle[SHA256_HEX_SIZE]; /* of the last one; empty: there is none */
-    size_t n;                     /* messages that it and those before it hold */
+/* A pack of messages (session/pack.h) that the stream has. */
+struct codec_pack {
+    char handle[SHA256_HEX_SIZE];
+    size_t end;   /* messages that it and those before it hold */
+    uint64_t seq; /* of its checkpoint; 0: not known */
 };
 /* Where a stream stands. */
 struct codec_position {
     uint64_t base_seq; /* the mutation that the history begins with; 0: it has not begun */
     size_t n_messages; /* since then */
     struct chain_hash chain;
-    struct codec_packed packed;
+    const struct codec_pack *packs; /* in their order */
+    size_t n_packs;
     struct str run_id, provider, model; /* of the last run since then; empty: none began */
 };
 void codec_writer_continue(struct codec_writer *w, const struct codec_position *at);
@@ -125,6 +127,7 @@ enum codec_left {
     CODEC_LEAVE_RESULTS = 2,  /* the same in tool_execution_result; messages have theirs always */
     CODEC_LEAVE_REQUESTS = 4, /* messages of requests */
     CODEC_LEAVE_HISTORY = 8,  /* none is kept; codec_reader_range() says which it was */
+    CODEC_LEAVE_HEADS = 16,   /* system prompt and tools of session_begin, the input of runs */
     /* with these, memory does not grow with the stream */
     CODEC_PASS = CODEC_LEAVE_ENDS | CODEC_LEAVE_REQUESTS | CODEC_LEAVE_HISTORY,
 };

@@ -18,6 +18,7 @@ void codec_writer_free(struct codec_writer *w)
         return;
     codec_writer_forget(w);
     codec_stream_done(&w->stream);
+    mem_free(w->packs);
     arena_done(&w->run_arena);
     mem_free(w);
 }

@@ -187,7 +187,7 @@ static void begin_chain(struct codec_writer *w, uint64_t base_seq)
     w->base_seq = base_seq;
     w->n_messages = 0;
     w->chain = (struct chain_hash){0};
-    w->packed = (struct codec_packed){0};
+    w->n_packs = 0;
     codec_note_run(w, (struct str){0}, (struct str){0}, (struct str){0});
 }
 
@@ -207,7 +207,8 @@ void codec_writer_continue(struct codec_writer *w, const struct codec_position *
     w->base_seq = at->base_seq;
     w->n_messages = at->n_messages;
     w->chain = at->chain;
-    w->packed = at->packed;
+    for (size_t i = 0; i < at->n_packs; i++)
+        codec_add_pack(w, &at->packs[i]);
     codec_note_run(w, at->run_id, at->provider, at->model);
 }
 

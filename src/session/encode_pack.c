@@ -2,9 +2,11 @@
 #include "session/encode.h"
 #include "session/pack.h"
 
-/* Short messages are read from a pack in a tenth of the time that their records take, long ones in
- * a third: they are packed when they are many, or when they are long. */
+/* What no pack holds is packed when it has become many messages, long ones, or a long part of the
+ * stream: many short runs. A pack takes over those before it that are no larger, so that there are
+ * few of them, and a message is written again as often as what holds it has doubled. */
 #define PACK_FROM_BYTES ((size_t)256 << 10)
+#define PACK_FROM_EVENTS 2048
 
 void codec_writer_pack_from(struct codec_writer *w, size_t n_messages)
 {
@@ -43,16 +45,39 @@ static size_t count_bytes(const struct part *parts, size_t n)
     return n_bytes;
 }
 
-static bool is_worth_it(const struct codec_writer *w, const struct history *h, size_t from)
+static size_t count_packed(const struct codec_writer *w)
 {
+    return w->n_packs ? w->packs[w->n_packs - 1].end : 0;
+}
+
+static bool is_worth_it(const struct encoding *c, const struct history *h)
+{
+    const struct codec_writer *w = c->writer;
+    uint64_t since = w->n_packs ? w->packs[w->n_packs - 1].seq : w->base_seq;
     size_t n_bytes = 0;
 
-    if (h->n_messages - w->packed.n >= w->pack_from)
+    if (h->n_messages - count_packed(w) >= w->pack_from ||
+        c->event->seq - since >= PACK_FROM_EVENTS)
         return true;
-    for (size_t i = from; i < h->n && n_bytes < PACK_FROM_BYTES; i++)
+    for (size_t i = find_unpacked(h, count_packed(w)); i < h->n && n_bytes < PACK_FROM_BYTES; i++)
         if (h->entries[i].message)
             n_bytes += count_bytes(h->entries[i].message->parts, h->entries[i].message->n_parts);
     return n_bytes >= PACK_FROM_BYTES;
+}
+
+/* How many packs stay as they are. */
+static size_t count_staying(const struct codec_writer *w, size_t n_messages)
+{
+    size_t n = w->n_packs;
+
+    while (n) {
+        size_t first = n > 1 ? w->packs[n - 2].end : 0, end = w->packs[n - 1].end;
+
+        if (end - first > n_messages - end)
+            break;
+        n--;
+    }
+    return n;
 }
 
 static void encoding_put_text(void *self, struct str bytes, char handle[SHA256_HEX_SIZE])
@@ -60,16 +85,29 @@ static void encoding_put_text(void *self, struct str bytes, char handle[SHA256_H
     codec_add_blob(self, bytes, handle);
 }
 
-static bool write_pack(struct encoding *c, const struct history *h, size_t from, struct strbuf *out)
+static size_t count_parts(const struct history *h, size_t from)
+{
+    size_t n = 0;
+
+    for (size_t i = from; i < h->n; i++)
+        if (h->entries[i].message)
+            n += pack_count_parts(h->entries[i].message->parts, h->entries[i].message->n_parts);
+    return n;
+}
+
+static bool write_pack(struct encoding *c, const struct history *h,
+                       const struct codec_pack *previous, struct strbuf *out)
 {
     const struct codec_writer *w = c->writer;
     const struct pack_sink sink = {encoding_put_text, c};
+    size_t first = previous ? previous->end : 0, from = find_unpacked(h, first);
     const struct pack_head head = {.base_seq = w->base_seq,
                                    .seq = c->event->seq,
-                                   .first = w->packed.n,
-                                   .n = h->n_messages - w->packed.n,
+                                   .first = first,
+                                   .n = h->n_messages - first,
+                                   .n_parts = count_parts(h, from),
                                    .chain = w->chain,
-                                   .previous = str_of(w->packed.handle),
+                                   .previous = str_of(previous ? previous->handle : ""),
                                    .run_id = w->run_id,
                                    .provider = w->provider,
                                    .model = w->model};
@@ -82,22 +120,31 @@ static bool write_pack(struct encoding *c, const struct history *h, size_t from,
     return true;
 }
 
-static void add_pack(struct encoding *c, const struct history *h)
+void codec_add_pack(struct codec_writer *w, const struct codec_pack *pack)
+{
+    if (w->n_packs == w->packs_room) {
+        w->packs_room = MAX(2 * w->packs_room, (size_t)2);
+        w->packs = mem_resize(w->packs, w->packs_room * sizeof *w->packs);
+    }
+    w->packs[w->n_packs++] = *pack;
+}
+
+static void pack_history(struct encoding *c, const struct history *h)
 {
     struct codec_writer *w = c->writer;
-    size_t from = find_unpacked(h, w->packed.n), n_blobs = c->out->n_blobs;
-    size_t n_blob_bytes = c->out->n_blob_bytes;
+    size_t n_staying = count_staying(w, h->n_messages);
+    size_t n_blobs = c->out->n_blobs, n_blob_bytes = c->out->n_blob_bytes;
+    struct codec_pack pack = {.end = h->n_messages, .seq = c->event->seq};
     AUTO(strbuf) struct strbuf bytes = {0};
 
-    if (!is_worth_it(w, h, from))
-        return;
-    if (!write_pack(c, h, from, &bytes)) {
+    if (!write_pack(c, h, n_staying ? &w->packs[n_staying - 1] : NULL, &bytes)) {
         c->out->n_blobs = n_blobs; /* nor the texts that it would have named */
         c->out->n_blob_bytes = n_blob_bytes;
         return;
     }
-    codec_add_blob(c, strbuf_str(&bytes), w->packed.handle);
-    w->packed.n = h->n_messages;
+    codec_add_blob(c, strbuf_str(&bytes), pack.handle);
+    w->n_packs = n_staying;
+    codec_add_pack(w, &pack);
 }
 
 void codec_put_pack(struct encoding *c)
@@ -105,11 +152,11 @@ void codec_put_pack(struct encoding *c)
     struct codec_writer *w = c->writer;
     const struct history *h = c->event->history;
 
-    if (h && h->n_messages == w->n_messages && h->n_messages > w->packed.n)
-        add_pack(c, h);
-    if (!w->packed.n)
+    if (h && h->n_messages == w->n_messages && h->n_messages > count_packed(w) && is_worth_it(c, h))
+        pack_history(c, h);
+    if (!w->n_packs)
         return;
     jw_key(&c->json, "pack");
-    codec_write_reference(c, "$blob", str_of(w->packed.handle));
-    codec_put_int(c, "packed", (int64_t)w->packed.n);
+    codec_write_reference(c, "$blob", str_of(w->packs[w->n_packs - 1].handle));
+    codec_put_int(c, "packed", (int64_t)count_packed(w));
 }

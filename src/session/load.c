@@ -546,19 +546,21 @@ static bool tells_answer(const struct store_record *r)
 }
 
 /* The last checkpoint; NULL: there is none. Mostly it is one of the last records, with the end of
- * the last run before it; to look for it by its type means to go over all others. */
+ * the last run before it; to look for it by its type means to go over all others. Where a process
+ * has begun the session in between, it has said with which model: that is not passed over. */
 static const struct store_record *find_checkpoint(struct loading *l, struct store_page *page)
 {
     struct store_query q = {.to = l->end, .core_only = true, .newest_first = true, .n_max = N_LAST};
     const struct store_record *found = NULL;
-    bool has_answer = false;
+    bool has_answer = false, has_begun = false;
 
     err_ignore(store_read(l->store, l->out->summary.id, &q, page),
                "what is wrong is told when all of it is read");
     for (size_t i = 0; i < page->n; i++) {
         if (!found && str_is(page->records[i].type, event_type_name(EVENT_CHECKPOINT)))
             found = &page->records[i];
-        has_answer |= found && tells_answer(&page->records[i]);
+        has_answer |= found && !has_begun && tells_answer(&page->records[i]);
+        has_begun |= found && str_is(page->records[i].type, event_type_name(EVENT_SESSION_BEGIN));
     }
     l->passes &= has_answer;
     if (found)
@@ -571,15 +573,18 @@ static const struct store_record *find_checkpoint(struct loading *l, struct stor
     return page->n ? &page->records[0] : NULL;
 }
 
-static void note_packs(struct loading *l, const struct json *body)
+static void note_pack(struct loading *l, const struct json *body)
 {
-    struct codec_packed *packed = &l->out->packed;
+    struct loaded *out = l->out;
     struct str handle = json_get_text(json_get(body, "pack"), "$blob");
+    int64_t n = json_int_or(json_get(body, "packed"), 0);
 
-    if (!blob_handle_is_valid(handle))
+    if (!blob_handle_is_valid(handle) || n <= 0)
         return;
-    memcpy(packed->handle, handle.p, handle.n);
-    packed->n = (size_t)json_int_or(json_get(body, "packed"), 0);
+    out->packs = ARENA_NEW(&out->arena, struct codec_pack);
+    out->n_packs = 1;
+    out->packs[0].end = (size_t)n;
+    memcpy(out->packs[0].handle, handle.p, handle.n);
 }
 
 /* Nothing is open where a pack was made: the history ends there with an answer, the run had ended.
@@ -590,13 +595,13 @@ static bool take_packs(struct loading *l, uint64_t base_seq)
     const struct history *h = &l->packed_history;
     struct err *e;
 
-    if (!l->takes_packs || !out->packed.n)
+    if (!l->takes_packs || !out->n_packs)
         return false;
-    e = packs_load(l->store, out->summary.id, base_seq, &out->packed, &out->arena,
+    e = packs_load(l->store, out->summary.id, base_seq, &out->arena, &out->packs, &out->n_packs,
                    &l->packed_history, &l->pack);
     if (e || l->pack.seq > l->checkpoint_seq || !is_answer(h->messages[h->n_messages - 1])) {
         err_ignore(e, "the records have it all");
-        out->packed = (struct codec_packed){0};
+        out->n_packs = 0;
         return false;
     }
     if (l->pack.run_id.n || l->pack.provider.n) {
@@ -625,7 +630,7 @@ static struct err *find_start(struct loading *l, uint64_t *ret_from)
     *ret_from = (uint64_t)json_int_or(json_get(body, "baseSeq"), (int64_t)l->checkpoint_seq);
     if (!*ret_from)
         *ret_from = l->checkpoint_seq;
-    note_packs(l, body);
+    note_pack(l, body);
     l->is_packed = take_packs(l, *ret_from);
     if (l->is_packed)
         *ret_from = l->pack.seq;
@@ -662,7 +667,8 @@ static struct err *read_core(struct loading *l, uint64_t from)
     struct codec_reader *r = codec_reader_new(l->store, l->out->summary.id, from, CODEC_READ_CORE);
 
     codec_reader_limit(r, l->end);
-    codec_reader_leave(r, CODEC_LEAVE_RESULTS | (l->conversation ? CODEC_LEAVE_ENDS : CODEC_PASS));
+    codec_reader_leave(r, CODEC_LEAVE_RESULTS | CODEC_LEAVE_HEADS |
+                              (l->conversation ? CODEC_LEAVE_ENDS : CODEC_PASS));
     if (l->passes)
         codec_reader_pass(r, l->checkpoint_seq);
     if (l->is_packed)

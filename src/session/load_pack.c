@@ -23,7 +23,7 @@ struct err *pack_load(struct blob_store *blobs, struct str handle, struct pack *
         return err_new(ERR_STORAGE, "a checkpoint names no pack of messages");
     strbuf_init(&bytes, PACK_MAX_BYTES);
     TRY(blob_get(blobs, handle, &bytes));
-    return pack_read(strbuf_str(&bytes), &source, ret_pack);
+    return pack_read(&bytes, &source, ret_pack);
 }
 
 struct packs {
@@ -47,11 +47,11 @@ static bool fits(const struct pack_head *head, uint64_t base_seq, size_t end)
 
 /* Every pack has a message at least, so that there are no more of them than messages. */
 static struct err *read_packs(struct blob_store *blobs, uint64_t base_seq,
-                              const struct codec_packed *packed, struct packs *p)
+                              const struct codec_pack *last, struct packs *p)
 {
-    struct str handle = str_of(packed->handle);
+    struct str handle = str_of(last->handle);
 
-    for (size_t end = packed->n; end > 0; end = p->items[p->n - 1].head.first) {
+    for (size_t end = last->end; end > 0; end = p->items[p->n - 1].head.first) {
         if (p->n == p->room) {
             p->room = MAX(2 * p->room, (size_t)8);
             p->items = mem_resize(p->items, p->room * sizeof *p->items);
@@ -76,17 +76,39 @@ static struct pack_head copy_head(struct arena *a, const struct pack_head *head)
     return copy;
 }
 
-struct err *packs_load(struct store *s, struct str stream, uint64_t base_seq,
-                       const struct codec_packed *packed, struct arena *a,
-                       struct history *ret_history, struct pack_head *ret_last)
+/* What a writer needs to know of them. */
+static struct codec_pack *list_packs(struct arena *a, const struct packs *p,
+                                     const struct codec_pack *last)
+{
+    struct codec_pack *list = ARENA_ARRAY(a, p->n, struct codec_pack);
+    const char *handle = last->handle;
+
+    for (size_t i = 0; i < p->n; i++) {
+        const struct pack_head *head = &p->items[i].head;
+        struct codec_pack *to = &list[p->n - 1 - i];
+
+        *to = (struct codec_pack){.end = head->first + head->n, .seq = head->seq};
+        memcpy(to->handle, handle, SHA256_HEX_SIZE);
+        handle = head->previous.p;
+    }
+    return list;
+}
+
+struct err *packs_load(struct store *s, struct str stream, uint64_t base_seq, struct arena *a,
+                       struct codec_pack **packs, size_t *n_packs, struct history *ret_history,
+                       struct pack_head *ret_last)
 {
     AUTO(packs) struct packs p = {0};
     struct history h = {0};
 
-    TRY(read_packs(store_blobs(s, stream), base_seq, packed, &p));
+    TRY(read_packs(store_blobs(s, stream), base_seq, *packs, &p));
+    /* and for some more, which the tail and the next run bring */
+    history_reserve(&h, (*packs)->end + (*packs)->end / 8 + 8);
     for (size_t i = p.n; i-- > 0;)
         for (size_t k = 0; k < p.items[i].head.n; k++)
             history_add_message(&h, p.items[i].items[k].message, p.items[i].items[k].unix_ms);
+    *packs = list_packs(a, &p, *packs);
+    *n_packs = p.n;
     *ret_last = copy_head(a, &p.items[0].head);
     *ret_history = h;
     return NULL;

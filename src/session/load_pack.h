@@ -7,11 +7,11 @@
 #include "session/codec.h"
 #include "session/pack.h"
 
-/* The last pack and all before it: the first messages since `base_seq`. *ret_last is the head of
- * the last one, with its texts in `a`. An error says why they cannot be used: one is missing or
- * damaged, or they are of another history. May wait. */
+/* The one pack that *packs has, and all before it: the first messages since `base_seq`. *packs are
+ * then all of them, and *ret_last the head of the last one; both live in `a`. An error says why
+ * they cannot be used: one is missing or damaged, or they are of another history. May wait. */
 MUST_USE struct err *packs_load(struct store *s, struct str stream, uint64_t base_seq,
-                                const struct codec_packed *packed, struct arena *a,
+                                struct arena *a, struct codec_pack **packs, size_t *n_packs,
                                 struct history *ret_history, struct pack_head *ret_last);
 /* One of them. May wait. */
 MUST_USE struct err *pack_load(struct blob_store *blobs, struct str handle, struct pack *ret_pack);

@@ -150,6 +150,15 @@ static void put_usage(struct packing *p, const struct usage *u)
     put_text(p, u->routed_model);
 }
 
+size_t pack_count_parts(const struct part *parts, size_t n)
+{
+    size_t n_all = n;
+
+    for (size_t i = 0; i < n; i++)
+        n_all += pack_count_parts(parts[i].content, parts[i].n_content);
+    return n_all;
+}
+
 void pack_write_head(struct strbuf *out, const struct pack_head *head)
 {
     strbuf_add(out, S(MAGIC));
@@ -157,6 +166,7 @@ void pack_write_head(struct strbuf *out, const struct pack_head *head)
     put_number(out, head->seq);
     put_number(out, head->first);
     put_number(out, head->n);
+    put_number(out, head->n_parts);
     strbuf_add(out, str_make((const char *)head->chain.bytes, SHA256_SIZE));
     put_short(out, head->previous);
     put_short(out, head->run_id);
@@ -360,7 +370,7 @@ static struct err *get_message(struct unpacking *u, struct packed_message *ret)
     TRY(get_number(u, &unix_ms));
     if ((flags >> 2 & 3) > MESSAGE_BROKEN)
         return is_broken("a value is unknown");
-    m = message_new_from((enum role)(flags & 3), u->holder);
+    m = message_new_in((enum role)(flags & 3), u->holder);
     m->state = (enum message_state)(flags >> 2 & 3);
     m->is_error = flags & FLAG_IS_ERROR;
     TRY(get_text(u, &m->id));
@@ -385,6 +395,7 @@ static struct err *get_head(struct unpacking *u, struct pack_head *head)
     TRY(get_number(u, &head->seq));
     TRY(get_number(u, &first));
     TRY(get_length(u, &head->n));
+    TRY(get_length(u, &head->n_parts));
     head->first = (size_t)first;
     if (u->rest.n < SHA256_SIZE)
         return is_broken("it ends too soon");
@@ -396,24 +407,40 @@ static struct err *get_head(struct unpacking *u, struct pack_head *head)
     return get_text(u, &head->model);
 }
 
+/* What its messages take in memory, if the head is right. */
+static size_t estimate_bytes(const struct pack_head *head, size_t n_bytes)
+{
+    size_t n = head->n_parts * sizeof(struct part) +
+               head->n * (sizeof(struct message) + sizeof(struct packed_message) + 64);
+
+    return MIN(n, 16 * n_bytes);
+}
+
 static struct err *get_all(struct unpacking *u, struct pack *p)
 {
+    size_t n_bytes = u->rest.n;
+
     TRY(get_head(u, &p->head));
+    arena_reserve_large(&u->holder->arena, estimate_bytes(&p->head, n_bytes));
     p->items = ARENA_ARRAY(&u->holder->arena, p->head.n, struct packed_message);
     for (size_t i = 0; i < p->head.n; i++)
         TRY(get_message(u, &p->items[i]));
     return u->rest.n ? is_broken("something stands behind its end") : NULL;
 }
 
-struct err *pack_read(struct str bytes, const struct pack_source *source, struct pack *ret_pack)
+struct err *pack_read(struct strbuf *bytes, const struct pack_source *source, struct pack *ret_pack)
 {
     AUTO(pack) struct pack p = {.holder = message_new(ROLE_SYSTEM, (struct str){0})};
-    struct unpacking u = {.source = source, .holder = p.holder};
+    struct unpacking u = {.rest = strbuf_str(bytes), .source = source, .holder = p.holder};
+    struct err *e;
 
-    if (bytes.n > PACK_MAX_BYTES)
-        return is_broken("it is too large");
-    u.rest = arena_str(&p.holder->arena, bytes);
-    TRY(get_all(&u, &p));
+    if (u.rest.n > PACK_MAX_BYTES)
+        e = is_broken("it is too large");
+    else
+        e = get_all(&u, &p);
+    arena_own(&p.holder->arena, strbuf_take(bytes));
+    if (e)
+        return e;
     *ret_pack = p;
     p = (struct pack){0};
     return NULL;

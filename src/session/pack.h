@@ -9,8 +9,8 @@
  *     "keel pack 1\n"  head  message...
  *
  * Numbers have seven bits a byte, the lowest first. A text is twice its length, its bytes and a
- * NUL, or, where that number is odd, the handle of its blob. Reading copies nothing but the pack as
- * a whole: its messages have their texts there. Pure. */
+ * NUL, or, where that number is odd, the handle of its blob. Reading copies nothing: messages have
+ * their texts in the bytes of the pack. Pure. */
 #ifndef KEEL_SESSION_PACK_H
 #define KEEL_SESSION_PACK_H
 
@@ -22,6 +22,7 @@ struct pack_head {
     uint64_t base_seq;       /* of the mutation that the history begins with */
     uint64_t seq;            /* of the checkpoint it was made with: nothing before that is open */
     size_t first, n;         /* messages, counted from that mutation on */
+    size_t n_parts;          /* of all its messages, contents of parts too: what room they need */
     struct chain_hash chain; /* of all messages up to its last one */
     struct str previous;     /* the handle of the pack before it; empty: `first` is 0 */
     struct str run_id, provider, model; /* of the last run since that mutation; empty: none began */
@@ -35,6 +36,7 @@ struct pack_sink {
     void *self;
 };
 void pack_write_head(struct strbuf *out, const struct pack_head *head);
+size_t pack_count_parts(const struct part *parts, size_t n); /* with their contents */
 /* False: the message cannot be packed, because a record would give back another one (texts that are
  * not UTF-8), or the pack is full. */
 bool pack_write_message(struct strbuf *out, const struct message *m, int64_t unix_ms,
@@ -61,8 +63,8 @@ struct pack {
 void pack_done(struct pack *p);
 DEFINE_AUTO_VAL(pack, pack_done)
 
-/* ERR_STORAGE: it is none, or not whole. */
-MUST_USE struct err *pack_read(struct str bytes, const struct pack_source *source,
+/* ERR_STORAGE: it is none, or not whole. The bytes are taken: `bytes` is empty afterwards. */
+MUST_USE struct err *pack_read(struct strbuf *bytes, const struct pack_source *source,
                                struct pack *ret_pack);
 
 #endif

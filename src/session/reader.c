@@ -144,7 +144,7 @@ bool codec_reader_has_failed(const struct codec_reader *r)
 static const struct str passed_types[] = {
     S("attempt_begin"), S("attempt_end"),  S("tool_execution_request"),
     S("tool_early"),    S("tool_dropped"), S("tool_begin"),
-    S("tool_state"),
+    S("tool_state"),    S("session_init"), S("checkpoint"),
 };
 
 static struct err *turn_page(struct codec_reader *r)

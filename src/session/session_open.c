@@ -164,7 +164,8 @@ static void continue_journal(struct session *s)
     struct codec_position at = {.base_seq = l->base_seq,
                                 .n_messages = s->conversation.history.n_messages,
                                 .chain = l->chain,
-                                .packed = l->packed};
+                                .packs = l->packs,
+                                .n_packs = l->n_packs};
 
     if (l->run_id.n) { /* else they are the list's */
         at.run_id = l->run_id;
