@@ -5,6 +5,9 @@
 
 #include "session/load_pack.h"
 #include "session/verify.h"
+#include "store/files.h"
+#include "store/sqlite.h"
+#include "temp_dir.h"
 
 #define ID "s"
 static const struct session_options fresh = {.start = SESSION_NEW, .id = {ID, 1}, .pack_from = 1},
@@ -215,6 +218,43 @@ IN_TASK(a_copy_has_packs_of_its_own)
     stage_close(&st);
     assert_ok(store_remove(st.store, S(ID)));
     assert_same_load(st.store, S("copy"));
+}
+
+/* Packs are payloads of their checkpoints, wherever these are stored: another process finds them,
+ * and they count for the size of the session. */
+static void resume_in(struct store *(*open)(const char *path), const char *path)
+{
+    AUTO(stage) struct stage st = {.store = open(path)};
+    AUTO(arena) struct arena a = {0};
+    struct store_summary summary;
+    struct codec_pack pack;
+    uint64_t n_bytes;
+    bool found;
+
+    record(&st);
+    run_again(&st, "on");
+    store_free(st.store);
+    st.store = open(path);
+    assert_true(assert_same_load(st.store, S(ID)));
+    assert_int_equal(count_packs(st.store), 2);
+    assert_true(find_packed(st.store, &pack));
+    assert_ok(blob_size(store_blobs(st.store, S(ID)), str_of(pack.handle), &n_bytes));
+    assert_ok(store_find(st.store, S(ID), &a, &summary, &found));
+    assert_true(found && summary.n_bytes > n_bytes);
+    assert_ok(store_remove(st.store, S(ID)));
+    assert_ok(store_find(st.store, S(ID), &a, &summary, &found));
+    assert_false(found);
+}
+
+IN_TASK(every_store_keeps_packs)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    char path[512];
+
+    snprintf(path, sizeof path, "%s/keel.db", dir.path);
+    resume_in(store_sqlite_new, path);
+    snprintf(path, sizeof path, "%s/files", dir.path);
+    resume_in(store_files_new, path);
 }
 
 /* --- damage --- */
@@ -484,7 +524,7 @@ RUN_TESTS(UNIT(a_session_is_resumed_from_its_pack),
           UNIT(long_messages_are_packed_though_they_are_few),
           UNIT(a_run_that_failed_or_was_cut_off_continues_from_the_pack_before_it),
           UNIT(a_history_that_begins_anew_forgets_its_packs), UNIT(a_copy_has_packs_of_its_own),
-          UNIT(a_pack_that_is_gone_is_not_missed_and_is_made_anew),
+          UNIT(every_store_keeps_packs), UNIT(a_pack_that_is_gone_is_not_missed_and_is_made_anew),
           UNIT(a_pack_that_cannot_be_read_is_ignored_and_verify_tells),
           UNIT(a_pack_of_other_messages_is_found_by_verify),
           UNIT(a_pack_of_another_history_is_ignored),
