@@ -3,6 +3,7 @@
 
 #include <stdalign.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #define FIRST_CHUNK 512
 #define LARGEST_CHUNK (1u << 20)
@@ -11,6 +12,7 @@
 struct arena_chunk {
     struct arena_chunk *older;
     size_t room, used;
+    void *owned; /* a block that is freed with it; may be NULL */
     alignas(max_align_t) char bytes[];
 };
 
@@ -18,6 +20,7 @@ static void free_chain(struct arena_chunk *chunk)
 {
     while (chunk) {
         struct arena_chunk *older = chunk->older;
+        mem_free(chunk->owned);
         mem_free(chunk);
         chunk = older;
     }
@@ -33,21 +36,23 @@ void arena_clear(struct arena *a)
 {
     if (a->chunk) {
         free_chain(a->chunk->older);
+        mem_free(TAKE(a->chunk->owned));
         a->chunk->older = NULL;
         a->chunk->used = 0;
     }
     a->used_bytes = 0;
 }
 
-static struct arena_chunk *add_room(struct arena *a, size_t room)
+static struct arena_chunk *hang(struct arena *a, struct arena_chunk *chunk, size_t room)
 {
-    struct arena_chunk *chunk = mem_resize(NULL, sizeof *chunk + room);
-
-    chunk->older = a->chunk;
-    chunk->room = room;
-    chunk->used = 0;
+    *chunk = (struct arena_chunk){.older = a->chunk, .room = room};
     a->chunk = chunk;
     return chunk;
+}
+
+static struct arena_chunk *add_room(struct arena *a, size_t room)
+{
+    return hang(a, mem_resize(NULL, sizeof(struct arena_chunk) + room), room);
 }
 
 static struct arena_chunk *add_chunk(struct arena *a, size_t size)
@@ -61,6 +66,34 @@ void arena_reserve(struct arena *a, size_t size)
 {
     if (!a->chunk)
         add_room(a, MIN(size, (size_t)LARGEST_CHUNK));
+}
+
+#define LARGE_PAGE ((size_t)2 << 20)
+
+/* Whole large pages, and for what is left small ones where these are fewer bytes. */
+void arena_reserve_large(struct arena *a, size_t size)
+{
+    size_t n_all = sizeof(struct arena_chunk) + size;
+    size_t n_large = (n_all + LARGE_PAGE / 2) / LARGE_PAGE * LARGE_PAGE;
+    void *block;
+
+    if (a->chunk)
+        return;
+    if (!n_large) {
+        add_room(a, size);
+        return;
+    }
+    n_all = MAX(n_all, n_large);
+    block = mem_alloc_at(LARGE_PAGE, n_all);
+    madvise(block, n_large, MADV_HUGEPAGE); /* before it is touched; if not, they are small */
+    hang(a, block, n_all - sizeof(struct arena_chunk));
+}
+
+void arena_own(struct arena *a, void *take_block)
+{
+    if (!a->chunk || a->chunk->owned)
+        add_chunk(a, 0);
+    a->chunk->owned = take_block;
 }
 
 static void *take(struct arena *a, size_t size)

@@ -21,6 +21,11 @@ void arena_clear(struct arena *a);
 /* For one that is empty and whose size is about known: it takes one block of memory for all that.
  */
 void arena_reserve(struct arena *a, size_t size);
+/* The same for one that may be of many MiB, in large pages where the kernel has them: to be given
+ * small ones takes longer than to fill them. */
+void arena_reserve_large(struct arena *a, size_t size);
+/* A block of mem_alloc() and the like is freed with the arena. */
+void arena_own(struct arena *a, void *take_block);
 DEFINE_AUTO_VAL(arena, arena_done)
 
 void *arena_alloc(struct arena *a, size_t size) MUST_USE; /* zeroed, aligned for anything */

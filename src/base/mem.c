@@ -21,6 +21,15 @@ void *mem_alloc(size_t size)
     return block;
 }
 
+void *mem_alloc_at(size_t alignment, size_t size)
+{
+    void *block = NULL;
+
+    if (posix_memalign(&block, alignment, size))
+        out_of_memory(size);
+    return block;
+}
+
 void *mem_resize(void *block, size_t size)
 {
     void *bigger = realloc(block, size ? size : 1);

@@ -41,7 +41,8 @@
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 
-void *mem_alloc(size_t size) MUST_USE; /* zeroed */
+void *mem_alloc(size_t size) MUST_USE;                      /* zeroed */
+void *mem_alloc_at(size_t alignment, size_t size) MUST_USE; /* not zeroed */
 void *mem_resize(void *block, size_t size) MUST_USE;
 void *mem_copy(const void *bytes, size_t size) MUST_USE;
 char *mem_strdup(const char *text) MUST_USE;

@@ -40,28 +40,67 @@ void bound_begin(struct bound *b, const struct request_target *t)
         add_tool(b, t->tools[i]);
 }
 
-static void add_part(struct bound *b, const struct part *p)
+/* Parts have many texts, most of them empty: to hash each by itself takes longer than to hash them
+ * all. */
+struct gathered {
+    struct sha256 *hash;
+    size_t n;
+    char bytes[1024];
+};
+
+static void flush(struct gathered *g)
+{
+    sha256_add(g->hash, str_make(g->bytes, g->n));
+    g->n = 0;
+}
+
+static void gather(struct gathered *g, struct str bytes)
+{
+    if (bytes.n > sizeof g->bytes - g->n)
+        flush(g);
+    if (bytes.n > sizeof g->bytes) {
+        sha256_add(g->hash, bytes);
+        return;
+    }
+    if (bytes.n)
+        memcpy(g->bytes + g->n, bytes.p, bytes.n);
+    g->n += bytes.n;
+}
+
+static void gather_number(struct gathered *g, int64_t number)
+{
+    gather(g, str_make((const char *)&number, sizeof number));
+}
+
+static void gather_part(struct gathered *g, const struct part *p)
 {
     const struct str texts[] = {p->text,      p->id,   p->name,   p->args,       p->bad_args,
                                 p->signature, p->data, p->native, p->media.mime, p->media.data};
 
-    add_number(b, p->kind);
-    add_number(b, p->is_error);
-    for (size_t i = 0; i < ARRAY_LEN(texts); i++)
-        add(b, texts[i]);
-    add_number(b, (int64_t)p->n_content);
+    gather_number(g, p->kind);
+    gather_number(g, p->is_error);
+    for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+        gather_number(g, (int64_t)texts[i].n);
+        gather(g, texts[i]);
+    }
+    gather_number(g, (int64_t)p->n_content);
     for (size_t i = 0; i < p->n_content; i++)
-        add_part(b, &p->content[i]);
+        gather_part(g, &p->content[i]);
 }
 
 void bound_add(struct bound *b, const struct message *m)
 {
+    struct gathered g;
+
     if (!b->is_wanted)
         return;
-    add_number(b, m->role);
-    add_number(b, (int64_t)m->n_parts);
+    g.hash = &b->hash;
+    g.n = 0;
+    gather_number(&g, m->role);
+    gather_number(&g, (int64_t)m->n_parts);
     for (size_t i = 0; i < m->n_parts; i++)
-        add_part(b, &m->parts[i]);
+        gather_part(&g, &m->parts[i]);
+    flush(&g);
 }
 
 void bound_tell(const struct bound *b, char hex[SHA256_HEX_SIZE])

@@ -11,12 +11,30 @@ void history_done(struct history *h)
     *h = (struct history){0};
 }
 
+static void make_room(struct history *h, size_t n)
+{
+    h->room = n;
+    h->entries = mem_resize(h->entries, n * sizeof *h->entries);
+}
+
+static void make_room_for_messages(struct history *h, size_t n)
+{
+    h->messages_room = n;
+    h->messages = mem_resize(h->messages, n * sizeof *h->messages);
+}
+
+void history_reserve(struct history *h, size_t n_messages)
+{
+    if (h->room < n_messages)
+        make_room(h, n_messages);
+    if (h->messages_room < n_messages)
+        make_room_for_messages(h, n_messages);
+}
+
 static struct history_entry *add(struct history *h)
 {
-    if (h->n == h->room) {
-        h->room = MAX(h->room * 2, (size_t)4);
-        h->entries = mem_resize(h->entries, h->room * sizeof *h->entries);
-    }
+    if (h->n == h->room)
+        make_room(h, MAX(h->room * 2, (size_t)4));
     return &h->entries[h->n++];
 }
 
@@ -27,10 +45,8 @@ void history_add_message(struct history *h, struct message *m, int64_t unix_ms)
                                      .category = ENTRY_CHAT,
                                      .type = str_of(role_name(m->role)),
                                      .message = message_ref(m)};
-    if (h->n_messages == h->messages_room) {
-        h->messages_room = MAX(h->messages_room * 2, (size_t)4);
-        h->messages = mem_resize(h->messages, h->messages_room * sizeof *h->messages);
-    }
+    if (h->n_messages == h->messages_room)
+        make_room_for_messages(h, MAX(h->messages_room * 2, (size_t)4));
     h->messages[h->n_messages++] = m;
 }
 

@@ -40,6 +40,8 @@ struct history {
 void history_done(struct history *h); /* a zeroed history is empty */
 DEFINE_AUTO_VAL(history, history_done)
 
+/* Room for as many messages, so that it need not grow on the way. */
+void history_reserve(struct history *h, size_t n_messages);
 void history_add_message(struct history *h, struct message *m, int64_t unix_ms);
 void history_add_event(struct history *h, struct str id, struct str type, const struct json *data,
                        int64_t unix_ms);

@@ -26,11 +26,15 @@ struct message *message_ref(struct message *m)
 
 void message_unref(struct message *m)
 {
+    struct message *lender;
+
     if (!m || --m->n_refs)
         return;
-    message_unref(m->lender);
+    lender = m->lender;
     arena_done(&m->arena);
-    mem_free(m);
+    if (!m->is_in_lender)
+        mem_free(m);
+    message_unref(lender);
 }
 
 /* --- parts --- */
@@ -41,18 +45,19 @@ static bool has_lent_array(const struct message *m)
     return m->lender && m->parts == m->lender->parts;
 }
 
+/* One that borrows has little memory of its own: mostly this array. */
 static struct part *add_slot(struct message *m)
 {
     if (has_lent_array(m))
         message_own_parts(m);
+    else if (m->lender)
+        arena_reserve(&m->arena, sizeof *m->parts);
     m->parts = arena_grow(&m->arena, m->parts, m->n_parts, &m->parts_room, sizeof *m->parts);
     return &m->parts[m->n_parts++];
 }
 
-struct message *message_new_from(enum role role, const struct message *lender)
+static struct message *borrow(struct message *m, enum role role, const struct message *lender)
 {
-    struct message *m = mem_alloc(sizeof *m);
-
     m->n_refs = 1;
     m->role = role;
     m->id = lender->id;
@@ -63,11 +68,25 @@ struct message *message_new_from(enum role role, const struct message *lender)
     return m;
 }
 
+struct message *message_new_from(enum role role, const struct message *lender)
+{
+    return borrow(mem_alloc(sizeof(struct message)), role, lender);
+}
+
+struct message *message_new_in(enum role role, struct message *lender)
+{
+    struct message *m = borrow(ARENA_NEW(&lender->arena, struct message), role, lender);
+
+    m->is_in_lender = true;
+    return m;
+}
+
 void message_own_parts(struct message *m)
 {
     if (!has_lent_array(m))
         return;
     m->parts_room = m->n_parts + 1;
+    arena_reserve(&m->arena, m->parts_room * sizeof *m->parts);
     m->parts = ARENA_ARRAY(&m->arena, m->parts_room, struct part);
     if (m->n_parts)
         memcpy(m->parts, m->lender->parts, m->n_parts * sizeof *m->parts);

@@ -45,6 +45,7 @@ struct message {
     struct part *parts;
     size_t n_parts, parts_room;
     struct message *lender; /* a reference: strings and parts may be its; NULL: all are its own */
+    bool is_in_lender;      /* its own memory is the lender's, too */
     struct origin origin;
     struct usage usage;
     struct str stop_reason; /* in the provider's words */
@@ -61,6 +62,8 @@ DEFINE_AUTO_PTR(message, message_unref)
 /* A message made of parts of another one, which is held as long as it lives: nothing of it is
  * copied. Its id and origin are the lender's. */
 struct message *message_new_from(enum role role, const struct message *lender) MUST_USE;
+/* The same in the lender's memory, for a lender of very many. */
+struct message *message_new_in(enum role role, struct message *lender) MUST_USE;
 /* Appends a part whose strings and content are the lender's, or live as long. Without a lender they
  * are copied. */
 void message_lend(struct message *m, const struct part *p);

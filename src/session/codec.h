@@ -81,9 +81,25 @@ struct codec_writer; /* remembers what the stream holds */
 struct codec_writer *codec_writer_new(void) MUST_USE;
 void codec_writer_free(struct codec_writer *w);
 DEFINE_AUTO_PTR(codec_writer, codec_writer_free)
-/* A stream that has so many messages already, since the mutation `base_seq`. */
-void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, size_t n_messages,
-                           const struct chain_hash *chain);
+/* A pack of messages (session/pack.h) that the stream has. */
+struct codec_pack {
+    char handle[SHA256_HEX_SIZE];
+    size_t end;   /* messages that it and those before it hold */
+    uint64_t seq; /* of its checkpoint; 0: not known */
+};
+/* Where a stream stands. */
+struct codec_position {
+    uint64_t base_seq; /* the mutation that the history begins with; 0: it has not begun */
+    size_t n_messages; /* since then */
+    struct chain_hash chain;
+    const struct codec_pack *packs; /* in their order */
+    size_t n_packs;
+    struct str run_id, provider, model; /* of the last run since then; empty: none began */
+};
+void codec_writer_continue(struct codec_writer *w, const struct codec_position *at);
+/* A checkpoint packs messages when there are so many that no pack holds. */
+#define CODEC_PACK_FROM 128
+void codec_writer_pack_from(struct codec_writer *w, size_t n_messages);
 /* Later records refer to no message that the stream has so far: none of them is held. */
 void codec_writer_forget(struct codec_writer *w);
 /* The mutation that the history begins with; 0: there is none yet. */
@@ -111,6 +127,7 @@ enum codec_left {
     CODEC_LEAVE_RESULTS = 2,  /* the same in tool_execution_result; messages have theirs always */
     CODEC_LEAVE_REQUESTS = 4, /* messages of requests */
     CODEC_LEAVE_HISTORY = 8,  /* none is kept; codec_reader_range() says which it was */
+    CODEC_LEAVE_HEADS = 16,   /* system prompt and tools of session_begin, the input of runs */
     /* with these, memory does not grow with the stream */
     CODEC_PASS = CODEC_LEAVE_ENDS | CODEC_LEAVE_REQUESTS | CODEC_LEAVE_HISTORY,
 };
@@ -127,6 +144,10 @@ void codec_reader_skip(struct codec_reader *r, const bool *types);
  * until a message refers to it; all else is passed over, unread. Events have no owners. Before the
  * first codec_read(). */
 void codec_reader_pass(struct codec_reader *r, uint64_t before);
+/* The reader begins where the history has these messages already, since that mutation; they are
+ * taken. Before the first codec_read(). */
+void codec_reader_begin_with(struct codec_reader *r, uint64_t base_seq,
+                             struct history *take_history, const struct chain_hash *chain);
 /* Frees what can be read again; the event that was read last is good no more. The end of a later
  * run is without its text where that was said before this. */
 void codec_reader_let_go(struct codec_reader *r);

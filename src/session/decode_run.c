@@ -10,8 +10,10 @@ struct err *codec_decode_session(struct decoding *d)
     TRY(codec_get_text(d, "cwd", &s->cwd));
     TRY(codec_get_text(d, "provider", &s->provider));
     TRY(codec_get_text(d, "model", &s->model));
-    TRY(codec_get_text(d, "systemPrompt", &s->system));
     s->reason = codec_get_word(d, "reason");
+    if (d->reader->leaves & CODEC_LEAVE_HEADS)
+        return NULL;
+    TRY(codec_get_text(d, "systemPrompt", &s->system));
     return codec_get_tool_set(d, &s->tools);
 }
 
@@ -33,7 +35,8 @@ struct err *codec_decode_run(struct decoding *d)
     r->context_floor = codec_get_int(d, "contextFloor");
     TRY(codec_get_text(d, "provider", &r->provider));
     TRY(codec_get_text(d, "model", &r->model));
-    TRY(codec_get_text(d, "input", &r->input));
+    if (!(d->reader->leaves & CODEC_LEAVE_HEADS))
+        TRY(codec_get_text(d, "input", &r->input));
     codec_reader_end_compaction(d->reader);
     d->event->history = d->reader->leaves & CODEC_LEAVE_HISTORY ? NULL : &d->reader->history;
     return codec_check_history(d, "history");

@@ -6,7 +6,10 @@
 
 struct codec_writer *codec_writer_new(void)
 {
-    return mem_alloc(sizeof(struct codec_writer));
+    struct codec_writer *w = mem_alloc(sizeof *w);
+
+    w->pack_from = CODEC_PACK_FROM;
+    return w;
 }
 
 void codec_writer_free(struct codec_writer *w)
@@ -15,6 +18,8 @@ void codec_writer_free(struct codec_writer *w)
         return;
     codec_writer_forget(w);
     codec_stream_done(&w->stream);
+    mem_free(w->packs);
+    arena_done(&w->run_arena);
     mem_free(w);
 }
 

@@ -51,6 +51,11 @@ struct codec_writer {
     uint64_t base_seq;
     size_t n_messages;
     struct chain_hash chain;
+    struct codec_pack *packs; /* of the history, in their order; on the heap */
+    size_t n_packs, packs_room;
+    size_t pack_from;       /* see codec_writer_pack_from() */
+    struct arena run_arena; /* of these, which say what codec_position does */
+    struct str run_id, provider, model;
     /* what was offered last */
     uint64_t tools_version;
     size_t n_tools;
@@ -91,6 +96,11 @@ void codec_put_usage(struct encoding *c, const struct usage *u);
 void codec_put_message(struct encoding *c, const char *key, const struct message *m);
 void codec_put_result(struct encoding *c, const struct part *p);
 void codec_put_history(struct encoding *c, const char *key);
+void codec_put_pack(struct encoding *c); /* of the history at a checkpoint */
+void codec_add_pack(struct codec_writer *w, const struct codec_pack *pack);
+/* A run has begun, or, without one, a history. */
+void codec_note_run(struct codec_writer *w, struct str run_id, struct str provider,
+                    struct str model);
 void codec_put_reply(struct encoding *c, const char *key, const struct reply *r);
 void codec_forget_reply(struct codec_writer *w);
 

@@ -187,6 +187,8 @@ static void begin_chain(struct codec_writer *w, uint64_t base_seq)
     w->base_seq = base_seq;
     w->n_messages = 0;
     w->chain = (struct chain_hash){0};
+    w->n_packs = 0;
+    codec_note_run(w, (struct str){0}, (struct str){0}, (struct str){0});
 }
 
 /* Opening a session reads from the last base on: nothing after it refers to what came before. */
@@ -200,12 +202,14 @@ void codec_writer_forget(struct codec_writer *w)
     codec_forget_reply(w);
 }
 
-void codec_writer_continue(struct codec_writer *w, uint64_t base_seq, size_t n_messages,
-                           const struct chain_hash *chain)
+void codec_writer_continue(struct codec_writer *w, const struct codec_position *at)
 {
-    w->base_seq = base_seq;
-    w->n_messages = n_messages;
-    w->chain = *chain;
+    w->base_seq = at->base_seq;
+    w->n_messages = at->n_messages;
+    w->chain = at->chain;
+    for (size_t i = 0; i < at->n_packs; i++)
+        codec_add_pack(w, &at->packs[i]);
+    codec_note_run(w, at->run_id, at->provider, at->model);
 }
 
 uint64_t codec_writer_base(const struct codec_writer *w)

@@ -19,6 +19,8 @@ void codec_encode_session(struct encoding *c)
 {
     const struct event_session *s = &c->event->body.session;
 
+    if (c->event->type == EVENT_SESSION_BEGIN)
+        codec_note_run(c->writer, c->writer->run_id, s->provider, s->model);
     codec_put_text(c, "cwd", s->cwd);
     codec_put_text(c, "provider", s->provider);
     codec_put_text(c, "model", s->model);
@@ -54,6 +56,7 @@ void codec_encode_run(struct encoding *c)
 {
     const struct event_run *r = &c->event->body.run;
 
+    codec_note_run(c->writer, c->event->run_id, r->provider, r->model);
     put_run(c, r);
     codec_put_int(c, "contextWindow", r->window);
     codec_put_int(c, "toolResponseBytes", (int64_t)r->tool_response_bytes);
@@ -232,6 +235,7 @@ void codec_encode_checkpoint(struct encoding *c)
     codec_put_int(c, "rounds", (int64_t)x->n_rounds);
     codec_put_int(c, "toolCalls", (int64_t)x->n_tool_calls);
     codec_put_int(c, "activeMs", (int64_t)x->active_ms);
+    codec_put_pack(c);
 }
 
 void codec_encode_error(struct encoding *c)

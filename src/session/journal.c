@@ -363,14 +363,15 @@ struct journal *journal_new(const struct journal_options *options)
     j->options = *options;
     j->stream = str_dup(options->stream);
     j->writer = codec_writer_new();
+    if (options->pack_from)
+        codec_writer_pack_from(j->writer, options->pack_from);
     j->next_seq = j->durable_seq = options->next_seq;
     return j;
 }
 
-void journal_continue(struct journal *j, uint64_t base_seq, size_t n_messages,
-                      const struct chain_hash *chain)
+void journal_continue(struct journal *j, const struct codec_position *at)
 {
-    codec_writer_continue(j->writer, base_seq, n_messages, chain);
+    codec_writer_continue(j->writer, at);
 }
 
 struct recorder *journal_recorder(struct journal *j)

@@ -12,7 +12,7 @@
 #include "model/history.h"
 #include "port/recorder.h"
 #include "port/store.h"
-#include "session/chain.h"
+#include "session/codec.h"
 #include "sys/task.h"
 
 #define JOURNAL_DELAY_MS 50
@@ -27,6 +27,7 @@ struct journal_options {
     struct store *store; /* borrowed */
     struct str stream;   /* copied */
     uint64_t fence, next_seq;
+    size_t pack_from;    /* see codec_writer_pack_from(); 0: as it says itself */
     struct group *tasks; /* where the writing task runs; outlives the journal */
     enum journal_failure on_failure;
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
@@ -35,9 +36,8 @@ struct journal_options {
 
 struct journal;
 struct journal *journal_new(const struct journal_options *options) MUST_USE;
-/* The stream holds so many messages already, from that mutation on. */
-void journal_continue(struct journal *j, uint64_t base_seq, size_t n_messages,
-                      const struct chain_hash *chain);
+/* Before the first event: what the stream holds already. */
+void journal_continue(struct journal *j, const struct codec_position *at);
 struct recorder *journal_recorder(struct journal *j);
 
 /* Waits until all that was appended is durable. */

@@ -4,6 +4,7 @@
 #include "base/json_skim.h"
 #include "base/uuid.h"
 #include "session/codec.h"
+#include "session/load_pack.h"
 
 #include <inttypes.h>
 
@@ -47,8 +48,12 @@ struct loading {
     bool has_gap;      /* something since the last message cannot be read */
     /* What stands before the checkpoint is passed over, as long as nothing of it is open. */
     bool passes;
-    bool has_run_since; /* a run has begun behind the checkpoint */
-    bool must_not_pass; /* something is open or damaged: all of it must be read */
+    /* What stands before the last pack is not read: its messages are in packs. */
+    bool takes_packs, is_packed;
+    struct pack_head pack;         /* the last one */
+    struct history packed_history; /* until the reader takes it */
+    bool has_run_since;            /* a run has begun behind what is passed over */
+    bool must_not_pass;            /* something is open or damaged: all of it must be read */
 };
 
 void loaded_done(struct loaded *l)
@@ -215,7 +220,7 @@ static void take_run_begin(struct loading *l, const struct event *e)
     if (out->last_run == LAST_RUN_CUT_OFF)
         count_time(l); /* of the run before it */
     l->rounds_before = out->turn.n_rounds;
-    l->has_run_since |= e->seq > l->checkpoint_seq;
+    l->has_run_since |= !l->passes || e->seq > l->checkpoint_seq;
     out->last_run = LAST_RUN_CUT_OFF;
     out->run_id = arena_str(&out->arena, e->run_id);
     out->provider = arena_str(&out->arena, e->body.run.provider);
@@ -346,7 +351,7 @@ static void take_checkpoint(struct loading *l, const struct event *e)
     struct loaded *out = l->out;
 
     l->must_not_pass |= l->passes && !is_at_rest(l);
-    out->lacks_turn = l->passes;
+    out->lacks_turn |= l->passes;
     out->turn = l->passes ? (struct turn_progress){0} : out->turn;
     json_each (value, x->state)
         restore(l, value->key, value);
@@ -541,19 +546,21 @@ static bool tells_answer(const struct store_record *r)
 }
 
 /* The last checkpoint; NULL: there is none. Mostly it is one of the last records, with the end of
- * the last run before it; to look for it by its type means to go over all others. */
+ * the last run before it; to look for it by its type means to go over all others. Where a process
+ * has begun the session in between, it has said with which model: that is not passed over. */
 static const struct store_record *find_checkpoint(struct loading *l, struct store_page *page)
 {
     struct store_query q = {.to = l->end, .core_only = true, .newest_first = true, .n_max = N_LAST};
     const struct store_record *found = NULL;
-    bool has_answer = false;
+    bool has_answer = false, has_begun = false;
 
     err_ignore(store_read(l->store, l->out->summary.id, &q, page),
                "what is wrong is told when all of it is read");
     for (size_t i = 0; i < page->n; i++) {
         if (!found && str_is(page->records[i].type, event_type_name(EVENT_CHECKPOINT)))
             found = &page->records[i];
-        has_answer |= found && tells_answer(&page->records[i]);
+        has_answer |= found && !has_begun && tells_answer(&page->records[i]);
+        has_begun |= found && str_is(page->records[i].type, event_type_name(EVENT_SESSION_BEGIN));
     }
     l->passes &= has_answer;
     if (found)
@@ -564,6 +571,47 @@ static const struct store_record *find_checkpoint(struct loading *l, struct stor
     err_ignore(store_read(l->store, l->out->summary.id, &q, page),
                "what is wrong is told when all of it is read");
     return page->n ? &page->records[0] : NULL;
+}
+
+static void note_pack(struct loading *l, const struct json *body)
+{
+    struct loaded *out = l->out;
+    struct str handle = json_get_text(json_get(body, "pack"), "$blob");
+    int64_t n = json_int_or(json_get(body, "packed"), 0);
+
+    if (!blob_handle_is_valid(handle) || n <= 0)
+        return;
+    out->packs = ARENA_NEW(&out->arena, struct codec_pack);
+    out->n_packs = 1;
+    out->packs[0].end = (size_t)n;
+    memcpy(out->packs[0].handle, handle.p, handle.n);
+}
+
+/* Nothing is open where a pack was made: the history ends there with an answer, the run had ended.
+ * Packs that cannot be used are made anew by the next checkpoint. */
+static bool take_packs(struct loading *l, uint64_t base_seq)
+{
+    struct loaded *out = l->out;
+    const struct history *h = &l->packed_history;
+    struct err *e;
+
+    if (!l->takes_packs || !out->n_packs)
+        return false;
+    e = packs_load(l->store, out->summary.id, base_seq, &out->arena, &out->packs, &out->n_packs,
+                   &l->packed_history, &l->pack);
+    if (e || l->pack.seq > l->checkpoint_seq || !is_answer(h->messages[h->n_messages - 1])) {
+        err_ignore(e, "the records have it all");
+        out->n_packs = 0;
+        return false;
+    }
+    if (l->pack.run_id.n || l->pack.provider.n) {
+        out->run_id = l->pack.run_id;
+        out->provider = l->pack.provider;
+        out->model = l->pack.model;
+    }
+    out->lacks_turn = l->is_answered = true;
+    l->next_index = h->n_messages;
+    return true;
 }
 
 static struct err *find_start(struct loading *l, uint64_t *ret_from)
@@ -582,6 +630,10 @@ static struct err *find_start(struct loading *l, uint64_t *ret_from)
     *ret_from = (uint64_t)json_int_or(json_get(body, "baseSeq"), (int64_t)l->checkpoint_seq);
     if (!*ret_from)
         *ret_from = l->checkpoint_seq;
+    note_pack(l, body);
+    l->is_packed = take_packs(l, *ret_from);
+    if (l->is_packed)
+        *ret_from = l->pack.seq;
     return NULL;
 }
 
@@ -596,7 +648,7 @@ static struct err *read_events(struct loading *l, struct codec_reader *r)
             return TAKE(failure);
         if (failure) {
             l->has_gap = true;
-            l->must_not_pass = l->passes;
+            l->must_not_pass = l->passes || l->is_packed;
             tell_broken(l, failure);
             continue;
         }
@@ -605,7 +657,7 @@ static struct err *read_events(struct loading *l, struct codec_reader *r)
         take(l, e);
     }
     /* A run without a prompt continues the turn before it. */
-    l->must_not_pass |= l->passes && l->out->lacks_turn && l->has_run_since;
+    l->must_not_pass |= l->out->lacks_turn && l->has_run_since;
     return NULL;
 }
 
@@ -615,9 +667,12 @@ static struct err *read_core(struct loading *l, uint64_t from)
     struct codec_reader *r = codec_reader_new(l->store, l->out->summary.id, from, CODEC_READ_CORE);
 
     codec_reader_limit(r, l->end);
-    codec_reader_leave(r, CODEC_LEAVE_RESULTS | (l->conversation ? CODEC_LEAVE_ENDS : CODEC_PASS));
+    codec_reader_leave(r, CODEC_LEAVE_RESULTS | CODEC_LEAVE_HEADS |
+                              (l->conversation ? CODEC_LEAVE_ENDS : CODEC_PASS));
     if (l->passes)
         codec_reader_pass(r, l->checkpoint_seq);
+    if (l->is_packed)
+        codec_reader_begin_with(r, l->pack.base_seq, &l->packed_history, &l->pack.chain);
     TRY(read_events(l, r));
     if (l->must_not_pass)
         return NULL;
@@ -671,6 +726,7 @@ static struct err *start_loading(struct loading *l, struct str id, uint64_t to)
     *l->out = (struct loaded){.spent.usage = USAGE_UNKNOWN};
     e = load(l, id, to);
     arena_done(&l->calls_arena);
+    history_done(&l->packed_history);
     return e;
 }
 
@@ -685,7 +741,8 @@ struct err *session_load(struct store *s, struct str id, uint64_t to, struct con
 struct err *session_load_to_resume(struct store *s, struct str id, struct conversation *c,
                                    struct loaded *ret_loaded)
 {
-    struct loading l = {.store = s, .conversation = c, .out = ret_loaded, .passes = true};
+    struct loading l = {
+        .store = s, .conversation = c, .out = ret_loaded, .passes = true, .takes_packs = true};
 
     TRY(start_loading(&l, id, 0));
     if (!l.must_not_pass)

@@ -13,7 +13,7 @@
 #include "engine/run.h"
 #include "port/store.h"
 #include "session/budget.h"
-#include "session/chain.h"
+#include "session/codec.h"
 
 enum last_run {
     LAST_RUN_NONE,      /* the session has had none */
@@ -35,8 +35,10 @@ struct lost_attempt {
 struct loaded {
     struct arena arena;
     struct store_summary summary;
-    uint64_t base_seq;       /* of the mutation that the history begins with */
-    struct chain_hash chain; /* of its messages */
+    uint64_t base_seq;        /* of the mutation that the history begins with */
+    struct chain_hash chain;  /* of its messages */
+    struct codec_pack *packs; /* that hold its first messages; the last alone where all was read */
+    size_t n_packs;
     enum last_run last_run;
     struct str run_id;
     struct message *prompt;  /* CUT_OFF before it was committed: the person's; else NULL */

@@ -36,6 +36,21 @@ void codec_reader_pass(struct codec_reader *r, uint64_t before)
     r->passes_before = before;
 }
 
+void codec_reader_begin_with(struct codec_reader *r, uint64_t base_seq,
+                             struct history *take_history, const struct chain_hash *chain)
+{
+    const struct history *h = &r->history;
+
+    r->history = *take_history;
+    *take_history = (struct history){0};
+    r->base_seq = base_seq;
+    r->chain = *chain;
+    r->n_in_history = r->n_chained = h->n_messages;
+    for (size_t i = h->n; i-- > 0 && !r->answer;)
+        if (h->entries[i].message->role == ROLE_ASSISTANT)
+            r->answer = message_ref(h->entries[i].message);
+}
+
 void codec_reader_free(struct codec_reader *r)
 {
     if (!r)
@@ -129,7 +144,7 @@ bool codec_reader_has_failed(const struct codec_reader *r)
 static const struct str passed_types[] = {
     S("attempt_begin"), S("attempt_end"),  S("tool_execution_request"),
     S("tool_early"),    S("tool_dropped"), S("tool_begin"),
-    S("tool_state"),
+    S("tool_state"),    S("session_init"), S("checkpoint"),
 };
 
 static struct err *turn_page(struct codec_reader *r)

@@ -36,6 +36,7 @@ struct session_options {
     struct str cwd, name;
     struct compact_options compact;
     struct budget_limits budget;
+    size_t pack_from; /* messages that a checkpoint packs (session/pack.h); 0: CODEC_PACK_FROM */
     enum journal_failure on_failure;
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
     void *self;

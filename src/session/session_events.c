@@ -88,11 +88,23 @@ static struct json *all_state(const struct session *s, struct arena *a)
     return state;
 }
 
+/* Where the last run has ended and the history ends with an answer, nothing is open: resuming the
+ * session need not look further back. */
+static bool is_at_rest(const struct session *s)
+{
+    const struct history *h = &s->conversation.history;
+    const struct message *m = h->n_messages ? h->messages[h->n_messages - 1] : NULL;
+
+    return s->loaded.last_run == LAST_RUN_ENDED && m && m->role == ROLE_ASSISTANT &&
+           m->state == MESSAGE_COMPLETE && !m->is_error && !message_n_calls(m);
+}
+
 void session_checkpoint(struct session *s)
 {
     AUTO(arena) struct arena a = {0};
     const struct spent *spent = &s->budget.spent;
     struct event e = {
+        .history = is_at_rest(s) ? &s->conversation.history : NULL,
         .body.checkpoint = {.base_seq = journal_base_seq(s->journal),
                             .state = all_state(s, &a),
                             .usage = spent->usage,

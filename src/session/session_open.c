@@ -47,6 +47,7 @@ static void start_journal(struct session *s)
         .stream = s->options.id,
         .fence = s->lease.fence,
         .next_seq = s->lease.next_seq,
+        .pack_from = s->options.pack_from,
         .tasks = s->has_tasks ? &s->tasks : s->options.tasks,
         .on_failure = s->options.on_failure,
         .on_notice = s->options.on_notice,
@@ -157,14 +158,30 @@ static struct err *check_whole(const struct session *s)
                     "without it");
 }
 
+static void continue_journal(struct session *s)
+{
+    const struct loaded *l = &s->loaded;
+    struct codec_position at = {.base_seq = l->base_seq,
+                                .n_messages = s->conversation.history.n_messages,
+                                .chain = l->chain,
+                                .packs = l->packs,
+                                .n_packs = l->n_packs};
+
+    if (l->run_id.n) { /* else they are the list's */
+        at.run_id = l->run_id;
+        at.provider = l->provider;
+        at.model = l->model;
+    }
+    journal_continue(s->journal, &at);
+}
+
 static struct err *open_again(struct session *s)
 {
     TRY(take_lease(s, NULL));
     TRY(session_load_to_resume(s->options.store, s->options.id, &s->conversation, &s->loaded));
     TRY(check_whole(s));
     start_journal(s);
-    journal_continue(s->journal, s->loaded.base_seq, s->conversation.history.n_messages,
-                     &s->loaded.chain);
+    continue_journal(s);
     s->checkpoint_base_seq = s->loaded.base_seq;
     session_tell_person(s, s->lease.notice);
     session_tell_person(s, s->loaded.notice);
@@ -184,7 +201,8 @@ static void copy_history(struct session *s)
 
     for (size_t i = 0; i < h->n; i++)
         if (h->entries[i].message)
-            session_tell_history(s, h->entries[i].message, index++, "fork-base");
+            h->entries[i].unix_ms =
+                session_tell_history(s, h->entries[i].message, index++, "fork-base");
 }
 
 /* Results that were stored for the model, where each session has payloads of its own. One that

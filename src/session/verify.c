@@ -1,9 +1,11 @@
 /* verify.c - reads a stream and its children whole, and checks what they refer to. */
 #include "session/verify.h"
 
+#include "base/json_skim.h"
 #include "port/stored_result.h"
 #include "session/codec.h"
 #include "session/digest.h"
+#include "session/load_pack.h"
 #include "sys/task.h"
 
 #define CHECKED_BITS 16 /* blobs that were found to be fine, as many as have a place */
@@ -211,6 +213,64 @@ static void check_references(struct verifying *v, const struct event *e)
     }
 }
 
+/* --- packs --- */
+
+/* The hash of all messages up to its last one, as the pack itself has them. */
+static struct err *hash_pack(struct verifying *v, const struct pack *p, char hex[SHA256_HEX_SIZE])
+{
+    AUTO(pack) struct pack before = {0};
+    struct chain_hash chain = {0};
+
+    if (p->head.previous.n) {
+        TRY(pack_load(v->blobs, p->head.previous, &before));
+        chain = before.head.chain;
+    }
+    for (size_t i = 0; i < p->head.n; i++)
+        chain_hash_add(&chain, p->items[i].message);
+    sha256_format_hex(chain.bytes, hex);
+    return NULL;
+}
+
+static struct err *compare_pack(struct verifying *v, const struct codec_reader *r,
+                                struct str handle)
+{
+    AUTO(pack) struct pack pack = {0};
+    char own[SHA256_HEX_SIZE], told[SHA256_HEX_SIZE];
+    struct codec_range now;
+
+    TRY(pack_load(v->blobs, handle, &pack));
+    if (pack.head.seq != codec_reader_record(r)->seq)
+        return NULL; /* it was made with an earlier one */
+    TRY(hash_pack(v, &pack, own));
+    sha256_format_hex(pack.head.chain.bytes, told);
+    codec_reader_range(r, &now);
+    if (pack.head.base_seq == now.base_seq && pack.head.first + pack.head.n == now.n &&
+        strcmp(own, now.sha256) == 0 && strcmp(told, now.sha256) == 0)
+        return NULL;
+    return err_new(ERR_STORAGE,
+                   "the messages that it packs are not those of the records before it");
+}
+
+/* What resuming reads instead of the records. A blob that is damaged was told by now. */
+static void check_pack(struct verifying *v, const struct codec_reader *r, const struct event *e)
+{
+    struct json_wanted pack = {.key = S("pack")};
+    AUTO(err) struct err *damage = NULL, *failure = NULL;
+    AUTO_FREE char *text = NULL;
+    struct str handle;
+
+    if (e->type != EVENT_CHECKPOINT || v->is_digest_unsure ||
+        !json_skim(codec_reader_record(r)->body, &pack, 1) || !str_starts(pack.raw, S(REFERENCE)))
+        return;
+    handle = str_slice(pack.raw, strlen(REFERENCE), SHA256_HEX_SIZE - 1);
+    damage = was_checked(v, handle) ? NULL : blob_check(v->blobs, handle);
+    failure = damage ? NULL : compare_pack(v, r, handle);
+    if (!failure || err_is(failure, ERR_CANCELLED))
+        return;
+    text = err_message(failure);
+    verifier_tell(v->verifier, FINDING_HISTORY_MISMATCH, e->seq, "%s", text);
+}
+
 /* --- the list --- */
 
 /* Texts of the last run only. */
@@ -287,6 +347,7 @@ static struct err *read_stream(struct verifying *v, struct codec_reader *r)
         if (e->seq == codec_reader_record(r)->seq) /* the first event of the record */
             check_payloads(v, codec_reader_record(r));
         check_references(v, e);
+        check_pack(v, r, e);
         digest(v, e);
         verifier_take(v->verifier, e);
     }

@@ -71,7 +71,35 @@ TEST(an_empty_text_takes_nothing_and_a_large_item_the_room_of_one)
     assert_int_equal(a.used_bytes, 256);
 }
 
+/* A checker of memory would tell of a block that is freed twice or never. */
+TEST(a_block_that_is_given_to_an_arena_goes_with_it)
+{
+    AUTO(arena) struct arena a = {0};
+
+    for (int i = 0; i < 3; i++)
+        arena_own(&a, mem_strdup("owned"));
+    assert_string_equal(arena_cstr(&a, S("own")), "own");
+    arena_clear(&a);
+    arena_own(&a, mem_strdup("owned again"));
+}
+
+TEST(much_memory_is_one_block_at_the_beginning_of_a_large_page)
+{
+    AUTO(arena) struct arena a = {0}, small = {0};
+    char *first;
+
+    arena_reserve_large(&a, (size_t)5 << 20);
+    first = arena_alloc(&a, 16);
+    assert_true(((uintptr_t)first & (((uintptr_t)2 << 20) - 1)) < 64);
+    for (size_t n = 16; n < (size_t)5 << 20; n += 16)
+        assert_ptr_equal(arena_alloc(&a, 16), first + n);
+    arena_reserve_large(&small, 100);
+    assert_non_null(arena_alloc(&small, 100));
+}
+
 RUN_TESTS(UNIT(blocks_are_zeroed_aligned_and_apart),
           UNIT(clearing_keeps_a_chunk_so_that_loops_stop_allocating), UNIT(copies_end_with_a_nul),
           UNIT(an_array_grows_and_keeps_what_it_holds),
-          UNIT(an_empty_text_takes_nothing_and_a_large_item_the_room_of_one))
+          UNIT(an_empty_text_takes_nothing_and_a_large_item_the_room_of_one),
+          UNIT(a_block_that_is_given_to_an_arena_goes_with_it),
+          UNIT(much_memory_is_one_block_at_the_beginning_of_a_large_page))

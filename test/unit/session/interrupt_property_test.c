@@ -324,9 +324,12 @@ static void run_to_its_end(struct trial *t)
 
 static void open_session(struct trial *t, enum session_start start)
 {
-    stage_open(&t->stage,
-               &(struct session_options){
-                   .start = start, .id = S(ID), .cwd = S("/tmp"), .random = &t->dice.random});
+    stage_open(&t->stage, &(struct session_options){
+                              .start = start,
+                              .id = S(ID),
+                              .cwd = S("/tmp"),
+                              .pack_from = t->seed % 3, /* 0: as ever, so that few are packed */
+                              .random = &t->dice.random});
     if (start == SESSION_NEW)
         session_begin(&t->stage.session, &(struct event_session){.cwd = S("/tmp")});
 }

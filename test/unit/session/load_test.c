@@ -8,8 +8,8 @@
 #include "session/codec.h"
 
 #define ID "s"
-static const struct session_options fresh = {.start = SESSION_NEW, .id = {ID, 1}},
-                                    again = {.start = SESSION_RESUME, .id = {ID, 1}};
+static struct session_options fresh = {.start = SESSION_NEW, .id = {ID, 1}},
+                              again = {.start = SESSION_RESUME, .id = {ID, 1}};
 
 /* --- one cut --- */
 
@@ -85,7 +85,7 @@ static void go_on_after(struct store *whole, size_t n, const char *prompt, size_
     stage_close(&st);
 }
 
-static void go_on_after_every_record(const char *script, const char *script2, size_t n_calls)
+static void go_on_after_each(const char *script, const char *script2, size_t n_calls)
 {
     AUTO(stage) struct stage st = {0};
     AUTO(store_page) struct store_page page;
@@ -93,14 +93,27 @@ static void go_on_after_every_record(const char *script, const char *script2, si
     stage_open(&st, &fresh);
     session_begin(&st.session, &(struct event_session){.cwd = S("/tmp"), .system = S("Brief.")});
     stage_run(&st, script, "first");
-    if (script2)
+    if (script2) {
+        stage_close(&st);
+        stage_open(&st, &again);
         stage_run(&st, script2, "second");
+    }
     stage_close(&st);
     stage_records(st.store, ID, &page);
     for (size_t n = 0; n <= page.n; n++) {
         go_on_after(st.store, n, NULL, n_calls);
         go_on_after(st.store, n, "new", n_calls);
     }
+}
+
+/* With packs as soon as there is a message, and without. */
+static void go_on_after_every_record(const char *script, const char *script2, size_t n_calls)
+{
+    for (size_t pack_from = 0; pack_from <= 1; pack_from++) {
+        fresh.pack_from = again.pack_from = pack_from;
+        go_on_after_each(script, script2, n_calls);
+    }
+    fresh.pack_from = again.pack_from = 0;
 }
 
 IN_TASK(an_answer_cut_off_anywhere)

@@ -1,4 +1,5 @@
-/* same_load.h - a session that is loaded to be resumed is the one that is loaded whole.
+/* same_load.h - a session that is loaded to be resumed is the one that is loaded whole, and the
+ * next request has the same bytes in every protocol.
  *
  * In a task. */
 #ifndef KEEL_TEST_UNIT_SESSION_SAME_LOAD_H
@@ -6,7 +7,9 @@
 
 #include "test.h"
 
+#include "engine/request_build.h"
 #include "model/message_json.h"
+#include "provider/protocol.h"
 #include "session/load.h"
 
 static inline void same_load_message(struct json_writer *w, const char *key,
@@ -89,6 +92,31 @@ static inline void same_load_turn(struct json_writer *w, const struct turn_progr
     jw_end_array(w);
 }
 
+static inline void same_load_request(struct json_writer *w, const struct history *h,
+                                     const char *protocol)
+{
+    static const struct dialect plain;
+    const struct request_target target = {
+        .provider = S("p"), .protocol = str_of(protocol), .form = protocol_form(str_of(protocol))};
+    AUTO(built_messages) struct built_messages built;
+    AUTO(strbuf) struct strbuf body = {0};
+    char hash[SHA256_HEX_SIZE];
+    size_t n;
+    const struct message *const *messages = history_messages(h, &n);
+
+    request_build(messages, n, &target, NULL, 0, &built);
+    assert_ok(
+        protocol_find(target.protocol)
+            ->encode(&(struct model_request){.provider = target.provider,
+                                             .protocol = target.protocol,
+                                             .model = S("m"),
+                                             .messages = (const struct message *const *)built.items,
+                                             .n_messages = built.n},
+                     &plain, &body));
+    sha256_hex(strbuf_str(&body), hash);
+    jw_kv_str(w, protocol, str_of(hash));
+}
+
 static inline void same_load_conversation(struct json_writer *w, const struct conversation *c)
 {
     const struct json *value;
@@ -104,6 +132,11 @@ static inline void same_load_conversation(struct json_writer *w, const struct co
         jw_json(w, value);
     }
     jw_end_object(w);
+    same_load_request(w, &c->history, "anthropic-messages");
+    same_load_request(w, &c->history, "openai-chat");
+    same_load_request(w, &c->history, "openai-responses");
+    same_load_request(w, &c->history, "gemini");
+    same_load_request(w, &c->history, "ollama");
     jw_key(w, "history");
     jw_begin_array(w);
     for (size_t i = 0; i < c->history.n; i++) {
