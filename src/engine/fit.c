@@ -127,18 +127,18 @@ static struct str store(const struct storing *x, const char *reason)
 static void add_size(struct strbuf *out, const struct storing *x)
 {
     const struct json *gap = x->left_out;
+    int64_t n_lines = json_int_or(json_get(gap, "totalLines"), (int64_t)x->n_lines);
 
-    strbuf_addf(out, STORED_MARK " %lld bytes in %lld lines.",
+    strbuf_addf(out, STORED_MARK " %lld bytes in %lld line%s.",
                 (long long)json_int_or(json_get(gap, "totalBytes"), (int64_t)x->text.n),
-                (long long)json_int_or(json_get(gap, "totalLines"), (int64_t)x->n_lines));
+                (long long)n_lines, n_lines == 1 ? "" : "s");
     if (gap)
-        strbuf_addf(
-            out,
-            " Its middle was too much to keep: %lld bytes behind line %lld are gone, and no "
-            "tool finds anything there. To see them, run the command again and filter what "
-            "it prints.",
-            (long long)json_int_or(json_get(gap, "bytes"), 0),
-            (long long)json_int_or(json_get(gap, "line"), 0));
+        strbuf_addf(out,
+                    " Its middle was too much to keep: %lld bytes after line %lld are gone, and no "
+                    "tool finds anything there. To see them, run the command again and filter what "
+                    "it prints.",
+                    (long long)json_int_or(json_get(gap, "bytes"), 0),
+                    (long long)json_int_or(json_get(gap, "line"), 0));
 }
 
 static void add_way(struct strbuf *out, const char *purpose, struct str handle)

@@ -81,7 +81,8 @@ const struct tool_entry *tool_set_guess(const struct tool_set *s, struct str nam
             return tool_set_find(s, str_of(habits[i].tool));
     for (size_t i = 0; i < s->n; i++)
         alike_try(&a, str_of(s->entries[i].tool->name));
-    return a.best.n ? tool_set_find(s, a.best) : NULL;
+    /* "Beam" is not "Read". */
+    return a.best.n && a.distance * 3 <= name.n ? tool_set_find(s, a.best) : NULL;
 }
 
 #define MAX_ARGUMENTS 20

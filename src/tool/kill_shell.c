@@ -13,7 +13,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
         return NULL;
     }
     if (shell_state(k) != SHELL_RUNNING)
-        tool_result_addf(r, "It did not run any more. ");
+        tool_result_addf(r, "It had already ended. ");
     TRY(shell_kill(k));
     tool_result_addf(r, "%s: ", shell_id(k));
     shell_describe(k, &r->text);

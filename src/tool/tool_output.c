@@ -38,11 +38,12 @@ static enum mode mode_of(const struct json *args)
 static void list_result(struct tool_result *r, const struct stored_result *stored)
 {
     struct str tool = json_get_text(stored->value, "tool");
+    int64_t n_lines = json_int_or(json_get(stored->value, "lines"), 0);
 
-    tool_result_addf(r, "\n%" STR_FMT " (%" STR_FMT ", %lld bytes, %lld lines)",
+    tool_result_addf(r, "\n%" STR_FMT " (%" STR_FMT ", %lld bytes, %lld line%s)",
                      STR_ARG(stored->name), STR_ARG(tool),
                      (long long)json_int_or(json_get(stored->value, "bytes"), 0),
-                     (long long)json_int_or(json_get(stored->value, "lines"), 0));
+                     (long long)n_lines, n_lines == 1 ? "" : "s");
 }
 
 /* Says which ones there are, the latest last. */
@@ -55,7 +56,7 @@ static void refuse_handle(struct tool_result *r, const struct tool_session *s)
         n++;
     if (!n) {
         tool_result_fail(r, "There is no such handle: no result of this session was stored. Run "
-                            "the tool again whose result you need.");
+                            "the tool whose result you need again.");
         return;
     }
     tool_result_fail(r, "There is no such handle in this session. Copy the handle from the message "
@@ -89,7 +90,7 @@ static void tell_gap(struct call *c, const char *what_follows)
 
     if (gap)
         tool_result_addf(c->result,
-                         "\n[%lld bytes in %lld lines behind line %lld were too much to keep. %s]",
+                         "\n[%lld bytes in %lld lines after line %lld were too much to keep. %s]",
                          (long long)json_int_or(json_get(gap, "bytes"), 0),
                          (long long)json_int_or(json_get(gap, "lines"), 0),
                          (long long)json_int_or(json_get(gap, "line"), 0), what_follows);
@@ -113,14 +114,14 @@ static struct err *search_pattern(struct call *c)
     }
     TRY(show_found(c, &found, &n_shown));
     if (n_shown < found.n || found.has_more)
-        tool_result_addf(r,
-                         "[%zu matching line%s; there are more: go on with the same pattern and "
-                         "offset=%llu]",
-                         n_shown, n_shown == 1 ? "" : "s",
-                         (unsigned long long)found.lines[MAX(n_shown, 1) - 1].number + 1);
+        tool_result_addf(
+            r,
+            "[%zu matching line%s; there are more: to continue, repeat the pattern and "
+            "set offset to %llu]",
+            n_shown, n_shown == 1 ? "" : "s",
+            (unsigned long long)found.lines[MAX(n_shown, 1) - 1].number + 1);
     else
-        tool_result_addf(r, "[%zu matching line%s: these are all]", n_shown,
-                         n_shown == 1 ? "" : "s");
+        tool_result_addf(r, "[%zu matching line%s: no others]", n_shown, n_shown == 1 ? "" : "s");
     return NULL;
 }
 
@@ -141,7 +142,7 @@ static struct err *search_words(struct call *c)
                      n_shown < found.n || found.has_more
                          ? ", the best ones; there are more: search with a pattern, or read around "
                            "a line with offset"
-                         : ": these are all");
+                         : ": no others");
     return NULL;
 }
 
@@ -171,7 +172,7 @@ static struct err *read_result(struct call *c, enum mode mode)
 {
     TRY(blob_size(c->text.blobs, c->text.handle, &c->text.n_bytes));
     TRY(show(c, mode));
-    tell_gap(c, "Lines behind it are numbered as if they were not missing.");
+    tell_gap(c, "Lines after it are numbered as if nothing were missing.");
     return NULL;
 }
 
@@ -199,8 +200,8 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     e = read_result(&call, mode_of(args));
     if (err_is(e, ERR_STORAGE)) { /* for the model it is only gone */
         tool_result_fail(result,
-                         "The stored result cannot be read: %s. Run the tool again whose "
-                         "result it was.",
+                         "The stored result cannot be read: %s. Run the tool that returned "
+                         "it again.",
                          e->text);
         return NULL;
     }
@@ -208,14 +209,15 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 }
 
 static const char description[] =
-    "Read a tool result that was too long to be shown. The message in its place names its handle, "
-    "like out_3. Search it rather than read all of it. Give pattern to see the lines that match, "
-    "with their numbers. Give offset to see the lines from there on. The last line of the answer "
-    "says how to go on.";
+    "Reads a tool result that was too long to show. The message in its place names its handle, "
+    "such "
+    "as out_3. Search it rather than read all of it: pattern shows the lines that match, with "
+    "their "
+    "numbers; offset shows the lines from there on. The last line says how to continue.";
 
 static const char schema[] =
     "{\"type\":\"object\",\"additionalProperties\":false,\"required\":[\"handle\"],\"properties\":{"
-    "\"handle\":{\"type\":\"string\",\"description\":\"The stored result, like out_3\"},"
+    "\"handle\":{\"type\":\"string\",\"description\":\"The stored result, such as out_3\"},"
     "\"pattern\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":2000,\"description\":\"A "
     "regular expression; shows the lines that match\"},"
     "\"offset\":{\"type\":\"integer\",\"minimum\":0,\"description\":\"The line to start at\"},"

@@ -209,6 +209,16 @@ bool nearest_find(struct str text, struct str wanted, struct nearest *ret_neares
            find_by(&by_words, text, wanted, ret_nearest);
 }
 
+/* A NUL would end the message. */
+static void add_visible(struct strbuf *out, struct str line)
+{
+    for (size_t at; (at = str_find_char(line, '\0')) != STR_NONE; line = str_skip(line, at + 1)) {
+        utf8_add_repaired(out, str_slice(line, 0, at));
+        strbuf_add_cstr(out, "\u2400");
+    }
+    utf8_add_repaired(out, line);
+}
+
 void nearest_add(struct strbuf *out, struct str text, const struct nearest *nearest)
 {
     struct str line;
@@ -224,7 +234,7 @@ void nearest_add(struct strbuf *out, struct str text, const struct nearest *near
             line.n--;
         clip_line(&shown, line, MAX_LINE_CHARS);
         strbuf_addf(out, "\n%6zu\t", number);
-        utf8_add_repaired(out, strbuf_str(&shown));
+        add_visible(out, strbuf_str(&shown));
     }
 }
 

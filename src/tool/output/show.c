@@ -93,11 +93,11 @@ static void add_run_note(struct strbuf *out, const struct run *r, uint64_t n_byt
                     "\"mode\":\"full-chunked\",\"offset\":%llu]\n",
                     (unsigned long long)r->cut_at);
     if (r->last.end < n_bytes)
-        strbuf_addf(out, "[lines %llu-%llu, up to byte %llu of %llu: go on with offset=%llu]",
-                    first, last, (unsigned long long)r->last.end, (unsigned long long)n_bytes,
-                    last + 1);
+        strbuf_addf(
+            out, "[lines %llu-%llu, up to byte %llu of %llu; to continue, set offset to %llu]",
+            first, last, (unsigned long long)r->last.end, (unsigned long long)n_bytes, last + 1);
     else
-        strbuf_addf(out, "[lines %llu-%llu: that is the end]", first, last);
+        strbuf_addf(out, "[lines %llu-%llu: the end]", first, last);
 }
 
 struct err *stored_show_lines(const struct stored_text *text, uint64_t from, size_t n,
@@ -113,7 +113,7 @@ struct err *stored_show_lines(const struct stored_text *text, uint64_t from, siz
         show_block(&r, block, lines.window_at, out);
     } while (block.n && !r.is_full);
     if (!r.first.number)
-        return err_new(ERR_VALIDATION, "offset=%llu is behind the last line: there are %llu lines",
+        return err_new(ERR_VALIDATION, "offset %llu is past the end: there are %llu lines",
                        (unsigned long long)from, (unsigned long long)r.n_lines);
     add_run_note(out, &r, text->n_bytes);
     return NULL;
@@ -220,7 +220,7 @@ struct err *stored_show_chunk(const struct stored_text *text, uint64_t from, str
     uint64_t end;
 
     if (from >= text->n_bytes)
-        return err_new(ERR_VALIDATION, "offset=%llu is behind the end: there are %llu bytes",
+        return err_new(ERR_VALIDATION, "offset %llu is past the end: there are %llu bytes",
                        (unsigned long long)from, (unsigned long long)text->n_bytes);
     TRY(blob_get_range(text->blobs, text->handle, from, CHUNK_BYTES, &bytes));
     shown = strbuf_str(&bytes);
@@ -232,9 +232,10 @@ struct err *stored_show_chunk(const struct stored_text *text, uint64_t from, str
     strbuf_addf(out, "[bytes %llu-%llu of %llu", (unsigned long long)from, (unsigned long long)end,
                 (unsigned long long)text->n_bytes);
     if (end < text->n_bytes)
-        strbuf_addf(out, ": go on with mode=full-chunked offset=%llu]", (unsigned long long)end);
+        strbuf_addf(out, "; to continue, set mode to full-chunked and offset to %llu]",
+                    (unsigned long long)end);
     else
-        strbuf_add_cstr(out, ": that is the end]");
+        strbuf_add_cstr(out, ": the end]");
     return NULL;
 }
 
@@ -253,8 +254,10 @@ struct err *stored_show_ends(const struct stored_text *text, struct strbuf *out)
     last = settle_start(strbuf_str(&tail));
     utf8_add_repaired(out, first);
     end_line(out);
-    strbuf_addf(out, "... [%llu bytes left out: mode=full-chunked offset=%zu reads on here] ...\n",
-                (unsigned long long)(text->n_bytes - first.n - last.n), first.n);
+    strbuf_addf(
+        out,
+        "... [%llu bytes left out; to read them, set mode to full-chunked and offset to %zu] ...\n",
+        (unsigned long long)(text->n_bytes - first.n - last.n), first.n);
     utf8_add_repaired(out, last);
     end_line(out);
     strbuf_addf(out, "[the start and the end of %llu bytes]", (unsigned long long)text->n_bytes);

@@ -389,7 +389,7 @@ size_t background_n_running(struct tool_session *session)
 
 static void list_known(const struct shells *s, struct tool_result *result)
 {
-    static const char first[] = " Known are ";
+    static const char first[] = " There are: ";
     const char *separator = first;
 
     for (const struct shell *k = s->first; k; k = k->next) {
@@ -410,8 +410,8 @@ void background_unknown(struct tool_session *session, struct str id, struct tool
 
     tool_result_fail(result, "There is no background command \"%" STR_FMT "\".", STR_ARG(id));
     if (tool_session_get(session, key))
-        tool_result_addf(result, " It belongs to the past: it does not run any more, and its "
-                                 "output is gone.");
+        tool_result_addf(result, " It belonged to an earlier run; it has ended, and its output "
+                                 "is gone.");
     list_known(shells_of(session), result);
 }
 

@@ -688,9 +688,10 @@ TEST(a_tool_of_another_agent_is_guessed_by_its_name)
     assert_guess(s, "replace", "Edit");
     assert_guess(s, "str_replace_based_edit_tool", "Edit");
     assert_guess(s, "bash", "Bash");
-    assert_guess(s, "Raed", "Read");
+    assert_guess(s, "Reads", "Read");
     assert_guess(s, "write_file", NULL); /* it is not there */
     assert_guess(s, "Teleport", NULL);
+    assert_guess(s, "Beam", NULL);
     assert_guess(s, "", NULL);
     tool_entry_add_arguments(tool_set_guess(s, S("view")), &arguments);
     assert_str(strbuf_str(&arguments), "file_path, text, n");

@@ -574,6 +574,17 @@ TEST(at_most_ten_lines_are_shown_and_long_ones_are_cut)
     assert_true(strlen(e->text) < 3000);
 }
 
+TEST(lines_after_a_nul_are_shown_too)
+{
+    struct edit edit = edit_of("one two\nthree\nfour", "x");
+    AUTO(strbuf) struct strbuf out = {0};
+    struct edit_report report;
+    AUTO(err) struct err *e = edit_apply(S("one\0two\nthree\nfive\n"), &edit, 1, &out, &report);
+    AUTO_FREE char *got = err_message(e);
+
+    assert_non_null(strstr(got, "     1\tone\u2400two\n     2\tthree\n     3\tfive"));
+}
+
 TEST(line_numbers_that_were_copied_along_are_named)
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -705,6 +716,7 @@ RUN_TESTS(UNIT(a_unique_text_is_replaced),
           UNIT(an_edit_of_nothing_or_to_the_same_is_refused),
           UNIT(a_text_that_is_not_there_is_answered_with_the_lines_most_like_it),
           UNIT(at_most_ten_lines_are_shown_and_long_ones_are_cut),
+          UNIT(lines_after_a_nul_are_shown_too),
           UNIT(line_numbers_that_were_copied_along_are_named),
           UNIT(an_edit_that_was_made_before_is_recognised),
           UNIT(repetition_made_to_be_slow_ends_soon),

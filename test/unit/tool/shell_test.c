@@ -493,7 +493,7 @@ SESSION_TEST(killing_what_has_ended_says_so)
 {
     start(t, "true");
     TRY(wait_for_end(t, "bash_1"));
-    EXPECT_SAME(kill_it(t, "bash_1"), "It did not run any more. bash_1: ended with exit code 0\n"
+    EXPECT_SAME(kill_it(t, "bash_1"), "It had already ended. bash_1: ended with exit code 0\n"
                                       "What it printed before can still be read with BashOutput.");
     return NULL;
 }
@@ -582,9 +582,9 @@ SESSION_TEST(an_id_that_is_not_known_is_a_failure_that_lists_the_others)
     start(t, "exit 2");
     TRY(wait_for_end(t, "bash_2"));
     EXPECT_SAME(read_new(t, "bash_7"),
-                "failed: There is no background command \"bash_7\". Known are bash_1 (running), "
+                "failed: There is no background command \"bash_7\". There are: bash_1 (running), "
                 "bash_2 (ended with exit code 2).");
-    EXPECT_SAME(kill_it(t, "x"), "failed: There is no background command \"x\". Known are bash_1 "
+    EXPECT_SAME(kill_it(t, "x"), "failed: There is no background command \"x\". There are: bash_1 "
                                  "(running), bash_2 (ended with exit code 2).");
     return NULL;
 }
@@ -603,8 +603,8 @@ SESSION_TEST(ids_go_on_after_those_of_an_earlier_run)
     tool_session_restore(t->f.tools.session, S("shell:bash_4"), json_new(&a, JSON_OBJECT));
     EXPECT_SAME(
         read_new(t, "bash_4"),
-        "failed: There is no background command \"bash_4\". It belongs to the past: it does "
-        "not run any more, and its output is gone. None was started in this run.");
+        "failed: There is no background command \"bash_4\". It belonged to an earlier run; it has "
+        "ended, and its output is gone. None was started in this run.");
     EXPECT_SAME(start(t, "true"), STARTED("bash_5"));
     return NULL;
 }
@@ -616,7 +616,7 @@ SESSION_TEST(arguments_have_the_other_tool_s_names_too)
     EXPECT_SAME(call(t, &tool_bash_output, "{\"shell_id\":\"bash_1\"}"),
                 "bash_1: ended with exit code 1\n(no new output)");
     EXPECT_SAME(call(t, &tool_kill_shell, "{\"bash_id\":\"bash_1\"}"),
-                "It did not run any more. bash_1: ended with exit code 1\n"
+                "It had already ended. bash_1: ended with exit code 1\n"
                 "What it printed before can still be read with BashOutput.");
     return NULL;
 }
@@ -629,7 +629,7 @@ SESSION_TEST(only_so_many_run_at_once)
         EXPECT(strncmp(start(t, "sleep 1000"), "Runs in", 7) == 0);
     text = start(t, "sleep 1000");
     EXPECT(strstr(text, "failed: 16 commands run in the background already. End one with "
-                        "KillShell first. Known are bash_1 (running), bash_2"));
+                        "KillShell first. There are: bash_1 (running), bash_2"));
     kill_it(t, "bash_3");
     EXPECT_SAME(start(t, "sleep 1000"), STARTED("bash_17"));
     return NULL;
@@ -646,7 +646,7 @@ SESSION_TEST(the_oldest_that_have_ended_are_forgotten)
         TRY(wait_for_end(t, id));
     }
     EXPECT(find(t, "bash_1") && !find(t, "bash_2") && !find(t, "bash_3") && find(t, "bash_4"));
-    EXPECT(strstr(read_new(t, "bash_2"), "It belongs to the past"));
+    EXPECT(strstr(read_new(t, "bash_2"), "It belonged to an earlier run"));
     return NULL;
 }
 

@@ -171,7 +171,7 @@ TEST(a_result_that_was_removed_meanwhile_is_told)
     r = read_stored(&s, "");
     assert_true(r.is_error);
     assert_int_equal(r.code, ERR_TOOL_FAILED);
-    assert_holds(&r, "is not there. Run the tool again");
+    assert_holds(&r, "is not there. Run the tool that returned it again");
 }
 
 /* --- lines --- */
@@ -180,7 +180,7 @@ TEST(lines_are_numbered)
 {
     assert_shown(S("one\ntwo\r\n\nfour"), "",
                  "     1\tone\n     2\ttwo\n     3\t\n     4\tfour\n"
-                 "[lines 1-4: that is the end]");
+                 "[lines 1-4: the end]");
 }
 
 TEST(offset_and_limit_choose_lines)
@@ -190,13 +190,13 @@ TEST(offset_and_limit_choose_lines)
 
     assert_shown(s, "\"offset\":3,\"limit\":2",
                  "     3\tline 3\n     4\tline 4\n"
-                 "[lines 3-4, up to byte 28 of 71: go on with offset=5]");
+                 "[lines 3-4, up to byte 28 of 71; to continue, set offset to 5]");
     assert_shown(s, "\"offset\":0,\"limit\":1",
-                 "     1\tline 1\n[lines 1-1, up to byte 7 of 71: go on with offset=2]");
-    assert_shown(s, "\"offset\":10", "    10\tline 10\n[lines 10-10: that is the end]");
-    assert_refused(s, "\"offset\":11", "offset=11 is behind the last line: there are 10 lines");
+                 "     1\tline 1\n[lines 1-1, up to byte 7 of 71; to continue, set offset to 2]");
+    assert_shown(s, "\"offset\":10", "    10\tline 10\n[lines 10-10: the end]");
+    assert_refused(s, "\"offset\":11", "offset 11 is past the end: there are 10 lines");
     assert_refused(s, "\"offset\":9223372036854775807",
-                   "offset=9223372036854775807 is behind the last line: there are 10 lines");
+                   "offset 9223372036854775807 is past the end: there are 10 lines");
 }
 
 TEST(two_hundred_lines_are_shown_unless_more_are_asked_for)
@@ -206,9 +206,9 @@ TEST(two_hundred_lines_are_shown_unless_more_are_asked_for)
     AUTO(tool_result) struct tool_result some = read_stored(&s, "");
     AUTO(tool_result) struct tool_result all = read_stored(&s, "\"limit\":300");
 
-    assert_holds(&some, "   200\tline 200\n[lines 1-200, up to byte 1692 of 2592: go on with "
-                        "offset=201]");
-    assert_holds(&all, "   300\tline 300\n[lines 1-300: that is the end]");
+    assert_holds(&some, "   200\tline 200\n[lines 1-200, up to byte 1692 of 2592; to continue, "
+                        "set offset to 201]");
+    assert_holds(&all, "   300\tline 300\n[lines 1-300: the end]");
 }
 
 TEST(an_empty_result_is_told_as_such)
@@ -229,7 +229,7 @@ TEST(long_lines_are_cut)
     strbuf_add_cstr(&want, "... [100 characters left out]\n     2\tend\n"
                            "[long lines are cut; to read the first of them whole, add "
                            "\"mode\":\"full-chunked\",\"offset\":0]\n"
-                           "[lines 1-2: that is the end]");
+                           "[lines 1-2: the end]");
     strbuf_add_cstr(&text, "\nend");
     assert_shown(strbuf_str(&text), "", strbuf_cstr(&want));
 }
@@ -240,7 +240,7 @@ TEST(bytes_that_are_no_text_are_repaired)
                    "b\n\0c"),
                  "\"limit\":1",
                  "     1\ta\xEF\xBF\xBD"
-                 "b\n[lines 1-1, up to byte 4 of 6: go on with offset=2]");
+                 "b\n[lines 1-1, up to byte 4 of 6; to continue, set offset to 2]");
 }
 
 /* What one call shows is never stored in turn, and following its last line reads everything. */
@@ -267,8 +267,8 @@ TEST(going_on_as_told_reads_everything_in_bounded_steps)
         assert_true(utf8_count(strbuf_str(&r.text)) < TOOL_CODING_MAX_CHARS);
         note = strrchr(r.text.p, '[');
         strbuf_add(&seen, str_make(r.text.p, (size_t)(note - r.text.p)));
-        next = strstr(note, "offset=");
-        offset = next ? strtoul(next + 7, NULL, 10) : 0;
+        next = strstr(note, "offset to ");
+        offset = next ? strtoul(next + 10, NULL, 10) : 0;
         n_calls++;
     }
     assert_true(str_eq(strbuf_str(&seen), strbuf_str(&want)));
@@ -290,7 +290,7 @@ TEST(a_single_line_of_a_megabyte_can_be_reached_by_line_numbers)
     assert_holds(&found, "\xE2\x82\xACxyz\xE2\x82\xAC");
     last = read_stored(&s, "\"offset\":13");
     assert_str(strbuf_str(&last.text), "    13\t\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\n"
-                                       "[lines 13-13: that is the end]");
+                                       "[lines 13-13: the end]");
 }
 
 /* --- patterns --- */
@@ -300,17 +300,18 @@ TEST(a_pattern_shows_the_lines_that_match)
     static const char text[] = "ok 1\nFAIL 2\nok 3\nfail 4\nFAIL 5";
 
     assert_shown(str_of(text), "\"pattern\":\"^FAIL \\\\d$\"",
-                 "2:FAIL 2\n--\n5:FAIL 5\n[2 matching lines: these are all]");
+                 "2:FAIL 2\n--\n5:FAIL 5\n[2 matching lines: no others]");
     assert_shown(str_of(text), "\"pattern\":\"(?i)fail\",\"limit\":2",
-                 "2:FAIL 2\n--\n4:fail 4\n[2 matching lines; there are more: go on with the same "
-                 "pattern and offset=5]");
+                 "2:FAIL 2\n--\n4:fail 4\n[2 matching lines; there are more: to continue, repeat "
+                 "the pattern and "
+                 "set offset to 5]");
     assert_shown(str_of(text), "\"pattern\":\"(?i)fail\",\"offset\":5",
-                 "5:FAIL 5\n[1 matching line: these are all]");
+                 "5:FAIL 5\n[1 matching line: no others]");
     assert_shown(str_of(text), "\"pattern\":\"ok\",\"mode\":\"read-grep\",\"extract\":\"fail\"",
-                 "1:ok 1\n--\n3:ok 3\n[2 matching lines: these are all]");
+                 "1:ok 1\n--\n3:ok 3\n[2 matching lines: no others]");
 }
 
-#define GAP "\n[930 bytes in 7 lines behind line 1 were too much to keep. "
+#define GAP "\n[930 bytes in 7 lines after line 1 were too much to keep. "
 
 /* A stored output without its middle. */
 static void assert_shown_with_gap(const char *args, const char *want)
@@ -342,8 +343,8 @@ TEST(what_was_never_stored_is_told)
                           "What you look for may have been there: run the command again and filter "
                           "what it prints.]");
     assert_shown_with_gap("\"pattern\":\"row 9\"",
-                          "3:row 9\n[1 matching line: these are all]" GAP
-                          "Lines behind it are numbered as if they were not missing.]");
+                          "3:row 9\n[1 matching line: no others]" GAP
+                          "Lines after it are numbered as if nothing were missing.]");
 }
 
 TEST(a_result_is_found_by_its_short_name_and_by_its_hash)
@@ -366,10 +367,10 @@ TEST(a_result_is_found_by_its_short_name_and_by_its_hash)
             tool_call(&s.fixture, &tool_tool_output, "{\"handle\":\"out_1\"}");
         AUTO(tool_result) struct tool_result by_hash = {0};
 
-        assert_str(strbuf_str(&by_name.text), "     1\tfirst\n[lines 1-1: that is the end]");
+        assert_str(strbuf_str(&by_name.text), "     1\tfirst\n[lines 1-1: the end]");
         memcpy(s.handle, hash, sizeof hash);
         by_hash = read_stored(&s, "");
-        assert_str(strbuf_str(&by_hash.text), "     1\tsecond\n[lines 1-1: that is the end]");
+        assert_str(strbuf_str(&by_hash.text), "     1\tsecond\n[lines 1-1: the end]");
     }
 }
 
@@ -393,7 +394,7 @@ TEST(context_is_shown_once_where_it_overlaps)
     assert_shown(strbuf_str(&text), "\"pattern\":\" (3|5|6|15|20)$\",\"context\":2",
                  "1-line 1\n2-line 2\n3:line 3\n4-line 4\n5:line 5\n6:line 6\n7-line 7\n8-line 8\n"
                  "--\n13-line 13\n14-line 14\n15:line 15\n16-line 16\n17-line 17\n18-line 18\n"
-                 "19-line 19\n20:line 20\n[5 matching lines: these are all]");
+                 "19-line 19\n20:line 20\n[5 matching lines: no others]");
 }
 
 TEST(no_match_is_told_with_what_to_try)
@@ -411,8 +412,10 @@ TEST(at_most_two_hundred_matches_are_shown)
     AUTO(setup) struct setup s = stored(strbuf_str(&text));
     AUTO(tool_result) struct tool_result r = read_stored(&s, "\"pattern\":\".\",\"limit\":2000");
 
-    assert_holds(&r, "\n200:line 200\n[200 matching lines; there are more: go on with the "
-                     "same pattern and offset=201]");
+    assert_holds(
+        &r,
+        "\n200:line 200\n[200 matching lines; there are more: to continue, repeat the pattern and "
+        "set offset to 201]");
     assert_int_equal(json_int_or(json_get(r.details, "matches"), 0), 200);
 }
 
@@ -427,8 +430,8 @@ TEST(matches_stop_when_enough_is_shown)
     s = stored(strbuf_str(&text));
     r = read_stored(&s, "\"pattern\":\"[05]$\",\"context\":50");
     assert_true(utf8_count(strbuf_str(&r.text)) < TOOL_CODING_MAX_CHARS);
-    assert_holds(&r, "[4 matching lines; there are more: go on with the same pattern and "
-                     "offset=17]");
+    assert_holds(&r, "[4 matching lines; there are more: to continue, repeat the pattern and "
+                     "set offset to 17]");
 }
 
 TEST(a_match_is_shown_even_when_its_context_alone_is_too_much)
@@ -443,7 +446,7 @@ TEST(a_match_is_shown_even_when_its_context_alone_is_too_much)
     r = read_stored(&s, "\"pattern\":\"here\",\"context\":50");
     assert_true(utf8_count(strbuf_str(&r.text)) < TOOL_CODING_MAX_CHARS);
     assert_holds(&r, "\n--\n61:");
-    assert_holds(&r, "60here\n[1 matching line: these are all]");
+    assert_holds(&r, "60here\n[1 matching line: no others]");
 }
 
 TEST(a_long_line_is_shown_around_its_match)
@@ -453,7 +456,7 @@ TEST(a_long_line_is_shown_around_its_match)
     strbuf_addf(&text, "%05000dhere%05000d", 0, 0);
     strbuf_addf(&want,
                 "1:[4500 bytes left out] ...%0500dhere%01496d... [3504 characters left out]\n"
-                "[1 matching line: these are all]",
+                "[1 matching line: no others]",
                 0, 0);
     assert_shown(strbuf_str(&text), "\"pattern\":\"here\"", strbuf_cstr(&want));
 }
@@ -495,7 +498,7 @@ TEST(a_result_of_many_blocks_is_searched_and_read_on_from_any_line)
     assert_str(strbuf_str(&found.text),
                "99998-line 99998\n99999:line 99999\n100000-line 100000\n--\n"
                "199998-line 199998\n199999:line 199999\n200000-line 200000\n"
-               "[2 matching lines: these are all]");
+               "[2 matching lines: no others]");
     assert_true(str_starts(strbuf_str(&lines.text), S("123456\tline 123456\n")));
 }
 
@@ -514,10 +517,10 @@ TEST(words_find_the_lines_that_hold_most_of_them)
                  "there are more: search with a pattern, or read around a line with offset]");
     assert_shown(str_of(text), "\"extract\":\"ERROR\",\"mode\":\"read-grep\"",
                  "4:Error: undefined Symbol in main.c\n5:the build has an error\n"
-                 "[2 lines with these words: these are all]");
+                 "[2 lines with these words: no others]");
     assert_shown(str_of(text), "\"extract\":\"unused?\",\"context\":1,\"mode\":\"auto\"",
                  "1-the build began\n2:warning: unused variable\n3-the build goes on\n"
-                 "[1 line with these words: these are all]");
+                 "[1 line with these words: no others]");
 }
 
 TEST(rare_words_count_for_more)
@@ -537,7 +540,7 @@ TEST(rare_words_count_for_more)
 TEST(short_words_count_when_there_are_no_others)
 {
     assert_shown(S("a b\nc d\n"), "\"extract\":\"d\"",
-                 "2:c d\n[1 line with these words: these are all]");
+                 "2:c d\n[1 line with these words: no others]");
 }
 
 TEST(words_in_other_letters_are_found_in_any_case)
@@ -547,17 +550,17 @@ TEST(words_in_other_letters_are_found_in_any_case)
                  "\"extract\":\"\xC3\xBC"
                  "bermut\"",
                  "2:\xC3\x9C"
-                 "BERMUT\n[1 line with these words: these are all]");
+                 "BERMUT\n[1 line with these words: no others]");
 }
 
 TEST(words_that_are_not_there_show_the_ends_instead)
 {
     assert_shown(S("one\ntwo\n"), "\"extract\":\"three\"",
                  "No line of the stored result holds one of these words. Its start and its end:\n"
-                 "one\ntwo\n[bytes 0-8 of 8: that is the end]");
+                 "one\ntwo\n[bytes 0-8 of 8: the end]");
     assert_shown(S("one\n"), "\"extract\":\"?!\"",
                  "No line of the stored result holds one of these words. Its start and its end:\n"
-                 "one\n[bytes 0-4 of 4: that is the end]");
+                 "one\n[bytes 0-4 of 4: the end]");
 }
 
 TEST(a_search_needs_something_to_look_for)
@@ -588,23 +591,23 @@ TEST(chunks_give_every_byte)
         assert_false(r.is_error);
         assert_true(utf8_count(strbuf_str(&r.text)) < TOOL_CODING_MAX_CHARS);
         note = strrchr(r.text.p, '[');
-        next = strstr(note, "offset=");
+        next = strstr(note, "offset to ");
         strbuf_add(&seen, str_make(r.text.p, (size_t)(note - r.text.p)));
-        if (next && text.p[strtoul(next + 7, NULL, 10) - 1] != '\n')
+        if (next && text.p[strtoul(next + 10, NULL, 10) - 1] != '\n')
             strbuf_cut(&seen, seen.n - 1); /* the note stands on a line of its own */
-        offset = next ? strtoul(next + 7, NULL, 10) : 0;
+        offset = next ? strtoul(next + 10, NULL, 10) : 0;
         n_calls++;
     } while (offset);
     assert_int_equal(n_calls, 4);
     assert_true(str_eq(strbuf_str(&seen), strbuf_str(&text)));
     assert_refused(S("text"), "\"mode\":\"full-chunked\",\"offset\":4",
-                   "offset=4 is behind the end: there are 4 bytes");
+                   "offset 4 is past the end: there are 4 bytes");
 }
 
 TEST(a_chunk_that_ends_inside_a_line_leaves_out_no_byte)
 {
     assert_shown(S("some\ntext"), "\"mode\":\"full-chunked\",\"offset\":5",
-                 "text\n[bytes 5-9 of 9: that is the end]");
+                 "text\n[bytes 5-9 of 9: the end]");
 }
 
 TEST(the_ends_of_a_long_result_are_whole_lines)
@@ -614,16 +617,15 @@ TEST(the_ends_of_a_long_result_are_whole_lines)
     AUTO(tool_result) struct tool_result r = read_stored(&s, "\"mode\":\"truncate\"");
 
     assert_true(str_starts(strbuf_str(&r.text), S("line 1\nline 2\n")));
-    assert_holds(&r, "\n... [24900 bytes left out: mode=full-chunked offset=11993 reads on "
-                     "here] ...\nline 3801\n");
+    assert_holds(&r, "\n... [24900 bytes left out; to read them, set mode to full-chunked and "
+                     "offset to 11993] ...\nline 3801\n");
     assert_true(
         str_ends(strbuf_str(&r.text), S("\nline 5000\n[the start and the end of 48893 bytes]")));
 }
 
 TEST(a_short_result_has_no_ends)
 {
-    assert_shown(S("one\ntwo"), "\"mode\":\"truncate\"",
-                 "one\ntwo\n[bytes 0-7 of 7: that is the end]");
+    assert_shown(S("one\ntwo"), "\"mode\":\"truncate\"", "one\ntwo\n[bytes 0-7 of 7: the end]");
 }
 
 /* --- cancelling --- */
