@@ -137,6 +137,8 @@ static struct err *find_addresses(const struct dial *d, struct name_cache *names
         return add_unix(d, a);
     while (str_split(&list, ',', &item))
         add_address(a, item, d->port);
+    if (d->addresses && !a->n_addresses)
+        return err_new(ERR_VALIDATION, "\"%s\" is no address of %s", d->addresses, d->peer);
     if (!a->n_addresses && !add_address(a, str_of(d->host), d->port)) {
         if (url_host_is_loopback(str_of(d->host))) {
             add_address(a, S("127.0.0.1"), d->port);

@@ -51,14 +51,17 @@ static struct err *use_proxy(struct arena *a, const char *text, struct route *r)
 
 /* --- pins --- */
 
-/* "host:port:addresses"; of another host they are not ours. */
-static const char *find_pins(struct arena *a, const char *text, const struct url *u)
+/* "host:port:addresses". Somebody has checked these; any other address would go unchecked. */
+static struct err *find_pins(struct arena *a, const char *text, const struct url *u,
+                             const char **ret_pins)
 {
     struct str front = arena_format(a, "%" STR_FMT ":%d:", STR_ARG(u->host), u->port);
 
-    if (!text || !str_starts(str_of(text), front))
-        return NULL;
-    return arena_cstr(a, str_skip(str_of(text), front.n));
+    if (!str_starts(str_of(text), front))
+        return err_new(ERR_VALIDATION, "the addresses for %" STR_FMT " are those of another host",
+                       STR_ARG(u->host));
+    *ret_pins = arena_cstr(a, str_skip(str_of(text), front.n));
+    return NULL;
 }
 
 /* --- what tells connections apart --- */
@@ -125,7 +128,8 @@ struct err *route_find(struct arena *a, const struct http_request *request,
     proxy = choose_proxy(request, proxies, &r.target);
     if (proxy && proxy[0])
         TRY(use_proxy(a, proxy, &r));
-    r.pins = find_pins(a, request->resolve, &r.target);
+    if (request->resolve)
+        TRY(find_pins(a, request->resolve, &r.target, &r.pins));
     r.peer = r.unix_socket
                  ? r.unix_socket
                  : arena_format(a, r.target.is_ipv6 ? "[%" STR_FMT "]:%d" : "%" STR_FMT ":%d",

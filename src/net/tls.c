@@ -205,22 +205,31 @@ static void tls_wire_free(struct wire *w)
 
 /* --- beginning --- */
 
-/* Addresses are compared with addresses, and are no names to ask a server for. */
-static void set_name(struct tls_wire *t, struct str host)
+/* Addresses are compared with addresses, and are no names to ask a server for. A name that OpenSSL
+ * did not take would go unverified. */
+static struct err *set_name(struct tls_wire *t, struct str host)
 {
     const struct tls_api *api = tls_api_get();
     AUTO_FREE char *name = str_dup(host);
+    bool is_set;
 
     if (url_host_is_address(host)) {
-        api->X509_VERIFY_PARAM_set1_ip_asc(api->SSL_get0_param(t->ssl), name);
-        return;
+        is_set = api->X509_VERIFY_PARAM_set1_ip_asc(api->SSL_get0_param(t->ssl), name) == 1;
+    } else {
+        api->SSL_set_hostflags(t->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+        is_set = api->SSL_set1_host(t->ssl, name) == 1 &&
+                 api->SSL_ctrl(t->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
+                               name) == 1;
     }
-    api->SSL_set_hostflags(t->ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    api->SSL_set1_host(t->ssl, name);
-    api->SSL_ctrl(t->ssl, SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name, name);
+    if (is_set)
+        return NULL;
+    api->ERR_clear_error();
+    return err_final(
+        err_hint(err_new(ERR_NETWORK, "the name of %s cannot be verified", t->peer),
+                 "check the URL: a host name has at most 255 characters and no unusual ones"));
 }
 
-static void set_up(struct tls_wire *t, struct str host)
+static struct err *set_up(struct tls_wire *t, struct str host)
 {
     static const unsigned char protocols[] = "\x08http/1.1";
     const struct tls_api *api = tls_api_get();
@@ -233,11 +242,11 @@ static void set_up(struct tls_wire *t, struct str host)
     api->BIO_set_data(bio, t);
     api->BIO_set_init(bio, 1);
     api->SSL_set_bio(t->ssl, bio, bio);
-    set_name(t, host);
     api->SSL_set_alpn_protos(t->ssl, protocols, sizeof protocols - 1);
     if (session)
         api->SSL_set_session(t->ssl, session);
     api->SSL_set_connect_state(t->ssl);
+    return set_name(t, host);
 }
 
 static struct err *handshake(struct tls_wire *t, struct socket *bottom)
@@ -275,8 +284,9 @@ struct err *tls_open(struct tls_context *c, struct wire *take_lower, struct sock
     t->lower = take_lower;
     t->peer = mem_strdup(peer);
     t->session_name = str_dup(arena_format(&a, "%" STR_FMT ":%d", STR_ARG(host), port));
-    set_up(t, host);
-    e = handshake(t, bottom);
+    e = set_up(t, host);
+    if (!e)
+        e = handshake(t, bottom);
     if (e) {
         wire_free(&t->wire);
         return e;

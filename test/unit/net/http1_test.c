@@ -977,6 +977,29 @@ static struct err *get_from_unix_socket(struct trial *t)
         t, &(struct http_request){.url = S("http://docker/v1/info"), .unix_socket = socket_path});
 }
 
+/* Whoever checked an address must not have another one used instead. */
+static struct err *ask_where_pins_do_not_fit(struct trial *t)
+{
+    static const char *const pins[] = {"other.test:80:127.0.0.1", "pinned.test:81:127.0.0.1",
+                                       "pinned.test:80:", "pinned.test:80:nonsense"};
+
+    for (size_t i = 0; i < ARRAY_LEN(pins); i++) {
+        AUTO(err)
+        struct err *e =
+            fetch(t, &(struct http_request){.url = S("http://pinned.test/"), .resolve = pins[i]});
+
+        assert_true(err_is(e, ERR_VALIDATION));
+    }
+    return NULL;
+}
+
+TEST(a_name_is_never_looked_up_in_place_of_a_checked_address)
+{
+    AUTO(trial) struct trial t = {.act = ask_where_pins_do_not_fit};
+
+    assert_ok(trial_run(&t));
+}
+
 TEST(a_unix_socket_that_is_not_there_is_named)
 {
     AUTO(trial) struct trial t = {.act = get_from_unix_socket};
@@ -1081,6 +1104,7 @@ RUN_TESTS(UNIT(a_body_ends_by_its_length_by_its_last_chunk_or_by_the_end_of_the_
           UNIT(no_proxy_goes_direct), UNIT(a_request_may_insist_on_going_direct),
           UNIT(a_request_may_insist_on_a_proxy),
           UNIT(a_checked_address_is_used_and_its_connection_is_not_shared),
+          UNIT(a_name_is_never_looked_up_in_place_of_a_checked_address),
           UNIT(a_unix_socket_that_is_not_there_is_named), UNIT(a_unix_socket_is_a_way_to_a_server),
           UNIT(a_trace_shows_both_sides_without_credentials),
           UNIT(certificates_come_from_the_options_then_the_environment_then_the_system))
