@@ -121,20 +121,39 @@ static void drop_middle(struct tool_result *r, size_t max_json)
     r->text = shorter;
 }
 
-/* No model gains by a NUL, and some providers refuse a request with one. */
+#define NUL_SIGN "\u2400"
+
+static size_t count_nuls(struct str text)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < text.n; i++)
+        n += text.p[i] == 0;
+    return n;
+}
+
+/* No model gains by a NUL, and some providers refuse a request with one. Where the sign does not
+ * fit for all of them a question mark does. */
 static void mark_nuls(struct tool_result *r)
 {
-    struct str rest = strbuf_str(&r->text);
+    struct str text = strbuf_str(&r->text);
+    size_t n_nuls = count_nuls(text), n = text.n + n_nuls * (sizeof NUL_SIGN - 2);
+    struct str sign = n > TOOL_RESULT_MAX_BYTES ? S("?") : S(NUL_SIGN);
     struct strbuf marked;
+    char *to;
 
-    if (str_find_char(rest, '\0') == STR_NONE)
+    if (n_nuls == 0)
         return;
     strbuf_init(&marked, TOOL_RESULT_MAX_BYTES);
-    for (size_t at; (at = str_find_char(rest, '\0')) != STR_NONE; rest = str_skip(rest, at + 1)) {
-        strbuf_add(&marked, str_slice(rest, 0, at));
-        strbuf_add_cstr(&marked, "\u2400");
+    n = text.n + n_nuls * (sign.n - 1);
+    to = strbuf_reserve(&marked, n);
+    for (size_t i = 0; i < text.n; i++) {
+        struct str c = text.p[i] ? str_slice(text, i, 1) : sign;
+
+        memcpy(to, c.p, c.n);
+        to += c.n;
     }
-    strbuf_add(&marked, rest);
+    strbuf_grew(&marked, n);
     strbuf_done(&r->text);
     r->text = marked;
 }
@@ -144,8 +163,7 @@ void tool_result_end(struct tool_result *r)
     size_t n_json, n_before = r->n_media;
 
     end_text(r);
-    mark_nuls(r); /* which makes it longer */
-    end_text(r);
+    mark_nuls(r);
     r->n_media = count_media(r, &n_json);
     drop_middle(r, TOOL_RESULT_MAX_JSON_BYTES - n_json);
     if (r->n_media < n_before)

@@ -82,9 +82,9 @@ void tool_result_init(struct tool_result *r);
 void tool_result_done(struct tool_result *r);
 DEFINE_AUTO_VAL(tool_result, tool_result_done)
 
-/* When the tool is done: NULs of the text become U+2400, and what is over one of the caps above is
- * dropped, and a note in the text says so. Of a text that is too large as JSON the middle goes, of
- * media those at the end. */
+/* When the tool is done: NULs of the text become U+2400, or "?" if that would be too long, and what
+ * is over one of the caps above is dropped, and a note in the text says so. Of a text that is too
+ * large as JSON the middle goes, of media those at the end. */
 void tool_result_end(struct tool_result *r);
 /* Appends to the text. */
 void tool_result_addf(struct tool_result *r, const char *format, ...) PRINTF_LIKE(2, 3);

@@ -159,8 +159,8 @@ TEST(a_server_that_is_not_there_is_an_error)
 
 TEST(a_body_without_end_is_an_error)
 {
+    AUTO(strbuf) struct strbuf response = {0}; /* longer than the server sends it */
     AUTO(trial) struct trial t;
-    AUTO(strbuf) struct strbuf response = {0};
 
     strbuf_addf(&response, "HTTP/1.1 200 OK\r\nContent-Length: %zu\r\n\r\n",
                 HOOK_MAX_OUTPUT + 100000);

@@ -780,8 +780,8 @@ static struct err *pause_before_the_end(struct trial *t)
 
 TEST(what_was_held_back_when_the_response_ended_is_not_lost)
 {
+    AUTO(strbuf) struct strbuf response = {0}; /* longer than the server sends it */
     AUTO(trial) struct trial t = {.act = pause_before_the_end};
-    AUTO(strbuf) struct strbuf response = {0};
     struct server_script script = {.then = SERVER_CLOSES};
 
     strbuf_add_cstr(&response, OK_HEAD "Transfer-Encoding: chunked\r\n\r\n");
