@@ -398,22 +398,24 @@ int landlock_version(void)
     return abi > 0 ? abi : 0;
 }
 
-/* Our parent is outside: that it is out of reach shows that the wall stands. */
+/* Every set of rules takes away the right to move files to other directories, whatever it is about:
+ * here it is given back everywhere. Our parent is outside: that it is out of reach shows that the
+ * wall stands. */
 bool landlock_enclose(void)
 {
-    struct ruleset_attr attr = {.scopes = SCOPE_SIGNALS};
+    struct ruleset_attr attr = {.files = REFER, .scopes = SCOPE_SIGNALS};
+    struct rules r = {.fd = -1, .handled = attr.files};
     bool done;
-    int fd;
 
     if (landlock_version() < 6)
         return false;
-    fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
-    if (fd < 0)
+    r.fd = (int)syscall(SYS_landlock_create_ruleset, &attr, sizeof attr, 0);
+    if (r.fd < 0)
         return false;
-    done = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           syscall(SYS_landlock_restrict_self, fd, 0) == 0 && kill(getppid(), 0) < 0 &&
+    done = grant(&r, "/", REFER) && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           syscall(SYS_landlock_restrict_self, r.fd, 0) == 0 && kill(getppid(), 0) < 0 &&
            errno == EPERM;
-    close(fd);
+    close(r.fd);
     return done;
 }
 
