@@ -4,7 +4,7 @@
 #define REFUSED PLACE_REFUSED
 #define BOTH (PLACE_REFUSED | PLACE_KEPT)
 #define ASKED PLACE_ASKED
-#define KEPT PLACE_KEPT
+#define OTHER (PLACE_KEPT | PLACE_OF_REPOSITORY)
 #define HOME (PLACE_REFUSED | PLACE_KEPT | PLACE_OF_HOME)
 
 const struct protected_place protected_places[] = {
@@ -47,10 +47,13 @@ const struct protected_place protected_places[] = {
     {".gitconfig", BOTH, "git"},
     {".gitmodules", REFUSED | PLACE_REPORTED, "git"},
     {".hg", REFUSED, "Mercurial"},
-    {".hg/hgrc", KEPT, "Mercurial"},
+    {".hg/hgrc", OTHER, "Mercurial"},
+    {".hg/hgrc-not-shared", OTHER, "Mercurial"},
+    {".hg/sharedpath", OTHER, "Mercurial, which obeys the repository there"},
     {".hgrc", BOTH, "Mercurial"},
     {".jj", REFUSED, "Jujutsu"},
-    {".jj/repo/config.toml", KEPT, "Jujutsu"},
+    {".jj/repo/config.toml", OTHER, "Jujutsu"},
+    {".jj/workspace-config.toml", OTHER, "Jujutsu"},
     {".svn", REFUSED, "Subversion"},
     {".config/git", BOTH, "git"},
     {".config/hg", BOTH, "Mercurial"},

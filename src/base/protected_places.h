@@ -21,6 +21,8 @@ enum protected_how {
     PLACE_OF_HOME = 1 << 3,
     /* Commands write it, as they switch branches, and the person learns of it. There too. */
     PLACE_REPORTED = 1 << 4,
+    /* Of another version control than git: kept from commands wherever a repository of it is. */
+    PLACE_OF_REPOSITORY = 1 << 5,
 };
 
 struct protected_place {

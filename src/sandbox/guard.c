@@ -7,6 +7,7 @@
 #include "sandbox/git_todo.h"
 #include "sandbox/linked.h"
 #include "sandbox/mount_points.h"
+#include "sandbox/other_repositories.h"
 #include "sandbox/plan.h"
 #include "sandbox/scope.h"
 #include "sys/open_below.h"
@@ -169,6 +170,7 @@ struct err *guard_put_right(struct baseline *b, struct survey *s, struct unlocks
         e = survey_look(s, &unlocker);
     if (!e) {
         git_dirs_check_new(s, notes);
+        other_repositories_check_new(s, notes);
         git_todos_check(b, s, notes);
     }
     s->unlocks = NULL;

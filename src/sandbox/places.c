@@ -177,6 +177,13 @@ static void protect_names(struct places *p, const char *directory)
             protect_in(p, directory, row->path);
 }
 
+static void protect_other_repository(struct places *p, const char *directory)
+{
+    for (const struct protected_place *row = protected_places; row->path; row++)
+        if (row->how & PLACE_OF_REPOSITORY)
+            protect_in(p, directory, row->path);
+}
+
 static bool is_in_holder(const char *git_dir)
 {
     return strstr(git_dir, "/modules/") || strstr(git_dir, "/worktrees/");
@@ -198,6 +205,8 @@ static void protect_directory(struct places *p, const struct survey *s, const st
 
     if (has_dot_git || !*d->path)
         protect_names(p, path);
+    else if (d->names & GIT_NAME_OTHER)
+        protect_other_repository(p, path);
     if (has_dot_git)
         protect_work_tree(p, s, d->path, path);
     if (names_are_git_dir(d->names)) {

@@ -73,6 +73,8 @@ static unsigned judge_git_name(void *self, const struct watched_dir *dir, const 
     }
     if (strcasecmp(name, "rebase-merge") == 0 || strcasecmp(name, "sequencer") == 0)
         return GIT_NAME_TODO;
+    if (strcasecmp(name, ".hg") == 0 || strcasecmp(name, ".jj") == 0)
+        return GIT_NAME_OTHER;
     for (unsigned i = 0; i < N_GIT_NAMES; i++)
         if (strcasecmp(name, git_names[i]) == 0)
             return 1u << i;

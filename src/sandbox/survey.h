@@ -21,10 +21,11 @@ enum git_name {
     GIT_NAME_REFS = 1 << 3,
     GIT_NAME_COMMONDIR = 1 << 4, /* says where objects and refs are */
     GIT_NAME_TODO = 1 << 5,      /* what is left of a rebase: see git_todo.h */
+    GIT_NAME_OTHER = 1 << 6,     /* a repository of another kind: see other_repositories.h */
 };
 #define N_GIT_NAMES 5                            /* that make a repository */
 extern const char *const git_names[N_GIT_NAMES]; /* in the order of the bits */
-#define ALL_GIT_NAMES (GIT_NAME_TODO * 2)
+#define ALL_GIT_NAMES (GIT_NAME_OTHER * 2)
 
 /* One with such names in it. */
 struct directory {

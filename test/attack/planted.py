@@ -3,7 +3,7 @@ in directories that cannot be listed, or that have odd names, and in what is lef
 import os
 import subprocess
 
-from attempt import Attempt, MODES, evil_runs_in
+from attempt import Attempt, MODES, evil_runs_in, file_differs
 
 # Without namespaces no mode can be changed; but a directory can be made with any.
 NAMESPACES = (next(iter(MODES)),)
@@ -72,6 +72,12 @@ RESOLVE = "echo 4 >f; git add f; "
 def Resume(name, script, prepare=REBASE, then=RESOLVE + "git rebase --continue"):
     return Attempt("planted: " + name, MAKE + script, evil_runs_after(then), alone=True,
                    repositories=True, prepare=prepare)
+
+
+def nested_mercurial(stage):
+    """A repository of Mercurial, below the top of the workspace."""
+    stage.owned(stage.workspace / "sub/.hg/requires", "store\n")
+    stage.owned(stage.workspace / "set/.hg/hgrc", "[ui]\n")
 
 
 def linked_file(stage):
@@ -156,6 +162,26 @@ ATTEMPTS = [
           'ln -s ../.git/objects/ab src/tool', "src/tool"),
     Attempt("planted: a change in a store outside, by a file with two names, without a report",
             'echo evil >linked.js', store_is_changed_unreported, prepare=linked_file, alone=True),
+    Unreported("a repository of Mercurial below the top",
+               'mkdir -p new/.hg; echo evil >new/.hg/hgrc', "new/.hg/hgrc"),
+    Unreported("a repository of Mercurial that cannot be listed",
+               '(umask 466; mkdir -p new/.hg); echo evil >new/.hg/hgrc', "new/.hg/hgrc"),
+    Unreported("a repository of Mercurial behind a link",
+               'mkdir -p new h; echo evil >h/hgrc; ln -s ../h new/.hg', "new/.hg"),
+    Unreported("a repository of Mercurial that leads to another",
+               'mkdir -p new/.hg h; echo evil >h/hgrc; echo ../h >new/.hg/sharedpath',
+               "new/.hg/sharedpath"),
+    Unreported("a configuration of Mercurial where there was none",
+               'echo evil >sub/.hg/hgrc', "sub/.hg/hgrc", prepare=nested_mercurial),
+    Attempt("planted: a configuration of Mercurial below the top, changed",
+            'echo evil >set/.hg/hgrc', file_differs("set/.hg/hgrc", "[ui]\n"),
+            prepare=nested_mercurial, alone=True),
+    Unreported("a repository of Jujutsu below the top",
+               'mkdir -p new/.jj/repo; echo evil >new/.jj/repo/config.toml',
+               "new/.jj/repo/config.toml"),
+    Unreported("a repository of Jujutsu that leads to another",
+               'mkdir -p new/.jj r; echo evil >r/config.toml; printf ../../r >new/.jj/repo',
+               "new/.jj/repo"),
     Unreported("a start-up file, and a workspace that cannot be listed",
                'echo evil >.envrc; chmod 311 .', ".envrc", modes=NAMESPACES),
     Unreported("a start-up file, and a workspace that cannot be entered",
