@@ -141,8 +141,7 @@ static void find_private(struct private_search *s, const char *directory, int de
            s->list->n - s->n_before < MAX_PRIVATE) {
         const char *path;
 
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            (only_dotted && entry->d_name[0] != '.') ||
+        if (!fs_entry_may_be_plain(entry) || (only_dotted && entry->d_name[0] != '.') ||
             fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
