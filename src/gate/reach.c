@@ -4,6 +4,7 @@
 #include "base/public_places.h"
 #include "gate/place.h"
 #include "sys/dir_names.h"
+#include "sys/missing_paths.h"
 
 /* --- places --- */
 
@@ -39,6 +40,7 @@ void reach_map_init(struct reach_map *m, struct arena *a, const struct hard_poli
                     const char *workspace, const char *home)
 {
     struct names_below names;
+    struct missing_set missing;
 
     *m = (struct reach_map){.policy = policy,
                             .workspace = workspace,
@@ -48,8 +50,10 @@ void reach_map_init(struct reach_map *m, struct arena *a, const struct hard_poli
                             .open = ARENA_ARRAY(a, policy->n_writable + 2, struct file_id),
                             .inner = ARENA_ARRAY(a, policy->n_secret, const char *)};
     names_below_init_home(&names, a, home);
+    missing_of_system_look(&missing);
     for (size_t i = 0; i < policy->n_secret; i++) {
-        if (!names_below_lack_at(&names, policy->secret[i]))
+        if (!names_below_lack_at(&names, policy->secret[i]) &&
+            !missing_of_system_has(&missing, policy->secret[i]))
             m->n_secrets += get_id(policy->secret[i], &m->secrets[m->n_secrets]);
         if (is_in_opened(m, policy->secret[i]))
             m->inner[m->n_inner++] = policy->secret[i];

@@ -36,6 +36,7 @@ struct pre_image {
     enum image_kind kind; /* NONE: an undo removes what is there now */
     unsigned mode;        /* permissions; 0 for a link */
     struct str content;   /* a blob's handle: the file's bytes, the link's target; else empty */
+    uint64_t n_bytes;     /* of the content; not recorded; 0: not known */
     bool keeps_content;   /* only permissions or owner were changed: there is no content */
     struct str why_not;   /* cannot be undone: "it is larger than 64 MiB"; else empty */
     bool is_ignored;      /* git ignores it */

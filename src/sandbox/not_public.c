@@ -85,13 +85,14 @@ static bool is_for_some(int dir, const char *name, const struct stat *st)
 }
 
 /* True: it is only for some. */
-static bool look_at(struct public_walk *w, const char *directory, int dir, const char *name)
+static bool look_at(struct public_walk *w, const char *directory, int dir,
+                    const struct dirent *entry)
 {
+    const char *name = entry->d_name;
     struct stat st;
     const char *path;
 
-    if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ||
-        fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+    if (!fs_entry_may_be_plain(entry) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
         (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode)))
         return false;
     if (S_ISREG(st.st_mode) && is_public(&st))
@@ -116,7 +117,7 @@ static void read_directory(struct public_walk *w, const char *path)
     const struct dirent *entry;
 
     while (dir && (entry = readdir(dir)) && w->n_looked_at++ < MAX_LOOKED_AT)
-        n_found += look_at(w, path, dirfd(dir), entry->d_name);
+        n_found += look_at(w, path, dirfd(dir), entry);
     if (n_found > MAX_IN_ONE && !is_place(path)) {
         w->found->n = before;
         add_found(w, path);

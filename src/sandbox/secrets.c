@@ -5,6 +5,7 @@
 #include "sandbox/sandbox.h"
 #include "sys/dir_names.h"
 #include "sys/fs.h"
+#include "sys/missing_paths.h"
 #include "sys/private_mode.h"
 
 #include <dirent.h>
@@ -85,13 +86,24 @@ static void add_outside(struct secret_list *s, const char *path)
     add_secret(s, path, is_missing(AT_FDCWD, path), NULL);
 }
 
+static void add_of_system(struct secret_list *s)
+{
+    struct missing_set missing;
+
+    missing_of_system_look(&missing);
+    for (const struct secret_place *p = secret_places_of_system; p->path; p++)
+        if (missing_of_system_has(&missing, p->path))
+            add_secret(s, p->path, /* missing= */ true, NULL);
+        else
+            add_outside(s, p->path);
+}
+
 static void add_all(struct secret_list *s, const char *keel_home)
 {
     names_below_init_home(&s->names, s->list->arena, s->home);
     if (s->home)
         add_in_home(s);
-    for (const struct secret_place *p = secret_places_of_system; p->path; p++)
-        add_outside(s, p->path);
+    add_of_system(s);
     if (keel_home)
         add_outside(s, keel_home);
     /* One's own home in them stays visible. */
@@ -141,8 +153,7 @@ static void find_private(struct private_search *s, const char *directory, int de
            s->list->n - s->n_before < MAX_PRIVATE) {
         const char *path;
 
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            (only_dotted && entry->d_name[0] != '.') ||
+        if (!fs_entry_may_be_plain(entry) || (only_dotted && entry->d_name[0] != '.') ||
             fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
             continue;
         if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))

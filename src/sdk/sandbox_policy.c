@@ -7,6 +7,7 @@
 #include "sdk/denied_rules.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
+#include "sys/work.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -53,6 +54,7 @@ struct policy_maker {
     /* By their mode, as the first command found them, and the first that only looks. */
     struct path_list private_places, not_public;
     bool has_private_places, has_not_public;
+    struct arena not_public_arena; /* of a worker's own */
     struct secret_dirs secret_dirs;
 };
 
@@ -588,26 +590,34 @@ struct policy_maker *policy_maker_new(const struct policy_source *source)
     return m;
 }
 
-/* A walk as well. */
-static void find_not_public(struct policy_maker *m)
+/* A walk as well. Both take milliseconds, so they run side by side. */
+static struct err *policy_maker_find_not_public(void *arg)
 {
-    struct path_list opened = {.arena = &m->arena};
+    struct policy_maker *m = arg;
+    struct arena *a = &m->not_public_arena;
+    struct path_list opened = {.arena = a};
 
-    if (m->has_not_public)
-        return;
     path_list_add(&opened, m->workspace);
     for (size_t i = 0; i < m->added_dirs.n; i++)
         path_list_add(&opened, m->added_dirs.paths[i]);
-    m->not_public.arena = &m->arena;
+    m->not_public = (struct path_list){.arena = a};
     sandbox_find_not_public(&m->not_public, &opened);
-    m->has_not_public = true;
+    return NULL;
 }
 
 struct err *policy_make_looking(struct policy_maker *m, const char *cwd, struct arena *a,
                                 struct sandbox_policy *ret_policy)
 {
-    TRY(policy_make(m, cwd, a, ret_policy));
-    find_not_public(m);
+    struct work_ahead *walk = NULL;
+    struct err *e;
+
+    find_places(m);
+    if (!m->has_not_public && m->workspace)
+        walk = work_ahead_begin(policy_maker_find_not_public, m);
+    m->has_not_public |= walk != NULL;
+    e = policy_make(m, cwd, a, ret_policy);
+    err_ignore(work_ahead_end(walk), "a walk does not fail");
+    TRY(e);
     return policy_only_look(m->home, &m->not_public, a, ret_policy);
 }
 
@@ -628,6 +638,7 @@ void policy_maker_free(struct policy_maker *m)
     unwatch_all(m);
     dir_watches_free(m->own_watches);
     secret_dirs_done(&m->secret_dirs);
+    arena_done(&m->not_public_arena);
     arena_done(&m->arena);
     mem_free(m);
 }

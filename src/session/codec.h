@@ -58,8 +58,9 @@
 struct codec_blob {
     char handle[SHA256_HEX_SIZE];
     struct str bytes;
-    bool is_there;   /* it was stored before: bytes is empty */
-    bool is_counted; /* a record shortly before has it, too */
+    bool is_there;    /* it was stored before: bytes is empty */
+    bool is_counted;  /* a record shortly before has it, too */
+    uint64_t n_bytes; /* of one that is there; 0: not known */
 };
 
 /* A record under construction. It owns its memory; the writer may add to it as long as it is the

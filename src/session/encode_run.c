@@ -176,7 +176,7 @@ static void add_stored_result(struct encoding *c, struct str key, const struct j
     struct stored_result stored;
 
     if (stored_result_read(key, value, &stored))
-        codec_add_handle(c, stored.sha256);
+        codec_add_handle(c, stored.sha256, 0);
 }
 
 void codec_encode_state(struct encoding *c)

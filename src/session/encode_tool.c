@@ -64,12 +64,14 @@ void codec_encode_snapshot(struct encoding *c)
     const struct snapshot_record *r = c->event->body.snapshot.record;
 
     journal_snapshot(&c->json, &c->event->body.snapshot);
-    codec_add_handle(c, r->tree);
-    codec_add_handle(c, r->file.content);
+    codec_add_handle(c, r->tree, 0);
+    codec_add_handle(c, r->file.content, r->file.n_bytes);
 }
 
 void codec_encode_pre_image(struct encoding *c)
 {
+    const struct pre_image *image = c->event->body.image.image;
+
     journal_pre_image(&c->json, &c->event->body.image);
-    codec_add_handle(c, c->event->body.image.image->content);
+    codec_add_handle(c, image->content, image->n_bytes);
 }

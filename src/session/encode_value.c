@@ -31,7 +31,7 @@ void codec_add_blob(struct encoding *c, struct str bytes, char handle[SHA256_HEX
     codec_add_blob_as(c, bytes, handle);
 }
 
-void codec_add_handle(struct encoding *c, struct str handle)
+void codec_add_handle(struct encoding *c, struct str handle, uint64_t n_bytes)
 {
     struct codec_record *r = c->out;
     struct codec_blob *b;
@@ -40,7 +40,8 @@ void codec_add_handle(struct encoding *c, struct str handle)
         return;
     r->blobs = arena_grow(&r->arena, r->blobs, r->n_blobs, &r->blobs_room, sizeof *r->blobs);
     b = &r->blobs[r->n_blobs++];
-    *b = (struct codec_blob){.is_there = true, .is_counted = was_added(c->writer, handle)};
+    *b = (struct codec_blob){
+        .is_there = true, .is_counted = was_added(c->writer, handle), .n_bytes = n_bytes};
     memcpy(b->handle, handle.p, handle.n);
 }
 

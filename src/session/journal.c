@@ -55,7 +55,7 @@ static struct err *put_blobs(struct blob_store *blobs, struct codec_record *r)
 
     r->record.n_payload_bytes = r->n_blob_bytes;
     for (size_t i = 0; i < r->n_blobs; i++) {
-        uint64_t n_bytes = 0;
+        uint64_t n_bytes = r->blobs[i].is_counted ? 0 : r->blobs[i].n_bytes;
 
         if (!r->blobs[i].is_there) {
             struct err *e = blob_put_soon(blobs, r->blobs[i].bytes, handle);
@@ -63,7 +63,7 @@ static struct err *put_blobs(struct blob_store *blobs, struct codec_record *r)
             if (err_is(e, ERR_VALIDATION))
                 e->kind = ERR_STORAGE; /* all that comes from outside has smaller limits */
             TRY(e);
-        } else if (!r->blobs[i].is_counted)
+        } else if (!r->blobs[i].is_counted && !n_bytes)
             err_ignore(blob_size(blobs, str_of(r->blobs[i].handle), &n_bytes), "it only counts");
         r->record.n_payload_bytes += n_bytes;
     }

@@ -250,7 +250,7 @@ static bool has_content(const struct pre_images *images)
     return false;
 }
 
-/* Nothing waited for the disk while the command ran: now all of it does, at once. */
+/* The command did not wait for the disk: now all does that it has changed, at once. */
 static struct err *look_at_command(struct agent_snapshotter *s, struct observed *o, struct arena *a,
                                    struct pre_images *images, struct str *unsaved)
 {
@@ -264,7 +264,7 @@ static struct err *look_at_command(struct agent_snapshotter *s, struct observed 
     if (!unsaved->n)
         *unsaved = unreported;
     if (has_content(&changed))
-        TRY(blob_sync(s->options.blobs));
+        TRY(undo_recorder_sync(o->recorder));
     for (size_t i = 0; i < changed.n; i++)
         pre_images_add(images, a, changed.items[i]);
     o->is_background = !is_last;

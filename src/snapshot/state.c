@@ -315,6 +315,7 @@ struct pre_image state_image(struct arena *a, const struct file_state *before, b
         .kind = before->kind,
         .mode = before->mode,
         .content = has_content ? hex_of(a, before->digest) : (struct str){0},
+        .n_bytes = has_content ? before->stamp.size : 0,
         .keeps_content = keeps_content,
         .why_not = arena_str(a, reason(before, keeps_content)),
         .is_ignored = before->is_ignored,

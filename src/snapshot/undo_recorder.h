@@ -56,6 +56,9 @@ bool undo_recorder_has_missed(struct undo_recorder *r);  /* not everything is re
 MUST_USE struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, struct arena *a,
                                         struct pre_images *ret_images, struct str *ret_unsaved);
 
+/* Makes durable all that was saved up to now, which began with the first content. */
+MUST_USE struct err *undo_recorder_sync(struct undo_recorder *r);
+
 /* Was it recorded? */
 bool undo_recorder_has(struct undo_recorder *r, struct str path);
 /* Was a file with several names recorded by one of them? */

@@ -22,9 +22,7 @@ enum { LISTING_BYTES = 32 << 10 };
 
 /* --- one directory --- */
 
-/* File systems of this machine's kernel, which list what they find by name, now and not as a server
- * said some seconds ago. */
-static bool lists_all(int fd)
+bool dir_lists_all(int fd)
 {
     static const long known[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC,       BTRFS_SUPER_MAGIC,
                                  TMPFS_MAGIC,      OVERLAYFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
@@ -129,7 +127,7 @@ void dir_names_read(struct dir_names *n, struct arena *a, int dir)
     struct listing l = {0};
 
     *n = (struct dir_names){0};
-    if (fd < 0 || !lists_all(fd))
+    if (fd < 0 || !dir_lists_all(fd))
         return;
     l.bytes = mem_alloc(LISTING_BYTES);
     if (read_listing(fd, &l) && (l.is_ascii || takes_letters_as_they_are(fd)))

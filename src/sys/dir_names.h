@@ -13,6 +13,10 @@
 
 #include "base/arena.h"
 
+/* Is its file system one of this machine's kernel, which lists what it finds by name, now and not
+ * as a server said some seconds ago? `fd` may be O_PATH. */
+bool dir_lists_all(int fd);
+
 struct dir_names {
     struct str *slots; /* in small letters; NULL: nothing is certain */
     size_t n_slots;    /* a power of two */

@@ -6,6 +6,7 @@
 #include "sys/spot.h"
 #include "sys/temp_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -312,6 +313,13 @@ bool fs_is_dir(const char *path)
     struct stat s;
 
     return stat(path, &s) == 0 && S_ISDIR(s.st_mode);
+}
+
+bool fs_entry_may_be_plain(const struct dirent *entry)
+{
+    if (entry->d_type != DT_REG && entry->d_type != DT_DIR && entry->d_type != DT_UNKNOWN)
+        return false;
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
 /* --- paths --- */

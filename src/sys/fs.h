@@ -43,6 +43,10 @@ MUST_USE struct err *fs_make_dirs(const char *path, unsigned mode); /* existing 
 MUST_USE struct err *fs_remove(const char *path);                   /* absent is fine */
 bool fs_exists(const char *path);
 bool fs_is_dir(const char *path);
+/* Could this entry be a file or a directory, other than "." and ".."? Links and devices are not.
+ * Where the file system does not say it could, and the caller has to look. */
+struct dirent;
+bool fs_entry_may_be_plain(const struct dirent *entry);
 /* ERR_VALIDATION with a hint where this user may not look into the directory. */
 MUST_USE struct err *fs_check_entry(const char *dir);
 

@@ -121,6 +121,57 @@ struct err *work_run(struct err *(*fn)(void *arg), void *arg)
 
 /* --- without a task --- */
 
+struct work_ahead {
+    struct pool_job job; /* first */
+    struct err *(*fn)(void *arg);
+    void *arg;
+    struct err *result;
+    pthread_mutex_t lock;
+    pthread_cond_t ended;
+    bool has_ended;
+};
+
+static void ahead_run(struct pool_job *j)
+{
+    struct work_ahead *w = (struct work_ahead *)j;
+
+    w->result = w->fn(w->arg);
+    pthread_mutex_lock(&w->lock);
+    w->has_ended = true;
+    pthread_cond_signal(&w->ended);
+    pthread_mutex_unlock(&w->lock);
+}
+
+struct work_ahead *work_ahead_begin(struct err *(*fn)(void *arg), void *arg)
+{
+    struct work_ahead *w = mem_alloc(sizeof *w);
+
+    *w = (struct work_ahead){.job.run = ahead_run, .fn = fn, .arg = arg};
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->ended, NULL);
+    pool_add(&w->job);
+    return w;
+}
+
+struct err *work_ahead_end(struct work_ahead *w)
+{
+    struct err *e;
+
+    if (!w)
+        return NULL;
+    if (pool_take_back(&w->job))
+        ahead_run(&w->job);
+    pthread_mutex_lock(&w->lock);
+    while (!w->has_ended)
+        pthread_cond_wait(&w->ended, &w->lock);
+    pthread_mutex_unlock(&w->lock);
+    e = w->result;
+    pthread_cond_destroy(&w->ended);
+    pthread_mutex_destroy(&w->lock);
+    mem_free(w);
+    return e;
+}
+
 struct work_beside {
     pthread_t thread;
     void (*fn)(void *arg);

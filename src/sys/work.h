@@ -24,6 +24,13 @@ bool work_wait_fd(int fd, short events);
 #define WORK_PAUSE_MS 32
 bool work_pause(unsigned n_tries);
 
+/* Begins fn in a worker; any thread may call, and needs no task. The end waits for it and returns
+ * its error. When no worker was free until then, fn runs in the thread that ends it: workers, too,
+ * may wait for it. */
+struct work_ahead;
+struct work_ahead *work_ahead_begin(struct err *(*fn)(void *arg), void *arg) MUST_USE;
+MUST_USE struct err *work_ahead_end(struct work_ahead *w); /* accepts NULL */
+
 /* Runs fn in a thread beside the caller, who needs neither task nor loop. Meanwhile there is one
  * worker, and no other is started: fn may load libraries, which holds a lock that every new thread
  * takes. NULL: the system has no room for another thread, and fn does not run. */

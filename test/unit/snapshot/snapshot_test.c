@@ -5,6 +5,7 @@
 #include "snapshot/undo_log.h"
 #include "sys/dir_watch.h"
 
+#include <semaphore.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -771,6 +772,82 @@ TEST(what_a_person_does_between_two_commands_is_not_told)
     assert_int_equal(s.images.n, 0);
 }
 
+/* --- the disk --- */
+
+/* Blobs of the scene, with a disk that says when it is asked and may fail the first time. */
+struct slow_disk {
+    struct blob_store store;
+    struct blob_store *inner;
+    sem_t asked;
+    bool fails_first;
+    unsigned n_syncs;
+};
+
+static struct err *slow_disk_put_soon(struct blob_store *b, struct str bytes,
+                                      char handle[SHA256_HEX_SIZE])
+{
+    return blob_put_soon(((struct slow_disk *)b)->inner, bytes, handle);
+}
+
+static struct err *slow_disk_sync(struct blob_store *b)
+{
+    struct slow_disk *d = (struct slow_disk *)b;
+    bool fails = d->fails_first && d->n_syncs == 0;
+    struct err *e = fails ? err_new(ERR_STORAGE, "the disk is full") : blob_sync(d->inner);
+
+    d->n_syncs++;
+    sem_post(&d->asked);
+    return e;
+}
+
+static const struct blob_ops slow_disk_ops = {.put_soon = slow_disk_put_soon,
+                                              .sync = slow_disk_sync};
+
+/* A command that has changed a file, and whose sync has been asked for while it still runs. */
+static struct snapshot_record run_until_synced(struct scene *s, struct slow_disk *d)
+{
+    struct snapshot_record r;
+
+    scene_open(s);
+    d->store = (struct blob_store){.ops = &slow_disk_ops, .max_bytes = BLOB_DEFAULT_MAX};
+    d->inner = s->blobs;
+    sem_init(&d->asked, 0, 0);
+    s->options.blobs = &d->store;
+    put(&s->dir, "ws/a", "one");
+    r = scene_begin(s, &scene_bash, NULL);
+    scene_run(s, &r, "echo two > a");
+    while (sem_wait(&d->asked) != 0)
+        assert_int_equal(errno, EINTR);
+    return r;
+}
+
+TEST(what_a_command_changes_goes_to_the_disk_while_it_runs)
+{
+    AUTO(scene) struct scene s;
+    struct slow_disk disk = {0};
+    struct snapshot_record r = run_until_synced(&s, &disk);
+
+    scene_run(&s, &r, "echo three > a; echo four > b");
+    scene_end(&s, &r);
+    assert_int_equal(disk.n_syncs, 2); /* and once for what came later */
+    assert_int_equal(scene_image(&s, "a")->n_bytes, 3);
+    snapshotter_free(TAKE(s.snapshotter));
+    sem_destroy(&disk.asked);
+}
+
+TEST(a_disk_that_fails_while_the_command_runs_fails_its_end)
+{
+    AUTO(scene) struct scene s;
+    struct slow_disk disk = {.fails_first = true};
+    struct snapshot_record r = run_until_synced(&s, &disk);
+    struct snapshot_changes changes;
+
+    write_observer_unref(TAKE(r.observer));
+    assert_err(snapshot_end(s.snapshotter, TAKE(r.snapshot), &s.arena, &changes), ERR_STORAGE);
+    snapshotter_free(TAKE(s.snapshotter));
+    sem_destroy(&disk.asked);
+}
+
 RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(a_file_that_a_write_makes_is_told_as_nothing),
           UNIT(directories_that_a_write_makes_go_with_its_file),
@@ -807,4 +884,6 @@ RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(what_a_command_in_the_background_did_is_told_at_the_next_look),
           UNIT(what_a_killed_command_in_the_background_had_done_is_in_its_log),
           UNIT(an_observer_that_outlives_its_snapshotter_does_nothing),
-          UNIT(what_a_person_does_between_two_commands_is_not_told))
+          UNIT(what_a_person_does_between_two_commands_is_not_told),
+          UNIT(what_a_command_changes_goes_to_the_disk_while_it_runs),
+          UNIT(a_disk_that_fails_while_the_command_runs_fails_its_end))

@@ -298,6 +298,39 @@ TEST(work_beside_a_caller_without_a_loop_is_waited_for_at_its_end)
     work_beside_end(NULL);
 }
 
+/* --- ahead of whoever needs it --- */
+
+TEST(work_that_is_begun_ahead_runs_in_a_worker_and_its_error_comes_back)
+{
+    struct job j;
+    struct work_ahead *w;
+
+    job_init(&j);
+    w = work_ahead_begin(block, &j);
+    sem_wait(&j.started); /* it runs, and this thread too */
+    sem_post(&j.go_on);
+    assert_ok(work_ahead_end(w));
+    w = work_ahead_begin(note_thread, &j);
+    assert_err(work_ahead_end(w), ERR_STORAGE);
+    assert_ok(work_ahead_end(NULL));
+}
+
+TEST(work_ahead_that_no_worker_has_taken_up_runs_where_it_is_needed)
+{
+    struct job first, second;
+    struct work_ahead *w, *x;
+
+    job_init(&first);
+    job_init(&second);
+    w = work_ahead_begin(block, &first); /* the only worker there is */
+    sem_wait(&first.started);
+    x = work_ahead_begin(note_thread, &second);
+    assert_err(work_ahead_end(x), ERR_STORAGE);
+    assert_true(pthread_equal(second.thread, pthread_self()));
+    sem_post(&first.go_on);
+    assert_ok(work_ahead_end(w));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +342,8 @@ int main(void)
         UNIT(work_that_no_thread_has_taken_up_yet_is_dropped_when_cancelled),
         UNIT(work_that_no_thread_has_taken_up_in_time_is_dropped),
         UNIT(work_beside_a_caller_without_a_loop_is_waited_for_at_its_end),
+        UNIT(work_that_is_begun_ahead_runs_in_a_worker_and_its_error_comes_back),
+        UNIT(work_ahead_that_no_worker_has_taken_up_runs_where_it_is_needed),
     };
 
     pool_set_max(1);
