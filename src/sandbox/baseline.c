@@ -168,7 +168,7 @@ static bool is_kept_by_mounts(const struct baseline *b, const struct stat *st, i
     if (!b->has_namespaces)
         return false;
     if (S_ISREG(st->st_mode))
-        return st->st_nlink == 1;
+        return st->st_nlink <= 1; /* 0: it is being replaced right now */
     return depth > 0 || (!S_ISDIR(st->st_mode) && !S_ISLNK(st->st_mode));
 }
 

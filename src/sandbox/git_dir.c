@@ -178,7 +178,7 @@ static bool is_plain_config(int dir, const char *name)
     struct stat st;
 
     return n != STR_NONE && git_config_is_plain(str_make(text, n)) &&
-           fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink == 1;
+           fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_nlink <= 1;
 }
 
 static bool is_dot_git(const char *path)

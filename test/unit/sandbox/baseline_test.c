@@ -3,6 +3,12 @@
 
 #include "files.h"
 
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 static struct baseline *baseline_of(const char *root, bool has_namespaces, int64_t time_ns)
 {
     struct baseline *b = mem_alloc(sizeof *b);
@@ -194,7 +200,49 @@ TEST(repositories_beside_a_part_stay_known)
     assert_string_equal(shown(&a, b), "lib/.git/config:f=lib's sub/.git/config:f=mine [lib][sub]");
 }
 
-RUN_TESTS(UNIT(what_is_written_can_be_read), UNIT(what_is_damaged_is_not_read),
+/* As git and editors do, again and again. */
+static pid_t replace_for_ever(int dir)
+{
+    pid_t pid = fork();
+
+    if (pid == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    while (pid == 0) {
+        int fd = openat(dir, "new", O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+        if (fd < 0 || close(fd) < 0 || renameat(dir, "new", dir, "config") < 0)
+            _exit(1);
+    }
+    assert_true(pid > 0);
+    return pid;
+}
+
+/* While it is replaced, a file has no name for a moment: that is not a second one. */
+TEST(a_file_that_is_replaced_right_now_is_kept_by_mounts)
+{
+    struct temp_dir d = temp_dir_make();
+    const char *const paths[] = {temp_path(&d, "config")};
+    struct sandbox_policy policy = {.workspace = d.path, .read_only = paths, .n_read_only = 1};
+    struct survey s = {.root = d.path, .fd = open(d.path, O_PATH | O_DIRECTORY | O_CLOEXEC)};
+    pid_t pid;
+
+    put(&d, "config", "");
+    pid = replace_for_ever(s.fd);
+    for (int i = 0; i < 3000; i++) {
+        AUTO(baseline) struct baseline *b = NULL;
+
+        assert_ok(baseline_take(&s, &policy, /* has_namespaces= */ true, NULL, &b));
+        assert_int_equal(b->n, 1);
+        assert_int_equal(b->items[0].kind, GUARDED_MOUNTED);
+    }
+    kill(pid, SIGKILL);
+    waitpid(pid, NULL, 0);
+    close(s.fd);
+    temp_dir_done(&d);
+}
+
+RUN_TESTS(UNIT(a_file_that_is_replaced_right_now_is_kept_by_mounts),
+          UNIT(what_is_written_can_be_read), UNIT(what_is_damaged_is_not_read),
           UNIT(no_path_leads_out_of_the_directory), UNIT(what_another_keel_remembers_counts),
           UNIT(what_was_mounted_may_be_remembered_later),
           UNIT(a_part_is_seen_from_its_own_directory), UNIT(repositories_beside_a_part_stay_known))
