@@ -218,7 +218,7 @@ class FullDisk(AgentTest):
 
     def test_a_copy_whose_record_has_no_room_is_made(self):
         self.use("files")
-        id = self.add_session(n=200)
+        id = self.add_session(n=60)  # too short for a pack of its messages
         self.fill((self.keel_home / "sessions" / f"{id}.jsonl").stat().st_size + 65536)
         result = self.session("fork", id)
         self.assert_status(result, 0)
