@@ -30,9 +30,10 @@ ASAN_NOTICE = re.compile(rb"==\d+==WARNING: ASan doesn't fully support makeconte
                          rb"functions and may produce false positives in some cases!\r?\n")
 KEPT_VARIABLES = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
 
-# A test that was started in the background would hand ignored signals on to keel.
+# A test that was started in the background, or by nohup, would hand ignored signals on to keel.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def sample(values, n):
