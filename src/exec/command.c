@@ -58,7 +58,8 @@ static struct fault become_command(const struct options *o, struct exec_place *p
             return failed(ESRCH);
     }
     if (place->policy) {
-        limits_set_for_command();
+        if (place->own_user_namespace)
+            limits_set_for_command();
         fault = confine(place->policy, &place->roots, o->rules_fd);
     } else if (place->own_user_namespace) {
         fault = privileges_drop(/* keep_files= */ false);

@@ -134,7 +134,7 @@ struct fault privileges_drop(bool keep_files); /* root's rights over files may s
 /* How many processes there may be; where the kernel cannot tell, as many as before. `proc` is of
  * this process's own pid namespace. */
 void limits_set_for_namespace(int proc);
-void limits_set_for_command(void);
+void limits_set_for_command(void); /* in a user namespace of its own */
 /* `rules_fd`: further rules, for the reading of files; -1: none. */
 struct fault landlock_confine(const struct policy_header *p, struct root_fds *roots, int rules_fd,
                               int *ret_abi);

@@ -2,8 +2,8 @@
  *
  * One that forks without end would take the machine with it, keel and its supervisor too. A pid
  * namespace has a highest pid of its own since Linux 6.14; before, that number is the machine's,
- * and root could change it by mistake. The limit of a user counts all that run as the user, but
- * from 0 on in a user namespace; it does not hold for root. */
+ * and root could change it by mistake. In a user namespace of its own the limit of a user counts
+ * from 0; elsewhere all that the person runs would count, and one command could stop the others. */
 #include "exec/exec.h"
 
 #include <fcntl.h>
