@@ -1,9 +1,10 @@
 /* limits.c - how many processes and threads a command may have at a time.
  *
- * One that forks without end would take the machine with it, keel and its supervisor too. A pid
- * namespace has a highest pid of its own since Linux 6.14; before, that number is the machine's,
- * and root could change it by mistake. In a user namespace of its own the limit of a user counts
- * from 0; elsewhere all that the person runs would count, and one command could stop the others. */
+ * A command that forks without end would stall the whole machine, keel and its supervisor too. A
+ * pid namespace has a highest pid of its own since Linux 6.14; before, that number is the
+ * machine's, and root could change it by mistake. In a user namespace of its own the limit of a
+ * user counts from 0; elsewhere all that the person runs would count, and one command could stop
+ * the others. */
 #include "exec/exec.h"
 
 #include <fcntl.h>

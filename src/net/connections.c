@@ -127,7 +127,7 @@ static void remove_kept(struct http_connection *c)
         loop_timer_stop(TAKE(c->client->pool.timer));
 }
 
-/* The server has closed it, or says something that nobody asked for. */
+/* The server closed it, or sent something unasked. */
 static void connection_unasked(void *arg)
 {
     remove_kept(arg);

@@ -273,7 +273,7 @@ static struct err *connect_error(const struct dial *d, int error)
 
     if (error == ECONNREFUSED && !d->is_proxy && !d->unix_socket &&
         url_host_is_loopback(str_of(d->host)))
-        e = err_final(e); /* nobody but the person can start it */
+        e = err_final(e); /* only the person can start it */
     if (error == ECONNREFUSED)
         return err_hint(e, "is the server running at %s?", d->peer);
     return err_hint(e, "check the network, and whether HTTPS_PROXY must be set");

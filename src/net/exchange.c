@@ -239,7 +239,7 @@ static bool is_provisional(int status)
     return status / 100 == 1 && status != 101;
 }
 
-/* Whoever refuses a request before all of it was sent does not want the rest. */
+/* A server that refuses a request before all of it was sent does not want the rest. */
 static struct err *read_final_head(struct http_exchange *x)
 {
     struct http1_head head;
@@ -264,7 +264,7 @@ static struct err *read_final_head(struct http_exchange *x)
 
 /* --- open --- */
 
-/* The server may close a connection that nobody uses at any time, also at this very moment. */
+/* The server may close an idle connection at any time, also at this very moment. */
 static bool was_stale(const struct http_exchange *x, const struct err *e)
 {
     return err_is(e, ERR_NETWORK) && !e->is_final && x->connection && x->connection->is_reused &&
@@ -396,7 +396,7 @@ struct err *exchange_read(struct http_exchange *x, struct str *ret_bytes)
 
 /* --- close --- */
 
-/* The rest of a short answer that nobody wants has mostly come. */
+/* The rest of a short, unread answer has mostly arrived. */
 static void skip_rest(struct http_exchange *x)
 {
     size_t n_content, n_used;

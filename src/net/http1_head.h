@@ -19,7 +19,7 @@
     X(TOO_LONG, "its headers are too long")                                                        \
     X(BAD_HEADER, "a line of its headers is malformed")                                            \
     X(BAD_LENGTH, "it does not say how long its answer is, but several things about it")           \
-    X(BAD_CODING, "its answer has a transfer coding that nobody asked for")                        \
+    X(BAD_CODING, "its answer uses a transfer coding other than chunked")                          \
     X(BAD_CHUNK, "a chunk of its answer is malformed")
 
 enum http1_fault {

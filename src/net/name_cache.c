@@ -1,4 +1,4 @@
-/* name_cache.c - look-ups in workers that nobody has to wait for. */
+/* name_cache.c - look-ups in workers, which a task can stop waiting for. */
 #include "net/name_cache.h"
 
 #include "sys/loop.h"
@@ -41,7 +41,7 @@ struct name_job {
     struct pool_job job; /* first */
     struct lookup lookup;
     char *host;
-    struct name_cache *cache; /* NULL: nobody wants it any more */
+    struct name_cache *cache; /* NULL: abandoned */
     struct name_entry *entry;
 };
 
@@ -167,7 +167,7 @@ static struct name_entry *find_entry(const struct name_cache *c, const char *hos
     return e;
 }
 
-/* Of too many the oldest that nobody waits for. */
+/* Drops the oldest idle entry when there are too many. */
 static void make_room(struct name_cache *c)
 {
     struct name_entry *oldest = NULL;

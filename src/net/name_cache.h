@@ -1,8 +1,8 @@
 /* name_cache.h - names that a client has looked up, for as long as they may be believed.
  *
- * Whoever asks for a name that is being looked up waits for the same answer. Nobody waits longer
- * than he wants to: a resolver that hangs is left to itself, and tells nobody. A few look-ups run
- * at a time, so that workers are left for other things. Belongs to one loop. */
+ * Tasks that ask for the same name share one look-up. A task can stop waiting at any time: a
+ * resolver that hangs is abandoned, and its answer dropped. At most two look-ups run at a time,
+ * which leaves workers for other things. Belongs to one loop. */
 #ifndef KEEL_NET_NAME_CACHE_H
 #define KEEL_NET_NAME_CACHE_H
 
@@ -12,7 +12,7 @@ struct loop;
 struct name_cache;
 
 struct name_cache *name_cache_new(struct loop *l) MUST_USE;
-void name_cache_free(struct name_cache *c); /* nobody may wait; accepts NULL */
+void name_cache_free(struct name_cache *c); /* no task may be waiting; accepts NULL */
 
 /* Waits. ret->host is `host`, which must live as long. A name without an address is no error. */
 MUST_USE struct err *name_cache_find(struct name_cache *c, const char *host, struct lookup *ret);

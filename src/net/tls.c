@@ -190,7 +190,7 @@ static void tls_wire_free(struct wire *w)
 
     if (t->ssl && t->is_set_up && !t->lower_error) {
         api->SSL_shutdown(t->ssl);
-        err_ignore(flush(t), "nobody waits for it");
+        err_ignore(flush(t), "the connection is closed anyway");
     }
     if (t->ssl)
         api->SSL_free(t->ssl);

@@ -226,7 +226,7 @@ static struct err *socks_refused(const struct tunnel *t, unsigned code)
                     "none");
 }
 
-/* The proxy's own address follows, which nobody needs. */
+/* The proxy's own address follows; skip it. */
 static struct err *read_reply(const struct tunnel *t)
 {
     unsigned char reply[4], rest[256 + 2];

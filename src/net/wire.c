@@ -80,7 +80,7 @@ struct socket *socket_new(int take_fd, const char *peer)
 
 /* --- waiting --- */
 
-/* What nobody asks for would be reported for ever. */
+/* Without a waiting task, stop the watch: the loop would report the event for ever. */
 static void on_socket_ready(void *arg, int ready)
 {
     struct socket *s = arg;

@@ -216,7 +216,7 @@ static struct err *compile(struct tool_entry *e)
     return error ? err_wrap(error, "the schema of tool %s cannot be used", e->tool->name) : NULL;
 }
 
-/* Of names that are wrong, or missing, the model is told which ones there are. */
+/* For a wrong or missing name, list the valid ones. */
 static struct err *refuse(const struct tool_entry *e, const struct schema_report *report)
 {
     AUTO(strbuf) struct strbuf places = {0};

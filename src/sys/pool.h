@@ -21,7 +21,7 @@ void pool_add(struct pool_job *j);
 bool pool_take_back(struct pool_job *j);
 
 /* Starts threads until there are n, then none until pool_thaw(): while a library is loaded, glibc
- * holds a lock that pthread_create() takes, and whoever adds a job would wait for as long. Nests.
+ * holds a lock that pthread_create() takes, and pool_add() would wait for as long. Nests.
  */
 void pool_freeze(unsigned n);
 void pool_thaw(void);

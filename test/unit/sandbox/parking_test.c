@@ -1,5 +1,6 @@
 /* parking_test.c - supervisors that are started before their command, with namespaces and without;
  * with the argument "user", as an ordinary user. */
+#include "sandbox/as_user.h"
 #include "sandbox/box.h"
 #include "sandbox/parking.h"
 
@@ -12,7 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum { ORDINARY_USER = 61234, SKIPPED = 77, NONE = 0 };
+enum { NONE = 0 };
 
 /* --- who waits --- */
 
@@ -377,12 +378,6 @@ BOX_TEST(what_a_command_leaves_behind_is_ended)
 
 /* --- all of it --- */
 
-static bool become_ordinary(void)
-{
-    return geteuid() != 0 || (syscall(SYS_setgroups, 0, NULL) == 0 && setgid(ORDINARY_USER) == 0 &&
-                              setuid(ORDINARY_USER) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -404,10 +399,5 @@ int main(int argc, char **argv)
         BOTH_WAYS(what_a_command_leaves_behind_is_ended),
     };
 
-    if (argc > 1 && strcmp(argv[1], "user") == 0 &&
-        (!become_ordinary() || access(helper("writes"), X_OK) < 0)) {
-        print_message("an ordinary user cannot run the programs of this build\n");
-        return SKIPPED;
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return is_user_as_asked(argc, argv) ? cmocka_run_group_tests(tests, NULL, NULL) : SKIPPED;
 }

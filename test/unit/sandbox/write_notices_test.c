@@ -2,6 +2,7 @@
  * without; with the argument "user", as an ordinary user.
  *
  * What no shell can do the helper `writes` does. */
+#include "sandbox/as_user.h"
 #include "sandbox/watcher.h"
 #include "sys/work.h"
 
@@ -14,8 +15,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-
-enum { ORDINARY_USER = 61234, SKIPPED = 77 };
 
 static struct err *run_writes(struct box *b, struct watcher *w, const char *what, const char *arg)
 {
@@ -638,12 +637,6 @@ BOX_TEST(inside_of_what_follows_calls_already_it_is_told)
 
 /* --- all of it --- */
 
-static bool become_ordinary(void)
-{
-    return geteuid() != 0 || (syscall(SYS_setgroups, 0, NULL) == 0 && setgid(ORDINARY_USER) == 0 &&
-                              setuid(ORDINARY_USER) == 0 && prctl(PR_SET_DUMPABLE, 1) == 0);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -679,10 +672,5 @@ int main(int argc, char **argv)
         BOTH_WAYS(inside_of_what_follows_calls_already_it_is_told),
     };
 
-    if (argc > 1 && strcmp(argv[1], "user") == 0 &&
-        (!become_ordinary() || access(helper("writes"), X_OK) < 0)) {
-        print_message("an ordinary user cannot run the programs of this build\n");
-        return SKIPPED;
-    }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return is_user_as_asked(argc, argv) ? cmocka_run_group_tests(tests, NULL, NULL) : SKIPPED;
 }
