@@ -84,7 +84,6 @@ static bool is_framing_needed(struct str type, struct str bytes)
     static const struct str beginning = S("{\"type\":\""); /* of nearly every event */
     size_t end = beginning.n + type.n;
     char text[MAX_TYPE + 2];
-    struct str quoted = str_make(text, type.n + 2);
 
     if (bytes.n > end && bytes.p[end] == '"' && str_starts(bytes, beginning) &&
         memcmp(bytes.p + beginning.n, type.p, type.n) == 0)
@@ -96,7 +95,7 @@ static bool is_framing_needed(struct str type, struct str bytes)
             return false;
     text[0] = text[type.n + 1] = '"';
     memcpy(text + 1, type.p, type.n);
-    return str_find(bytes, quoted) == STR_NONE;
+    return str_find(bytes, str_make(text, type.n + 2)) == STR_NONE;
 }
 
 /* The kind says how it came, whatever was asked for. */
