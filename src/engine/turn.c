@@ -364,7 +364,7 @@ static struct err *go_on_from_history(struct run *r, bool *ret_is_over)
     return take_answer(r, answer, ret_is_over);
 }
 
-struct err *turn_run(struct run *r)
+static struct err *run_rounds(struct run *r)
 {
     bool is_over = false;
 
@@ -373,4 +373,12 @@ struct err *turn_run(struct run *r)
     while (!is_over)
         TRY(run_round(r, &is_over));
     return NULL;
+}
+
+struct err *turn_run(struct run *r)
+{
+    struct err *e = run_rounds(r);
+
+    launcher_rest(r->options->launcher); /* the last round may have run commands */
+    return e;
 }

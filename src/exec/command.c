@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,6 +37,15 @@ static void release_variables(void)
     for (char **entry = environ; *entry; entry++)
         if (strncmp(*entry, prefix, sizeof prefix - 1) == 0)
             *entry += sizeof prefix - 1;
+}
+
+/* All signals are blocked, so only keel has a say, or its end. */
+static bool may_start(const struct options *o)
+{
+    struct exec_record record;
+
+    return !o->is_held || (recv(o->control, &record, sizeof record, 0) == (ssize_t)sizeof record &&
+                           record.version == EXEC_PROTOCOL_VERSION && record.kind == EXEC_START);
 }
 
 /* Returns only when it fails. A session of its own keeps the command's signals away
@@ -68,6 +78,8 @@ static struct fault become_command(const struct options *o, struct exec_place *p
         return fault;
     if (o->has_notices)
         notices_begin(o->control);
+    if (!may_start(o))
+        return failed(ECANCELED);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     release_variables();

@@ -11,7 +11,6 @@
 #include <strings.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 enum {
@@ -188,58 +187,6 @@ static void watch_way(struct covers *c, const struct policy_item *item)
         watch(c, c->roots->fd[item->root]);
 }
 
-/* --- what is there --- */
-
-/* Kernels before 5.8 do not tell. */
-static bool is_mount(int fd)
-{
-    struct kernel_statx st = {0};
-
-    if (kernel_statx(fd, &st) < 0)
-        return false;
-    return !(st.known_attributes & KERNEL_STATX_MOUNT_ROOT) ||
-           st.attributes & KERNEL_STATX_MOUNT_ROOT;
-}
-
-static bool is_read_only(int fd)
-{
-    struct statvfs st;
-
-    return fstatvfs(fd, &st) == 0 && st.f_flag & ST_RDONLY;
-}
-
-static bool is_own(const struct root_fds *roots, const struct stat *st)
-{
-    struct stat own;
-
-    return fstat(roots->own, &own) == 0 && own.st_dev == st->st_dev;
-}
-
-/* A link cannot be covered. keel looks after one that it has seen; what a hidden one leads to is
- * hidden by its own name. */
-static bool may_be_link(const struct policy_item *item, const struct stat *st)
-{
-    return item->kind == POLICY_HIDDEN || item->kind == POLICY_HOLDER ||
-           (item->expect == POLICY_THIS && item->device == st->st_dev && item->inode == st->st_ino);
-}
-
-static bool is_covered(const struct covers *c, const struct policy_item *item, int fd,
-                       const struct stat *st)
-{
-    if (S_ISLNK(st->st_mode))
-        return may_be_link(item, st);
-    switch (item->kind) {
-    case POLICY_READ_ONLY:
-        return is_read_only(fd);
-    case POLICY_ANCHOR:
-        return is_mount(fd);
-    case POLICY_HIDDEN:
-    case POLICY_HOLDER:
-        return is_own(c->roots, st);
-    }
-    return true;
-}
-
 /* --- covering --- */
 
 enum state {
@@ -300,11 +247,6 @@ static enum state cover_again(struct covers *c, const struct policy_item *item, 
     return may_be_reached(c, item, st, item->text, /* is_hidden= */ false) ? OPEN : LOOK_AGAIN;
 }
 
-static bool is_nothing(int error)
-{
-    return error == ENOENT || error == ENOTDIR || error == EACCES || error == ELOOP;
-}
-
 /* What did not exist when the command started in a place where it can write may be its own. keel
  * looks at it afterwards. */
 static bool can_be_uncovered(const struct policy_item *item)
@@ -317,7 +259,7 @@ static bool can_be_uncovered(const struct policy_item *item)
 static enum state look_at_place(struct covers *c, const struct policy_item *item, int fd,
                                 const struct stat *st)
 {
-    return is_covered(c, item, fd, st) ? COVERED : cover_again(c, item, fd, st);
+    return is_covered(c->roots, item, fd, st) ? COVERED : cover_again(c, item, fd, st);
 }
 
 /* A name that was missing. A link shows nothing that was not to be seen before. */
@@ -334,7 +276,7 @@ static enum state look_at_name(struct covers *c, const struct policy_item *item,
         return is_nothing(errno) ? COVERED : OPEN;
     if (fstat(fd, &st) < 0 || n_dir + n_name + 2 > sizeof path) {
         state = OPEN;
-    } else if (!S_ISLNK(st.st_mode) && !is_own(c->roots, &st)) {
+    } else if (!S_ISLNK(st.st_mode) && !is_closed(c->roots, &st)) {
         memcpy(path, item->text, n_dir);
         path[n_dir] = '/';
         memcpy(path + n_dir + 1, name, n_name + 1);

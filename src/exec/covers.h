@@ -34,6 +34,17 @@ struct covers {
 
 #define COVERS_NONE ((struct covers){.events = -1, .look_at_ms = -1})
 
+/* Is there nothing that a command could open, by this errno? */
+bool is_nothing(int error);
+/* Is what was opened there covered as the item wants it? */
+bool is_covered(const struct root_fds *roots, const struct policy_item *item, int fd,
+                const struct stat *st);
+/* Is it what stands in the place of hidden things? */
+bool is_closed(const struct root_fds *roots, const struct stat *st);
+/* Do the mounts that were built before, by a policy of the same items, lie where they were put, and
+ * upon what keel has seen there by now? ESTALE: not all of them. */
+struct fault covers_check(const struct policy_header *p, struct root_fds *roots);
+
 /* To be called before the command starts: it could use up all the instances of inotify that its
  * user may have. */
 void covers_watch(struct covers *c);

@@ -2,9 +2,9 @@
  *
  * It is written to be read in one sitting: main.c reads the options and chooses the mode,
  * namespace.c makes the namespaces, command.c becomes the command, monitor.c waits and ends the
- * tree, tree.c finds descendants where there is no namespace, covers.c looks after mounts. parked.c
- * waits for a command where keel-exec is started before there is one. A sandbox is built by
- * policy.c, which reads what keel wants, locate.c, which opens what that names, mounts.c,
+ * tree, tree.c finds descendants where there is no namespace, covers.c and covered.c look after
+ * mounts. parked.c waits for a command where keel-exec is started before there is one. A sandbox is
+ * built by policy.c, which reads what keel wants, locate.c, which opens what that names, mounts.c,
  * listener.c, privileges.c, landlock.c and seccomp.c with filter.c; notices.c lets keel see what
  * the command changes. Nothing here allocates. */
 #ifndef KEEL_EXEC_EXEC_H
@@ -101,6 +101,7 @@ struct exec_place {
     enum exec_mode mode;
     bool own_user_namespace;            /* it gave us capabilities that the command must not have */
     bool is_new_user;                   /* and none has joined it */
+    bool is_built;                      /* by namespace_build_ahead() */
     const struct policy_header *policy; /* NULL: the command is not confined */
     struct root_fds roots;              /* of a policy; until the command runs */
     int for_keel[3]; /* namespaces that later commands may join, and the listener */
@@ -113,15 +114,20 @@ struct exec_place {
 pid_t namespace_fork(const struct options *o, struct exec_place *place, struct fault *ret_fault);
 /* The same for a process that is init of a new pid namespace already, as its own next step. */
 struct fault namespace_enter(const struct options *o, struct exec_place *place);
-/* As namespace_fork(), for a policy that is not there yet: only what no policy changes. Not the
- * mounts: those that it would have are of the moment when it is made. namespace_enter() follows. */
+/* As namespace_fork(), for a policy that is not there yet: only what no policy changes.
+ * namespace_enter() follows. */
 pid_t namespace_park(const struct options *o, struct exec_place *place);
+
+/* After it, for a policy that the one to come is likely to equal: network and mounts. Then
+ * namespace_enter() only looks whether the mounts still lie where they belong; ESTALE: no. */
+struct fault namespace_build_ahead(const struct options *o, struct exec_place *place);
 
 /* Makes file systems ahead that are the sandbox's own, where that may be done. */
 void mounts_make_ahead(struct root_fds *roots);
 
-/* Waits for the command and fills in what the options lack. False: none came. */
-bool parked_wait(struct options *o);
+/* Waits for the command and fills in what the options lack; before that, builds what keel expects
+ * it to need. False: none came. */
+bool parked_wait(struct options *o, struct exec_place *place);
 
 /* The steps of a sandbox, in their order. The first is for init, the others for the command. */
 struct fault mounts_build(const struct policy_header *p, struct root_fds *roots);

@@ -81,17 +81,21 @@ struct kernel_statx {
     uint64_t times[8];
     uint32_t of_device[2];
     uint32_t device_major, device_minor;
-    uint64_t rest[14];
+    uint64_t mount;
+    uint64_t rest[13];
 };
 _Static_assert(sizeof(struct kernel_statx) == 256, "as large as the kernel's");
 _Static_assert(offsetof(struct kernel_statx, device_major) == 136, "where the kernel has it");
+_Static_assert(offsetof(struct kernel_statx, mount) == 144, "where the kernel has it");
 #define KERNEL_STATX_MOUNT_ROOT 0x2000ull /* Linux 5.8 */
 #define KERNEL_STATX_INODE 0x100u
+#define KERNEL_STATX_MOUNT 0x1000u    /* Linux 5.8 */
 #define KERNEL_STATX_DONT_SYNC 0x4000 /* no question to a server */
 
 static inline int kernel_statx(int fd, struct kernel_statx *ret)
 {
-    return (int)syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, /* mask= */ 0, ret);
+    return (int)syscall(SYS_statx, fd, "", AT_EMPTY_PATH | AT_NO_AUTOMOUNT, KERNEL_STATX_MOUNT,
+                        ret);
 }
 
 /* Of what a link of /proc leads to. */

@@ -432,10 +432,11 @@ struct fault landlock_confine(const struct policy_header *p, struct root_fds *ro
     if (abi == 0 || !open_rules(&r, abi))
         return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     fault = has_namespaces ? grant_mounts(&r, p, roots) : grant_items(&r, p, roots);
-    if (!fault.error && rules_fd >= 0 && !restrict_reading(rules_fd))
-        fault = (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     if (!fault.error && ((!has_namespaces && !grant_proc(&r)) || !grant_devices(&r) ||
                          syscall(SYS_landlock_restrict_self, r.fd, 0) < 0))
+        fault = (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
+    /* The larger set last: the kernel copies what is there already. */
+    if (!fault.error && rules_fd >= 0 && !restrict_reading(rules_fd))
         fault = (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     close(r.fd);
     return fault;

@@ -157,7 +157,7 @@ static bool wait_parked(struct options *o, struct exec_place *place)
     if (init > 0)
         _exit(follow_init(o, init));
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* commands run as the same user */
-    return parked_wait(o);
+    return parked_wait(o, place);
 }
 
 static bool wants_namespace(const struct options *o, const struct exec_place *place)

@@ -322,15 +322,6 @@ static void supervise(struct monitor *m)
     }
 }
 
-/* All signals are blocked, so only keel has a say, or its end. */
-static bool may_start(const struct options *o)
-{
-    struct exec_record record;
-
-    return !o->is_held || (recv(o->control, &record, sizeof record, 0) == (ssize_t)sizeof record &&
-                           record.version == EXEC_PROTOCOL_VERSION && record.kind == EXEC_START);
-}
-
 /* The mounts of a namespace have done it before. */
 static struct fault prepare_rules(struct exec_place *place)
 {
@@ -352,8 +343,6 @@ int monitor_run(const struct options *o, struct exec_place *place)
     /* kill(-1) anywhere else would end all that this user runs. */
     if (place->mode == EXEC_MODE_NAMESPACE && getpid() != 1)
         return EXIT_SUPERVISOR;
-    if (!may_start(o))
-        return EXIT_CANNOT_RUN;
     m.is_enclosed = place->mode == EXEC_MODE_NAMESPACE || (place->policy && landlock_enclose());
     if (place->policy && place->mode == EXEC_MODE_NAMESPACE)
         covers_watch(&m.covers);

@@ -565,5 +565,5 @@ struct fault mounts_build(const struct policy_header *p, struct root_fds *roots)
     struct fault fault = build_root(&b, p);
 
     umask(mask);
-    return fault.error ? fault : cwd_enter(p, roots);
+    return fault;
 }

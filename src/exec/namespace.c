@@ -10,7 +10,7 @@
  * Root needs no user namespace. Others get one that maps just their own user and group to
  * themselves, so files and getuid() look as before. The capabilities that it brings are for init
  * alone; command.c drops them. */
-#include "exec/exec.h"
+#include "exec/covers.h"
 #include "exec/kernel.h"
 
 #include <errno.h>
@@ -168,16 +168,51 @@ static struct fault fill(const struct options *o, struct exec_place *place)
 
     if (!fault.error && makes_network(o, place))
         fault = keep_network(place);
+    if (!fault.error && place->policy)
+        fault = cwd_enter(place->policy, &place->roots);
     if (!fault.error)
         place->mode = EXEC_MODE_NAMESPACE;
     return fault;
 }
 
-struct fault namespace_enter(const struct options *o, struct exec_place *place)
+static struct fault make_rest(const struct options *o, struct exec_place *place)
 {
     if (!join(o, place) || unshare((int)(clone_flags(o, place) & ~CLONE_NEWPID)) < 0)
         return (struct fault){errno, EXEC_STEP_NAMESPACES, 0};
-    return fill(o, place);
+    return (struct fault){0};
+}
+
+/* The network was joined, and what is mounted was mounted by a policy that had the same items. */
+static struct fault enter_built(const struct options *o, struct exec_place *place)
+{
+    struct fault fault = covers_check(place->policy, &place->roots);
+
+    if (o->network_fd >= 0)
+        close(o->network_fd);
+    if (!fault.error)
+        fault = cwd_enter(place->policy, &place->roots);
+    place->mode = EXEC_MODE_NAMESPACE;
+    return fault;
+}
+
+struct fault namespace_enter(const struct options *o, struct exec_place *place)
+{
+    struct fault fault;
+
+    if (place->is_built)
+        return enter_built(o, place);
+    fault = make_rest(o, place);
+    return fault.error ? fault : fill(o, place);
+}
+
+struct fault namespace_build_ahead(const struct options *o, struct exec_place *place)
+{
+    struct fault fault = make_rest(o, place);
+
+    if (!fault.error)
+        fault = mounts_build(place->policy, &place->roots);
+    place->is_built = !fault.error;
+    return fault;
 }
 
 /* Runs in the new init until all is in place; the caller hears that it is, or what went wrong. */

@@ -1,7 +1,8 @@
 /* parked.c - waits for a command: keel-exec is started before there is one.
  *
  * What comes is what keel would have given it at its start: descriptors, arguments, environment, a
- * policy. They are put where they would have been, and nothing after this knows the difference. */
+ * policy. They are put where they would have been, and nothing after this knows the difference but
+ * for the mounts, if a policy came ahead: those are there already. */
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -141,17 +142,77 @@ static bool take_order(struct options *o, const struct exec_order *order, const 
     return read_texts(o, order, texts);
 }
 
-bool parked_wait(struct options *o)
+/* --- ahead of it --- */
+
+/* So that what is opened now gets numbers above those of the command's descriptors. */
+static bool occupy_low_fds(void)
+{
+    for (int fd = STDERR_FILENO + 1; fd < PARKED_FIRST_FD; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && dup3(STDERR_FILENO, fd, O_CLOEXEC) < 0)
+            return false;
+    return true;
+}
+
+static void free_low_fds(void)
+{
+    for (int fd = STDERR_FILENO + 1; fd < PARKED_FIRST_FD; fd++)
+        close(fd);
+}
+
+static bool is_expectation(const struct exec_order *o, const struct came *came)
+{
+    return o->version == EXEC_PROTOCOL_VERSION && o->kind == EXEC_EXPECT &&
+           came->n == 1u + (o->flags & EXEC_ORDER_NETWORK ? 1 : 0);
+}
+
+/* False: keel has it wrong. If it cannot be built, the command learns that when it comes. */
+static bool build_ahead(const struct options *o, struct exec_place *place,
+                        const struct exec_order *order, const struct came *came)
+{
+    bool has_network = order->flags & EXEC_ORDER_NETWORK;
+    struct options ahead = *o;
+
+    ahead.user_fd = -1; /* it was joined */
+    if (has_network)    /* closed when it was joined: its number must not be a low one */
+        ahead.network_fd = fcntl(came->fd[1], F_DUPFD_CLOEXEC, PARKED_FIRST_FD);
+    place->policy = policy_open(came->fd[0]);
+    if (!place->policy || !(place->policy->flags & POLICY_NAMESPACES) ||
+        (ahead.network_fd < 0 && !(place->policy->flags & POLICY_NETWORK)) || !occupy_low_fds())
+        return false;
+    namespace_build_ahead(&ahead, place);
+    free_low_fds();
+    return true;
+}
+
+static bool is_refused(const struct options *o, const struct exec_place *place,
+                       const struct exec_order *order)
+{
+    static const struct fault not_built = {ESTALE, EXEC_STEP_CHANGED, 0};
+    bool is_refused = !(order->flags & EXEC_ORDER_BUILT) != !place->is_built;
+
+    if (is_refused)
+        report_fault(o->control, &not_built);
+    return is_refused;
+}
+
+bool parked_wait(struct options *o, struct exec_place *place)
 {
     int control = fcntl(o->control, F_DUPFD_CLOEXEC, PARKED_FIRST_FD);
     struct came came = {.n = 0};
     struct exec_order order;
+    ssize_t n;
 
     if (control < 0)
         return false;
-    for (int fd = STDERR_FILENO + 1; fd < PARKED_FIRST_FD; fd++)
-        close(fd);
+    free_low_fds();
     o->control = control;
-    return receive(control, &order, &came) == (ssize_t)sizeof order && is_sound(&order, &came) &&
+    n = receive(control, &order, &came);
+    if (n == (ssize_t)sizeof order && is_expectation(&order, &came)) {
+        if (!build_ahead(o, place, &order, &came))
+            return false;
+        came.n = 0;
+        n = receive(control, &order, &came);
+    }
+    return n == (ssize_t)sizeof order && is_sound(&order, &came) && !is_refused(o, place, &order) &&
            take_order(o, &order, &came);
 }

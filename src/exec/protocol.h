@@ -24,7 +24,7 @@
 
 #include <stdint.h>
 
-#define EXEC_PROTOCOL_VERSION 11
+#define EXEC_PROTOCOL_VERSION 12
 
 /* The channel's fd. Those from 3 up to it are the command's. */
 #define EXEC_OPTION_CONTROL "--control="
@@ -89,6 +89,7 @@ enum exec_kind {
     EXEC_START,       /* the command that was held */
     EXEC_ORDER,       /* a struct exec_order, of which this is the first word but one */
     EXEC_JUDGED,      /* value: 1: the files are harmless, 0: end it; item: of which question */
+    EXEC_EXPECT,      /* a struct exec_order without a command: see there */
 };
 
 enum exec_mode { EXEC_MODE_SUBREAPER, EXEC_MODE_NAMESPACE };
@@ -131,15 +132,22 @@ enum exec_order_flag {
     EXEC_ORDER_NOTICES = 1 << 2, /* as EXEC_OPTION_NOTICES */
     EXEC_ORDER_NETWORK = 1 << 3, /* a network comes along, as with EXEC_OPTION_NETWORK */
     EXEC_ORDER_RULES = 1 << 4,   /* so do rules, as with EXEC_OPTION_RULES */
+    EXEC_ORDER_BUILT = 1 << 5,   /* the policy has the items of the one that came ahead */
 };
 
 /* What one that is parked is to run. Descriptors come along (SCM_RIGHTS), in this order: those that
  * the command has as 0, 1, 2 and so on; the policy; a sealed file with the texts; the rules and the
  * network, if flags say so; and perhaps one that is only held open. The texts end with a NUL each:
- * the program, its arguments, its environment. */
+ * the program, its arguments, its environment.
+ *
+ * Before it may come, once, what the command is likely to run in: EXEC_EXPECT, of which only flags
+ * count, with a policy of namespaces and, if flags say so, a network. It is built at once. The
+ * command that follows must have a policy with the same items, but for POLICY_CWD, and nothing may
+ * have been mounted or unmounted on the machine since; keel sees to both. If its mounts do not lie
+ * where they belong any more, the answer is EXEC_REFUSED with EXEC_STEP_CHANGED. */
 struct exec_order {
     uint32_t version; /* EXEC_PROTOCOL_VERSION */
-    uint32_t kind;    /* EXEC_ORDER */
+    uint32_t kind;    /* EXEC_ORDER, EXEC_EXPECT */
     uint32_t flags;   /* enum exec_order_flag */
     int32_t grace_ms;
     uint32_t n_fds; /* of the command */

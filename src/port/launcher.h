@@ -25,7 +25,7 @@ struct launcher {
     /* A command is likely to be started soon: what no command changes may be made ready. Does not
      * wait. NULL: there is nothing to make ready. */
     void (*expect)(struct launcher *l);
-    /* None is expected any more. */
+    /* What a model has asked for is done. If it was without commands, none is expected any more. */
     void (*rest)(struct launcher *l);
 };
 

@@ -3,20 +3,32 @@
 
 #include "sys/work.h"
 
-enum { MAX_EXPECTED = 16 };
+#include <fcntl.h>
+#include <unistd.h>
 
 struct parking {
     struct proc_parked *waiting;
-    struct proc_parking how; /* of the one that waits or is being started */
-    struct group *tasks;
-    unsigned n_expected; /* commands, for which none waits yet */
-    bool is_starting;
+    struct parking_way way; /* of the one that waits or is being started */
+    bool is_expecting, is_starting;
     struct waker *taker; /* who waits for the start; NULL: nobody */
 };
 
 struct parking *parking_new(void)
 {
-    return mem_alloc(sizeof(struct parking));
+    struct parking *p = mem_alloc(sizeof *p);
+
+    p->way.how.policy_fd = -1;
+    return p;
+}
+
+/* A descriptor of its own: the sandbox may replace the policy before the start has come to it. */
+static void set_way(struct parking *p, const struct parking_way *way)
+{
+    if (p->way.how.policy_fd >= 0)
+        close(p->way.how.policy_fd);
+    p->way = *way;
+    if (way->how.policy_fd >= 0)
+        p->way.how.policy_fd = fcntl(way->how.policy_fd, F_DUPFD_CLOEXEC, 0);
 }
 
 void parking_free(struct parking *p)
@@ -24,6 +36,7 @@ void parking_free(struct parking *p)
     if (!p)
         return;
     BUG_IF(p->is_starting);
+    set_way(p, &(struct parking_way){.how.policy_fd = -1});
     proc_parked_free(p->waiting);
     mem_free(p);
 }
@@ -53,50 +66,43 @@ static struct err *parking_start_run(void *arg)
 static struct err *parking_task(void *arg)
 {
     struct parking *p = arg;
-    struct parking_start start = {.how = p->how};
+    struct parking_start start = {.how = p->way.how};
 
     task_shield_begin();
     err_ignore(work_run(parking_start_run, &start), "a shielded task is not cancelled");
     task_shield_end();
     p->is_starting = false;
-    if (p->n_expected > 0 || p->taker) {
+    if (p->is_expecting || p->taker)
         p->waiting = start.started;
-        p->n_expected -= p->n_expected > 0;
-    } else {
+    else
         proc_parked_free(start.started);
-    }
     if (p->taker)
         waker_wake(p->taker);
     return NULL;
 }
 
-static void start_next(struct parking *p)
-{
-    if (p->n_expected == 0 || p->is_starting || p->waiting)
-        return;
-    p->is_starting = true;
-    group_spawn(p->tasks, "parking", parking_task, p);
-}
-
 /* --- using --- */
 
-static bool is_same_way(const struct proc_parking *a, const struct proc_parking *b)
+static bool is_same_way(const struct parking_way *a, const struct parking_way *b)
 {
-    return a->has_namespaces == b->has_namespaces && a->user_fd == b->user_fd;
+    return a->how.has_namespaces == b->how.has_namespaces && a->how.user_fd == b->how.user_fd &&
+           (a->how.policy_fd < 0 ||
+            (a->how.network_fd == b->how.network_fd && a->walls == b->walls));
 }
 
-void parking_expect(struct parking *p, const struct proc_parking *how, struct group *tasks)
+void parking_expect(struct parking *p, const struct parking_way *way, struct group *tasks)
 {
-    if (!p->is_starting && !p->waiting)
-        p->how = *how;
-    p->tasks = tasks;
-    p->n_expected = MIN(p->n_expected + 1, (unsigned)MAX_EXPECTED);
-    start_next(p);
+    p->is_expecting = true;
+    if (p->is_starting || p->waiting)
+        return;
+    set_way(p, way);
+    p->is_starting = true;
+    group_spawn(tasks, "parking", parking_task, p);
 }
 
 void parking_rest(struct parking *p)
 {
-    p->n_expected = 0;
+    p->is_expecting = false;
     proc_parked_free(TAKE(p->waiting));
 }
 
@@ -116,18 +122,16 @@ static struct err *await_start(struct parking *p)
     return e;
 }
 
-struct err *parking_take(struct parking *p, const struct proc_parking *how,
+struct err *parking_take(struct parking *p, const struct parking_way *way,
                          struct proc_parked **ret_parked)
 {
     AUTO(proc_parked) struct proc_parked *waiting = NULL;
 
     *ret_parked = NULL;
-    if (is_same_way(&p->how, how))
+    if (is_same_way(&p->way, way))
         TRY(await_start(p));
     waiting = TAKE(p->waiting);
-    if (waiting && is_same_way(&p->how, how))
+    if (waiting && is_same_way(&p->way, way))
         *ret_parked = TAKE(waiting);
-    p->how = *how;
-    start_next(p);
     return NULL;
 }

@@ -331,6 +331,24 @@ const char *plan_item_text(struct str plan, unsigned index)
     return NULL;
 }
 
+/* POLICY_CWD is the last. */
+static struct str walls_of(struct str plan)
+{
+    size_t at = sizeof(struct policy_header);
+
+    while (at < plan.n && ((const struct policy_item *)(plan.p + at))->kind != POLICY_CWD)
+        at += item_size(plan, at);
+    return str_slice(plan, sizeof(struct policy_header), at - sizeof(struct policy_header));
+}
+
+bool plan_is_same(struct str a, struct str b)
+{
+    return a.n && b.n &&
+           ((const struct policy_header *)a.p)->flags ==
+               ((const struct policy_header *)b.p)->flags &&
+           str_eq(walls_of(a), walls_of(b));
+}
+
 static void put_header(struct strbuf *out, uint32_t flags)
 {
     struct policy_header header = {.version = POLICY_VERSION, .flags = flags};

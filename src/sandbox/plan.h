@@ -23,6 +23,8 @@ struct plan_input {
 };
 /* Appends a policy in the format of exec/policy.h. */
 MUST_USE struct err *plan_write(const struct plan_input *input, struct strbuf *out);
+/* Do two of them build the same walls? Where the command starts does not count. */
+bool plan_is_same(struct str a, struct str b);
 /* What item `index` of such a policy is about; NULL: there is no such item. Borrowed from it. */
 const char *plan_item_text(struct str plan, unsigned index);
 

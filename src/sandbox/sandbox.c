@@ -149,6 +149,7 @@ struct attempt {
     const struct proc_spec *spec;
     bool namespaces;
     bool was_announced; /* before_start() has returned */
+    bool is_again;
     struct arena arena;
     const char *cwd; /* by its own name; NULL: not looked at yet */
     struct exec_record refusal;
@@ -159,6 +160,7 @@ struct start {
     struct sandbox *sandbox;
     bool namespaces;
     struct strbuf plan;
+    uint64_t mounts_version; /* that it is made for */
     int fd, rules_fd;
     struct arena arena;
 };
@@ -227,6 +229,7 @@ static struct err *prepare(void *arg)
 
     TRY(plan_check(&sandbox->policy));
     TRY(mounts_look(&sandbox->mounts, &mounts));
+    s->mounts_version = sandbox->mounts.version;
     TRY(find_cwd(s->attempt));
     TRY(held_roots_update(sandbox->roots, &sandbox->policy));
     policy = sandbox->policy;
@@ -420,10 +423,41 @@ static struct err *spawn(struct sandbox *s, const struct proc_spec *spec, struct
     return e;
 }
 
-static struct proc_parking parking_of(const struct sandbox *s, bool namespaces)
+/* The next command is expected to run in the same. */
+static void note_walls(struct sandbox *s, const struct start *start)
 {
-    return (struct proc_parking){.has_namespaces = namespaces,
-                                 .user_fd = namespaces ? s->user_fd : -1};
+    struct str plan = strbuf_str(&start->plan);
+
+    if (start->mounts_version == s->walls.mounts_version &&
+        plan_is_same(plan, strbuf_str(&s->walls.plan)))
+        return;
+    strbuf_clear(&s->walls.plan);
+    strbuf_add(&s->walls.plan, plan);
+    s->walls.mounts_version = start->mounts_version;
+    s->walls.number++;
+    if (s->walls.policy_fd >= 0)
+        close(s->walls.policy_fd);
+    s->walls.policy_fd = start->namespaces ? fcntl(start->fd, F_DUPFD_CLOEXEC, 0) : -1;
+}
+
+/* A network that no command has made yet cannot be joined ahead. */
+static struct parking_way way_of(const struct sandbox *s, bool namespaces)
+{
+    bool has_network = s->policy.network == SANDBOX_NETWORK || s->network_fd >= 0;
+    struct proc_parking how = {.has_namespaces = namespaces,
+                               .user_fd = namespaces ? s->user_fd : -1,
+                               .policy_fd = namespaces && has_network ? s->walls.policy_fd : -1,
+                               .network_fd = s->network_fd};
+
+    return (struct parking_way){how, s->walls.number};
+}
+
+/* One that stood in walls which do not hold is not tried twice. */
+static struct err *take_parked(const struct attempt *a, struct proc_parked **ret_parked)
+{
+    struct parking_way way = way_of(a->sandbox, a->namespaces);
+
+    return a->is_again ? NULL : parking_take(a->sandbox->parking, &way, ret_parked);
 }
 
 static struct err *start_once(struct attempt *a, struct proc **ret_proc)
@@ -438,7 +472,6 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
                                            .wants_notices = a->spec->observer != NULL,
                                            .notices_fd = -1};
     struct proc_spec confined = *a->spec;
-    struct proc_parking how;
     struct err *e;
 
     a->refusal = (struct exec_record){0};
@@ -460,8 +493,8 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     confined.environment = make_environment(&s.arena, a->spec->environment, &sandbox->policy);
     confined.before_start = a->spec->before_start && !a->was_announced ? announce : NULL;
     confined.before_self = a;
-    how = parking_of(sandbox, a->namespaces);
-    e = parking_take(sandbox->parking, &how, &confinement.take_parked);
+    note_walls(sandbox, &s);
+    e = take_parked(a, &confinement.take_parked);
     if (!e)
         e = spawn(sandbox, &confined, ret_proc);
     proc_parked_free(confinement.take_parked); /* of a command that came to nothing before */
@@ -484,6 +517,7 @@ static struct err *start_with(struct attempt *a, struct proc **ret_proc)
 
     for (int i = 1; e && a->refusal.step == EXEC_STEP_CHANGED && i < MAX_TRIES; i++) {
         err_ignore(e, "it is tried again");
+        a->is_again = true;
         e = start_once(a, ret_proc);
     }
     return e;
@@ -583,10 +617,10 @@ static void settle_notices(struct sandbox *s)
 /* Whoever finds out which way can be gone is not parked. */
 void sandbox_expect(struct sandbox *s, struct group *tasks)
 {
-    struct proc_parking how = parking_of(s, s->way == SANDBOX_WITH_NAMESPACES);
+    struct parking_way way = way_of(s, s->way == SANDBOX_WITH_NAMESPACES);
 
     if (s->way != SANDBOX_UNKNOWN)
-        parking_expect(s->parking, &how, tasks);
+        parking_expect(s->parking, &way, tasks);
 }
 
 void sandbox_rest(struct sandbox *s)
@@ -657,13 +691,17 @@ void sandbox_done(struct sandbox *s)
         close(s->network_fd);
     if (s->user_fd >= 0)
         close(s->user_fd);
-    s->network_fd = s->user_fd = -1;
+    if (s->walls.policy_fd >= 0)
+        close(s->walls.policy_fd);
+    strbuf_done(&s->walls.plan);
+    s->network_fd = s->user_fd = s->walls.policy_fd = -1;
 }
 
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy)
 {
     *s = (struct sandbox){
         .launcher = {.start = start}, .policy = *policy, .network_fd = -1, .user_fd = -1};
+    s->walls.policy_fd = -1;
     s->judge = (struct proc_judge){sandbox_is_harmless, sandbox_note_lost, s};
     pthread_mutex_init(&s->lock, NULL);
     s->guard = guard_new(policy->guard_dir);

@@ -124,12 +124,19 @@ struct sandbox {
     pthread_mutex_t lock;          /* for the guard */
     int network_fd, user_fd;       /* namespaces that all commands share; -1: not made yet */
     struct parking *parking;       /* of supervisors that are started ahead: parking.h */
+    struct {
+        struct strbuf plan;
+        uint64_t mounts_version;
+        int policy_fd;   /* -1: there was none with namespaces */
+        uint64_t number; /* another one when plan or mounts have changed */
+    } walls;             /* of the last command, in which the next one is expected to run */
 };
 void sandbox_init(struct sandbox *s, const struct sandbox_policy *policy);
 void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
 
 /* A command is likely to come: starts its supervisor ahead, in a task of the group, which ends
- * before the sandbox does. The first command of a sandbox has none. */
+ * before the sandbox does, and in the walls of the last command. The first one of a sandbox has
+ * none. */
 void sandbox_expect(struct sandbox *s, struct group *tasks);
 void sandbox_rest(struct sandbox *s); /* none is expected any more */
 

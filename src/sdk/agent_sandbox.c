@@ -246,6 +246,15 @@ static struct err *start_confined(struct agent_sandbox *s, struct preparation *p
     return e;
 }
 
+/* The next command is mostly of the same kind; another one starts its supervisor itself. */
+static void expect(struct launcher *l)
+{
+    struct agent_sandbox *s = (struct agent_sandbox *)l;
+
+    if (s->last && s->options.tasks)
+        sandbox_expect(&s->last->sandbox, s->options.tasks);
+}
+
 static struct err *start_in_walls(struct agent_sandbox *s, bool only_looks,
                                   const struct proc_spec *spec, struct proc **ret_proc)
 {
@@ -259,7 +268,11 @@ static struct err *start_in_walls(struct agent_sandbox *s, bool only_looks,
     TRY(begin_turn(s));
     e = start_confined(s, p, spec, ret_proc);
     end_turn(s);
-    return e ? add_remedy(s, e) : NULL;
+    if (e)
+        return add_remedy(s, e);
+    s->has_started = true;
+    expect(&s->launcher);
+    return NULL;
 }
 
 static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
@@ -280,19 +293,15 @@ static struct err *looker_start(struct launcher *l, const struct proc_spec *spec
     return start_in_walls(s, /* only_looks= */ true, spec, ret_proc);
 }
 
-/* The next command is mostly of the same kind; another one starts its supervisor itself. */
-static void expect(struct launcher *l)
-{
-    struct agent_sandbox *s = (struct agent_sandbox *)l;
-
-    if (s->last && s->options.tasks)
-        sandbox_expect(&s->last->sandbox, s->options.tasks);
-}
-
+/* Who has just run a command is likely to run another, however long the model thinks. */
 static void rest(struct launcher *l)
 {
     struct agent_sandbox *s = (struct agent_sandbox *)l;
+    bool had_command = s->has_started;
 
+    s->has_started = false;
+    if (had_command)
+        return;
     if (s->walls.sandbox.launcher.start)
         sandbox_rest(&s->walls.sandbox);
     if (s->look_walls.sandbox.launcher.start)

@@ -56,6 +56,7 @@ struct agent_sandbox {
     struct proxy *proxy;
     struct agent_walls walls, look_walls;
     struct agent_walls *last; /* that a command was started in; NULL: none was */
+    bool has_started;         /* a command, since the last answer */
     bool has_told_weakness, has_told_tmp_dir;
     unsigned explained; /* refusals, to the model */
     struct chan *turn;  /* holds something while a command is started or looked after */

@@ -31,13 +31,18 @@ enum proc_stdout {
 };
 
 /* A supervisor of confined commands that was started before there is one: for what it is worth to
- * have that done, and used once. It has made what no policy changes, and holds nothing of keel's
- * but the channel over which it gets its command; when that ends, it does. */
+ * have that done, and used once. It has made what no policy changes, and what a policy says that
+ * the command is likely to have. It holds nothing else of keel's but the channel over which it gets
+ * its command; when that ends, it does. */
 struct proc_parked;
 
 struct proc_parking {
     bool has_namespaces; /* as the policy will say */
     int user_fd;         /* of an earlier command, to be joined; -1: none */
+    /* A policy with namespaces, and the network that is to be joined (-1: the machine's own). The
+     * command must have a policy with the same items, but for where it starts, and no mount of the
+     * machine may have changed. policy_fd -1: none. */
+    int policy_fd, network_fd;
 };
 
 /* Blocks until it has been started. */
@@ -61,8 +66,8 @@ struct proc_confinement {
     bool wants_notices;
     int notices_fd, notices_error;
     int held_fd; /* that the supervisor keeps open until the command's end; -1: none */
-    /* Its supervisor, made for the same namespaces and user_fd; taken. NULL: a new one is started,
-     * as it is when this one has died. */
+    /* Its supervisor, made for the same namespaces, user_fd and policy; taken. NULL: a new one is
+     * started, as it is when this one has died. */
     struct proc_parked *take_parked;
     bool has_proxy;                 /* does the policy say POLICY_PROXY? */
     bool has_namespaces;            /* and POLICY_NAMESPACES? */

@@ -17,7 +17,40 @@ struct proc_parked {
     pid_t pid;
     int pidfd;   /* -1 where there are none */
     int control; /* ours */
+    bool is_built;
 };
+
+/* --- what it is told --- */
+
+struct order_fds {
+    int fd[EXEC_ORDER_MAX_FDS];
+    size_t n;
+};
+
+static void add_fd(struct order_fds *f, int fd)
+{
+    BUG_IF(f->n == EXEC_ORDER_MAX_FDS);
+    f->fd[f->n++] = fd;
+}
+
+/* False: nobody receives it. */
+static bool send_order(int control, struct exec_order *order, const struct order_fds *fds)
+{
+    size_t n_bytes = fds->n * sizeof fds->fd[0];
+    char data[CMSG_SPACE(sizeof fds->fd)] __attribute__((aligned(8))) = {0};
+    struct iovec part = {order, sizeof *order};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = data,
+                             .msg_controllen = CMSG_SPACE(n_bytes)};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(n_bytes);
+    memcpy(CMSG_DATA(header), fds->fd, n_bytes);
+    return sendmsg(control, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof *order;
+}
 
 /* --- its life --- */
 
@@ -94,6 +127,20 @@ static int start(const struct proc_parking *how, const struct child_fds *c, cons
     return proc_spawn_program(&nothing, c, supervisor, argv + 1, ret_pid);
 }
 
+/* It has the channel to itself: there is room for it. */
+static bool tell_policy(const struct proc_parked *p, const struct proc_parking *how)
+{
+    struct exec_order order = {.version = EXEC_PROTOCOL_VERSION,
+                               .kind = EXEC_EXPECT,
+                               .flags = how->network_fd >= 0 ? EXEC_ORDER_NETWORK : 0};
+    struct order_fds fds = {.n = 0};
+
+    add_fd(&fds, how->policy_fd);
+    if (how->network_fd >= 0)
+        add_fd(&fds, how->network_fd);
+    return send_order(p->control, &order, &fds);
+}
+
 struct err *proc_park(const struct proc_parking *how, struct proc_parked **ret_parked)
 {
     AUTO(proc_parked) struct proc_parked *p = mem_alloc(sizeof *p);
@@ -110,6 +157,9 @@ struct err *proc_park(const struct proc_parking *how, struct proc_parked **ret_p
         return parking_error(error, "start keel-exec");
     }
     p->pidfd = pidfd_open(p->pid, 0);
+    p->is_built = how->policy_fd >= 0;
+    if (p->is_built && !tell_policy(p, how))
+        return parking_error(errno, "tell keel-exec a policy");
     *ret_parked = TAKE(p);
     return NULL;
 }
@@ -152,39 +202,11 @@ static struct err *open_texts(struct str texts, int *ret_fd)
     return NULL;
 }
 
-struct order_fds {
-    int fd[EXEC_ORDER_MAX_FDS];
-    size_t n;
-};
-
-static void add_fd(struct order_fds *f, int fd)
+static uint32_t flags_of(const struct proc *p, const struct proc_spec *spec,
+                         const struct proc_parked *parked)
 {
-    BUG_IF(f->n == EXEC_ORDER_MAX_FDS);
-    f->fd[f->n++] = fd;
-}
-
-/* False: nobody receives it. */
-static bool send_order(int control, struct exec_order *order, const struct order_fds *fds)
-{
-    size_t n_bytes = fds->n * sizeof fds->fd[0];
-    char data[CMSG_SPACE(sizeof fds->fd)] __attribute__((aligned(8))) = {0};
-    struct iovec part = {order, sizeof *order};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = data,
-                             .msg_controllen = CMSG_SPACE(n_bytes)};
-    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(n_bytes);
-    memcpy(CMSG_DATA(header), fds->fd, n_bytes);
-    return sendmsg(control, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof *order;
-}
-
-static uint32_t flags_of(const struct proc *p, const struct proc_spec *spec)
-{
-    return (p->is_pty ? EXEC_ORDER_TTY : 0) | (spec->before_start ? EXEC_ORDER_HELD : 0) |
+    return (parked->is_built ? EXEC_ORDER_BUILT : 0) | (p->is_pty ? EXEC_ORDER_TTY : 0) |
+           (spec->before_start ? EXEC_ORDER_HELD : 0) |
            (spec->confinement->wants_notices ? EXEC_ORDER_NOTICES : 0) |
            (spec->confinement->rules_fd >= 0 ? EXEC_ORDER_RULES : 0) |
            (spec->confinement->network_fd >= 0 ? EXEC_ORDER_NETWORK : 0);
@@ -200,7 +222,7 @@ struct err *proc_hand_over(struct proc *p, const struct proc_spec *spec, const s
     struct order_fds fds = {.n = 0};
     struct exec_order order = {.version = EXEC_PROTOCOL_VERSION,
                                .kind = EXEC_ORDER,
-                               .flags = flags_of(p, spec),
+                               .flags = flags_of(p, spec, parked),
                                .grace_ms = (int32_t)MIN(p->grace_ms, (uint64_t)INT32_MAX),
                                .n_fds = (uint32_t)c->n};
 

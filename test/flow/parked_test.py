@@ -156,6 +156,29 @@ class Behaviour:
 
 
 class AsItIs(Behaviour, ParkedTest):
+    def test_one_waits_after_a_command_until_an_answer_wants_none(self):
+        started, keel = threading.Event(), []
+
+        class Look(threading.Event):
+            def __init__(self, is_there):
+                super().__init__()
+                self.is_there = is_there
+
+            def wait(self, timeout=None):
+                assert started.wait(HANG_SECONDS)
+                await_true(lambda: bool(parked_below(keel[0])) == self.is_there)
+                return True
+
+        def read(piece):
+            return Turn(Call("Read", raw=['{"file_path":', piece, ' "a.txt"}']))
+        self.one = self.play(ANTHROPIC, Turn(bash("touch first")), read(Look(True)),
+                             read(Look(False)), Turn("Done."))
+        process = self.start_agent(ANTHROPIC, self.one, "go")
+        keel.append(process.pid)
+        started.set()
+        process.communicate(timeout=HANG_SECONDS)
+        self.assertEqual(process.returncode, 0)
+
     def test_a_run_without_commands_starts_none(self):
         piece, seen = IsParked(), []
 
