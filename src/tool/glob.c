@@ -1,11 +1,13 @@
 /* glob.c - the Glob tool: files by the pattern of their paths, newest first. */
 #include "base/glob.h"
 
+#include "base/quoted.h"
 #include "sys/fs.h"
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/args.h"
 #include "tool/file/failure.h"
+#include "tool/file/guess.h"
 #include "tool/file/scope.h"
 #include "tool/file/shown.h"
 #include "tool/file/target.h"
@@ -33,18 +35,35 @@ static const char *find_root(const struct tool_context *c, struct glob_job *job)
                              c->config ? c->config->environment : NULL, dir);
 }
 
+/* With the directory that may be meant. */
+static void add_missing_root(const struct search_scope *s, struct tool_result *r)
+{
+    struct path_guess guess = {0};
+
+    if (!path_is_below_hidden(s->hidden, s->target))
+        guess = path_guess(&r->arena, s->root, s->target, s->hidden);
+    tool_result_addf(r, "[there is no directory %s", quoted(&r->arena, str_of(s->root)).p);
+    if (guess.path)
+        tool_result_addf(r, "; did you mean %s?", path_told(&r->arena, s->cwd, guess.path));
+    tool_result_addf(r, "]\n");
+}
+
 static void add_nothing_found(const struct glob_job *job)
 {
+    const struct search_scope *s = &job->scope;
     struct str pattern = job->args.pattern;
 
     tool_result_addf(job->result, "No files found.\n");
-    if (job->scope.root_fd < 0)
-        tool_result_addf(job->result, "[there is no directory %s]\n", job->scope.root);
-    else if (str_find_char(pattern, '/') == STR_NONE && !str_starts(pattern, S("**")))
-        tool_result_addf(
-            job->result,
-            "[this pattern looks in %s only; to look below it too: %" STR_FMT "**/%" STR_FMT "]\n",
-            path_shown(job->scope.cwd, job->scope.root), STR_ARG(job->args.dir), STR_ARG(pattern));
+    if (s->root_fd < 0) {
+        add_missing_root(s, job->result);
+        return;
+    }
+    if (str_find_char(pattern, '/') == STR_NONE && !str_starts(pattern, S("**")))
+        tool_result_addf(job->result,
+                         "[this pattern looks in %s only; to look below it too: %" STR_FMT
+                         "**/%" STR_FMT "]\n",
+                         path_shown(s->cwd, s->root), STR_ARG(job->args.dir), STR_ARG(pattern));
+    search_scope_tell_ignored(&job->report.walk, &job->result->text);
 }
 
 static void add_files(const struct glob_job *job, struct str lines)

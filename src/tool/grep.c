@@ -28,6 +28,7 @@ static void add_nothing_found(const struct grep_job *job)
     if (r->n_files_searched == 0 && r->n_files_skipped)
         tool_result_addf(job->result, "[not searched: %s binary or too large]\n",
                          job->scope.is_file ? "the file is" : "all files there are");
+    search_scope_tell_ignored(&r->walk, &job->result->text);
 }
 
 /* What the lines do not say: how much there is in all, and how to go on. */
@@ -169,7 +170,8 @@ struct tool tool_grep = {
         "\"Search files whose names begin with a dot. Default: true.\"}},"
         "\"required\":[\"pattern\"]}",
     .aliases = "only_matching=-o onlyMatching=-o after=-A before=-B outputMode=output_mode "
-               "headLimit=head_limit ignoreCase=-i context=-C "
+               "headLimit=head_limit limit=head_limit max_results=head_limit literal=fixed_strings "
+               "ignoreCase=-i context=-C "
                "fixedStrings=fixed_strings file_path=path filePath=path dir=path directory=path "
                "dir_path=path "
                "include=glob query=pattern regex=pattern",

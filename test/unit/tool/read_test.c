@@ -342,6 +342,38 @@ TEST(a_missing_file_is_told_with_a_name_that_is_like_it)
     assert_fails(&f, &tool_read, "{\"file_path\":\"src/other.c\"}", "Hint: find it with Glob");
 }
 
+TEST(directories_of_another_case_are_recognised)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    struct path_filter hidden = {hides_name, "Docs"};
+
+    put(&f.dir, "Docs/Api/Guide.md", "");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"docs/Api/Guide.md\"}",
+                 "did you mean Docs/Api/Guide.md?");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"DOCS/api/guide.md\"}",
+                 "did you mean Docs/Api/Guide.md?");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"docs/api/other.c\"}",
+                 "there is no directory docs/api either, but Docs/Api; find the file with Glob");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"else/where.md\"}",
+                 "there is no directory else either; find it with Glob (pattern **/where.md)");
+    f.context.hidden = &hidden;
+    assert_fails(&f, &tool_read, "{\"file_path\":\"docs/Api/Guide.md\"}",
+                 "there is no directory docs/Api either; find it");
+}
+
+TEST(a_name_that_looks_the_same_is_proposed_so_that_it_can_be_passed)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "u\u0308ber/e\u0301te\u0301.txt", "");
+    put(&f.dir, "\u00E9.txt", "");
+    assert_fails(
+        &f, &tool_read, "{\"file_path\":\"\u00FCber/\u00E9t\u00E9.txt\"}",
+        "did you mean \"u\\314\\210ber/e\\314\\201te\\314\\201.txt\"? Its name has special "
+        "characters: pass it as it is written here, with the quotes");
+    assert_fails(&f, &tool_read, "{\"file_path\":\"e\u0301.txt\"}", "did you mean \u00E9.txt?");
+}
+
 static void assert_meant(struct tool_fixture *f, const char *path, const char *want)
 {
     AUTO(strbuf) struct strbuf args = {0}, hint = {0};
@@ -625,6 +657,8 @@ RUN_TESTS(UNIT(a_text_with_a_stray_nul_is_a_text),
           UNIT(a_directory_is_refused_with_the_way_to_list_it),
           UNIT(a_missing_file_is_told_with_the_working_directory),
           UNIT(a_missing_file_is_told_with_a_name_that_is_like_it),
+          UNIT(directories_of_another_case_are_recognised),
+          UNIT(a_name_that_looks_the_same_is_proposed_so_that_it_can_be_passed),
           UNIT(a_name_that_is_hidden_by_a_rule_is_not_proposed),
           UNIT(a_missing_directory_is_told_too), UNIT(a_path_with_a_nul_is_refused),
           UNIT(a_pipe_is_refused_without_waiting_for_a_writer), UNIT(a_socket_is_refused),
