@@ -345,6 +345,9 @@ TEST(what_was_never_stored_is_told)
     assert_shown_with_gap("\"pattern\":\"row 9\"",
                           "3:row 9\n[1 matching line: no others]" GAP
                           "Lines after it are numbered as if nothing were missing.]");
+    assert_shown_with_gap("\"offset\":9",
+                          "offset 9 is past the end: there are 3 lines" GAP
+                          "Lines after it are numbered as if nothing were missing.]");
 }
 
 TEST(a_result_is_found_by_its_short_name_and_by_its_hash)
