@@ -49,6 +49,20 @@ static void add_summary(const struct grep_job *job, size_t n_lines)
                     q->offset + n_lines);
 }
 
+/* Where the pattern was too much for a file. */
+static void add_failure(const struct grep_report *r, struct strbuf *out)
+{
+    AUTO_FREE char *text = r->failure ? err_message(r->failure) : NULL;
+
+    if (!text)
+        return;
+    strbuf_addf(out, "[%s", text);
+    if (r->n_files_failed > 1)
+        strbuf_addf(out, ", as in %zu more", r->n_files_failed - 1);
+    strbuf_addf(out, "%s: simplify the pattern, or exclude such files]\n",
+                r->n_files_failed < GREP_MAX_FAILED ? "" : "; the search ended there");
+}
+
 static size_t count_lines(struct str text)
 {
     size_t n = 0;
@@ -76,6 +90,7 @@ static struct err *grep_in_worker(void *arg)
         add_summary(job, count_lines(strbuf_str(&lines)));
     else
         add_nothing_found(job);
+    add_failure(&job->report, &job->result->text);
     search_scope_tell(&job->report.walk, strbuf_str(&lines), &job->result->text);
     return NULL;
 }
@@ -93,6 +108,7 @@ static void report(const struct grep_job *job)
 static void grep_job_done(struct grep_job *job)
 {
     grep_args_done(&job->args);
+    grep_report_done(&job->report);
     search_scope_close(&job->scope);
 }
 DEFINE_AUTO_VAL(grep_job, grep_job_done)

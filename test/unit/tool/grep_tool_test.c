@@ -166,6 +166,31 @@ TEST(a_pattern_that_runs_away_is_a_failure)
     assert_fails(&f, &tool_grep, "{\"pattern\":\"^(a|aa|a?)+\\\\1$\"}", "cannot search a");
 }
 
+TEST(a_file_that_a_pattern_runs_away_in_does_not_hide_the_others)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    static const char many[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\n";
+
+    put(&f.dir, "slow", many);
+    put(&f.dir, "src/b", "aa\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"^(a|aa|a?)+\\\\1$\"}",
+                "src/b\n[cannot search slow: the pattern \"^(a|aa|a?)+\\1$\" takes too many steps: "
+                "simplify the pattern, or exclude such files]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"^(a|aa|a?)+\\\\1$\",\"glob\":\"!slow\"}",
+                "src/b\n");
+}
+
+TEST(a_pattern_that_runs_away_in_many_files_ends_the_search)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(arena) struct arena a = {0};
+
+    for (int i = 0; i < 30; i++)
+        put(&f.dir, arena_format(&a, "slow%d", i).p,
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\n");
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"^(a|aa|a?)+\\\\1$\"}", "takes too many steps");
+}
+
 /* --- where --- */
 
 TEST(globs_choose_files_and_leave_some_out)
@@ -467,6 +492,8 @@ RUN_TESTS(UNIT(what_read_shows_of_a_text_with_a_nul_is_found),
           UNIT(lines_around_a_match_are_printed), UNIT(case_may_be_ignored),
           UNIT(a_match_may_span_lines_when_asked), UNIT(a_pattern_may_be_plain_text),
           UNIT(a_wrong_pattern_is_a_failure), UNIT(a_pattern_that_runs_away_is_a_failure),
+          UNIT(a_file_that_a_pattern_runs_away_in_does_not_hide_the_others),
+          UNIT(a_pattern_that_runs_away_in_many_files_ends_the_search),
           UNIT(globs_choose_files_and_leave_some_out),
           UNIT(a_type_chooses_files_and_an_unknown_one_is_a_failure),
           UNIT(one_file_can_be_searched), UNIT(paths_outside_the_working_directory_are_absolute),
