@@ -13,6 +13,9 @@
 #include "tool/file/target.h"
 #include "tool/search/engine.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+
 #define MAX_FILES 1000
 
 struct glob_job {
@@ -74,6 +77,25 @@ static void add_files(const struct glob_job *job, struct str lines)
     if (job->report.was_cut)
         strbuf_addf(out, "[%zu files match; these are the newest %d: use a narrower pattern]\n",
                     job->report.n_files_matched, MAX_FILES);
+}
+
+/* What a pattern without wildcards names is found though git ignores it. */
+static void add_named(struct glob_job *job, struct strbuf *lines)
+{
+    const struct search_scope *s = &job->scope;
+    struct arena *a = &job->result->arena;
+    const char *name = arena_cstr(a, job->args.pattern);
+    const char *path = fs_join(a, s->root, name);
+    struct stat st;
+
+    if (fstatat(s->root_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        path_is_hidden(s->hidden, path, S_ISDIR(st.st_mode)) ||
+        path_is_hidden(s->hidden, fs_join(a, s->target, name), S_ISDIR(st.st_mode)))
+        return;
+    if (S_ISDIR(st.st_mode))
+        path = fs_join(a, path, "");
+    strbuf_addf(lines, "%s\n", path_told(a, s->cwd, path));
+    job->report.n_files_matched = 1;
 }
 
 /* --- where to look --- */
@@ -149,6 +171,8 @@ static struct err *glob_in_worker(void *arg)
 
         options = search_scope_walk(&job->scope);
         TRY(glob_run(&query, &options, &lines, &job->report));
+        if (!lines.n && job->args.is_name)
+            add_named(job, &lines);
     }
     if (lines.n)
         add_files(job, strbuf_str(&lines));

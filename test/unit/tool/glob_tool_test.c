@@ -84,6 +84,27 @@ TEST(what_git_ignores_is_left_out_unless_the_pattern_names_it)
     put(&f.dir, "build/b.c", "");
     assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.c\"}", "a.c\n");
     assert_says(&f, &tool_glob, "{\"pattern\":\"build/*.c\"}", "build/b.c\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"build\"}", "build/\n");
+}
+
+TEST(a_file_that_git_ignores_and_the_pattern_names_is_found)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    struct path_filter hidden = {hides_name, ".env"};
+
+    put(&f.dir, ".git/", "");
+    put(&f.dir, ".gitignore", ".env\n");
+    put(&f.dir, "app/.env", "");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"app/.env\"}", "app/.env\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\".env\",\"path\":\"app\"}", "app/.env\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"..\",\"path\":\"app\"}",
+                "No files found.\n[this pattern looks in app only; to look below it too: **/..]\n"
+                "[what .gitignore and .ignore exclude was not searched; to search it, name it as "
+                "path]\n");
+    f.context.hidden = &hidden;
+    assert_says(&f, &tool_glob, "{\"pattern\":\"app/.env\"}",
+                "No files found.\n[this pattern looks in app only; to look below it too: "
+                "app/**/.env]\n");
 }
 
 TEST(names_with_a_dot_are_found_unless_told_otherwise)
@@ -311,6 +332,7 @@ RUN_TESTS(UNIT(files_come_newest_first_with_paths_from_the_working_directory),
           UNIT(paths_outside_the_working_directory_are_absolute), UNIT(a_pattern_may_be_absolute),
           UNIT(a_plain_name_is_a_pattern_too),
           UNIT(what_git_ignores_is_left_out_unless_the_pattern_names_it),
+          UNIT(a_file_that_git_ignores_and_the_pattern_names_is_found),
           UNIT(names_with_a_dot_are_found_unless_told_otherwise),
           UNIT(what_a_rule_hides_is_not_found),
           UNIT(at_most_a_thousand_files_are_told_and_that_there_are_more),
