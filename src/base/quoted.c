@@ -1,6 +1,7 @@
 /* quoted.c - quotes as git does, but only where it must be. */
 #include "base/quoted.h"
 
+#include "base/looks.h"
 #include "base/utf8.h"
 
 /* In lists of paths, or on a screen, it does more than to be seen. */
@@ -15,7 +16,7 @@ static unsigned plain_length(struct str rest)
     uint32_t c;
     unsigned n = utf8_decode(rest, &c);
 
-    return n && !is_control(c) ? n : 0;
+    return n && !is_control(c) && !looks_like_others(c) ? n : 0;
 }
 
 static bool is_plain(struct str path)

@@ -144,6 +144,42 @@ static bool means_nothing(const struct json *schema, const struct json *property
            !is_required(schema, name);
 }
 
+#define MIN_RESPELT 4 /* bytes: "-c" and "-C" are two things */
+
+static bool is_respelt(struct str a, struct str b)
+{
+    for (;; a = str_skip(a, 1), b = str_skip(b, 1)) {
+        while (str_starts(a, S("_")))
+            a = str_skip(a, 1);
+        while (str_starts(b, S("_")))
+            b = str_skip(b, 1);
+        if (!a.n || !b.n)
+            return a.n == b.n;
+        if (!str_eq_nocase(str_slice(a, 0, 1), str_slice(b, 0, 1)))
+            return false;
+    }
+}
+
+/* The one property that differs from the name only in case and underscores ("filepath"), if it is
+ * not there already and the schema takes no other names; else the name. */
+static struct str respelt_name(const struct json *schema, const struct json *given,
+                               const struct json *args, struct str name)
+{
+    struct str found = name;
+
+    if (name.n < MIN_RESPELT || json_bool(json_get(schema, "additionalProperties"), true))
+        return name;
+    json_each (property, json_get(schema, "properties")) {
+        if (!is_respelt(property->key, name))
+            continue;
+        if (found.p != name.p || json_get_str(given, property->key) ||
+            json_get_str(args, property->key))
+            return name;
+        found = property->key;
+    }
+    return found;
+}
+
 static struct json *settle_object(const struct tool *t, const struct json *schema,
                                   const struct json *given, struct arena *a, unsigned depth)
 {
@@ -160,6 +196,8 @@ static struct json *settle_object(const struct tool *t, const struct json *schem
 
             if (real.n == 0 && name.n)
                 continue;
+            if (!json_get_str(properties, real))
+                real = respelt_name(schema, given, object, real);
             if (depth == 0 || json_get_str(properties, real))
                 name = real;
         }

@@ -71,8 +71,12 @@ static void add_plain(struct strbuf *out, struct str name)
 const struct tool_entry *tool_set_guess(const struct tool_set *s, struct str name)
 {
     AUTO(strbuf) struct strbuf plain = {.max_bytes = TOOL_MAX_NAME};
-    struct alike a = {.word = name};
+    size_t dot = str_rfind_char(name, '.');
+    struct alike a;
 
+    if (dot != STR_NONE) /* "functions.Read" */
+        name = str_skip(name, dot + 1);
+    a = (struct alike){.word = name};
     if (name.n > TOOL_MAX_NAME)
         return NULL;
     add_plain(&plain, name);

@@ -185,11 +185,12 @@ static void add_in_full(const struct sandbox *s, enum refusal r, struct strbuf *
         add_places(&s->policy, out);
         break;
     case REFUSAL_PROTECTED:
-        strbuf_add_cstr(out, "it protects .git/config, hooks and other files that git or an editor "
-                             "obeys, and the directories above them; no lock is in the way, and "
-                             "trying again does not help. For one command use git -c NAME=VALUE. "
-                             "What must be stored (git config, remote add, submodule update "
-                             "--init, --set-upstream-to), ask the person to run");
+        strbuf_add_cstr(out, "it protects .git/config, hooks, other files that git or an editor "
+                             "obeys or a rule closes, and the directories above them; no lock is "
+                             "in the way, and trying again does not help. For one command use git "
+                             "-c NAME=VALUE. What must be stored (git config, remote add, "
+                             "submodule update --init, worktree add, --set-upstream-to), ask the "
+                             "person to run");
         break;
     case REFUSAL_DOCKER:
         strbuf_add_cstr(out, "commands reach no socket of the system, so no Docker daemon. Tell "
@@ -335,6 +336,12 @@ static bool is_in_other_tmp(const struct sandbox_policy *p, const char *path)
            !(p->home && path_is_in(path, p->home));
 }
 
+static bool is_writable(const struct sandbox_policy *p, const char *path)
+{
+    return (!p->workspace_is_read_only && path_is_in(path, p->workspace)) ||
+           is_in_one_of(path, p->writable, p->n_writable);
+}
+
 /* A link may lead to what does not exist, or cannot be known to. */
 static bool is_link_to(const struct sandbox_policy *p, place_fn *is_there, const char *path)
 {
@@ -376,19 +383,42 @@ static bool next_word(struct str *rest, struct str *ret_word)
     return n > 0;
 }
 
-static bool complains_of(const struct sandbox *s, place_fn *is_there,
-                         const struct command_ending *e)
+/* What a line must say to be one, and about which place. */
+struct complaint {
+    const char *phrases[2];
+    place_fn *is_there;
+    bool may_be_bare; /* a name without a slash, in the current directory, need not exist */
+};
+
+static const struct complaint of_other_tmp = {
+    {"No such file or directory", "ermission denied"}, is_in_other_tmp, true};
+static const struct complaint of_unseen = {
+    {"No such file or directory", "ermission denied"}, is_unseen, true};
+/* Though commands write there otherwise. */
+static const struct complaint of_protected = {
+    {"ead-only file system", "EROFS"}, is_writable, false};
+
+static bool may_be_path(const struct complaint *c, const char *cwd, struct str word)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return c->may_be_bare || str_find_char(word, '/') != STR_NONE ||
+           (cwd && fs_exists(fs_join(&a, cwd, arena_cstr(&a, word))));
+}
+
+static bool complains(const struct sandbox *s, const struct complaint *c,
+                      const struct command_ending *e)
 {
     struct str output = str_slice(e->output, 0, LOOKED_AT), line, word;
     unsigned n_lines = 0, n_words = 0;
 
     while (n_lines < MAX_COMPLAINTS && str_split(&output, '\n', &line)) {
-        if (str_find(line, S("No such file or directory")) == STR_NONE &&
-            str_find(line, S("ermission denied")) == STR_NONE)
+        if (str_find(line, str_of(c->phrases[0])) == STR_NONE &&
+            str_find(line, str_of(c->phrases[1])) == STR_NONE)
             continue;
         n_lines++;
         while (n_words++ < MAX_PATH_WORDS && next_word(&line, &word))
-            if (leads_to(&s->policy, is_there, e->cwd, word))
+            if (may_be_path(c, e->cwd, word) && leads_to(&s->policy, c->is_there, e->cwd, word))
                 return true;
     }
     return false;
@@ -419,8 +449,10 @@ void sandbox_explain(const struct sandbox *s, const struct command_ending *e, un
     if (sandbox_name_hidden(s, e, out))
         return;
     r = find_refusal(s, e);
+    if (r == REFUSAL_PLACE && complains(s, &of_protected, e))
+        r = REFUSAL_PROTECTED;
     if (r == REFUSAL_NONE && (e->failed || may_hide_failure(e->command)) &&
-        s->way == SANDBOX_WITH_NAMESPACES && complains_of(s, is_in_other_tmp, e))
+        s->way == SANDBOX_WITH_NAMESPACES && complains(s, &of_other_tmp, e))
         r = REFUSAL_TMP;
     if (r != REFUSAL_NONE)
         add_refusal(s, r, told, out);
@@ -434,7 +466,7 @@ void sandbox_explain_look(const struct sandbox *s, const struct command_ending *
     if (sandbox_name_hidden(s, e, out))
         return;
     if (!says(e->output, "Read-only file system") && !says(e->output, "Operation not permitted") &&
-        !complains_of(s, is_unseen, e))
+        !complains(s, &of_unseen, e))
         return;
     if (*known)
         strbuf_add_cstr(out, "A command that only looks changes nothing, and sees only the "

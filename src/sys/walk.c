@@ -59,7 +59,7 @@ struct walk {
     struct walk_rules *rules_above;
 
     atomic_bool is_over;
-    atomic_bool was_cut, is_too_deep;
+    atomic_bool has_ignored, was_cut, is_too_deep;
     atomic_size_t n_entries, n_unreadable;
     atomic_int n_kept_open;
     atomic_uint n_idle;
@@ -236,12 +236,13 @@ static bool is_wanted(const struct walker *t, const struct walk_entry *entry,
     const struct walk_options *options = t->walk->options;
     enum ignore_verdict verdict = walk_rules_check(rules, strbuf_str(&t->path), entry->is_dir);
 
-    if (verdict == IGNORE_YES)
-        return false;
     if (entry->name[0] == '.' && !options->hidden && verdict != IGNORE_TAKEN_BACK)
         return false;
-    return !options->is_left_out ||
-           !options->is_left_out(options->self, entry->path, entry->is_dir);
+    if (options->is_left_out && options->is_left_out(options->self, entry->path, entry->is_dir))
+        return false;
+    if (verdict == IGNORE_YES && !atomic_load(&t->walk->has_ignored))
+        atomic_store(&t->walk->has_ignored, true);
+    return verdict != IGNORE_YES;
 }
 
 /* Counts it, unless there are too many. */
@@ -571,6 +572,7 @@ struct err *walk_run(const struct walk_options *options, const struct walk_visit
 
     report.n_entries = atomic_load(&w.n_entries);
     report.n_unreadable = atomic_load(&w.n_unreadable);
+    report.has_ignored = atomic_load(&w.has_ignored);
     report.was_cut = atomic_load(&w.was_cut);
     report.is_too_deep = atomic_load(&w.is_too_deep);
     report.max_depth = w.max_depth;

@@ -52,6 +52,7 @@ struct walk_visitor {
 
 struct walk_report {
     size_t n_entries, n_unreadable;
+    bool has_ignored;   /* something was left out because git ignores it */
     bool was_cut;       /* max_entries was reached */
     bool is_too_deep;   /* there are directories below max_depth */
     unsigned max_depth; /* that was used */

@@ -1,15 +1,20 @@
 /* glob.c - the Glob tool: files by the pattern of their paths, newest first. */
 #include "base/glob.h"
 
+#include "base/quoted.h"
 #include "sys/fs.h"
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/args.h"
 #include "tool/file/failure.h"
+#include "tool/file/guess.h"
 #include "tool/file/scope.h"
 #include "tool/file/shown.h"
 #include "tool/file/target.h"
 #include "tool/search/engine.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #define MAX_FILES 1000
 
@@ -33,18 +38,35 @@ static const char *find_root(const struct tool_context *c, struct glob_job *job)
                              c->config ? c->config->environment : NULL, dir);
 }
 
+/* With the directory that may be meant. */
+static void add_missing_root(const struct search_scope *s, struct tool_result *r)
+{
+    struct path_guess guess = {0};
+
+    if (!path_is_below_hidden(s->hidden, s->target))
+        guess = path_guess(&r->arena, s->root, s->target, s->hidden);
+    tool_result_addf(r, "[there is no directory %s", quoted(&r->arena, str_of(s->root)).p);
+    if (guess.path)
+        tool_result_addf(r, "; did you mean %s?", path_told(&r->arena, s->cwd, guess.path));
+    tool_result_addf(r, "]\n");
+}
+
 static void add_nothing_found(const struct glob_job *job)
 {
+    const struct search_scope *s = &job->scope;
     struct str pattern = job->args.pattern;
 
     tool_result_addf(job->result, "No files found.\n");
-    if (job->scope.root_fd < 0)
-        tool_result_addf(job->result, "[there is no directory %s]\n", job->scope.root);
-    else if (str_find_char(pattern, '/') == STR_NONE && !str_starts(pattern, S("**")))
-        tool_result_addf(
-            job->result,
-            "[this pattern looks in %s only; to look below it too: %" STR_FMT "**/%" STR_FMT "]\n",
-            path_shown(job->scope.cwd, job->scope.root), STR_ARG(job->args.dir), STR_ARG(pattern));
+    if (s->root_fd < 0) {
+        add_missing_root(s, job->result);
+        return;
+    }
+    if (str_find_char(pattern, '/') == STR_NONE && !str_starts(pattern, S("**")))
+        tool_result_addf(job->result,
+                         "[this pattern looks in %s only; to look below it too: %" STR_FMT
+                         "**/%" STR_FMT "]\n",
+                         path_shown(s->cwd, s->root), STR_ARG(job->args.dir), STR_ARG(pattern));
+    search_scope_tell_ignored(&job->report.walk, &job->result->text);
 }
 
 static void add_files(const struct glob_job *job, struct str lines)
@@ -55,6 +77,25 @@ static void add_files(const struct glob_job *job, struct str lines)
     if (job->report.was_cut)
         strbuf_addf(out, "[%zu files match; these are the newest %d: use a narrower pattern]\n",
                     job->report.n_files_matched, MAX_FILES);
+}
+
+/* What a pattern without wildcards names is found though git ignores it. */
+static void add_named(struct glob_job *job, struct strbuf *lines)
+{
+    const struct search_scope *s = &job->scope;
+    struct arena *a = &job->result->arena;
+    const char *name = arena_cstr(a, job->args.pattern);
+    const char *path = fs_join(a, s->root, name);
+    struct stat st;
+
+    if (fstatat(s->root_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+        path_is_hidden(s->hidden, path, S_ISDIR(st.st_mode)) ||
+        path_is_hidden(s->hidden, fs_join(a, s->target, name), S_ISDIR(st.st_mode)))
+        return;
+    if (S_ISDIR(st.st_mode))
+        path = fs_join(a, path, "");
+    strbuf_addf(lines, "%s\n", path_told(a, s->cwd, path));
+    job->report.n_files_matched = 1;
 }
 
 /* --- where to look --- */
@@ -130,6 +171,8 @@ static struct err *glob_in_worker(void *arg)
 
         options = search_scope_walk(&job->scope);
         TRY(glob_run(&query, &options, &lines, &job->report));
+        if (!lines.n && job->args.is_name)
+            add_named(job, &lines);
     }
     if (lines.n)
         add_files(job, strbuf_str(&lines));

@@ -28,6 +28,7 @@ static void add_nothing_found(const struct grep_job *job)
     if (r->n_files_searched == 0 && r->n_files_skipped)
         tool_result_addf(job->result, "[not searched: %s binary or too large]\n",
                          job->scope.is_file ? "the file is" : "all files there are");
+    search_scope_tell_ignored(&r->walk, &job->result->text);
 }
 
 /* What the lines do not say: how much there is in all, and how to go on. */
@@ -46,6 +47,20 @@ static void add_summary(const struct grep_job *job, size_t n_lines)
     if (r->was_cut)
         strbuf_addf(out, "[there is more: set offset to %zu to continue, or narrow the search]\n",
                     q->offset + n_lines);
+}
+
+/* Where the pattern was too much for a file. */
+static void add_failure(const struct grep_report *r, struct strbuf *out)
+{
+    AUTO_FREE char *text = r->failure ? err_message(r->failure) : NULL;
+
+    if (!text)
+        return;
+    strbuf_addf(out, "[%s", text);
+    if (r->n_files_failed > 1)
+        strbuf_addf(out, ", as in %zu more", r->n_files_failed - 1);
+    strbuf_addf(out, "%s: simplify the pattern, or exclude such files]\n",
+                r->n_files_failed < GREP_MAX_FAILED ? "" : "; the search ended there");
 }
 
 static size_t count_lines(struct str text)
@@ -75,6 +90,7 @@ static struct err *grep_in_worker(void *arg)
         add_summary(job, count_lines(strbuf_str(&lines)));
     else
         add_nothing_found(job);
+    add_failure(&job->report, &job->result->text);
     search_scope_tell(&job->report.walk, strbuf_str(&lines), &job->result->text);
     return NULL;
 }
@@ -92,6 +108,7 @@ static void report(const struct grep_job *job)
 static void grep_job_done(struct grep_job *job)
 {
     grep_args_done(&job->args);
+    grep_report_done(&job->report);
     search_scope_close(&job->scope);
 }
 DEFINE_AUTO_VAL(grep_job, grep_job_done)
@@ -169,7 +186,8 @@ struct tool tool_grep = {
         "\"Search files whose names begin with a dot. Default: true.\"}},"
         "\"required\":[\"pattern\"]}",
     .aliases = "only_matching=-o onlyMatching=-o after=-A before=-B outputMode=output_mode "
-               "headLimit=head_limit ignoreCase=-i context=-C "
+               "headLimit=head_limit limit=head_limit max_results=head_limit literal=fixed_strings "
+               "ignoreCase=-i context=-C "
                "fixedStrings=fixed_strings file_path=path filePath=path dir=path directory=path "
                "dir_path=path "
                "include=glob query=pattern regex=pattern",

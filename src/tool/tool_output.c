@@ -168,11 +168,13 @@ static struct err *show(struct call *c, enum mode mode)
     return show_lines(c);
 }
 
+#define NUMBERED_WITHOUT_GAP "Lines after it are numbered as if nothing were missing."
+
 static struct err *read_result(struct call *c, enum mode mode)
 {
     TRY(blob_size(c->text.blobs, c->text.handle, &c->text.n_bytes));
     TRY(show(c, mode));
-    tell_gap(c, "Lines after it are numbered as if nothing were missing.");
+    tell_gap(c, NUMBERED_WITHOUT_GAP);
     return NULL;
 }
 
@@ -203,6 +205,11 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                          "The stored result cannot be read: %s. Run the tool that returned "
                          "it again.",
                          e->text);
+        return NULL;
+    }
+    if (err_is(e, ERR_VALIDATION) && call.gap) { /* an offset that counts what was not kept */
+        tool_result_fail(result, "%s", e->text);
+        tell_gap(&call, NUMBERED_WITHOUT_GAP);
         return NULL;
     }
     return TAKE(e);

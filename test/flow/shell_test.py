@@ -139,6 +139,17 @@ class WithNamespaces:
             self.assertIn("(The sandbox caused this: it protects .git/config", out[0])
             self.assertIn("git -c NAME=VALUE", out[0])
 
+    def test_a_protected_file_is_not_told_to_be_elsewhere(self):
+        self.init_repository(self.project)
+        (self.project / ".vscode").mkdir()
+        (self.project / ".vscode/settings.json").write_text("{}")
+        for script in ("echo x > .git/hooks/pre-commit", "rm .vscode/settings.json",
+                       "git -c user.name=A -c user.email=a@b.c commit -q --allow-empty -m x; "
+                       "git worktree add sub"):
+            out = self.run_bash(script)
+            self.assertIn("Read-only file system", out[0])
+            self.assertIn("(The sandbox caused this: it protects .git/config", out[0])
+
     def test_a_unix_socket_is_explained(self):
         out = self.run_bash("python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('s')\"")
         self.assertIn("(The sandbox may have caused this: commands make no named Unix sockets",

@@ -175,6 +175,8 @@ struct err *glob_args_parse(const struct json *args, struct glob_args *ret)
     split_pattern(pattern, ret);
     if (ret->pattern.n > 1 && str_ends(ret->pattern, S("/"))) /* directories */
         ret->pattern.n--;
+    ret->is_name =
+        is_plain(ret->pattern) && !str_is(ret->pattern, ".") && !str_is(ret->pattern, "..");
     ret->hidden = json_bool(json_get(args, "hidden"), true) || names_a_dot(ret->pattern);
     if (ret->pattern.n)
         return NULL;

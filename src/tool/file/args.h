@@ -39,6 +39,7 @@ struct glob_args {
     struct str path;    /* empty: the working directory */
     struct str dir;     /* directories that the pattern names plainly: "src", "/", "../a" */
     struct str pattern; /* the rest of it */
+    bool is_name;       /* without wildcards */
     bool hidden;
 };
 MUST_USE struct err *glob_args_parse(const struct json *args, struct glob_args *ret);

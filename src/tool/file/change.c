@@ -15,6 +15,21 @@
 #define MAX_SHOWN_CHARS 4000
 #define N_CONTEXT 3
 
+/* "src/" and "src/." name a directory, whether it is there or not: a file in its place is not what
+ * was meant. */
+static struct err *check_names_file(struct str path)
+{
+    size_t slash = str_rfind_char(path, '/');
+    struct str name = slash == STR_NONE ? path : str_skip(path, slash + 1);
+
+    if (name.n && !str_is(name, ".") && !str_is(name, ".."))
+        return NULL;
+    return err_hint(
+        err_new(ERR_TOOL_FAILED, "%" STR_FMT " names a directory, not a file", STR_ARG(path)),
+        "add the name of the file; directories that it needs are made. To make an empty "
+        "directory use mkdir -p in Bash");
+}
+
 struct err *file_change_begin(struct file_change *f, const struct tool_context *c,
                               struct tool_result *r, struct str given_path)
 {
@@ -26,6 +41,7 @@ struct err *file_change_begin(struct file_change *f, const struct tool_context *
     strbuf_init(&f->old_text, 3 * FILE_CHANGE_MAX_BYTES); /* UTF-8 may take three bytes for one */
     strbuf_init(&f->new_text, 3 * FILE_CHANGE_MAX_BYTES);
     strbuf_init(&f->diff, MAX_DIFF_BYTES);
+    TRY(check_names_file(given_path));
     f->told = quoted(&r->arena, str_of(f->path)).p;
     f->shown = path_told(&r->arena, f->cwd, f->path);
     TRY(target_find(c, r, f->path, &f->target));
@@ -172,15 +188,11 @@ static struct str without_mark(const struct strbuf *text)
     return str_starts(s, S(TEXT_BOM)) ? str_skip(s, sizeof TEXT_BOM - 1) : s;
 }
 
-static struct str name_before(const struct file_change *f)
-{
-    return f->exists ? str_of(f->shown) : S("/dev/null");
-}
-
 struct err *file_change_store(struct file_change *f)
 {
     AUTO(strbuf) struct strbuf bytes = {.max_bytes = 3 * FILE_CHANGE_MAX_BYTES};
     struct err *e = text_encode(&bytes, strbuf_str(&f->new_text), f->encoding);
+    struct str name = str_of(path_shown(f->cwd, f->path)); /* a diff quotes in its own way */
 
     if (e)
         return err_hint(
@@ -197,7 +209,7 @@ struct err *file_change_store(struct file_change *f)
     sha256_hex(strbuf_str(&bytes), f->sha256);
     take_stamp(f);
     if (!f->opaque)
-        diff_unified(&f->diff, name_before(f), without_mark(&f->old_text), str_of(f->shown),
+        diff_unified(&f->diff, f->exists ? name : S("/dev/null"), without_mark(&f->old_text), name,
                      without_mark(&f->new_text), N_CONTEXT, &f->stat);
     return NULL;
 }

@@ -144,11 +144,18 @@ static bool has_quoted(struct str lines)
     return str_starts(lines, S("\"")) || str_find(lines, S("\n\"")) != STR_NONE;
 }
 
+void search_scope_tell_ignored(const struct walk_report *report, struct strbuf *out)
+{
+    if (report->has_ignored)
+        strbuf_add_cstr(out, "[what .gitignore and .ignore exclude was not searched; to search it, "
+                             "name it as path]\n");
+}
+
 void search_scope_tell(const struct walk_report *report, struct str lines, struct strbuf *out)
 {
     if (has_quoted(lines))
         strbuf_add_cstr(out, "[paths in double quotes have special characters and are escaped as "
-                             "git does it: pass them with the quotes]\n");
+                             "git does it: pass them with the quotes, in Bash as $'...']\n");
     if (report->was_cut)
         strbuf_addf(out, "[the search stopped after %zu entries: choose a narrower path]\n",
                     report->n_entries);

@@ -138,6 +138,24 @@ static struct str read_head(struct html_writer *w, struct arena *a, const GumboN
     return arena_str(a, strbuf_str(&plain));
 }
 
+/* What they would close is not open in a new piece, and a long run of them makes no node, where
+ * tree.h gives up. */
+static struct str skip_end_tags(struct str text)
+{
+    for (;;) {
+        size_t n = 0, end;
+        struct str tag;
+
+        while (n < text.n && strchr(" \t\n\f\r", text.p[n]))
+            n++;
+        tag = str_skip(text, n);
+        end = str_starts(tag, S("</")) ? str_find_char(tag, '>') : STR_NONE;
+        if (end == STR_NONE)
+            return text;
+        text = str_skip(tag, end + 1);
+    }
+}
+
 /* Reads the page in as many pieces as the limits of tree.h make of it; mostly one. */
 static struct err *write_page(struct html_writer *w, struct arena *a, struct str text,
                               struct html_page *page)
@@ -157,7 +175,7 @@ static struct err *write_page(struct html_writer *w, struct arena *a, struct str
         if (tree.document)
             write_document(w, tree.document, page);
         is_first = false;
-        text = str_skip(text, tree.n_read);
+        text = skip_end_tags(str_skip(text, tree.n_read));
         budget -= tree.used_bytes;
         if (tree.n_read == 0 || budget < MEMORY_AT_LEAST / 2) {
             page->is_tangled = text.n > 0;

@@ -21,7 +21,6 @@ struct grep {
     struct grep_results results;
     pthread_mutex_t lock; /* for what follows */
     struct grep_report report;
-    struct err *error; /* the first one */
 };
 
 /* What one thread has. */
@@ -29,6 +28,12 @@ struct grep_thread {
     struct grep_search search;
     struct grep_report report;
 };
+
+void grep_report_done(struct grep_report *r)
+{
+    err_free(r->failure);
+    r->failure = NULL;
+}
 
 static void grep_init(struct grep *g, const struct grep_query *query)
 {
@@ -43,7 +48,7 @@ static void grep_done(struct grep *g)
     grep_types_free(g->types);
     grep_results_done(&g->results);
     pthread_mutex_destroy(&g->lock);
-    err_free(g->error);
+    grep_report_done(&g->report);
 }
 DEFINE_AUTO_VAL(grep, grep_done)
 
@@ -108,13 +113,18 @@ static void end_thread(void *self, void *thread)
     mem_free(t);
 }
 
-static void keep_first_error(struct grep *g, struct err *take_error)
+/* Each such file has cost a lot: false when there were enough of them. */
+static bool note_failure(struct grep *g, struct err *take_error)
 {
+    bool goes_on;
+
     pthread_mutex_lock(&g->lock);
-    if (!g->error)
-        g->error = TAKE(take_error);
+    goes_on = ++g->report.n_files_failed < GREP_MAX_FAILED;
+    if (!g->report.failure)
+        g->report.failure = TAKE(take_error);
     pthread_mutex_unlock(&g->lock);
     err_free(take_error);
+    return goes_on;
 }
 
 static bool matches_globs(const struct grep_query *q, const struct walk_entry *entry)
@@ -142,10 +152,7 @@ static bool visit_for_grep(void *self, void *thread, const struct walk_entry *en
         return true;
     }
     e = search_file(g, t, fd, entry->path, entry->is_over);
-    if (!e)
-        return true;
-    keep_first_error(g, e);
-    return false;
+    return !e || note_failure(g, e);
 }
 
 static struct err *search_tree(struct grep *g, const struct walk_options *options)
@@ -154,7 +161,7 @@ static struct err *search_tree(struct grep *g, const struct walk_options *option
         .begin_thread = begin_thread, .end_thread = end_thread, .visit = visit_for_grep, .self = g};
 
     TRY(walk_run(options, &visitor, &g->report.walk));
-    return TAKE(g->error);
+    return g->report.n_matches ? NULL : TAKE(g->report.failure);
 }
 
 /* --- a file as the root --- */
@@ -201,6 +208,7 @@ struct err *grep_run(const struct grep_query *query, const struct walk_options *
     TRY(grep_results_print(&g.results, out));
     g.report.was_cut = g.results.was_cut;
     *ret_report = g.report;
+    g.report.failure = NULL; /* the caller's now */
     return NULL;
 }
 

@@ -47,14 +47,22 @@ struct grep_report {
     size_t n_files_matched, n_files_searched, n_files_skipped;
     bool was_cut; /* head_limit or max_output_bytes */
     struct walk_report walk;
+    /* Files that matches were not looked for to the end, because that takes too many steps, and why
+     * the first one was given up. After GREP_MAX_FAILED of them the search ends. */
+    size_t n_files_failed;
+    struct err *failure;
 };
+#define GREP_MAX_FAILED 8
+
+void grep_report_done(struct grep_report *r);
 
 /* Searches a directory, or one file when `options->root` is one. Output is sorted: files mode by
  * modification time, newest first; content and count by path. "path:12:text" for matches and
  * "path-11-text" for context, "--" between groups, as ripgrep prints. No filter applies to a file
  * that is the root: whether it may be read is the caller's to decide. A line ends before "\r\n" for
- * a pattern with `$`. Text that is not UTF-8 is repaired. ERR_VALIDATION: the pattern is wrong or
- * takes too many steps, the type is not known, the root cannot be read. */
+ * a pattern with `$`. Text that is not UTF-8 is repaired. ERR_VALIDATION: the pattern is wrong, or
+ * takes too many steps and nothing was found elsewhere, the type is not known, the root cannot be
+ * read. */
 MUST_USE struct err *grep_run(const struct grep_query *query, const struct walk_options *options,
                               struct strbuf *out, struct grep_report *ret_report);
 

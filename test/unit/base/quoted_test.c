@@ -42,6 +42,14 @@ TEST(bytes_that_are_not_utf8_can_be_written)
     assert_written(S("\xC3\n\xA9"), "\"\\303\\n\\251\"");
 }
 
+/* Who has read such a name writes another one. */
+TEST(characters_that_look_like_others_are_quoted)
+{
+    assert_written(S("cafe\u0301.txt"), "\"cafe\\314\\201.txt\"");
+    assert_written(S("3.04\u202FPM"), "\"3.04\\342\\200\\257PM\"");
+    assert_written(S("\uD55C\uAE00"), "\uD55C\uAE00");
+}
+
 TEST(a_name_that_begins_with_a_quote_is_quoted)
 {
     assert_written(S("\"a\\b\""), "\"\\\"a\\\\b\\\"\"");
@@ -77,5 +85,6 @@ TEST(what_needs_no_quotes_is_not_read_as_quoted)
 
 RUN_TESTS(UNIT(ordinary_names_stay_as_they_are), UNIT(a_name_with_a_newline_stays_one_line),
           UNIT(bytes_that_are_not_utf8_can_be_written),
+          UNIT(characters_that_look_like_others_are_quoted),
           UNIT(a_name_that_begins_with_a_quote_is_quoted),
           UNIT(what_needs_no_quotes_is_not_read_as_quoted))

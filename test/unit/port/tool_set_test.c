@@ -287,6 +287,18 @@ TEST(other_spellings_become_the_real_names)
                      "{\"file_path\":\"a\",\"text\":\"b\"}");
 }
 
+TEST(a_name_in_another_case_or_without_underscores_is_the_real_one)
+{
+    assert_arguments(NULL, "{\"filepath\":\"a\",\"TEXT\":\"b\"}",
+                     "{\"file_path\":\"a\",\"text\":\"b\"}");
+    assert_arguments(NULL, "{\"file_path\":\"a\",\"FilePath\":\"x\",\"text\":\"b\"}",
+                     "the arguments of Writer are wrong: has the unknown property \"FilePath\" "
+                     "(Writer takes file_path, text, n)");
+    assert_arguments(NULL, "{\"file_path\":\"a\",\"text\":\"b\",\"N\":3}",
+                     "the arguments of Writer are wrong: has the unknown property \"N\" "
+                     "(Writer takes file_path, text, n)");
+}
+
 TEST(an_argument_that_means_nothing_is_dropped)
 {
     AUTO_FREE char *text =
@@ -460,8 +472,8 @@ TEST(a_tool_without_other_spellings_takes_names_as_they_are)
     AUTO_FREE char *got = NULL;
 
     plain.aliases = NULL;
-    got = arguments(&plain, NULL, "{\"filePath\":\"a\",\"text\":\"b\"}");
-    assert_non_null(strstr(got, "unknown property \"filePath\""));
+    got = arguments(&plain, NULL, "{\"path\":\"a\",\"text\":\"b\"}");
+    assert_non_null(strstr(got, "unknown property \"path\""));
 }
 
 TEST(a_schema_that_cannot_be_used_is_told_with_its_tool)
@@ -689,6 +701,8 @@ TEST(a_tool_of_another_agent_is_guessed_by_its_name)
     assert_guess(s, "str_replace_based_edit_tool", "Edit");
     assert_guess(s, "bash", "Bash");
     assert_guess(s, "Reads", "Read");
+    assert_guess(s, "functions.Read", "Read");
+    assert_guess(s, "default_api.read_file", "Read");
     assert_guess(s, "write_file", NULL); /* it is not there */
     assert_guess(s, "Teleport", NULL);
     assert_guess(s, "Beam", NULL);
@@ -706,6 +720,7 @@ RUN_TESTS(UNIT(a_tool_of_another_agent_is_guessed_by_its_name),
           UNIT(a_tool_that_cannot_be_called_is_refused_and_freed),
           UNIT(a_replacement_that_is_refused_leaves_the_old_tool),
           UNIT(arguments_that_fit_are_passed_on), UNIT(other_spellings_become_the_real_names),
+          UNIT(a_name_in_another_case_or_without_underscores_is_the_real_one),
           UNIT(of_two_spellings_of_one_name_the_second_is_told_as_unknown),
           UNIT(every_place_that_is_wrong_is_named),
           UNIT(a_string_that_is_the_value_which_the_schema_wants_is_that_value),

@@ -1,6 +1,7 @@
 /* refusal_test.c - refusals by what programs say, as a table. */
 #include "test.h"
 
+#include "files.h"
 #include "sandbox/refusal.h"
 #include "temp_dir.h"
 
@@ -72,6 +73,37 @@ TEST(words_of_programs_lead_to_the_cause)
 
         if (cases[i].told ? str_find(told, str_of(cases[i].told)) == STR_NONE : told.n > 0)
             fail_msg("%s: %" STR_FMT, cases[i].command, STR_ARG(told));
+    }
+}
+
+TEST(a_protected_place_of_the_workspace_is_not_told_to_be_elsewhere)
+{
+    static const struct {
+        const char *output, *told;
+    } cases[] = {
+        {"cp: cannot create regular file '.git/hooks/pre-commit': Read-only file system",
+         "it protects"},
+        {"OSError: [Errno 30] Read-only file system: '.vscode/settings.json'", "it protects"},
+        {"touch: cannot touch 'there': Read-only file system", "it protects"},
+        {"touch: cannot touch 'elsewhere': Read-only file system", "write only below"},
+        {"touch: cannot touch '/usr/x': Read-only file system", "write only below"},
+    };
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+
+    put(&dir, "there", "");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(arena) struct arena a = {0};
+        struct sandbox s = confined(SANDBOX_WITH_NAMESPACES);
+        struct str told;
+
+        s.policy.workspace = dir.path;
+        told = explain(&s, &a,
+                       (struct command_ending){.command = S("x"),
+                                               .output = str_of(cases[i].output),
+                                               .cwd = dir.path,
+                                               .failed = true});
+        if (str_find(told, str_of(cases[i].told)) == STR_NONE)
+            fail_msg("%s: %" STR_FMT, cases[i].output, STR_ARG(told));
     }
 }
 
@@ -211,6 +243,7 @@ TEST(a_look_is_explained_in_full_only_once)
 }
 
 RUN_TESTS(UNIT(words_of_programs_lead_to_the_cause),
+          UNIT(a_protected_place_of_the_workspace_is_not_told_to_be_elsewhere),
           UNIT(a_success_is_explained_only_where_it_may_hide_a_failure),
           UNIT(what_was_explained_is_only_named_later),
           UNIT(where_the_network_is_open_a_resolver_fails_for_its_own_reasons),

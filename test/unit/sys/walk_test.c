@@ -244,6 +244,23 @@ TEST(ignored_files_are_left_out)
                 "a.o build/ build/x sub/ sub/a.o sub/build/ sub/build/x sub/keep.o");
 }
 
+TEST(that_something_was_ignored_is_reported)
+{
+    AUTO(temp_dir) struct temp_dir d = temp_dir_make();
+    struct seen seen = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    AUTO(strbuf) struct strbuf text = {0};
+
+    put(&d, ".gitignore", "*.o\n");
+    put(&d, "a.c", "");
+    put(&d, "sub/.git/x", "");
+    assert_false(walk(&seen, &(struct walk_options){.root = d.path}).has_ignored);
+    put(&d, "lib/a.o", "");
+    assert_true(walk(&seen, &(struct walk_options){.root = d.path}).has_ignored);
+    assert_false(
+        walk(&seen, &(struct walk_options){.root = d.path, .no_ignore = true}).has_ignored);
+    text = list(&seen);
+}
+
 TEST(a_dot_ignore_file_outranks_git_and_counts_the_same_way)
 {
     AUTO(temp_dir) struct temp_dir d = temp_dir_make();
@@ -586,7 +603,7 @@ RUN_TESTS(UNIT(every_entry_is_seen_once),
           UNIT(a_root_that_is_open_is_walked_wherever_its_path_leads_now),
           UNIT(rules_above_an_open_root_are_not_read_through_a_link),
           UNIT(hidden_names_are_left_out_unless_asked_for_and_git_always),
-          UNIT(ignored_files_are_left_out),
+          UNIT(ignored_files_are_left_out), UNIT(that_something_was_ignored_is_reported),
           UNIT(a_dot_ignore_file_outranks_git_and_counts_the_same_way),
           UNIT(a_rule_that_takes_back_shows_a_hidden_name),
           UNIT(excludes_of_the_repository_count_also_in_a_linked_work_tree),

@@ -75,6 +75,18 @@ TEST(when_one_edit_fails_none_is_made)
     assert_file(&f, "a", "one two\n");
 }
 
+TEST(a_name_with_a_newline_is_quoted_once)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "a\nb", "one\n");
+    assert_works(&f, &tool_read, "{\"file_path\":\"a\\nb\"}");
+    assert_says(&f, &tool_edit,
+                "{\"file_path\":\"a\\nb\",\"old_string\":\"one\",\"new_string\":\"two\"}",
+                "Edited \"a\\nb\": 1 place replaced.\n\n--- \"a\\012b\"\n+++ \"a\\012b\"\n@@ -1 "
+                "+1 @@\n-one\n+two\n");
+}
+
 TEST(details_tell_the_change)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
@@ -325,8 +337,8 @@ TEST(an_edit_changes_files_and_runs_alone)
 
 RUN_TESTS(UNIT(a_text_is_replaced_and_the_change_is_shown), UNIT(the_seeds_spellings_are_taken),
           UNIT(spellings_of_other_agents_are_taken), UNIT(several_edits_are_made_in_order),
-          UNIT(when_one_edit_fails_none_is_made), UNIT(details_tell_the_change),
-          UNIT(a_match_by_normalised_white_space_is_told),
+          UNIT(when_one_edit_fails_none_is_made), UNIT(a_name_with_a_newline_is_quoted_once),
+          UNIT(details_tell_the_change), UNIT(a_match_by_normalised_white_space_is_told),
           UNIT(a_text_that_is_there_twice_is_refused_with_its_lines),
           UNIT(a_file_that_was_not_read_is_not_edited),
           UNIT(a_file_that_changed_since_it_was_read_is_not_edited),

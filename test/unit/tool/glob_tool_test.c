@@ -84,6 +84,27 @@ TEST(what_git_ignores_is_left_out_unless_the_pattern_names_it)
     put(&f.dir, "build/b.c", "");
     assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.c\"}", "a.c\n");
     assert_says(&f, &tool_glob, "{\"pattern\":\"build/*.c\"}", "build/b.c\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"build\"}", "build/\n");
+}
+
+TEST(a_file_that_git_ignores_and_the_pattern_names_is_found)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    struct path_filter hidden = {hides_name, ".env"};
+
+    put(&f.dir, ".git/", "");
+    put(&f.dir, ".gitignore", ".env\n");
+    put(&f.dir, "app/.env", "");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"app/.env\"}", "app/.env\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\".env\",\"path\":\"app\"}", "app/.env\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"..\",\"path\":\"app\"}",
+                "No files found.\n[this pattern looks in app only; to look below it too: **/..]\n"
+                "[what .gitignore and .ignore exclude was not searched; to search it, name it as "
+                "path]\n");
+    f.context.hidden = &hidden;
+    assert_says(&f, &tool_glob, "{\"pattern\":\"app/.env\"}",
+                "No files found.\n[this pattern looks in app only; to look below it too: "
+                "app/**/.env]\n");
 }
 
 TEST(names_with_a_dot_are_found_unless_told_otherwise)
@@ -163,6 +184,51 @@ TEST(no_file_is_no_failure)
     assert_says(&f, &tool_glob, "{\"pattern\":\"lib/**/*.c\"}", strbuf_cstr(&want));
 }
 
+TEST(nothing_found_among_ignored_files_is_told_so)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, ".gitignore", "/.env\n/build/\n");
+    put(&f.dir, ".env", "");
+    put(&f.dir, "build/a.o", "");
+    put(&f.dir, "src/a.c", "");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/.env*\"}",
+                "No files found.\n[what .gitignore and .ignore exclude was not searched; to search "
+                "it, name it as path]\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.o\",\"path\":\"build\"}", "build/a.o\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.o\",\"path\":\"src\"}", "No files found.\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"**/*.c\"}", "src/a.c\n");
+}
+
+TEST(a_directory_that_may_be_meant_is_named)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(strbuf) struct strbuf want = {0};
+    struct path_filter hidden = {hides_name, "Docs"};
+
+    put(&f.dir, "Docs/api/a.md", "");
+    strbuf_addf(&want,
+                "No files found.\n[there is no directory %s/docs/api; did you mean Docs/api?]\n",
+                f.dir.path);
+    assert_says(&f, &tool_glob, "{\"pattern\":\"docs/api/*.md\"}", strbuf_cstr(&want));
+    f.context.hidden = &hidden;
+    strbuf_clear(&want);
+    strbuf_addf(&want, "No files found.\n[there is no directory %s/docs/api]\n", f.dir.path);
+    assert_says(&f, &tool_glob, "{\"pattern\":\"docs/api/*.md\"}", strbuf_cstr(&want));
+}
+
+TEST(a_name_that_looks_like_another_can_be_given_back)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, "cafe\u0301.txt", "decomposed\n");
+    assert_says(&f, &tool_glob, "{\"pattern\":\"*.txt\"}",
+                "\"cafe\\314\\201.txt\"\n[paths in double quotes have special characters and are "
+                "escaped as git does it: pass them with the quotes, in Bash as $'...']\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"\\\"cafe\\\\314\\\\201.txt\\\"\"}",
+                "1\tdecomposed\n");
+}
+
 TEST(a_pattern_that_looks_in_one_directory_only_is_told_so)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
@@ -213,7 +279,7 @@ TEST(a_cancelled_call_ends_its_walk)
 
 #define HOW_TO_READ_QUOTES                                                                         \
     "[paths in double quotes have special characters and are escaped as git does it: pass them "   \
-    "with the quotes]\n"
+    "with the quotes, in Bash as $'...']\n"
 
 TEST(a_name_with_a_newline_is_one_path)
 {
@@ -266,11 +332,15 @@ RUN_TESTS(UNIT(files_come_newest_first_with_paths_from_the_working_directory),
           UNIT(paths_outside_the_working_directory_are_absolute), UNIT(a_pattern_may_be_absolute),
           UNIT(a_plain_name_is_a_pattern_too),
           UNIT(what_git_ignores_is_left_out_unless_the_pattern_names_it),
+          UNIT(a_file_that_git_ignores_and_the_pattern_names_is_found),
           UNIT(names_with_a_dot_are_found_unless_told_otherwise),
           UNIT(what_a_rule_hides_is_not_found),
           UNIT(at_most_a_thousand_files_are_told_and_that_there_are_more),
           UNIT(directories_are_found_where_no_pattern_crosses_them),
           UNIT(brackets_are_also_taken_literally), UNIT(no_file_is_no_failure),
+          UNIT(nothing_found_among_ignored_files_is_told_so),
+          UNIT(a_directory_that_may_be_meant_is_named),
+          UNIT(a_name_that_looks_like_another_can_be_given_back),
           UNIT(a_pattern_that_looks_in_one_directory_only_is_told_so),
           UNIT(a_missing_path_is_a_failure), UNIT(a_path_that_is_a_file_is_a_failure),
           UNIT(a_pattern_that_is_wrong_is_a_failure), UNIT(a_cancelled_call_ends_its_walk),

@@ -15,7 +15,7 @@ static void set_time(struct tool_fixture *f, const char *name, long seconds)
 
 #define HOW_TO_READ_QUOTES                                                                         \
     "[paths in double quotes have special characters and are escaped as git does it: pass them "   \
-    "with the quotes]\n"
+    "with the quotes, in Bash as $'...']\n"
 
 TEST(a_name_with_a_newline_is_one_path_in_every_mode)
 {
@@ -39,7 +39,7 @@ TEST(a_name_that_is_not_utf8_can_be_given_back)
 
     put(&f.dir, "caf\xE9", "int x;\n");
     assert_says(&f, &tool_grep, "{\"pattern\":\"int\"}", "\"caf\\351\"\n" HOW_TO_READ_QUOTES);
-    assert_says(&f, &tool_read, "{\"file_path\":\"\\\"caf\\\\351\\\"\"}", "     1\tint x;\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"\\\"caf\\\\351\\\"\"}", "1\tint x;\n");
 }
 
 /* --- output modes --- */
@@ -164,6 +164,31 @@ TEST(a_pattern_that_runs_away_is_a_failure)
 
     put(&f.dir, "a", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\n");
     assert_fails(&f, &tool_grep, "{\"pattern\":\"^(a|aa|a?)+\\\\1$\"}", "cannot search a");
+}
+
+TEST(a_file_that_a_pattern_runs_away_in_does_not_hide_the_others)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    static const char many[] = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\n";
+
+    put(&f.dir, "slow", many);
+    put(&f.dir, "src/b", "aa\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"^(a|aa|a?)+\\\\1$\"}",
+                "src/b\n[cannot search slow: the pattern \"^(a|aa|a?)+\\1$\" takes too many steps: "
+                "simplify the pattern, or exclude such files]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"^(a|aa|a?)+\\\\1$\",\"glob\":\"!slow\"}",
+                "src/b\n");
+}
+
+TEST(a_pattern_that_runs_away_in_many_files_ends_the_search)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+    AUTO(arena) struct arena a = {0};
+
+    for (int i = 0; i < 30; i++)
+        put(&f.dir, arena_format(&a, "slow%d", i).p,
+            "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa!\n");
+    assert_fails(&f, &tool_grep, "{\"pattern\":\"^(a|aa|a?)+\\\\1$\"}", "takes too many steps");
 }
 
 /* --- where --- */
@@ -347,6 +372,21 @@ TEST(no_match_is_no_failure)
     assert_says(&f, &tool_grep, "{\"pattern\":\"y\"}", "No matches found\n");
 }
 
+TEST(no_match_beside_ignored_files_is_told_so)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    put(&f.dir, ".gitignore", ".env\n");
+    put(&f.dir, ".env", "SECRET=1\n");
+    put(&f.dir, "a", "x\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"SECRET\"}",
+                "No matches found\n[what .gitignore and .ignore exclude was not searched; to "
+                "search it, name it as path]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"SECRET\",\"path\":\".env\"}", ".env\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"offset\":5}",
+                "No more results: offset 5 is past the last one.\n");
+}
+
 TEST(a_binary_file_is_said_not_to_be_searched)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
@@ -433,6 +473,10 @@ TEST(flags_of_other_searches_are_taken)
     assert_says(&f, &tool_grep,
                 "{\"pattern\":\"b.r\",\"output_mode\":\"content\",\"only_matching\":true}",
                 "a:2:bar\n[1 match in 1 file]\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\".\",\"literal\":true}", "No matches found\n");
+    assert_says(&f, &tool_grep, "{\"pattern\":\"o\",\"output_mode\":\"content\",\"limit\":1}",
+                "a:1:Foo\n[2 matches in 1 file]\n[there is more: set offset to 1 to continue, or "
+                "narrow the search]\n");
     assert_fails(&f, &tool_grep, "{\"pattern\":\"foo\",\"-l\":true,\"output_mode\":\"count\"}",
                  "unknown property \"-l\"");
 }
@@ -448,6 +492,8 @@ RUN_TESTS(UNIT(what_read_shows_of_a_text_with_a_nul_is_found),
           UNIT(lines_around_a_match_are_printed), UNIT(case_may_be_ignored),
           UNIT(a_match_may_span_lines_when_asked), UNIT(a_pattern_may_be_plain_text),
           UNIT(a_wrong_pattern_is_a_failure), UNIT(a_pattern_that_runs_away_is_a_failure),
+          UNIT(a_file_that_a_pattern_runs_away_in_does_not_hide_the_others),
+          UNIT(a_pattern_that_runs_away_in_many_files_ends_the_search),
           UNIT(globs_choose_files_and_leave_some_out),
           UNIT(a_type_chooses_files_and_an_unknown_one_is_a_failure),
           UNIT(one_file_can_be_searched), UNIT(paths_outside_the_working_directory_are_absolute),
@@ -458,6 +504,7 @@ RUN_TESTS(UNIT(what_read_shows_of_a_text_with_a_nul_is_found),
           UNIT(what_a_rule_hides_is_not_searched),
           UNIT(a_file_that_a_rule_hides_is_not_searched_either), UNIT(a_missing_path_is_a_failure),
           UNIT(a_pipe_is_not_searched), UNIT(no_match_is_no_failure),
+          UNIT(no_match_beside_ignored_files_is_told_so),
           UNIT(a_binary_file_is_said_not_to_be_searched),
           UNIT(output_is_cut_at_250_lines_and_tells_how_to_go_on),
           UNIT(head_limit_and_offset_count_files_too), UNIT(a_cancelled_call_ends_its_search),

@@ -329,6 +329,21 @@ TEST(a_page_that_nests_too_deep_is_read_to_its_end)
     assert_false(s.page.is_tangled);
 }
 
+TEST(a_page_that_nests_deep_and_closes_its_tags_is_read_to_its_end)
+{
+    AUTO(strbuf) struct strbuf page = {0};
+    AUTO(shown) struct shown s = {0};
+
+    add_times(&page, "<div>", 20000);
+    strbuf_add_cstr(&page, "deep");
+    add_times(&page, "</div>\n", 20000);
+    strbuf_add_cstr(&page, "<p>end");
+    show(&s, strbuf_str(&page), "");
+    assert_non_null(strstr(s.out.p, "deep"));
+    assert_non_null(strstr(s.out.p, "end"));
+    assert_false(s.page.is_tangled);
+}
+
 TEST(text_besides_the_main_part_is_noted)
 {
     static const struct {
@@ -418,6 +433,7 @@ RUN_TESTS(
     UNIT(bad_utf8_is_repaired), UNIT(a_page_in_a_charset_of_the_server_is_converted),
     UNIT(a_page_in_a_charset_of_a_meta_element_is_converted), UNIT(a_byte_order_mark_wins),
     UNIT(an_unknown_charset_counts_as_none), UNIT(a_page_that_nests_too_deep_is_read_to_its_end),
+    UNIT(a_page_that_nests_deep_and_closes_its_tags_is_read_to_its_end),
     UNIT(text_besides_the_main_part_is_noted), UNIT(lists_deeper_than_sensible_stay_at_one_indent),
     UNIT(formatting_that_multiplies_is_cut), UNIT(a_tag_with_endless_attributes_ends_the_page),
     UNIT(a_full_buffer_keeps_what_fits))

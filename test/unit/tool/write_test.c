@@ -306,6 +306,19 @@ TEST(what_is_no_file_is_refused)
     assert_fails(&f, &tool_write, "{\"file_path\":\"/dev/null\",\"content\":\"\"}", "is a device");
 }
 
+TEST(a_path_that_names_a_directory_makes_no_file)
+{
+    AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
+
+    assert_fails(&f, &tool_write, "{\"file_path\":\"new/\",\"content\":\"x\"}",
+                 "new/ names a directory, not a file\nHint: add the name of the file");
+    assert_fails(&f, &tool_write, "{\"file_path\":\"new/sub/.\",\"content\":\"x\"}",
+                 "names a directory");
+    assert_fails(&f, &tool_edit,
+                 "{\"file_path\":\"new/\",\"old_string\":\"\",\"new_string\":\"x\"}", "mkdir -p");
+    assert_int_equal(count_entries(f.dir.path), 0);
+}
+
 TEST(a_file_on_the_way_to_the_path_is_told)
 {
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
@@ -432,7 +445,8 @@ RUN_TESTS(
     UNIT(content_with_line_ends_of_its_own_is_taken_as_it_is), UNIT(plain_line_ends_stay_plain),
     UNIT(a_utf_16_file_stays_utf_16), UNIT(a_latin_1_file_stays_so_unless_the_content_needs_more),
     UNIT(a_link_is_followed_to_its_file), UNIT(a_link_to_nothing_is_not_replaced),
-    UNIT(what_is_no_file_is_refused), UNIT(a_file_on_the_way_to_the_path_is_told),
+    UNIT(what_is_no_file_is_refused), UNIT(a_path_that_names_a_directory_makes_no_file),
+    UNIT(a_file_on_the_way_to_the_path_is_told),
     UNIT(details_hold_the_diff_the_first_line_and_the_size),
     UNIT(details_of_a_new_file_hold_its_whole_diff), UNIT(a_long_diff_is_cut_for_the_model),
     UNIT(a_binary_file_that_was_seen_may_be_replaced), UNIT(nothing_is_left_beside_the_file),
