@@ -89,6 +89,9 @@ struct protocol {
     /* POST {"model": NAME} below the base URL tells about one model; NULL: its list tells enough.
      */
     const char *show_path;
+    /* Of a model that nobody knows, where the server makes room for what it is told and cuts the
+     * rest in silence: the window to tell it. 0: it knows its own. */
+    int64_t guessed_window;
     /* Headers beside auth and content type; may be NULL. */
     void (*headers)(const struct model_request *r, const struct dialect *d, struct arena *a,
                     struct http_headers *out);
