@@ -233,7 +233,7 @@ void nearest_add(struct strbuf *out, struct str text, const struct nearest *near
         if (str_ends(line, S("\r")))
             line.n--;
         clip_line(&shown, line, MAX_LINE_CHARS);
-        strbuf_addf(out, "\n%6zu\t", number);
+        strbuf_addf(out, "\n%zu\t", number);
         add_visible(out, strbuf_str(&shown));
     }
 }

@@ -91,7 +91,7 @@ static void show_line(struct excerpt *e)
     shown = first_chars(line, max_chars(e));
     n_gone = utf8_count(str_skip(line, shown.n)) + e->n_more_chars;
     n_chars = utf8_count(shown);
-    strbuf_addf(e->out, "%6zu\t", e->line);
+    strbuf_addf(e->out, "%zu\t", e->line);
     utf8_add_repaired(e->out, shown);
     if (n_gone)
         strbuf_addf(e->out,

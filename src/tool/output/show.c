@@ -74,7 +74,7 @@ static void show_block(struct run *r, struct str block, uint64_t block_at, struc
         if (!r->first.number)
             r->first = here;
         r->last = here;
-        strbuf_addf(out, "%6llu\t", (unsigned long long)here.number);
+        strbuf_addf(out, "%llu\t", (unsigned long long)here.number);
         if (add_line(out, line, 0) && !r->has_cut) {
             r->has_cut = true;
             r->cut_at = here.end - line.n;

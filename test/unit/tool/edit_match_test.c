@@ -293,17 +293,17 @@ TEST(blanks_inside_of_a_line_are_data)
 {
     assert_refused("1\t2\t3\n", edit_of("1 2 3", "1 2 4"),
                    "old_string is not in the file; the most similar text starts at line 1:\n"
-                   "     1\t1\t2\t3\n"
+                   "1\t1\t2\t3\n"
                    "line 1 differs after \"1\": the file has U+0009 there, old_string "
                    "U+0020");
     assert_refused(
         "print(\"x   y\")\n", edit_of("print(\"x y\")", "print(\"z\")"),
         "old_string is not in the file; the most similar text starts at line 1:\n"
-        "     1\tprint(\"x   y\")\n"
+        "1\tprint(\"x   y\")\n"
         "line 1 differs after \"print(\"x \": the file has U+0020 there, old_string U+0079 (y)");
     assert_refused("a\xC2\xA0= 1;\n", edit_of("a = 1;", "a = 2;"),
                    "old_string is not in the file; the most similar text starts at line 1:\n"
-                   "     1\ta\xC2\xA0= 1;\n"
+                   "1\ta\xC2\xA0= 1;\n"
                    "line 1 differs after \"a\": the file has U+00A0 there, old_string "
                    "U+0020");
 }
@@ -312,10 +312,10 @@ TEST(a_match_that_is_not_exact_is_no_part_of_a_word)
 {
     assert_refused("sub = 1\n  c = 2\n", edit_of("b = 1\nc = 2", "b = 2\nc = 2"),
                    "old_string is not in the file; the most similar text starts at line 1:\n"
-                   "     1\tsub = 1\n     2\t  c = 2");
+                   "1\tsub = 1\n2\t  c = 2");
     assert_refused("a = 1\n  c = 23\n", edit_of("a = 1\nc = 2", "x"),
                    "old_string is not in the file; the most similar text starts at line 1:\n"
-                   "     1\ta = 1\n     2\t  c = 23");
+                   "1\ta = 1\n2\t  c = 23");
 }
 
 TEST(characters_that_look_the_same_are_named)
@@ -323,13 +323,13 @@ TEST(characters_that_look_the_same_are_named)
     assert_refused(
         "x\ncafe\xCC\x81 x\n", edit_of("caf\xC3\xA9 x", "tea"),
         "old_string is not in the file; the most similar text starts at line 2:\n"
-        "     2\tcafe\xCC\x81 x\n"
+        "2\tcafe\xCC\x81 x\n"
         "line 2 differs after \"caf\": the file has U+0065 (e) U+0301 there, old_string U+00E9");
     assert_refused("x\nfoo\xE2\x80\x8B"
                    "bar()\n",
                    edit_of("foobar()", "x"),
                    "old_string is not in the file; the most similar text starts at line 2:\n"
-                   "     2\tfoo\xE2\x80\x8B"
+                   "2\tfoo\xE2\x80\x8B"
                    "bar()\n"
                    "line 2 differs after \"foo\": the file has U+200B there, old_string "
                    "U+0062 (b)");
@@ -341,11 +341,11 @@ TEST(a_flat_text_is_not_spread_over_lines_of_several_depths)
                    edit_of("svc:\nimage: x\nports: y", "svc:\nimage: z\nports: y"),
                    "old_string is in the file only with other indentation, and how to indent "
                    "new_string is ambiguous; from line 1:\n"
-                   "     1\tsvc:\n     2\t  image: x\n     3\t  ports: y");
+                   "1\tsvc:\n2\t  image: x\n3\t  ports: y");
     assert_refused("    def f():\n        b = 2\n", edit_of("def f():\nb = 2", "def f():\nb = 3"),
                    "old_string is in the file only with other indentation, and how to indent "
                    "new_string is ambiguous; from line 1:\n"
-                   "     1\t    def f():\n     2\t        b = 2");
+                   "1\t    def f():\n2\t        b = 2");
     /* what is removed, or stays, needs none */
     assert_normalised("svc:\n  image: x\n  ports: y\n", "svc:\nimage: x\nports: y",
                       "svc:\nports: y", "svc:\n  ports: y\n");
@@ -357,7 +357,7 @@ TEST(an_indentation_that_could_be_two_is_refused)
     assert_refused("x\n    a()\n    b()\n", edit_of("  a()\n  b()\n", "  if x:\n    a()\n  b()\n"),
                    "old_string is in the file only with other indentation, and how to indent "
                    "new_string is ambiguous; from line 2:\n"
-                   "     2\t    a()\n     3\t    b()");
+                   "2\t    a()\n3\t    b()");
     assert_normalised("x\n    a()\n    b()\n", "  a()\n  b()\n", "  a()\n  c()\n  b()\n",
                       "x\n    a()\n    c()\n    b()\n");
     /* one line that was given without it */
@@ -365,7 +365,7 @@ TEST(an_indentation_that_could_be_two_is_refused)
                    edit_of("say \"hi\"", "say \"x\"\nsay 2"),
                    "old_string is in the file only with other indentation, and how to indent "
                    "new_string is ambiguous; from line 1:\n"
-                   "     1\t    say \xE2\x80\x9Chi\xE2\x80\x9D");
+                   "1\t    say \xE2\x80\x9Chi\xE2\x80\x9D");
     assert_normalised("    say \xE2\x80\x9Chi\xE2\x80\x9D\n", "say \"hi\"", "say 1\n    say 2",
                       "    say 1\n    say 2\n");
 }
@@ -418,7 +418,7 @@ TEST(quotes_of_the_new_text_that_could_be_either_kind_are_refused)
     static const char message[] =
         "old_string is in the file only with other quotes or dashes, and which kind new_string "
         "means is ambiguous; from line 1:\n"
-        "     1\tf(a, \xE2\x80\x98"
+        "1\tf(a, \xE2\x80\x98"
         "b" APO ");\n"
         "line 1 differs after \"f(a, \": the file has U+2018 there, old_string U+0027 (')";
 
@@ -445,16 +445,16 @@ TEST(a_blank_between_words_is_not_nothing)
     assert_refused(
         "foobar\n", edit_of("foo bar", "x"),
         "old_string is not in the file; the most similar text starts at line 1:\n"
-        "     1\tfoobar\n"
+        "1\tfoobar\n"
         "line 1 differs after \"foo\": the file has U+0062 (b) there, old_string U+0020");
     assert_refused("foo bar\n", edit_of("foobar", "x"),
                    "old_string is not in the file; the most similar text starts at line 1:\n"
-                   "     1\tfoo bar\n"
+                   "1\tfoo bar\n"
                    "line 1 differs after \"foo\": the file has U+0020 there, old_string "
                    "U+0062 (b)");
     assert_refused("x ==1\n", edit_of("x = ", "y = "),
                    "old_string is not in the file; the most similar text starts at line 1:\n"
-                   "     1\tx ==1");
+                   "1\tx ==1");
 }
 
 TEST(a_normalised_match_must_be_unique)
@@ -544,11 +544,11 @@ TEST(a_text_that_is_not_there_is_answered_with_the_lines_most_like_it)
     assert_refused("int a;\n\nint main(void)\n{\n    puts(\"hi\");\n    return 0;\n}\n",
                    edit_of("{\n    puts(\"hello\");\n    return 0;\n}\n", "{\n}\n"),
                    "old_string is not in the file; the most similar text starts at line 4:\n"
-                   "     4\t{\n     5\t    puts(\"hi\");\n     6\t    return 0;\n     7\t}");
+                   "4\t{\n5\t    puts(\"hi\");\n6\t    return 0;\n7\t}");
     assert_refused("alpha = 1\nbeta_value = compute(alpha)\ngamma = 3\n",
                    edit_of("beta_value = computed(alpha)", "x"),
                    "old_string is not in the file; the most similar text starts at line 2:\n"
-                   "     2\tbeta_value = compute(alpha)");
+                   "2\tbeta_value = compute(alpha)");
 }
 
 TEST(at_most_ten_lines_are_shown_and_long_ones_are_cut)
@@ -582,7 +582,7 @@ TEST(lines_after_a_nul_are_shown_too)
     AUTO(err) struct err *e = edit_apply(S("one\0two\nthree\nfive\n"), &edit, 1, &out, &report);
     AUTO_FREE char *got = err_message(e);
 
-    assert_non_null(strstr(got, "     1\tone\u2400two\n     2\tthree\n     3\tfive"));
+    assert_non_null(strstr(got, "1\tone\u2400two\n2\tthree\n3\tfive"));
 }
 
 TEST(line_numbers_that_were_copied_along_are_named)

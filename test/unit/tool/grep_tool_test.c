@@ -39,7 +39,7 @@ TEST(a_name_that_is_not_utf8_can_be_given_back)
 
     put(&f.dir, "caf\xE9", "int x;\n");
     assert_says(&f, &tool_grep, "{\"pattern\":\"int\"}", "\"caf\\351\"\n" HOW_TO_READ_QUOTES);
-    assert_says(&f, &tool_read, "{\"file_path\":\"\\\"caf\\\\351\\\"\"}", "     1\tint x;\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"\\\"caf\\\\351\\\"\"}", "1\tint x;\n");
 }
 
 /* --- output modes --- */

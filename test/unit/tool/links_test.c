@@ -130,7 +130,7 @@ TEST(the_file_that_a_link_led_to_is_read_and_changed_under_the_name_of_the_link)
     AUTO(world) struct world w = world_make("out/file");
     struct stat st;
 
-    assert_says(&w.f, &tool_read, "{\"file_path\":\"in/link\"}", "     1\tsecret\n");
+    assert_says(&w.f, &tool_read, "{\"file_path\":\"in/link\"}", "1\tsecret\n");
     assert_says(&w.f, &tool_write, "{\"file_path\":\"in/link\",\"content\":\"new\\n\"}",
                 "Updated in/link (4 bytes, 1 line).\n\n"
                 "--- in/link\n+++ in/link\n@@ -1 +1 @@\n-secret\n+new\n");

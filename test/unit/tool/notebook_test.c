@@ -71,7 +71,7 @@ TEST(what_is_called_a_notebook_and_is_none_is_read_as_text)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put(&f.dir, "n.ipynb", "{\"cells\": [\n");
-    assert_says(&f, &tool_read, READ, "     1\t{\"cells\": [\n");
+    assert_says(&f, &tool_read, READ, "1\t{\"cells\": [\n");
     assert_works(&f, &tool_edit,
                  "{\"file_path\":\"n.ipynb\",\"old_string\":\"[\",\"new_string\":\"[]}\"}");
 }

@@ -26,8 +26,7 @@ TEST(text_comes_with_line_numbers)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put(&f.dir, "a.txt", "one\n\n\tthree\n");
-    assert_says(&f, &tool_read, "{\"file_path\":\"a.txt\"}",
-                "     1\tone\n     2\t\n     3\t\tthree\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"a.txt\"}", "1\tone\n2\t\n3\t\tthree\n");
 }
 
 TEST(the_seeds_spelling_of_the_path_is_taken)
@@ -35,7 +34,7 @@ TEST(the_seeds_spelling_of_the_path_is_taken)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put(&f.dir, "a", "x\n");
-    assert_says(&f, &tool_read, "{\"filePath\":\"a\"}", "     1\tx\n");
+    assert_says(&f, &tool_read, "{\"filePath\":\"a\"}", "1\tx\n");
 }
 
 TEST(a_path_may_be_absolute)
@@ -45,7 +44,7 @@ TEST(a_path_may_be_absolute)
 
     put(&f.dir, "a", "x\n");
     strbuf_addf(&args, "{\"file_path\":\"%s/a\"}", f.dir.path);
-    assert_says(&f, &tool_read, strbuf_cstr(&args), "     1\tx\n");
+    assert_says(&f, &tool_read, strbuf_cstr(&args), "1\tx\n");
 }
 
 TEST(a_last_line_without_an_end_is_a_line)
@@ -53,7 +52,7 @@ TEST(a_last_line_without_an_end_is_a_line)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put(&f.dir, "a", "one\ntwo");
-    assert_says(&f, &tool_read, "{\"file_path\":\"a\"}", "     1\tone\n     2\ttwo\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"a\"}", "1\tone\n2\ttwo\n");
 }
 
 TEST(offset_and_limit_choose_lines_and_the_last_line_tells_how_to_read_on)
@@ -62,10 +61,9 @@ TEST(offset_and_limit_choose_lines_and_the_last_line_tells_how_to_read_on)
 
     put_many_lines(&f, "a", 10);
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":3,\"limit\":2}",
-                "     3\tline 3\n     4\tline 4\n"
+                "3\tline 3\n4\tline 4\n"
                 "[lines 3-4 of 10; to continue, set offset to 5]\n");
-    assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":10,\"limit\":5}",
-                "    10\tline 10\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":10,\"limit\":5}", "10\tline 10\n");
 }
 
 TEST(an_offset_of_zero_is_the_first_line)
@@ -73,7 +71,7 @@ TEST(an_offset_of_zero_is_the_first_line)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put(&f.dir, "a", "x\n");
-    assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":0}", "     1\tx\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":0}", "1\tx\n");
 }
 
 TEST(two_thousand_lines_are_read_unless_told_otherwise)
@@ -82,9 +80,9 @@ TEST(two_thousand_lines_are_read_unless_told_otherwise)
 
     put_many_lines(&f, "a", 2001);
     AUTO(tool_result) struct tool_result r = tool_call(&f, &tool_read, "{\"file_path\":\"a\"}");
-    assert_has(strbuf_str(&r.text), "  2000\tline 2000\n"
+    assert_has(strbuf_str(&r.text), "\n2000\tline 2000\n"
                                     "[lines 1-2000 of 2001; to continue, set offset to 2001]\n");
-    assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":2001}", "  2001\tline 2001\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":2001}", "2001\tline 2001\n");
 }
 
 TEST(an_offset_past_the_end_tells_how_many_lines_there_are)
@@ -112,11 +110,10 @@ TEST(a_long_line_is_cut_with_a_note)
 
     for (int i = 0; i < EXCERPT_LINE_CHARS; i++)
         strbuf_add(&text, S("\xC3\xA9"));
-    strbuf_addf(
-        &want,
-        "     1\t%s... [3 characters left out; to continue in this line, set offset to 1 and "
-        "column to 10001]\n     2\tb\n",
-        strbuf_cstr(&text));
+    strbuf_addf(&want,
+                "1\t%s... [3 characters left out; to continue in this line, set offset to 1 and "
+                "column to 10001]\n2\tb\n",
+                strbuf_cstr(&text));
     strbuf_add(&text, S("\xC3\xA9xy\nb\n"));
     put_bytes(&f.dir, "a", strbuf_str(&text));
     assert_says(&f, &tool_read, "{\"file_path\":\"a\"}", strbuf_cstr(&want));
@@ -146,7 +143,7 @@ TEST(six_kilobytes_of_json_in_one_line_come_whole)
         strbuf_add_cstr(&text, ",12345");
     strbuf_add_cstr(&text, "]");
     put_bytes(&f.dir, "a.json", strbuf_str(&text));
-    strbuf_addf(&want, "     1\t%s\n", strbuf_cstr(&text));
+    strbuf_addf(&want, "1\t%s\n", strbuf_cstr(&text));
     assert_says(&f, &tool_read, "{\"file_path\":\"a.json\"}", strbuf_cstr(&want));
     assert_true(json_bool(json_get(file_state(&f, "a.json"), "whole"), false));
 }
@@ -164,10 +161,10 @@ TEST(a_long_line_can_be_read_on_from_a_column)
     assert_works(&f, &tool_read, "{\"file_path\":\"a\"}");
     assert_false(json_bool(json_get(file_state(&f, "a"), "whole"), true));
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":2,\"column\":10001}",
-                "     2\tthe end\n     3\tlast\n");
+                "2\tthe end\n3\tlast\n");
     assert_true(json_bool(json_get(file_state(&f, "a"), "whole"), false));
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":1,\"limit\":1,\"column\":3}",
-                "     1\trst\n[lines 1-1 of 3; to continue, set offset to 2]\n");
+                "1\trst\n[lines 1-1 of 3; to continue, set offset to 2]\n");
     assert_fails(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":1,\"column\":6}",
                  "line 1 of a has 5 characters: column 6 is past its end");
 }
@@ -210,7 +207,7 @@ TEST(line_ends_of_windows_and_byte_order_marks_are_not_shown)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put(&f.dir, "a", "\xEF\xBB\xBFone\r\ntwo\r\n");
-    assert_says(&f, &tool_read, "{\"file_path\":\"a\"}", "     1\tone\n     2\ttwo\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"a\"}", "1\tone\n2\ttwo\n");
 }
 
 TEST(utf_16_with_a_mark_is_read_as_text)
@@ -219,9 +216,8 @@ TEST(utf_16_with_a_mark_is_read_as_text)
 
     put_bytes(&f.dir, "le", S("\xFF\xFEh\0\xE9\0\r\0\n\0\x3D\xD8\x00\xDE"));
     put_bytes(&f.dir, "be", S("\xFE\xFF\0h\0i"));
-    assert_says(&f, &tool_read, "{\"file_path\":\"le\"}",
-                "     1\th\xC3\xA9\n     2\t\xF0\x9F\x98\x80\n");
-    assert_says(&f, &tool_read, "{\"file_path\":\"be\"}", "     1\thi\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"le\"}", "1\th\xC3\xA9\n2\t\xF0\x9F\x98\x80\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"be\"}", "1\thi\n");
 }
 
 TEST(latin_1_is_read_as_text)
@@ -231,7 +227,7 @@ TEST(latin_1_is_read_as_text)
     put(&f.dir, "a", "caf\xE9 \x80 5");
     assert_says(
         &f, &tool_read, "{\"file_path\":\"a\"}",
-        "     1\tcaf\xC3\xA9 \xE2\x82\xAC 5\n"
+        "1\tcaf\xC3\xA9 \xE2\x82\xAC 5\n"
         "[not UTF-8: shown as Windows-1252, which Edit and Write keep. If the text makes no "
         "sense, it has another encoding: convert a copy with iconv]\n");
 }
@@ -245,7 +241,7 @@ TEST(a_text_with_a_stray_nul_is_a_text)
     put_bytes(&f.dir, "table", S("\0\1\0\2\0\3\n\0\4"));
     put_bytes(&f.dir, "list", S("one file\0another file\0a third file\0"));
     r = tool_call(&f, &tool_read, "{\"file_path\":\"log\"}");
-    assert_true(str_eq(strbuf_str(&r.text), S("     1\tstarted\0 up at noon\n     2\tand stopped\n"
+    assert_true(str_eq(strbuf_str(&r.text), S("1\tstarted\0 up at noon\n2\tand stopped\n"
                                               "[NUL bytes are shown as \u2400]\n")));
     assert_fails(&f, &tool_read, "{\"file_path\":\"table\"}", "binary file");
     assert_fails(&f, &tool_read, "{\"file_path\":\"list\"}", "binary file");
@@ -257,9 +253,9 @@ TEST(lines_in_the_words_of_other_agents_are_taken)
 
     put(&f.dir, "a", "1\n2\n3\n4\n");
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"start_line\":2,\"end_line\":3}",
-                "     2\t2\n     3\t3\n[lines 2-3 of 4; to continue, set offset to 4]\n");
-    assert_says(&f, &tool_read, "{\"path\":\"a\",\"view_range\":[3,-1]}", "     3\t3\n     4\t4\n");
-    assert_says(&f, &tool_read, "{\"path\":\"a\",\"start_line\":4}", "     4\t4\n");
+                "2\t2\n3\t3\n[lines 2-3 of 4; to continue, set offset to 4]\n");
+    assert_says(&f, &tool_read, "{\"path\":\"a\",\"view_range\":[3,-1]}", "3\t3\n4\t4\n");
+    assert_says(&f, &tool_read, "{\"path\":\"a\",\"start_line\":4}", "4\t4\n");
     assert_fails(&f, &tool_read, "{\"path\":\"a\",\"view_range\":[3,2]}",
                  "has the unknown property \"view_range\" (Read takes file_path, offset, limit, "
                  "column, pages)");
@@ -272,7 +268,7 @@ TEST(bad_bytes_among_utf_8_are_repaired)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put(&f.dir, "a", "\xC3\xA9 \xFF x\n");
-    assert_says(&f, &tool_read, "{\"file_path\":\"a\"}", "     1\t\xC3\xA9 \xEF\xBF\xBD x\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"a\"}", "1\t\xC3\xA9 \xEF\xBF\xBD x\n");
 }
 
 /* --- huge files --- */
@@ -294,7 +290,7 @@ TEST(a_huge_file_is_not_read_on_to_count_its_lines)
 
     put_huge(&f, "a");
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"limit\":1}",
-                "     1\tsome line\n[lines 1-1; to continue, set offset to 2]\n");
+                "1\tsome line\n[lines 1-1; to continue, set offset to 2]\n");
 }
 
 TEST(reading_a_huge_file_ends_when_it_is_cancelled)
@@ -434,7 +430,7 @@ TEST(a_file_without_a_size_is_read_to_its_end)
     AUTO(tool_result)
     struct tool_result r = tool_call(&f, &tool_read, "{\"file_path\":\"/proc/self/status\"}");
     assert_false(r.is_error);
-    assert_has(strbuf_str(&r.text), "     1\tName:");
+    assert_has(strbuf_str(&r.text), "1\tName:");
 }
 
 TEST(memory_of_a_process_cannot_be_read_as_a_file)
@@ -525,7 +521,7 @@ TEST(an_svg_image_is_text)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
 
     put(&f.dir, "a.svg", "<svg></svg>\n");
-    assert_says(&f, &tool_read, "{\"file_path\":\"a.svg\"}", "     1\t<svg></svg>\n");
+    assert_says(&f, &tool_read, "{\"file_path\":\"a.svg\"}", "1\t<svg></svg>\n");
 }
 
 TEST(pages_are_for_pdfs_only)

@@ -179,7 +179,7 @@ TEST(a_result_that_was_removed_meanwhile_is_told)
 TEST(lines_are_numbered)
 {
     assert_shown(S("one\ntwo\r\n\nfour"), "",
-                 "     1\tone\n     2\ttwo\n     3\t\n     4\tfour\n"
+                 "1\tone\n2\ttwo\n3\t\n4\tfour\n"
                  "[lines 1-4: the end]");
 }
 
@@ -189,11 +189,11 @@ TEST(offset_and_limit_choose_lines)
     struct str s = strbuf_str(&text);
 
     assert_shown(s, "\"offset\":3,\"limit\":2",
-                 "     3\tline 3\n     4\tline 4\n"
+                 "3\tline 3\n4\tline 4\n"
                  "[lines 3-4, up to byte 28 of 71; to continue, set offset to 5]");
     assert_shown(s, "\"offset\":0,\"limit\":1",
-                 "     1\tline 1\n[lines 1-1, up to byte 7 of 71; to continue, set offset to 2]");
-    assert_shown(s, "\"offset\":10", "    10\tline 10\n[lines 10-10: the end]");
+                 "1\tline 1\n[lines 1-1, up to byte 7 of 71; to continue, set offset to 2]");
+    assert_shown(s, "\"offset\":10", "10\tline 10\n[lines 10-10: the end]");
     assert_refused(s, "\"offset\":11", "offset 11 is past the end: there are 10 lines");
     assert_refused(s, "\"offset\":9223372036854775807",
                    "offset 9223372036854775807 is past the end: there are 10 lines");
@@ -206,9 +206,9 @@ TEST(two_hundred_lines_are_shown_unless_more_are_asked_for)
     AUTO(tool_result) struct tool_result some = read_stored(&s, "");
     AUTO(tool_result) struct tool_result all = read_stored(&s, "\"limit\":300");
 
-    assert_holds(&some, "   200\tline 200\n[lines 1-200, up to byte 1692 of 2592; to continue, "
+    assert_holds(&some, "200\tline 200\n[lines 1-200, up to byte 1692 of 2592; to continue, "
                         "set offset to 201]");
-    assert_holds(&all, "   300\tline 300\n[lines 1-300: the end]");
+    assert_holds(&all, "300\tline 300\n[lines 1-300: the end]");
 }
 
 TEST(an_empty_result_is_told_as_such)
@@ -224,9 +224,9 @@ TEST(long_lines_are_cut)
 
     for (int i = 0; i < 2100; i++)
         strbuf_add_cstr(&text, "\xC3\xA4");
-    strbuf_add_cstr(&want, "     1\t");
+    strbuf_add_cstr(&want, "1\t");
     strbuf_add(&want, str_slice(strbuf_str(&text), 0, 4000));
-    strbuf_add_cstr(&want, "... [100 characters left out]\n     2\tend\n"
+    strbuf_add_cstr(&want, "... [100 characters left out]\n2\tend\n"
                            "[long lines are cut; to read the first of them whole, add "
                            "\"mode\":\"full-chunked\",\"offset\":0]\n"
                            "[lines 1-2: the end]");
@@ -239,7 +239,7 @@ TEST(bytes_that_are_no_text_are_repaired)
     assert_shown(S("a\xff"
                    "b\n\0c"),
                  "\"limit\":1",
-                 "     1\ta\xEF\xBF\xBD"
+                 "1\ta\xEF\xBF\xBD"
                  "b\n[lines 1-1, up to byte 4 of 6; to continue, set offset to 2]");
 }
 
@@ -253,7 +253,7 @@ TEST(going_on_as_told_reads_everything_in_bounded_steps)
 
     for (int i = 1; i <= 3000; i++) {
         strbuf_addf(&text, "%d:%0*d\n", i, i % 300 + 1, i);
-        strbuf_addf(&want, "%6d\t%d:%0*d\n", i, i, i % 300 + 1, i);
+        strbuf_addf(&want, "%d\t%d:%0*d\n", i, i, i % 300 + 1, i);
     }
     s = stored(strbuf_str(&text));
     while (offset) {
@@ -289,7 +289,7 @@ TEST(a_single_line_of_a_megabyte_can_be_reached_by_line_numbers)
     assert_true(str_starts(strbuf_str(&found.text), S("10:[9684 bytes left out] ...\xE2\x82\xAC")));
     assert_holds(&found, "\xE2\x82\xACxyz\xE2\x82\xAC");
     last = read_stored(&s, "\"offset\":13");
-    assert_str(strbuf_str(&last.text), "    13\t\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\n"
+    assert_str(strbuf_str(&last.text), "13\t\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\xE2\x82\xAC\n"
                                        "[lines 13-13: the end]");
 }
 
@@ -367,10 +367,10 @@ TEST(a_result_is_found_by_its_short_name_and_by_its_hash)
             tool_call(&s.fixture, &tool_tool_output, "{\"handle\":\"out_1\"}");
         AUTO(tool_result) struct tool_result by_hash = {0};
 
-        assert_str(strbuf_str(&by_name.text), "     1\tfirst\n[lines 1-1: the end]");
+        assert_str(strbuf_str(&by_name.text), "1\tfirst\n[lines 1-1: the end]");
         memcpy(s.handle, hash, sizeof hash);
         by_hash = read_stored(&s, "");
-        assert_str(strbuf_str(&by_hash.text), "     1\tsecond\n[lines 1-1: the end]");
+        assert_str(strbuf_str(&by_hash.text), "1\tsecond\n[lines 1-1: the end]");
     }
 }
 
