@@ -2,6 +2,7 @@
  *
  * The reply is the pending answer. Whatever ends the asking (the answer's end, an abort, an error)
  * there is one way from it into the history. */
+#include "engine/hidden_thoughts.h"
 #include "engine/refused_media.h"
 #include "engine/run_state.h"
 #include "engine/shorten.h"
@@ -218,6 +219,7 @@ static struct err *build(void *self, const struct target *t, struct model_reques
         .sampling = plan->sampling,
         .effort = plan->effort,
         .reasoning_budget = plan->reasoning_budget,
+        .no_thoughts = hidden_thoughts_are(a->run->conversation->tools, t->provider->id),
         .max_output = t->max_output,
         .context_window = known_window(t),
         .output_schema = a->aside ? NULL : a->run->options->output_schema,
@@ -505,7 +507,8 @@ static bool ask_repair(void *self, const struct target *t, const struct err *why
 {
     struct ask_state *a = self;
 
-    return refused_media_leave_out(a->run, &a->built, t->provider->id, why, &a->refusals) ||
+    return hidden_thoughts_accept(a->run, t->provider->id, why) ||
+           refused_media_leave_out(a->run, &a->built, t->provider->id, why, &a->refusals) ||
            refused_media_try_without(a->run, &a->built, t, why, is_last, &a->refusals);
 }
 
