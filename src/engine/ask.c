@@ -43,7 +43,7 @@ int64_t target_window(const struct target *t)
 {
     if (t->window)
         return t->window;
-    return t->info && t->info->context_window ? t->info->context_window
+    return t->info && t->info->context_window ? model_max_prompt(t->info)
                                               : MODEL_DEFAULT_CONTEXT_WINDOW;
 }
 
@@ -60,10 +60,7 @@ int64_t run_head_tokens(const struct run *r)
 
 bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens)
 {
-    int64_t most = t->info && !t->window ? model_max_prompt(t->info) : 0; /* 0: not known */
-
-    return !ledger_is_over(n_tokens, target_window(t), LEDGER_GUARD_PER_MILLE) &&
-           (!most || n_tokens <= most);
+    return !ledger_is_over(n_tokens, target_window(t), LEDGER_GUARD_PER_MILLE);
 }
 
 /* 0: its size is not known, and a server that must make room for it decides. */

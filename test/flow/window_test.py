@@ -123,6 +123,15 @@ class Windows(AgentTest):
         self.assertIn("context window is 10000", result.err)
         self.assertEqual(provider.requests, [])
 
+    def test_what_a_model_takes_may_be_less_than_its_window(self):
+        provider = self.play(OPENAI, Turn("Done."))
+        self.user_settings({"compact": {"enabled": False}})
+        for n_words, n_requests in ((230_000, 1), (300_000, 1)):  # it takes 272,000 of 400,000
+            result = self.ask(provider, "--model", "openai/gpt-5.4-mini", protocol=OPENAI,
+                              stdin=b"is " * (n_words * 4 // 3))
+            self.assertEqual(len(provider.requests), n_requests)
+        self.assert_status(result, 5)
+
     def test_a_fallback_that_is_too_small_is_not_asked(self):
         busy = scripted.json_answer({"error": {"message": "gone", "code": "model_not_found"}}, 404)
         provider = self.play(OPENAI, busy, Turn("Done."))
