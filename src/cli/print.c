@@ -215,6 +215,8 @@ static void choose_show(struct print *p)
         s->flags |= SHOW_LONG_WAITS;
     if (p->text.is_streaming)
         s->flags |= SHOW_TEXT;
+    if (p->text.is_streaming && isatty(STDERR_FILENO) == 1)
+        s->flags |= SHOW_REASONING;
     if (args_has(p->args, "verbose") && p->format != FORMAT_STREAM_JSON)
         s->flags |= SHOW_TOOLS | SHOW_RETRIES | SHOW_DETAILS;
 }
