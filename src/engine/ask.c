@@ -10,6 +10,9 @@
 #include "sys/loop.h"
 
 #define ROUND_SEPARATOR "\n\n"
+/* Of a window: what an estimate may be wrong by, and what an answer always gets. */
+#define ROOM_MARGIN_PART 100
+#define ROOM_LEAST_PART 20
 
 struct ask_state {
     struct run *run;
@@ -425,6 +428,23 @@ static struct err *ask_budget(struct ask_state *a, const struct attempt *attempt
     return e;
 }
 
+/* Servers that count the longest answer as a part of the prompt are asked for no more than what is
+ * left of the window; a twentieth of it must be. */
+static void leave_room(struct ask_state *a, const struct target *t)
+{
+    struct provider_capabilities can = provider_capabilities(t->provider, t->info);
+    bool is_cut = a->aside && a->aside->cut;
+    int64_t window = target_window(t), left;
+
+    if (!can.form || !can.form->counts_answer || a->request->max_output <= 0)
+        return;
+    left = window - window / ROOM_MARGIN_PART -
+           (is_cut ? reservation_of(a->request, &t->price, 0).input : a->prompt_tokens);
+    left = MAX(left, window / ROOM_LEAST_PART);
+    if (!a->reserved.max_output || left < a->reserved.max_output)
+        a->reserved.max_output = left;
+}
+
 static struct err *reserve(void *self, const struct attempt *attempt)
 {
     struct ask_state *a = self;
@@ -440,6 +460,7 @@ static struct err *reserve(void *self, const struct attempt *attempt)
     a->was_sent = false;
     a->reserved = reservation_of(a->request, &attempt->target->price, a->prompt_tokens);
     TRY(ask_budget(a, attempt));
+    leave_room(a, attempt->target);
     reservation_limit(&a->reserved, a->request);
     a->n_deltas = 0;
     e.body.attempt.price = &attempt->target->price;

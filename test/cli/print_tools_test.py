@@ -71,8 +71,8 @@ class Rules(ToolTest):
                            "Done.")
 
     def test_rules_before_the_prompt_may_be_words_that_nothing_else_can_be(self):
-        for words, stdin in ((["Read", "Bash(touch *)", "do it"], None),
-                             (["Read", "Bash(touch *)"], b"do it")):
+        for words, stdin in ((["Grep", "Read", "Bash(touch *)", "do it"], None),
+                             (["Bash(touch *)", "Read"], b"do it")):
             provider = self.provider(ANTHROPIC.answer(["Now."], calls=[TOUCH]),
                                      ANTHROPIC.answer(["Done."]))
             self.assert_answer(self.ask(provider, "--allowedTools", *words, stdin=stdin), "Done.")
