@@ -86,6 +86,7 @@ struct err *err_wrap(struct err *take_cause, const char *format, ...)
     e->peer_status = take_cause->peer_status;
     e->is_final = take_cause->is_final;
     e->refused_media = take_cause->refused_media ? mem_strdup(take_cause->refused_media) : NULL;
+    e->hides_thoughts = take_cause->hides_thoughts;
     e->cause = take_cause;
     return e;
 }
@@ -128,6 +129,7 @@ struct err *err_copy(const struct err *e)
     copy->peer_status = e->peer_status;
     copy->is_final = e->is_final;
     copy->refused_media = e->refused_media ? mem_strdup(e->refused_media) : NULL;
+    copy->hides_thoughts = e->hides_thoughts;
     copy->cause = err_copy(e->cause);
     return copy;
 }

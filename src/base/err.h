@@ -73,6 +73,7 @@ struct err {
     /* The peer refused a file in the request: the SHA-256 of its content in hex, or "" where the
      * peer does not say which file; NULL: it complains about something else. */
     char *refused_media;
+    bool hides_thoughts; /* the peer refused to show its reasoning to this account */
     struct err *cause;
 };
 
@@ -82,7 +83,7 @@ NEVER_NULL MUST_USE struct err *err_new(enum err_kind kind, const char *format, 
 NEVER_NULL MUST_USE struct err *err_errno(enum err_kind kind, int error, const char *format, ...)
     PRINTF_LIKE(3, 4);
 /* Says what was being done when `take_cause` happened; keeps its kind, retry-after and
- * refused file. */
+ * what it refused. */
 NEVER_NULL MUST_USE struct err *err_wrap(struct err *take_cause, const char *format, ...)
     PRINTF_LIKE(2, 3);
 /* Sets what to do next and returns the same error: `return err_hint(err_new(...), "...")`. */

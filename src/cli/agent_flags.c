@@ -3,6 +3,7 @@
 
 #include "cli/session_flags.h"
 #include "sys/fs.h"
+#include "tool/names.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,6 +27,15 @@ static size_t rule_length(struct str text)
             depth--;
     }
     return n;
+}
+
+bool rule_is_meant(struct str word)
+{
+    size_t n = str_find_char(word, '(');
+
+    if (n == STR_NONE)
+        return tool_name_is_known(word);
+    return str_ends(word, S(")")) && tool_name_is_known(str_slice(word, 0, n));
 }
 
 void rule_list_add(struct flag_rules *list, struct arena *a, struct str text)

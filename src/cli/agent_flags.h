@@ -22,6 +22,8 @@ struct flag_rules {
     const char **items;
     size_t n, room;
 };
+/* Can a word behind such a flag be nothing but a further rule: "Read", "Bash(git log *)"? */
+bool rule_is_meant(struct str word);
 void rule_list_add(struct flag_rules *list, struct arena *a, struct str text);
 
 #endif

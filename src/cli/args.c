@@ -98,7 +98,8 @@ static struct err *take_word(struct args *a, char **argv, int argc, int *at)
 static struct err *parse(struct args *a, const char *command, const struct option *options,
                          int argc, char **argv, bool first_operand_ends)
 {
-    bool only_operands = false, is_in_list = false;
+    bool only_operands = false;
+    const struct option *list = NULL; /* whose values go on */
 
     *a = (struct args){.options = options, .command = command};
     a->operands = mem_alloc(((size_t)argc + 1) * sizeof *a->operands);
@@ -107,15 +108,16 @@ static struct err *parse(struct args *a, const char *command, const struct optio
 
         if (is_option && strcmp(argv[i], "--") == 0) {
             only_operands = true;
-            is_in_list = false;
+            list = NULL;
         } else if (is_option) {
             TRY(take_word(a, argv, argc, &i));
-            is_in_list = a->given[a->n_given - 1].option->is_list;
-        } else if (is_in_list && a->n_operands) {
-            add_given(a, a->given[a->n_given - 1].option, argv[i]);
+            list = a->given[a->n_given - 1].option;
+            list = list->is_item ? list : NULL;
+        } else if (list && (a->n_operands || list->is_item(str_of(argv[i])))) {
+            add_given(a, list, argv[i]);
         } else {
             a->operands[a->n_operands++] = argv[i];
-            is_in_list = false;
+            list = NULL;
             only_operands = only_operands || first_operand_ends;
         }
     }

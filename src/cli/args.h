@@ -13,8 +13,9 @@ struct option {
     const char *value_name; /* NULL: a switch */
     const char *help;
     const char *alias; /* another spelling that is taken too; NULL: none */
-    /* Takes several values: words behind it are further ones, once there is an operand. */
-    bool is_list;
+    /* Takes several values: words behind it are further ones, once there is an operand, or where
+     * they look like it. NULL: takes one. */
+    bool (*is_item)(struct str word);
 };
 
 struct args {

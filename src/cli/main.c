@@ -1,6 +1,7 @@
 /* main.c - the keel program: finds the command, runs it, tells what went wrong. */
 #include "cli/command.h"
 
+#include "cli/agent_flags.h"
 #include "cli/commands.h"
 #include "cli/input.h"
 #include "cli/print.h"
@@ -54,13 +55,15 @@ static const struct option root_options[] = {
     {"dangerously-skip-permissions", 0, NULL, "the same as --permission-mode bypassPermissions"},
     {"allow-dangerously-skip-permissions", 0, NULL,
      "with stream-json input: that mode may be switched to later"},
-    {"tools", 0, "NAMES", "only these tools; \"\" is none, default is all", .is_list = true},
+    {"tools", 0, "NAMES", "only these tools; \"\" is none, default is all",
+     .is_item = rule_is_meant},
     {"allowed-tools", 0, "RULES", "allowed without asking: \"Read,Bash(git log *)\"",
-     .alias = "allowedTools", .is_list = true},
+     .alias = "allowedTools", .is_item = rule_is_meant},
     {"disallowed-tools", 0, "RULES", "never allowed; a tool's name alone takes it away",
-     .alias = "disallowedTools", .is_list = true},
+     .alias = "disallowedTools", .is_item = rule_is_meant},
     {"cwd", 0, "DIR", "work there"},
-    {"add-dir", 0, "DIR", "a further directory to work in; may be repeated", .is_list = true},
+    {"add-dir", 0, "DIR", "a further directory to work in; may be repeated",
+     .is_item = rule_is_meant},
     {"continue", 'c', NULL, "go on with the newest session of this directory"},
     {"resume", 'r', "ID|NAME", "go on with this session; without a prompt, finish its last turn"},
     {"fork-session", 0, NULL, "with -c or -r: go on in a copy; its budget begins anew"},

@@ -182,13 +182,15 @@ static struct err *open_runtime(struct print *p)
     return runtime_use_model(&p->runtime, args_get(p->args, "model"));
 }
 
-/* Which model is asked, where no flag names one: a session keeps its own. */
+/* Which model is asked, where no flag names one: a session keeps its own. For people who watch: in
+ * a script it would be there every time. */
 static void tell_model(const struct print *p, const struct agent *a)
 {
     const struct profile *found = &p->runtime.profile;
     const struct target *first = &a->plan.targets[0];
+    bool is_watched = isatty(STDERR_FILENO) == 1 || args_has(p->args, "verbose");
 
-    if (found->notice.n == 0)
+    if (found->notice.n == 0 || !is_watched)
         return;
     if (str_eq(first->model, found->model) && str_eq(first->provider->id, found->id))
         cli_tell("%" STR_FMT, STR_ARG(found->notice));
@@ -213,6 +215,8 @@ static void choose_show(struct print *p)
         s->flags |= SHOW_LONG_WAITS;
     if (p->text.is_streaming)
         s->flags |= SHOW_TEXT;
+    if (p->text.is_streaming && isatty(STDERR_FILENO) == 1)
+        s->flags |= SHOW_REASONING;
     if (args_has(p->args, "verbose") && p->format != FORMAT_STREAM_JSON)
         s->flags |= SHOW_TOOLS | SHOW_RETRIES | SHOW_DETAILS;
 }

@@ -2,6 +2,7 @@
  *
  * The reply is the pending answer. Whatever ends the asking (the answer's end, an abort, an error)
  * there is one way from it into the history. */
+#include "engine/hidden_thoughts.h"
 #include "engine/refused_media.h"
 #include "engine/run_state.h"
 #include "engine/shorten.h"
@@ -9,6 +10,9 @@
 #include "sys/loop.h"
 
 #define ROUND_SEPARATOR "\n\n"
+/* Of a window: what an estimate may be wrong by, and what an answer always gets. */
+#define ROOM_MARGIN_PART 100
+#define ROOM_LEAST_PART 20
 
 struct ask_state {
     struct run *run;
@@ -42,7 +46,7 @@ int64_t target_window(const struct target *t)
 {
     if (t->window)
         return t->window;
-    return t->info && t->info->context_window ? t->info->context_window
+    return t->info && t->info->context_window ? model_max_prompt(t->info)
                                               : MODEL_DEFAULT_CONTEXT_WINDOW;
 }
 
@@ -59,10 +63,7 @@ int64_t run_head_tokens(const struct run *r)
 
 bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens)
 {
-    int64_t most = t->info && !t->window ? model_max_prompt(t->info) : 0; /* 0: not known */
-
-    return !ledger_is_over(n_tokens, target_window(t), LEDGER_GUARD_PER_MILLE) &&
-           (!most || n_tokens <= most);
+    return !ledger_is_over(n_tokens, target_window(t), LEDGER_GUARD_PER_MILLE);
 }
 
 /* 0: its size is not known, and a server that must make room for it decides. */
@@ -218,6 +219,7 @@ static struct err *build(void *self, const struct target *t, struct model_reques
         .sampling = plan->sampling,
         .effort = plan->effort,
         .reasoning_budget = plan->reasoning_budget,
+        .no_thoughts = hidden_thoughts_are(a->run->conversation->tools, t->provider->id),
         .max_output = t->max_output,
         .context_window = known_window(t),
         .output_schema = a->aside ? NULL : a->run->options->output_schema,
@@ -426,6 +428,23 @@ static struct err *ask_budget(struct ask_state *a, const struct attempt *attempt
     return e;
 }
 
+/* Servers that count the longest answer as a part of the prompt are asked for no more than what is
+ * left of the window; a twentieth of it must be. */
+static void leave_room(struct ask_state *a, const struct target *t)
+{
+    struct provider_capabilities can = provider_capabilities(t->provider, t->info);
+    bool is_cut = a->aside && a->aside->cut;
+    int64_t window = target_window(t), left;
+
+    if (!can.form || !can.form->counts_answer || a->request->max_output <= 0)
+        return;
+    left = window - window / ROOM_MARGIN_PART -
+           (is_cut ? reservation_of(a->request, &t->price, 0).input : a->prompt_tokens);
+    left = MAX(left, window / ROOM_LEAST_PART);
+    if (!a->reserved.max_output || left < a->reserved.max_output)
+        a->reserved.max_output = left;
+}
+
 static struct err *reserve(void *self, const struct attempt *attempt)
 {
     struct ask_state *a = self;
@@ -441,6 +460,7 @@ static struct err *reserve(void *self, const struct attempt *attempt)
     a->was_sent = false;
     a->reserved = reservation_of(a->request, &attempt->target->price, a->prompt_tokens);
     TRY(ask_budget(a, attempt));
+    leave_room(a, attempt->target);
     reservation_limit(&a->reserved, a->request);
     a->n_deltas = 0;
     e.body.attempt.price = &attempt->target->price;
@@ -505,7 +525,8 @@ static bool ask_repair(void *self, const struct target *t, const struct err *why
 {
     struct ask_state *a = self;
 
-    return refused_media_leave_out(a->run, &a->built, t->provider->id, why, &a->refusals) ||
+    return hidden_thoughts_accept(a->run, t->provider->id, why) ||
+           refused_media_leave_out(a->run, &a->built, t->provider->id, why, &a->refusals) ||
            refused_media_try_without(a->run, &a->built, t, why, is_last, &a->refusals);
 }
 

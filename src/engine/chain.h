@@ -36,8 +36,8 @@ struct target {
     struct price price;            /* configured, else the catalogue's; -1 where unknown */
     unsigned max_attempts;         /* 0: the chain's default */
     struct backoff backoff;
-    int64_t window;             /* tokens; 0: what `info` says, else the default */
-    int64_t max_output;         /* tokens to ask for; 0: as the model has it */
+    int64_t window;     /* tokens; 0: what `info` says that a prompt may have, else the default */
+    int64_t max_output; /* tokens to ask for; 0: as the model has it */
     int compact_per_mille;      /* of the window, when it is compacted; 0: as usual */
     uint64_t idle_ms;           /* longest silence; 0: the call's */
     uint64_t total_ms;          /* longest answer; 0: the call's */

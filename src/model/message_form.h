@@ -20,6 +20,7 @@ struct message_form {
     bool reasoning_leads_on; /* refuses an answer that ends with reasoning */
     bool pairs_server_tools; /* a use of its own tools and the result go together */
     bool continues_pauses;   /* an answer that it has paused goes back as the last message */
+    bool counts_answer;      /* refuses a prompt that fills the window with its longest answer */
 };
 
 #endif

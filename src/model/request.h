@@ -49,6 +49,7 @@ struct model_request {
     struct sampling sampling;
     enum effort effort;
     int64_t reasoning_budget; /* tokens; wins over effort where the API takes one */
+    bool no_thoughts;         /* the account may not see reasoning, and must not ask for its text */
     int64_t max_output;       /* tokens; 0: the catalogue's, where the API demands one */
     int64_t context_window;   /* that is reckoned with, for servers that make room; 0: theirs */
     const struct json *output_schema; /* the answer must fit this */

@@ -28,6 +28,6 @@ extern const struct model_info catalogue_gemini[11];
 extern const struct model_info catalogue_groq[4];
 extern const struct model_info catalogue_mistral[7];
 extern const struct model_info catalogue_openai[24];
-extern const struct model_info catalogue_xai[3];
+extern const struct model_info catalogue_xai[4];
 
 #endif

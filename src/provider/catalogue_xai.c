@@ -24,6 +24,15 @@ const struct model_info catalogue_xai[] = {
         SOURCE(DOCS "grok-4-7", "2026-11-15"),
     },
     {
+        .id = "grok-4.6",
+        .name = "Grok 4.6",
+        .context_window = 500000,
+        .price = {USD(2), USD(6), USD(0.50), NOT_TOLD, ABOVE_200K, SEARCH},
+        .capabilities = GROK | REASONS_ALWAYS,
+        .efforts = EFFORTS(EFFORT_LOW, EFFORT_XHIGH),
+        SOURCE(DOCS "grok-4-6", "2026-08-14"),
+    },
+    {
         .id = "grok-4.5",
         .name = "Grok 4.5",
         .context_window = 500000,

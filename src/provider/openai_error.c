@@ -251,12 +251,19 @@ static struct err *refuse_media(struct arena *a, const struct json *error, enum 
     return err_refuse_media(provider_error(kind, status, message), "");
 }
 
+/* OpenAI shows reasoning only to organizations that it has verified, and names what it refuses. */
+static bool hides_thoughts(int status, const struct json *error)
+{
+    return status == 400 && str_is(json_get_text(error, "param"), "reasoning.summary");
+}
+
 struct err *openai_classify(int status, const struct json *body)
 {
     AUTO(arena) struct arena a = {0};
     const struct json *error, *behind;
     enum err_kind kind;
     struct str message;
+    struct err *e;
 
     body = error_body_first(body);
     error = error_in(body);
@@ -272,5 +279,7 @@ struct err *openai_classify(int status, const struct json *body)
     }
     if (kind != ERR_CONTENT_FILTER && is_about_media(error))
         return refuse_media(&a, error, kind, status, message);
-    return provider_error(kind, status, message);
+    e = provider_error(kind, status, message);
+    e->hides_thoughts = hides_thoughts(status, error);
+    return e;
 }

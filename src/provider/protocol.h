@@ -46,10 +46,16 @@ struct dialect {
      * REASONING_THINKING_TYPE they are sent beside it, also to models that the catalogue does not
      * know: who takes none ignores them. */
     unsigned efforts;
-    /* REASONING_THINKING_TYPE: forgets the reasoning of earlier turns unless it is told not to. */
-    bool clears_thinking;
-    bool tool_stream;          /* sends the arguments of a call in pieces only if it is told to */
-    bool has_prompt_cache_key; /* takes "prompt_cache_key" */
+    /* Forgets the reasoning of earlier turns unless it is told not to. */
+    enum {
+        KEEPS_BY_ITSELF,         /* nothing needs to be said */
+        KEEPS_CLEAR_THINKING,    /* "thinking": {"clear_thinking": false} */
+        KEEPS_ALL,               /* "thinking": {"keep": "all"} */
+        KEEPS_PRESERVE_THINKING, /* "preserve_thinking": true */
+    } keeping;
+    const char *keeping_models; /* what the names of those begin with that take it; NULL: all do */
+    bool tool_stream;           /* sends the arguments of a call in pieces only if it is told to */
+    bool has_prompt_cache_key;  /* takes "prompt_cache_key" */
     bool cache_marks;        /* takes Anthropic's cache_control, at the top and on content parts */
     bool reports_cost;       /* wants "usage": {"include": true} to report the cost */
     bool web_search_options; /* takes "web_search_options" */
@@ -59,6 +65,7 @@ struct dialect {
     /* openai-responses */
     bool stores_nothing;     /* refuses "store" and "include" */
     bool no_cache_retention; /* keeps prompts as long as it likes */
+    bool thoughts_if_asked;  /* shows the text of its reasoning only if it is told to */
     /* anthropic-messages */
     bool no_top_level_cache; /* cache_control only on blocks */
     bool bedrock;            /* Amazon Bedrock's paths and fields */
@@ -89,6 +96,9 @@ struct protocol {
     /* POST {"model": NAME} below the base URL tells about one model; NULL: its list tells enough.
      */
     const char *show_path;
+    /* Of a model that nobody knows, where the server makes room for what it is told and cuts the
+     * rest in silence: the window to tell it. 0: it knows its own. */
+    int64_t guessed_window;
     /* Headers beside auth and content type; may be NULL. */
     void (*headers)(const struct model_request *r, const struct dialect *d, struct arena *a,
                     struct http_headers *out);

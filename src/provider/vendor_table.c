@@ -50,6 +50,7 @@ const struct vendor vendors[] = {
         .base_url_env = "OPENAI_BASE_URL",
         .key_env = "OPENAI_API_KEY",
         .default_model = "gpt-6.1-sol",
+        .dialect = {.thoughts_if_asked = true},
         .overflow_words = OPENAI_TOO_LONG,
         .delay_words = OPENAI_DELAY,
         .has_web_search = true,
@@ -306,6 +307,8 @@ const struct vendor vendors[] = {
                 .no_custom_tools = true,
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .efforts = LOW_HIGH_MAX,
+                .keeping = KEEPS_ALL,
+                .keeping_models = "kimi-k2.6", /* older ones refuse it, later ones always keep */
                 .reasoning_replay = REPLAY_REASONING_CONTENT, /* demanded within a turn */
             },
         .overflow_words = MOONSHOT_TOO_LONG,
@@ -335,7 +338,7 @@ const struct vendor vendors[] = {
                 .no_custom_tools = true,
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .efforts = LOW_HIGH_MAX,
-                .clears_thinking = true,
+                .keeping = KEEPS_CLEAR_THINKING,
                 .tool_stream = true, /* else a long call is minutes of silence */
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
@@ -365,6 +368,7 @@ const struct vendor vendors[] = {
                 .no_custom_tools = true,
                 .takes_top_k = true,
                 .reasoning_style = REASONING_ENABLE_THINKING,
+                .keeping = KEEPS_PRESERVE_THINKING,
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
         .overflow_words = DASHSCOPE_TOO_LONG,

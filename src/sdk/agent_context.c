@@ -130,7 +130,7 @@ static struct str describe_plan_mode(const struct agent *a, const char *verb, st
         scratch,
         "plan. Look around and %s every change is refused: Write, Edit%s%s. Requests to the web "
         "and "
-        "reading outside the workspace %s",
+        "reads outside the workspace %s",
         is_told_of(a, TOOL_EXIT_PLAN_MODE) ? "work out a plan, then call " TOOL_EXIT_PLAN_MODE
                                              " with it. Until it is approved"
                                            : "give a plan as your answer. In this mode",
@@ -148,7 +148,7 @@ static struct str describe_mode(const struct agent *a, struct arena *scratch)
     const char *commands =
         can.commands && !a->gate.rules.commands_run_freely ? describe_commands(a) : NULL;
     const char *web = can.web ? "requests to the web" : NULL;
-    const char *looks = can.looks ? "reading outside the workspace" : NULL;
+    const char *looks = can.looks ? "reads outside the workspace" : NULL;
 
     if (!has_calls(a))
         return (struct str){0};

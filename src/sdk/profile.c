@@ -111,14 +111,16 @@ static void describe_model(struct profile *p, const struct json *profile)
     const struct model_info *known = p->vendor ? vendor_find_model(p->vendor, p->model) : NULL;
     int64_t window = json_int_or(json_get(profile, "contextWindow"), 0);
     int64_t output = json_int_or(json_get(profile, "maxOutput"), 0);
+    int64_t guess = p->protocol->guessed_window;
 
     p->info_is_known = known != NULL;
-    p->info = known ? *known
-                    : (struct model_info){.id = p->model.p,
-                                          .name = p->model.p,
-                                          .context_window = MODEL_DEFAULT_CONTEXT_WINDOW,
-                                          .max_output = MODEL_DEFAULT_MAX_OUTPUT,
-                                          .price = {-1, -1, -1, -1}};
+    p->info =
+        known ? *known
+              : (struct model_info){.id = p->model.p,
+                                    .name = p->model.p,
+                                    .context_window = guess ? guess : MODEL_DEFAULT_CONTEXT_WINDOW,
+                                    .max_output = MODEL_DEFAULT_MAX_OUTPUT,
+                                    .price = {-1, -1, -1, -1}};
     if (p->vendor && p->vendor->models_of)
         p->info.price = (struct price){-1, -1, -1, -1};
     p->has_own_window = window > 0;

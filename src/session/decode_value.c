@@ -85,6 +85,7 @@ struct err *codec_get_failure(struct decoding *d)
     e->peer_status = (int)json_int_or(json_get(v, "httpStatus"), 0);
     if (json_has(v, "refusedMedia"))
         e = err_refuse_media(e, arena_cstr(d->arena, json_get_text(v, "refusedMedia")));
+    e->hides_thoughts = json_bool(json_get(v, "hidesThoughts"), false);
     err_free(d->reader->error);
     return d->reader->error = e;
 }

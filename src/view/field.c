@@ -103,6 +103,8 @@ void field_failure(struct json_writer *w, const char *key, const struct err *e)
         jw_kv_int(w, "httpStatus", e->peer_status);
     if (e->refused_media)
         jw_kv_str(w, "refusedMedia", str_of(e->refused_media));
+    if (e->hides_thoughts)
+        jw_kv_bool(w, "hidesThoughts", true);
     jw_kv_bool(w, "retryable", err_is_retryable(e));
     jw_kv_bool(w, "recoverable", err_is_recoverable(e));
     jw_end_object(w);

@@ -15,8 +15,8 @@ void field_json(struct json_writer *w, const char *key, const struct json *v); /
 void field_owner_path(struct json_writer *w, const char *key, const struct owner *owner);
 /* The texts of an error and of its causes in one. */
 void field_error(struct json_writer *w, const char *key, const struct err *e);
-/* {"code","category","message","hint","httpStatus","refusedMedia","retryable","recoverable"}; NULL:
- * null */
+/* {"code","category","message","hint","httpStatus","refusedMedia","hidesThoughts","retryable",
+ * "recoverable"}; NULL: null */
 void field_failure(struct json_writer *w, const char *key, const struct err *e);
 /* {"maxTokens","usedTokens","usedPercentage"} */
 void field_context(struct json_writer *w, const char *key, int64_t used, int64_t window);

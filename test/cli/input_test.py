@@ -356,6 +356,12 @@ class Requests(InputTest):
         self.assertEqual((init["model"], init["permissionMode"]), ("other", "plan"))
         self.assertEqual(provider.requests[-1].json["model"], "other")
 
+    def test_a_model_of_nobody_is_an_error_and_changes_nothing(self):
+        bad, good = self.answers(request("1", "set_model", model="nope/none"),
+                                 request("2", "set_model"))
+        self.assertEqual((bad["subtype"], good["response"]["model"]), ("error", "m"))
+        self.assertIn('no vendor or profile "nope"', bad["error"])
+
     def test_no_model_is_the_first_one_again(self):
         answers = self.answers(request("1", "set_model", model="anthropic/other"),
                                request("2", "set_model"))

@@ -50,6 +50,13 @@ def without_notice(stderr):
     return ASAN_NOTICE.sub(b"", stderr, count=1)
 
 
+def clock_shifted(days, env=None):
+    """An environment in which the time of day is some days off (clock.c)."""
+    return {**(env or {}), "LD_PRELOAD": os.environ["KEEL_CLOCK_LIBRARY"],
+            "KEEL_TEST_CLOCK_DAYS": str(days),
+            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+
+
 def has_namespaces():
     """Can network by domain be had here?"""
     result = subprocess.run([KEEL, "sandbox", "--allow-domain", "example.com", "true"],
@@ -91,11 +98,11 @@ class KeelTest(unittest.TestCase):
         env.update(more or {})
         return {name: value for name, value in env.items() if value is not None}
 
-    def start(self, *arguments, env=None, cwd=None, **streams):
+    def start(self, *arguments, env=None, cwd=None, program=None, **streams):
         streams.setdefault("stdin", subprocess.DEVNULL)
         streams.setdefault("stdout", subprocess.PIPE)
         streams.setdefault("stderr", subprocess.PIPE)
-        return subprocess.Popen([KEEL, *arguments], env=self.environment(env),
+        return subprocess.Popen([program or KEEL, *arguments], env=self.environment(env),
                                 cwd=cwd or self.project, **streams)
 
     def finish(self, process, stdin=None):

@@ -9,6 +9,7 @@ import termios
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
 
+import agent  # noqa: E402
 import scripted  # noqa: E402
 from scripted import ANTHROPIC, HANG_SECONDS, Answer, Call, FlowTest  # noqa: E402
 
@@ -46,6 +47,13 @@ class OnTerminal(FlowTest):
         seen = self.seen(answers=[ANTHROPIC.answer([""], calls=[LOOK]), ANTHROPIC.answer()],
                          env={"NO_COLOR": "1"})
         self.assertEqual(seen, (0, f"> Glob  *.c\n{scripted.TEXT}\n"))
+
+    def test_what_the_model_thinks_is_faint(self):
+        thinking = agent.play(ANTHROPIC, agent.Turn(agent.Thought("It may be\nempty."), "Empty."))
+        status, out = self.seen(answers=[thinking])
+        self.assertEqual((status, out.replace(FAINT, "").replace(END, "")),
+                         (0, "(thinks) It may be\nempty.\nEmpty.\n"))
+        self.assertIn(FAINT + "It may be", out)
 
     def test_a_call_that_is_not_allowed_is_seen(self):
         status, out = self.seen(answers=[

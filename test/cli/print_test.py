@@ -246,7 +246,7 @@ class Prompts(FlowTest):
         self.assertIn("Permission mode: plan. ", text)
         self.assertIn("call ExitPlanMode", text)
         self.assertIn("Commands: only those that look, in a sandbox without network", text)
-        self.assertIn("Requests to the web and reading outside the workspace are refused", text)
+        self.assertIn("Requests to the web and reads outside the workspace are refused", text)
         text = self.surroundings_of("--permission-mode", "plan", "--tools", "Read")
         self.assertIn("give a plan as your answer", text)
         self.user_settings({"sandbox": {"enabled": False}})
@@ -269,10 +269,10 @@ class Prompts(FlowTest):
 
     def test_with_some_tools_only_what_these_can_do_is_told(self):
         text = self.surroundings_of("--tools", "Read,Grep")
-        self.assertIn("Permission mode: default. Reading outside the workspace are", text)
+        self.assertIn("Permission mode: default. Reads outside the workspace are", text)
         self.assertNotIn("Commands:", text)
         text = self.surroundings_of("--tools", "Read,Edit", "--permission-mode", "acceptEdits")
-        self.assertIn("acceptEdits. Change files in the workspace freely. Reading outside", text)
+        self.assertIn("acceptEdits. Change files in the workspace freely. Reads outside", text)
         text = self.surroundings_of("--tools", "Edit,Bash")
         self.assertIn("default. Changes of files and commands that do more than look are", text)
         text = self.surroundings_of("--tools", "TodoWrite")

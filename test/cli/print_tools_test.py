@@ -70,6 +70,14 @@ class Rules(ToolTest):
         self.assert_answer(self.ask(provider, "do it", "--allowedTools", "Read", "Bash(touch *)"),
                            "Done.")
 
+    def test_rules_before_the_prompt_may_be_words_that_nothing_else_can_be(self):
+        for words, stdin in ((["Grep", "Read", "Bash(touch *)", "do it"], None),
+                             (["Bash(touch *)", "Read"], b"do it")):
+            provider = self.provider(ANTHROPIC.answer(["Now."], calls=[TOUCH]),
+                                     ANTHROPIC.answer(["Done."]))
+            self.assert_answer(self.ask(provider, "--allowedTools", *words, stdin=stdin), "Done.")
+            self.assertEqual(provider.requests[0].prompt_texts(), ["do it"])
+
     def test_what_is_disallowed_beats_what_is_allowed(self):
         for flag in ("--disallowed-tools", "--disallowedTools"):
             self.call(TOUCH, "--allowed-tools", "Bash", flag, "Bash(touch *)")

@@ -9,6 +9,7 @@ import os
 import pathlib
 import sqlite3
 
+from keel_test import clock_shifted
 from session_test import SessionCommands, scripted
 
 DECADE = 3650
@@ -26,20 +27,14 @@ class WrongClock(SessionCommands):
         return [{"KEEL_STORE": f"sqlite:{self.keel_home}/keel.db"},
                 {"KEEL_STORE": f"files:{self.dir}/sessions"}]
 
-    @staticmethod
-    def shifted(days, env=None):
-        return {**(env or {}), "LD_PRELOAD": os.environ["KEEL_CLOCK_LIBRARY"],
-                "KEEL_TEST_CLOCK_DAYS": str(days), "ASAN_OPTIONS":
-                os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
-
     def prune_at(self, days, *arguments, env=None):
-        return self.session("prune", *arguments, env=self.shifted(days, env)).out
+        return self.session("prune", *arguments, env=clock_shifted(days, env)).out
 
     def talk_at(self, days, prompt, env=None):
         """A run may say on standard error that the clock is odd."""
         session = self.new_id()
         provider = self.provider(scripted.ANTHROPIC.answer(["Fine."]))
-        result = self.ask(provider, "--session-id", session, prompt, env=self.shifted(days, env))
+        result = self.ask(provider, "--session-id", session, prompt, env=clock_shifted(days, env))
         self.assert_status(result, 0)
         return session
 

@@ -4,7 +4,7 @@ import socket
 import subprocess
 
 import scripted
-from scripted import BY_NAME, KEY, TEXT, FlowTest, for_each_protocol
+from scripted import ANTHROPIC, BY_NAME, KEY, TEXT, FlowTest, for_each_protocol
 
 
 class EveryProtocol(FlowTest):
@@ -155,17 +155,21 @@ class Models(FlowTest):
         self.assertEqual((model, result.err), ("claude-haiku-4-5", ""))
 
     def test_an_unknown_model_alone_goes_to_the_provider_in_use(self):
-        model, result = self.model_sent("--model", "brand-new-model")
+        model, result = self.model_sent("--verbose", "--model", "brand-new-model")
         self.assertEqual(model, "brand-new-model")
         self.assertIn("using Anthropic (brand-new-model), because ANTHROPIC_API_KEY", result.err)
 
     def test_a_model_name_may_have_slashes(self):
         self.assertEqual(self.model_sent("--model", "anthropic/a/b/c")[0], "a/b/c")
 
-    def test_without_a_model_the_vendor_has_one_and_keel_says_which(self):
+    def test_without_a_model_the_vendor_has_one_and_who_watches_is_told(self):
         model, result = self.model_sent()
-        self.assertEqual(result.err, f"keel: using Anthropic ({model}), because ANTHROPIC_API_KEY "
-                                     "is set\n")
+        self.assertEqual(result.err, "")
+        told = f"keel: using Anthropic ({model}), because ANTHROPIC_API_KEY is set"
+        self.assertIn(told + "\n", self.model_sent("--verbose")[1].err)
+        provider = self.provider(ANTHROPIC.answer())
+        seen = self.on_terminal("-p", "hi", env=ANTHROPIC.environment(provider), columns=120)
+        self.assertIn(told, seen.out)
 
     def test_the_setting_model_is_used_and_the_flag_wins(self):
         self.user_settings({"model": "anthropic/of-settings"})

@@ -459,6 +459,7 @@ class Lookup(LongTest):
                 self.assertRegex(sent, f'"(max_tokens|max_completion_tokens|num_predict)": {output}')
                 if kind == "ollama":
                     self.assertIn(f'"num_ctx": {window}', sent)
+                    self.assertEqual(provider.requests[0].json["options"]["num_ctx"], 65536)
                 self.assertIn(": 16384", json.dumps(provider.requests[0].json))
                 self.assert_exact()
 

@@ -1,6 +1,7 @@
 """model_test.py - what a model is told about itself, and what of its answer is kept: thinking,
 schemas, citations, searches, pictures, short names."""
 import json
+import uuid
 
 import scripted
 from scripted import ANTHROPIC, BY_NAME, Answer, FlowTest, event, json_answer
@@ -54,10 +55,50 @@ class Thinking(FlowTest):
         self.assertEqual(provider.requests, [])
 
 
+class Hidden(FlowTest):
+    """OpenAI shows reasoning to organizations that it has verified, and refuses to others."""
+
+    RESPONSES = BY_NAME["openai-responses"]
+    REFUSED = {"error": {"message": "Your organization must be verified to generate reasoning "
+                                    "summaries.", "type": "invalid_request_error",
+                         "param": "reasoning.summary", "code": "unsupported_value"}}
+
+    def talk(self, provider, *arguments):
+        return self.ask(provider, "--model", "openai/gpt-6.1-sol", *arguments, "hi",
+                        protocol=self.RESPONSES)
+
+    def test_its_text_is_asked_for_without_a_flag(self):
+        provider = self.provider(self.RESPONSES.answer())
+        self.assert_fine(self.talk(provider))
+        self.assertEqual(self.only_request(provider).json["reasoning"], {"summary": "auto"})
+
+    def test_who_may_not_see_it_gets_the_answer_without_it(self):
+        for flags, left in (((), None), (("--effort", "high"), {"effort": "high"})):
+            provider = self.provider(json_answer(self.REFUSED, 400), self.RESPONSES.answer())
+            session = str(uuid.uuid4())
+            self.assert_fine(self.talk(provider, "--session-id", session, *flags))
+            self.assertEqual([request.json.get("reasoning") for request in provider.requests],
+                             [{**(left or {}), "summary": "auto"}, left])
+            self.assert_status(self.keel("session", "replay", session), 0)
+
+    def test_and_the_session_does_not_ask_again(self):
+        provider = self.provider(json_answer(self.REFUSED, 400), self.RESPONSES.answer())
+        self.assert_fine(self.talk(provider))
+        self.assert_status(self.talk(provider, "-c"), 0)
+        self.assertEqual(len(provider.requests), 3)
+        self.assertNotIn("reasoning", provider.requests[2].json)
+
+    def test_a_provider_that_refuses_it_all_the_same_is_not_asked_for_ever(self):
+        provider = self.provider(json_answer(self.REFUSED, 400))
+        self.assert_refused(self.talk(provider), 1, "must be verified")
+        self.assertEqual(len(provider.requests), 2)
+
+
 class OfOtherVendors(FlowTest):
     def request(self, vendor, *flags):
         provider = self.provider(BY_NAME["openai-chat"].answer())
-        self.assert_fine(self.keel("-p", "--model", f"{vendor}/m", *flags, "hi", env={
+        model = () if "--model" in flags else ("--model", f"{vendor}/m")
+        self.assert_fine(self.keel("-p", *model, *flags, "hi", env={
             f"{vendor.upper()}_API_KEY": scripted.KEY, f"{vendor.upper()}_BASE_URL": provider.url}))
         return self.only_request(provider).json
 
@@ -73,13 +114,30 @@ class OfOtherVendors(FlowTest):
             self.assertEqual(request["thinking"], {"type": "disabled"})
             self.assertNotIn("reasoning_effort", request)
 
-    def test_glm_keeps_its_thoughts_and_streams_its_calls_without_a_flag(self):
+    def test_thoughts_of_earlier_turns_are_kept_without_a_flag(self):
         request = self.request("zai")
         self.assertEqual(request["thinking"], {"type": "enabled", "clear_thinking": False})
-        self.assertIs(request["tool_stream"], True)
         self.assertNotIn("reasoning_effort", request)
+        kept = ("--model", "moonshot/kimi-k2.6")
+        self.assertEqual(self.request("moonshot", *kept)["thinking"],
+                         {"type": "enabled", "keep": "all"})
+        self.assertNotIn("thinking", self.request("moonshot", "--model", "moonshot/kimi-k2.5"))
+        request = self.request("dashscope")
+        self.assertIs(request["preserve_thinking"], True)
+        self.assertNotIn("enable_thinking", request)
+
+    def test_without_thinking_nothing_is_kept(self):
+        off = ("--thinking", "disabled")
+        self.assertEqual(self.request("zai", *off)["thinking"], {"type": "disabled"})
+        self.assertEqual(self.request("moonshot", "--model", "moonshot/kimi-k2.6", *off)["thinking"],
+                         {"type": "disabled"})
+        request = self.request("dashscope", *off)
+        self.assertIs(request["enable_thinking"], False)
+        self.assertNotIn("preserve_thinking", request)
+
+    def test_glm_streams_its_calls(self):
+        self.assertIs(self.request("zai")["tool_stream"], True)
         self.assertNotIn("tool_stream", self.request("zai", "--tools", ""))
-        self.assertNotIn("thinking", self.request("moonshot"))
 
 
 class Names(FlowTest):

@@ -4,15 +4,17 @@ Providers keep what they have read of a prompt, and charge a tenth for it the ne
 to the first byte that differs.
 """
 import collections
+import datetime
 import json
 import os
 import re
 import sqlite3
+import subprocess
 import uuid
 
 import scripted
 from agent import AgentTest, Call, Thought, Turn
-from scripted import ANTHROPIC, for_each_protocol
+from scripted import ANTHROPIC, for_each_protocol, keel_test
 
 SEQ_BITS = 40  # of a record's key; the rest is its session's number
 FULL = (190_000, 9)  # tokens, when the window takes 200,000
@@ -294,6 +296,84 @@ class LongSession(AgentTest):
         self.assertIn("fork-base", self.began_anew(of_copy[0]))
         self.assertEqual(self.breaks(of_copy, of_main[fork_from]), [])  # not a byte is lost
         self.assert_taken(protocol, provider)
+
+
+class Around(AgentTest):
+    """Everything around a session changes but what its requests begin with. The scripted model signs
+    its thoughts, and refuses requests in which one stands behind something else (binding.py)."""
+
+    # What another version of keel says of itself and of a tool.
+    OTHER_WORDS = {b"Carry a task through to its end": b"Bring a task through to its end",
+                   b"Reads a file. Text comes": b"Shows a file. Text comes"}
+
+    def setUp(self):
+        super().setUp()
+        (self.project / "a.txt").write_text("one\n")
+        self.n_sent = 0
+        self.program = keel_test.KEEL
+
+    def start(self, *arguments, **run):
+        return super().start(*arguments, program=self.program, **run)
+
+    def upgrade(self):
+        """From now on keel has other words."""
+        with open(keel_test.KEEL, "rb") as file:
+            program = file.read()
+        for old, new in self.OTHER_WORDS.items():
+            self.assertIn(old, program)
+            program = program.replace(old, new)
+        self.program = self.dir / "keel"
+        self.program.write_bytes(program)
+        self.program.chmod(0o755)
+
+    def say(self, *arguments, env=None, mode="default", n_thoughts=None, told=()):
+        """A turn with a thought, a call and a thought; all thoughts before it are sent again."""
+        turn = Turn(Thought("Hm."), Call("Read", file_path="a.txt"))
+        provider = self.play(ANTHROPIC, turn, Turn(Thought("Well."), "Done."))
+        self.assert_status(self.run_agent(ANTHROPIC, provider, *arguments, mode=mode, env=env), 0)
+        before = self.n_sent if n_thoughts is None else n_thoughts
+        for request in provider.requests:
+            blocks = [block for message in request.json["messages"]
+                      for block in message["content"] if isinstance(block, dict)]
+            self.assertEqual(sum(block["type"] == "thinking" for block in blocks), before)
+            before += 1
+        self.n_sent = before
+        prompt = json.dumps(provider.requests[0].json["messages"][-1])
+        for text in told:
+            self.assertIn(text, prompt)
+        return [(request.json["system"], request.json["tools"]) for request in provider.requests]
+
+    def summarise(self, session):
+        provider = self.play(ANTHROPIC, Turn("A summary."))
+        self.assert_status(self.keel("session", "compact", session, "--model", "anthropic/m",
+                                     env=ANTHROPIC.environment(provider)), 0)
+        self.n_sent = 0
+        return [(request.json["system"], request.json["tools"]) for request in provider.requests]
+
+    def test_days_places_modes_models_summaries_and_versions_change_nothing(self):
+        session, other = str(uuid.uuid4()), self.dir / "other"
+        other.mkdir()
+        began = self.say("--session-id", session, "go")
+        tomorrow = keel_test.clock_shifted(1)
+        day = (datetime.date.today() + datetime.timedelta(days=1)).isoformat()
+        began += self.say("-r", session, "more", env=tomorrow, told=["This has changed"])
+        subprocess.run(["git", "init", "-q", "-b", "trunk", self.project], check=True)
+        began += self.say("-r", session, "more", told=["trunk"])
+        began += self.say("-r", session, "--add-dir", str(other), "more", told=[str(other)])
+        began += self.say("-r", session, "more", mode="plan", told=["plan"])
+        began += self.say("-r", session, "more", mode="acceptEdits", told=["acceptEdits"])
+        kept = self.n_sent
+        began += self.say("-r", session, "--model", "anthropic/m2", "more", n_thoughts=0)
+        began += self.say("-r", session, "--model", "anthropic/m", "more", n_thoughts=kept)
+        began += self.say("-r", session, "--max-turns", "1", "more")
+        self.n_sent -= 1  # the last one answers to an instruction that is not kept
+        self.upgrade()
+        began += self.say("-r", session, "more")
+        began += self.summarise(session)
+        began += self.say("-r", session, "more", env=keel_test.clock_shifted(2))
+        self.assertEqual([beginning == began[0] for beginning in began], [True] * len(began))
+        self.assertNotEqual(self.say("a new session", n_thoughts=0)[0], began[0])
+        self.assertNotIn(day, json.dumps(began))
 
 
 class Wishes(AgentTest):

@@ -1,5 +1,6 @@
 """window_test.py - conversations that are too long for a model, and what is done about it."""
 import json
+import uuid
 
 import scripted
 from agent import AgentTest, Call, Turn
@@ -122,6 +123,29 @@ class Windows(AgentTest):
         self.assert_status(result, 5)
         self.assertIn("context window is 10000", result.err)
         self.assertEqual(provider.requests, [])
+
+    def test_what_a_model_takes_may_be_less_than_its_window(self):
+        provider = self.play(OPENAI, Turn("Done."))
+        self.user_settings({"compact": {"enabled": False}})
+        for n_words, n_requests in ((230_000, 1), (300_000, 1)):  # it takes 272,000 of 400,000
+            result = self.ask(provider, "--model", "openai/gpt-5.4-mini", protocol=OPENAI,
+                              stdin=b"is " * (n_words * 4 // 3))
+            self.assertEqual(len(provider.requests), n_requests)
+        self.assert_status(result, 5)
+
+    def test_prompt_and_answer_fit_together_where_the_server_counts_both(self):
+        chat, session = BY_NAME["openai-chat"], str(uuid.uuid4())
+        provider = self.play(chat, Turn(Call("Bash", command="true"), usage=(70_000, 100)),
+                             Turn("Done.", usage=(71_000, 100)))
+        self.user_settings({"providers": {"p": {
+            "type": "vllm", "baseUrl": provider.url + chat.prefix, "model": "m",
+            "contextWindow": 100_000, "maxOutput": 40_000}}})
+        self.assert_fine(self.keel("-p", "--permission-mode", "bypassPermissions", "--session-id",
+                                   session, "hi"))
+        first, second = [request.json["max_completion_tokens"] for request in provider.requests]
+        self.assertEqual(first, 40_000)
+        self.assertTrue(28_000 < second < 30_000, second)
+        self.assert_status(self.keel("session", "replay", session), 0)
 
     def test_a_fallback_that_is_too_small_is_not_asked(self):
         busy = scripted.json_answer({"error": {"message": "gone", "code": "model_not_found"}}, 404)

@@ -1,6 +1,8 @@
 /* ollama.c - Ollama's own protocol: POST /api/chat. */
 #include "provider/ollama/ollama.h"
 
+#include "provider/model_list.h"
+
 static void path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
 {
     strbuf_add_cstr(out, "/api/chat");
@@ -17,6 +19,7 @@ const struct protocol protocol_ollama = {
     .form = {.bytes = " image/png image/jpeg image/webp text/ ", .addresses = ""},
     .path = path,
     .show_path = "/api/show",
+    .guessed_window = MODEL_LOCAL_WINDOW,
     .encode = ollama_encode,
     .begin = ollama_begin,
     .is_event = is_event,

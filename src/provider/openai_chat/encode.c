@@ -33,6 +33,16 @@ static bool is_unasked(const struct model_request *r)
     return request_effort(r) == EFFORT_UNSET && r->reasoning_budget <= 0;
 }
 
+/* Thoughts of earlier turns go back; does the model have to be told that they count? */
+static bool is_keeping(const struct body *b)
+{
+    const struct model_request *r = b->request;
+    const char *models = b->dialect->keeping_models;
+
+    return b->dialect->keeping && (wants_reasoning(r) || is_unasked(r)) &&
+           (!models || str_starts(r->model, str_of(models)));
+}
+
 /* How much, in a member of its own, where the model is known to take that. */
 static void write_thinking_type(struct body *b)
 {
@@ -42,8 +52,10 @@ static void write_thinking_type(struct body *b)
     if (body_key(b, "thinking")) {
         jw_begin_object(&b->w);
         jw_kv_str(&b->w, "type", is_on ? S("enabled") : S("disabled"));
-        if (is_on && b->dialect->clears_thinking)
+        if (is_keeping(b) && b->dialect->keeping == KEEPS_CLEAR_THINKING)
             jw_kv_bool(&b->w, "clear_thinking", false);
+        else if (is_keeping(b))
+            jw_kv_str(&b->w, "keep", S("all"));
         jw_end_object(&b->w);
     }
     if (request_effort(r) > EFFORT_NONE && (b->dialect->efforts || (r->info && r->info->efforts)))
@@ -54,16 +66,19 @@ static void write_enable_thinking(struct body *b)
 {
     const struct model_request *r = b->request;
 
-    body_bool(b, "enable_thinking", wants_reasoning(r));
+    if (!is_unasked(r))
+        body_bool(b, "enable_thinking", wants_reasoning(r));
     if (r->reasoning_budget > 0)
         body_int(b, "thinking_budget", r->reasoning_budget);
+    if (is_keeping(b))
+        body_bool(b, "preserve_thinking", true);
 }
 
 static void write_reasoning(struct body *b)
 {
     const struct model_request *r = b->request;
 
-    if ((is_unasked(r) && !b->dialect->clears_thinking) || !may_reason(r))
+    if ((is_unasked(r) && !is_keeping(b)) || !may_reason(r))
         return;
     if (!wants_reasoning(r) && request_can(r, REASONS_ALWAYS))
         return;

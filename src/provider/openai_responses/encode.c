@@ -17,18 +17,31 @@ static bool reasons(const struct model_request *r)
     return !r->info || request_can(r, CAN_REASON);
 }
 
+/* Who names an effort wants to see what comes of it; else a model is asked that is known to reason,
+ * where the vendor shows nothing by itself. */
+static bool wants_thoughts(const struct body *b)
+{
+    const struct model_request *r = b->request;
+
+    if (r->no_thoughts || r->effort == EFFORT_NONE)
+        return false;
+    return r->effort != EFFORT_UNSET ||
+           (b->dialect->thoughts_if_asked && request_can(r, CAN_REASON));
+}
+
 static void write_reasoning_settings(struct body *b)
 {
     const struct model_request *r = b->request;
     struct str word = effort_word(r, b->dialect);
     bool off = r->effort == EFFORT_NONE;
 
-    if (word.n == 0 || !reasons(r) || (off && request_can(r, REASONS_ALWAYS)) ||
-        !body_key(b, "reasoning"))
+    if ((word.n == 0 && !wants_thoughts(b)) || !reasons(r) ||
+        (off && request_can(r, REASONS_ALWAYS)) || !body_key(b, "reasoning"))
         return;
     jw_begin_object(&b->w);
-    jw_kv_str(&b->w, "effort", word);
-    if (r->effort > EFFORT_NONE) /* some accounts may not see a summary: only who asked gets one */
+    if (word.n)
+        jw_kv_str(&b->w, "effort", word);
+    if (wants_thoughts(b))
         jw_kv_str(&b->w, "summary", S("auto"));
     jw_end_object(&b->w);
 }

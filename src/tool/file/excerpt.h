@@ -1,6 +1,6 @@
 /* excerpt.h - some lines of a text that comes in pieces, with their numbers, within caps. Pure.
  *
- * Lines are written as `cat -n` does: number, tab, text. Long ones are cut with a note that says
+ * Lines are written as number, tab, text. Long ones are cut with a note that says
  * how to read on, "\r" before a line end is dropped, and bad UTF-8 is repaired. What is not shown
  * is only counted, so that the text may be of any length. */
 #ifndef KEEL_TOOL_FILE_EXCERPT_H

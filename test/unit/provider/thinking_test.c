@@ -103,8 +103,10 @@ TEST(models_think_when_nobody_says_anything_about_it)
     assert_silent("anthropic", "claude-sonnet-5-5", EFFORT_UNSET, "\"effort\"");
     assert_says("anthropic", "claude-haiku-4-5", EFFORT_UNSET,
                 "\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":31999}");
-    assert_says("openai", "gpt-5.4", EFFORT_UNSET, "\"reasoning\":{\"effort\":\"medium\"}");
-    assert_silent("openai", "gpt-6.1-sol", EFFORT_UNSET, "\"reasoning\":");
+    assert_says("openai", "gpt-5.4", EFFORT_UNSET,
+                "\"reasoning\":{\"effort\":\"medium\",\"summary\":\"auto\"}");
+    assert_says("openai", "gpt-6.1-sol", EFFORT_UNSET, "\"reasoning\":{\"summary\":\"auto\"}");
+    assert_silent("xai", "grok-4.7", EFFORT_UNSET, "\"reasoning\":");
     assert_silent("openai", "gpt-4.1", EFFORT_UNSET, "\"reasoning\":");
     assert_says("gemini", "gemini-3.8-flash", EFFORT_UNSET,
                 "\"thinkingConfig\":{\"includeThoughts\":true}");

@@ -80,7 +80,7 @@ TEST(two_thousand_lines_are_read_unless_told_otherwise)
 
     put_many_lines(&f, "a", 2001);
     AUTO(tool_result) struct tool_result r = tool_call(&f, &tool_read, "{\"file_path\":\"a\"}");
-    assert_has(strbuf_str(&r.text), "2000\tline 2000\n"
+    assert_has(strbuf_str(&r.text), "\n2000\tline 2000\n"
                                     "[lines 1-2000 of 2001; to continue, set offset to 2001]\n");
     assert_says(&f, &tool_read, "{\"file_path\":\"a\",\"offset\":2001}", "2001\tline 2001\n");
 }

@@ -112,7 +112,7 @@ static struct str shown_after(struct redaction *r, struct strbuf *out, const cha
 
     strbuf_addf(&args, "{\"file_path\":\"%s\"}", path);
     asked = call(strbuf_cstr(&args));
-    answered = result_of("     1\t[default]\n     2\tkey = AKIAABCDEFGH1234\n", is_error);
+    answered = result_of("1\t[default]\n2\tkey = AKIAABCDEFGH1234\n", is_error);
     redaction_learn(r, asked);
     redaction_learn(r, answered);
     redaction_ready(r);
