@@ -15,6 +15,7 @@
 #include "exec/exec.h"
 #include "exec/kernel.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -243,29 +244,55 @@ static bool mount_dev(const struct builder *b)
     return ptmx >= 0 && attach(ptmx, "/dev/ptmx");
 }
 
-/* What /proc tells of others and of the kernel's own memory, and no program needs; container
- * runtimes cover the same. The rest is about the machine and the sandbox's own processes, or needs
- * a capability. */
+/* What /proc tells everybody of others and of the kernel's own memory, and no program needs;
+ * container runtimes cover the same. The rest is about the machine and the sandbox's own processes,
+ * or needs a capability. */
 static const char *const masked_in_proc[] = {
-    "/proc/interrupts",  "/proc/kallsyms",   "/proc/kcore",
-    "/proc/key-users",   "/proc/keys",       "/proc/latency_stats",
-    "/proc/sched_debug", "/proc/timer_list", NULL,
+    "interrupts", "kallsyms", "key-users", "keys", "latency_stats", "sched_debug", NULL,
 };
+
+static bool mask(const struct builder *b, int proc, const char *name)
+{
+    int mount = clone_own(b->roots, "file");
+    bool done = mount >= 0 && kernel_move_mount(mount, proc, name, 0) == 0;
+
+    close_with(mount, errno);
+    return done;
+}
+
+/* What is for root alone: memory, page by page (kcore, kpageflags), what the kernel has allocated
+ * (slabinfo, vmallocinfo), its log. Kernels differ in what they have of it. */
+static bool mask_what_is_for_root(const struct builder *b, int proc)
+{
+    _Alignas(struct kernel_dirent) char buffer[4096];
+    struct stat st;
+    ssize_t n;
+
+    while ((n = kernel_getdents(proc, buffer, sizeof buffer)) > 0)
+        for (ssize_t at = 0; at < n;) {
+            const struct kernel_dirent *entry = (const struct kernel_dirent *)(buffer + at);
+
+            at += entry->d_reclen;
+            if (entry->d_type == DT_REG && fstatat(proc, entry->d_name, &st, 0) == 0 &&
+                !(st.st_mode & S_IROTH) && st.st_mode & S_IRUSR && !mask(b, proc, entry->d_name))
+                return false;
+        }
+    return n == 0;
+}
 
 /* Kernels differ, and what only root may read need not be covered for others. */
 static bool mask_proc(const struct builder *b)
 {
-    struct stat st;
-    int mount;
+    int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = proc >= 0;
 
-    for (const char *const *path = masked_in_proc; *path; path++) {
-        if (access(*path, R_OK) < 0 || stat(*path, &st) < 0)
-            continue;
-        mount = clone_closed(b->roots, st.st_mode);
-        if (mount < 0 || !attach(mount, *path))
-            return false;
-    }
-    return true;
+    for (const char *const *name = masked_in_proc; done && *name; name++)
+        if (faccessat(proc, *name, R_OK, AT_EACCESS) == 0)
+            done = mask(b, proc, *name);
+    if (done && geteuid() == 0)
+        done = mask_what_is_for_root(b, proc);
+    close_with(proc, errno);
+    return done;
 }
 
 static bool lock_root(void)
