@@ -12,7 +12,8 @@
 const char *const git_names[N_GIT_NAMES] = {".git", "HEAD", "objects", "refs", "commondir"};
 
 /* Of repositories of other kinds: see PLACE_OF_REPOSITORY in base/protected_places.c. */
-static const char *const other_names[] = {".hg", ".jj", ".sl", ".bzr", ".pijul", "_darcs", "_MTN"};
+static const char *const other_names[] = {".hg",    ".jj",    ".sl",  ".bzr",
+                                          ".pijul", "_darcs", "_MTN", ".repo"};
 
 bool names_are_git_dir(unsigned names)
 {

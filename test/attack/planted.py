@@ -87,6 +87,7 @@ OTHERS = [
     ("Pijul", ".pijul/config"),
     ("Darcs", "_darcs/prefs/defaults"),
     ("monotone", "_MTN/monotonerc"),
+    ("repo", ".repo/repo/main.py"),
 ]
 
 
