@@ -28,7 +28,7 @@ enum {
 struct search {
     const struct held_place *place;
     size_t n_path;
-    pid_t first_tid; /* of the process that is looked at; 0: none yet */
+    pid_t first_tid;            /* of the process that is looked at; 0: none yet */
     unsigned n_fds, n_mappings; /* that were looked at */
     bool is_found;
 };

@@ -319,6 +319,8 @@ static void check_git_dir(struct check *c, const char *path, const char *top)
         else
             put_aside(c, dir, path, "hooks");
     }
+    if (is_there(dir, "sl", &type)) /* with settings of Sapling's own */
+        put_aside(c, dir, path, "sl");
     for (size_t i = 0; i < ARRAY_LEN(configs); i++)
         if (is_there(dir, configs[i], &type) && !is_plain_config(dir, configs[i]))
             put_aside(c, dir, path, configs[i]);

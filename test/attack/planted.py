@@ -206,6 +206,9 @@ ATTEMPTS = [
     Unreported("a configuration of Sapling in a repository of git",
                'mkdir -p .git/sl; echo evil >.git/sl/config', ".git/sl/config",
                repositories=True),
+    Unreported("a configuration of Sapling in a new repository of git",
+               'mkdir -p new/.git/objects new/.git/refs new/.git/sl; cp .git/HEAD new/.git; '
+               'echo evil >new/.git/sl/config', "new/.git/sl/config", repositories=True),
     Unreported("a start-up file, and a workspace that cannot be listed",
                'echo evil >.envrc; chmod 311 .', ".envrc", modes=NAMESPACES),
     Unreported("a start-up file, and a workspace that cannot be entered",
