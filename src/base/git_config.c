@@ -269,6 +269,7 @@ bool git_config_adds_nothing(struct str before, struct str now)
 
 static const struct name commands[] = {
     {"alias", "*"},
+    {"annex", "*"},
     {"browser", "*"},
     {"core", "alternaterefscommand"},
     {"core", "askpass"},
@@ -283,10 +284,15 @@ static const struct name commands[] = {
     {"diff", "textconv"},
     {"difftool", "*"},
     {"filter", "*"},
+    {"gc", "recentobjectshook"},
     {"gpg", "program"},
     {"gpg", "defaultkeycommand"},
+    {"guitool", "cmd"},
     {"hook", "command"},
+    {"imap", "tunnel"},
+    {"instaweb", "*"},
     {"interactive", "difffilter"},
+    {"lfs", "*"},
     {"man", "*"},
     {"merge", "driver"},
     {"mergetool", "*"},
@@ -308,10 +314,13 @@ enum git_use git_setting_use(const struct git_setting *s)
 {
     static const struct name hooks[] = {{"core", "hookspath"}, {"init", "templatedir"}};
     static const struct name configs[] = {{"include", "path"}, {"includeif", "path"}};
+    static const struct name tree = {"core", "worktree"};
 
     if (is_one_of(s, hooks, ARRAY_LEN(hooks)))
         return GIT_USE_HOOKS;
     if (is_one_of(s, configs, ARRAY_LEN(configs)))
         return GIT_USE_CONFIG;
+    if (is_named(s, &tree))
+        return GIT_USE_TREE;
     return is_one_of(s, commands, ARRAY_LEN(commands)) ? GIT_USE_COMMAND : GIT_USE_NONE;
 }

@@ -32,6 +32,7 @@ enum git_use {
     GIT_USE_HOOKS,   /* a directory of programs */
     GIT_USE_CONFIG,  /* a further file of settings */
     GIT_USE_COMMAND, /* a line for the shell, or the path of a program */
+    GIT_USE_TREE,    /* where the files of the repository are, to which others are relative */
 };
 enum git_use git_setting_use(const struct git_setting *s);
 

@@ -77,6 +77,49 @@ static bool is_plain_path(struct str path)
     return true;
 }
 
+/* Of a path that somebody else has mounted only an absolute one can be found. */
+static void add_layer(struct arena *a, struct mount_entry *e, struct str path)
+{
+    if (!is_plain_path(path) || path.n == 1)
+        return;
+    e->layers = arena_grow(a, e->layers, e->n_layers, &e->layer_room, sizeof *e->layers);
+    e->layers[e->n_layers++] = path;
+}
+
+/* "/a:/b": a colon in a name has a backslash before it. */
+static void add_layers(struct arena *a, struct mount_entry *e, struct str list)
+{
+    char *path = arena_alloc(a, list.n + 1);
+    size_t n = 0;
+
+    for (size_t i = 0; i <= list.n; i++) {
+        if (i == list.n || list.p[i] == ':') {
+            add_layer(a, e, arena_str(a, str_make(path, n)));
+            n = 0;
+            continue;
+        }
+        if (list.p[i] == '\\' && i + 1 < list.n)
+            i++;
+        path[n++] = list.p[i];
+    }
+}
+
+/* The directories that an overlay is made of, "rw,lowerdir=/a:/b,upperdir=/c", and the one that a
+ * program like bindfs says it shows. */
+static void read_layers(struct arena *a, struct mount_entry *e, struct str options)
+{
+    static const struct str names[] = {S("lowerdir="), S("lowerdir+="), S("upperdir="),
+                                       S("datadir+=")};
+    struct str option;
+
+    if (str_starts(e->type, S("fuse")))
+        add_layer(a, e, e->source);
+    while (str_is(e->type, "overlay") && str_split(&options, ',', &option))
+        for (size_t i = 0; i < ARRAY_LEN(names); i++)
+            if (str_starts(option, names[i]))
+                add_layers(a, e, unescape(a, str_skip(option, names[i].n)));
+}
+
 /* "36 35 98:0 /root /place rw,noatime master:1 - ext4 /dev/root rw" */
 static bool read_line(struct arena *a, struct str line, struct mount_entry *ret)
 {
@@ -95,6 +138,7 @@ static bool read_line(struct arena *a, struct str line, struct mount_entry *ret)
                                 .place = unescape(a, words[4]),
                                 .type = arena_str(a, type),
                                 .source = unescape(a, source)};
+    read_layers(a, ret, line);
     return read_number(words[0], &ret->id) && read_number(words[1], &ret->parent) &&
            is_plain_path(ret->root) && is_plain_path(ret->place);
 }
@@ -138,6 +182,7 @@ void mount_table_parse(struct mount_table *t, struct arena *a, struct str mounti
         }
         if (str_is(e->place, "/") && !has_id(t, e->parent))
             t->top = e;
+        t->has_layers |= e->n_layers > 0;
     }
 }
 
@@ -239,9 +284,26 @@ static void look_at(const struct alias_search *s, const struct mount_entry *e)
         tell(s, alias, shows);
 }
 
+/* A whole layer may be hidden; but where a container has its root from, as another machine calls
+ * that, is none of its own places. */
+static void look_at_layer(const struct alias_search *s, const struct mount_entry *e,
+                          struct str layer)
+{
+    struct str path = str_of(s->path);
+
+    if (mount_table_find(s->table, e->place) != e)
+        return;
+    if (is_in(path, layer))
+        tell(s, join(s->arena, e->place, rest_of(path, layer)), s->path);
+    else if (is_in(layer, path) && !is_in(path, e->place))
+        tell(s, arena_cstr(s->arena, e->place), arena_cstr(s->arena, layer));
+}
+
 /* Most paths are on a file system that is mounted once. */
 static bool may_have_aliases(const struct mount_table *t, struct str path)
 {
+    if (t->has_layers)
+        return true;
     for (size_t i = 0; i < t->n_with_aliases; i++)
         if (is_in(path, t->with_aliases[i]->place))
             return true;
@@ -264,6 +326,9 @@ void mount_table_each_alias(const struct mount_table *t, struct arena *a, const 
     for (size_t i = 0; i < t->n; i++)
         if (&t->entries[i] != s.mount)
             look_at(&s, &t->entries[i]);
+    for (const struct mount_entry *e = t->entries; e < t->entries + t->n; e++)
+        for (size_t i = 0; i < e->n_layers; i++)
+            look_at_layer(&s, e, e->layers[i]);
     snapshots = snapshot_directory(s.mount->type);
     if (snapshots.n && !is_in(str_of(path), str_of(join(a, s.mount->place, snapshots))))
         tell(&s, join(a, s.mount->place, snapshots), path);

@@ -1,8 +1,9 @@
 /* mount_table.h - by which other paths a file can be reached: mounts of the same file system
- * elsewhere, and snapshots of it.
+ * elsewhere, snapshots of it, and file systems that are made of its directories.
  *
- * A bind mount, a subvolume next to the top of its file system or ostree's /sysroot show the same
- * directory a second time; what is to be hidden, or not to be read, is meant under all its names.
+ * A bind mount, a subvolume next to the top of its file system, ostree's /sysroot or an overlay
+ * show the same directory a second time; what is to be hidden, or not to be read, is meant under
+ * all its names.
  * Reads the text of /proc/self/mountinfo. Pure. */
 #ifndef KEEL_BASE_MOUNT_TABLE_H
 #define KEEL_BASE_MOUNT_TABLE_H
@@ -15,6 +16,8 @@ struct mount_entry {
     struct str root;   /* which directory of it */
     struct str place;  /* where */
     struct str type, source;
+    struct str *layers; /* paths of directories that it shows */
+    size_t n_layers, layer_room;
 };
 
 struct mount_table {
@@ -23,6 +26,7 @@ struct mount_table {
     const struct mount_entry *top;           /* of "/"; NULL: none */
     const struct mount_entry **with_aliases; /* those that have any */
     size_t n_with_aliases, with_aliases_room;
+    bool has_layers; /* one of them */
 };
 
 /* All texts are in `a`. Lines that cannot be read are skipped. */

@@ -390,6 +390,7 @@ const struct secret_place secret_places_of_system[] = {
     {"/etc/rancher", "keys of a cluster"},
     {"/etc/vault.d", "may hold tokens"},
     {"/boot/grub/user.cfg", "password of the boot loader"},
+    {"/dev/mqueue", "messages that programs have for each other"},
     {"/run/credentials", "credentials of services"},
     {"/run/secrets", "secrets of a container"},
     {"/var/backups", "copies of passwords"},

@@ -26,7 +26,8 @@ static const struct name_rule {
     {{"PASS"}, ANYWHERE, STRONG},
     {{"SSHPASS"}, ANYWHERE, STRONG},
     {{"PWD"}, LAST_OF_MANY, STRONG}, /* MYSQL_PWD; alone it is a directory */
-    {{"*TOKEN"}, ANYWHERE, STRONG},  /* not TOKENS, which are counted */
+    {{"PW"}, LAST_OF_MANY, STRONG},
+    {{"*TOKEN"}, ANYWHERE, STRONG}, /* not TOKENS, which are counted */
     {{"*APIKEY"}, ANYWHERE, STRONG},
     {{"API", "KEY"}, ANYWHERE, STRONG},
     {{"ACCESS", "KEY"}, ANYWHERE, STRONG}, /* its id is half of a credential */
@@ -41,8 +42,11 @@ static const struct name_rule {
     {{"MNEMONIC"}, ANYWHERE, STRONG}, /* of a wallet: ordinary words */
     {{"SEED", "PHRASE"}, ANYWHERE, STRONG},
     {{"RECOVERY", "PHRASE"}, ANYWHERE, STRONG},
+    {{"*OTP", "SEED"}, ANYWHERE, STRONG},
     {{"PAT"}, ANYWHERE, HINT}, /* personal access token */
     {{"AUTH"}, ANYWHERE, HINT},
+    {{"OAUTH"}, ANYWHERE, HINT},
+    {{"OAUTH2"}, ANYWHERE, HINT},
     {{"JWT"}, ANYWHERE, HINT},
     {{"BEARER"}, ANYWHERE, HINT},
     {{"DSN"}, ANYWHERE, HINT}, /* an address with a key in it */

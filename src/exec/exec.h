@@ -72,6 +72,8 @@ struct root_fds {
     /* File systems of the sandbox's own that were made ahead and are mounted nowhere yet; 0: none
      */
     int ahead_own, ahead_proc, ahead_pts;
+    char masked[1024]; /* names in /proc that are covered, each with its NUL */
+    size_t n_masked;   /* bytes; 0: they were not looked for yet */
 };
 bool roots_begin(struct root_fds *roots);                                       /* with "/" */
 struct fault roots_open(const struct policy_header *p, struct root_fds *roots); /* POLICY_ROOT */

@@ -17,12 +17,19 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { KCMP_FILES = 2 };
+enum {
+    KCMP_FILES = 2,
+    /* The tree stands still and keel is not heard while they are looked at, one by one. A command
+     * that has more hides something, or nobody can tell. */
+    MAX_FDS = 1 << 16,
+    MAX_MAPPINGS = 1 << 18,
+};
 
 struct search {
     const struct held_place *place;
     size_t n_path;
-    pid_t first_tid; /* of the process that is looked at; 0: none yet */
+    pid_t first_tid;            /* of the process that is looked at; 0: none yet */
+    unsigned n_fds, n_mappings; /* that were looked at */
     bool is_found;
 };
 
@@ -83,7 +90,7 @@ static bool look_at_fd(void *self, int dir, const char *name, int number)
 {
     struct search *s = self;
 
-    return !(s->is_found = leads_to_it(s, dir, name));
+    return !(s->is_found = s->n_fds++ == MAX_FDS || leads_to_it(s, dir, name));
 }
 
 /* Threads share their descriptors, unless they have asked for their own. */
@@ -128,7 +135,7 @@ static size_t look_at_lines(struct search *s, char *text, size_t n)
 
     while (!s->is_found && (end = memchr(line, '\n', n - (size_t)(line - text)))) {
         *end = 0;
-        s->is_found = maps_it(s, line);
+        s->is_found = s->n_mappings++ == MAX_MAPPINGS || maps_it(s, line);
         line = end + 1;
     }
     n -= (size_t)(line - text);

@@ -15,6 +15,7 @@
 #include "exec/exec.h"
 #include "exec/kernel.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -165,6 +166,59 @@ static int new_pts(void)
     return new_mount("devpts", options);
 }
 
+/* What /proc tells everybody of others and of the kernel's own memory, and no program needs;
+ * container runtimes cover the same. The rest is about the machine and the sandbox's own processes,
+ * or needs a capability. */
+static const char *const masked_in_proc[] = {
+    "interrupts", "kallsyms", "key-users", "keys", "latency_stats", "sched_debug", NULL,
+};
+
+static bool add_masked(struct root_fds *roots, const char *name)
+{
+    size_t n = strlen(name) + 1;
+
+    if (n > sizeof roots->masked - roots->n_masked) {
+        errno = E2BIG;
+        return false;
+    }
+    memcpy(roots->masked + roots->n_masked, name, n);
+    roots->n_masked += n;
+    return true;
+}
+
+/* What is for root alone: memory, page by page (kcore, kpageflags), what the kernel has allocated
+ * (slabinfo, vmallocinfo), its log. */
+static bool find_what_is_for_root(int proc, struct root_fds *roots)
+{
+    _Alignas(struct kernel_dirent) char buffer[4096];
+    int dir = openat(proc, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    bool done = dir >= 0;
+    struct stat st;
+    ssize_t n = 0;
+
+    while (done && (n = kernel_getdents(dir, buffer, sizeof buffer)) > 0)
+        for (ssize_t at = 0; done && at < n;) {
+            const struct kernel_dirent *entry = (const struct kernel_dirent *)(buffer + at);
+
+            at += entry->d_reclen;
+            if (entry->d_type == DT_REG && fstatat(dir, entry->d_name, &st, 0) == 0 &&
+                !(st.st_mode & S_IROTH) && st.st_mode & S_IRUSR)
+                done = add_masked(roots, entry->d_name);
+        }
+    close_with(dir, errno);
+    return done && n == 0;
+}
+
+/* Kernels differ, and what only root may read need not be covered for others. */
+static bool find_masked(int proc, struct root_fds *roots)
+{
+    roots->n_masked = 0;
+    for (const char *const *name = masked_in_proc; *name; name++)
+        if (faccessat(proc, *name, R_OK, 0) == 0 && !add_masked(roots, *name))
+            return false;
+    return geteuid() != 0 || find_what_is_for_root(proc, roots);
+}
+
 /* Out of the way of the command's descriptors; 0: it cannot be made yet. */
 static int keep_ahead(int fd)
 {
@@ -179,6 +233,8 @@ void mounts_make_ahead(struct root_fds *roots)
 {
     roots->ahead_own = keep_ahead(new_own());
     roots->ahead_proc = keep_ahead(new_proc());
+    if (roots->ahead_proc && !find_masked(roots->ahead_proc, roots))
+        roots->n_masked = 0;
     roots->ahead_pts = keep_ahead(new_pts());
 }
 
@@ -243,29 +299,25 @@ static bool mount_dev(const struct builder *b)
     return ptmx >= 0 && attach(ptmx, "/dev/ptmx");
 }
 
-/* What /proc tells of others and of the kernel's own memory, and no program needs; container
- * runtimes cover the same. The rest is about the machine and the sandbox's own processes, or needs
- * a capability. */
-static const char *const masked_in_proc[] = {
-    "/proc/interrupts",  "/proc/kallsyms",   "/proc/kcore",
-    "/proc/key-users",   "/proc/keys",       "/proc/latency_stats",
-    "/proc/sched_debug", "/proc/timer_list", NULL,
-};
+static bool mask(const struct builder *b, int proc, const char *name)
+{
+    int mount = clone_own(b->roots, "file");
+    bool done = mount >= 0 && kernel_move_mount(mount, proc, name, 0) == 0;
 
-/* Kernels differ, and what only root may read need not be covered for others. */
+    close_with(mount, errno);
+    return done;
+}
+
 static bool mask_proc(const struct builder *b)
 {
-    struct stat st;
-    int mount;
+    struct root_fds *r = b->roots;
+    int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    bool done = proc >= 0 && (r->n_masked || find_masked(proc, r));
 
-    for (const char *const *path = masked_in_proc; *path; path++) {
-        if (access(*path, R_OK) < 0 || stat(*path, &st) < 0)
-            continue;
-        mount = clone_closed(b->roots, st.st_mode);
-        if (mount < 0 || !attach(mount, *path))
-            return false;
-    }
-    return true;
+    for (size_t at = 0; done && at < r->n_masked; at += strlen(r->masked + at) + 1)
+        done = mask(b, proc, r->masked + at);
+    close_with(proc, errno);
+    return done;
 }
 
 static bool lock_root(void)

@@ -276,10 +276,18 @@ static void refuse_other_processes(struct filter *f)
         filter_end(f, REFUSE);
         filter_end_call(f);
     }
-    /* A limit of a second of processor time kills as well as a signal does. */
+}
+
+/* A limit of a second of processor time kills as well as a signal does: the processes of the person
+ * or, in a namespace, its init, which is the supervisor. */
+static void refuse_limits_of_others(struct filter *f, bool has_namespaces)
+{
     filter_begin_call(f, SYS_prlimit64);
     filter_load_arg(f, 0);
-    filter_end_if(f, BPF_JEQ, 0, ALLOW);
+    if (has_namespaces)
+        filter_end_unless(f, BPF_JEQ, 1, ALLOW);
+    else
+        filter_end_if(f, BPF_JEQ, 0, ALLOW);
     filter_load_arg(f, 2);
     filter_emit(f, BPF_JMP | BPF_JEQ | BPF_K, 0, 0, 3);
     filter_load(f, offsetof(struct seccomp_data, args) + 8 * 2 + 4);
@@ -360,6 +368,24 @@ static void refuse_opens(struct filter *f, bool has_truncation)
         filter_add_call(f, SYS_truncate);
 }
 
+/* --- descriptors --- */
+
+/* Who has a lease on a file keeps others from opening it for 45 seconds: a file of the person's
+ * that can be read is enough, and who saves it has to wait. And signals by way of a file that is
+ * ready.
+ */
+static void refuse_fcntls(struct filter *f, bool has_signals)
+{
+    static const uint32_t leases[] = {F_SETLEASE}, signals[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG};
+
+    filter_begin_call(f, SYS_fcntl);
+    filter_load_arg(f, 1);
+    filter_end_if_any(f, leases, N_OF(leases), REFUSE);
+    filter_end_if_any(f, signals, N_OF(signals), has_signals ? ALLOW : REFUSE);
+    filter_end(f, ALLOW);
+    filter_end_call(f);
+}
+
 /* --- what older versions of Landlock leave open --- */
 
 /* What is left is kill() by number: BPF cannot tell whose process that is. */
@@ -371,14 +397,6 @@ static void refuse_signals(struct filter *f)
     filter_begin_call(f, SYS_kill);
     filter_load_arg(f, 0);
     filter_end_if(f, BPF_JEQ, 0xffffffff, REFUSE); /* everybody */
-    filter_end(f, ALLOW);
-    filter_end_call(f);
-    /* Signals by way of a file that is ready. */
-    filter_begin_call(f, SYS_fcntl);
-    filter_load_arg(f, 1);
-    filter_end_if(f, BPF_JEQ, F_SETOWN, REFUSE);
-    filter_end_if(f, BPF_JEQ, F_SETOWN_EX, REFUSE);
-    filter_end_if(f, BPF_JEQ, F_SETSIG, REFUSE);
     filter_end(f, ALLOW);
     filter_end_call(f);
     filter_add_calls(f, calls, N_OF(calls));
@@ -406,8 +424,10 @@ static bool build(struct filter *f, const struct policy_header *p, int landlock_
     refuse_ioctls(f, has_namespaces, has_signals);
     refuse_sockets(f, has_namespaces || p->flags & POLICY_NETWORK);
     refuse_socket_pairs(f);
+    refuse_fcntls(f, has_signals);
     refuse_personalities(f);
     filter_add_calls(f, never, N_OF(never));
+    refuse_limits_of_others(f, has_namespaces);
     if (!has_namespaces) {
         refuse_other_processes(f);
         filter_add_calls(f, without_namespaces, N_OF(without_namespaces));

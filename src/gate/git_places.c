@@ -7,8 +7,6 @@
 
 #include <sys/stat.h>
 
-#define MAX_LINK_BYTES 4096 /* of a file that says where a git directory is */
-
 /* --- git directories --- */
 
 enum { HAS_HEAD = 1 << 0, HAS_OBJECTS = 1 << 1, HAS_REFS = 1 << 2, HAS_COMMONDIR = 1 << 3 };
@@ -94,38 +92,6 @@ static void check_named(void *self, const char *path)
         n->is_named = true;
 }
 
-/* The one line of a file such as "commondir", as a path; NULL: there is none. */
-static const char *read_link_file(struct arena *a, const char *directory, const char *name,
-                                  struct str prefix)
-{
-    AUTO(strbuf) struct strbuf text = {0};
-    bool exists = false;
-    struct str path;
-    struct err *e;
-
-    strbuf_init(&text, MAX_LINK_BYTES);
-    e = fs_read(fs_join(a, directory, name), &text, &exists);
-    path = str_trim(strbuf_str(&text));
-    if (e || !exists || !str_starts(path, prefix)) {
-        err_ignore(e, "git cannot read it either");
-        return NULL;
-    }
-    path = str_trim(str_skip(path, prefix.n));
-    if (path.n == 0 || str_find_char(path, '\0') != STR_NONE)
-        return NULL;
-    return path.p[0] == '/' ? arena_cstr(a, path) : fs_join(a, directory, arena_cstr(a, path));
-}
-
-static void read_settings(struct git_settings *s, const char *git_dir)
-{
-    const char *common = read_link_file(s->arena, git_dir, "commondir", S(""));
-
-    git_settings_read(s, fs_join(s->arena, git_dir, "config"));
-    git_settings_read(s, fs_join(s->arena, git_dir, "config.worktree"));
-    if (common)
-        git_settings_read(s, fs_join(s->arena, common, "config"));
-}
-
 /* Does a repository whose files are in `top` have git obey this file? `git_dir` NULL: there is none
  * there, and only what holds for all of them counts. */
 static bool is_named_by(struct arena *a, const char *git_dir, const char *top, const char *home,
@@ -136,7 +102,7 @@ static bool is_named_by(struct arena *a, const char *git_dir, const char *top, c
 
     git_settings_read_global(&s);
     if (git_dir)
-        read_settings(&s, git_dir);
+        git_settings_read_dir(&s, git_dir);
     git_settings_each_path(&s, 0, top, check_named, &n);
     return n.is_named;
 }
@@ -144,13 +110,10 @@ static bool is_named_by(struct arena *a, const char *git_dir, const char *top, c
 static bool is_named_in(struct arena *a, const char *directory, bool is_root, const char *home,
                         const char *file)
 {
-    const char *git = fs_join(a, directory, ".git"), *elsewhere;
+    const char *git_dir = git_dir_find(a, directory);
 
-    if (fs_is_dir(git))
-        return is_named_by(a, git, directory, home, file);
-    elsewhere = read_link_file(a, directory, ".git", S("gitdir:"));
-    if (elsewhere)
-        return is_named_by(a, elsewhere, directory, home, file);
+    if (git_dir)
+        return is_named_by(a, git_dir, directory, home, file);
     if (is_git_dir(look_for_marks(a, directory)))
         return is_named_by(a, directory, directory, home, file);
     return is_root && is_named_by(a, NULL, directory, home, file);

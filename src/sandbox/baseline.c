@@ -59,6 +59,14 @@ static struct err *too_much(const struct taking *t, const char *path)
                     "or allow namespaces: see keel doctor");
 }
 
+static struct err *too_many(const struct taking *t)
+{
+    return err_hint(
+        err_new(ERR_SANDBOX, "there are more than %d protected names in %s", MAX_ITEMS, t->b->root),
+        "each repository has some eighty of them: remove those that a command has "
+        "made, or start keel in a directory of it");
+}
+
 static struct err *unreadable(const struct taking *t, const char *path)
 {
     return err_errno(ERR_SANDBOX, errno, "cannot remember %s/%s before a command", t->b->root,
@@ -189,7 +197,7 @@ static struct err *take(struct taking *t, int dir, const char *name, const char 
     struct stat st;
 
     if (b->n > MAX_ITEMS)
-        return too_much(t, path);
+        return too_many(t);
     if (identity_look(dir, name, &st, &id) < 0) {
         if (errno != ENOENT)
             return unreadable(t, path);
@@ -226,7 +234,7 @@ static struct err *take_ancestors(struct taking *t, const char *path)
         if (strncmp(before, path, (size_t)(slash - path) + 1) == 0)
             continue;
         if (t->b->n > MAX_ITEMS)
-            return too_much(t, path);
+            return too_many(t);
         fd = below_open_dir(t->root_fd, directory, NULL);
         if (fd < 0 || identity_look(fd, "", &st, &id) < 0)
             return unreadable(t, directory);

@@ -4,6 +4,7 @@
 #include "base/git_config.h"
 #include "sandbox/aside.h"
 #include "sandbox/below.h"
+#include "sandbox/git_named.h"
 #include "sys/locked_file.h"
 
 #include <dirent.h>
@@ -228,14 +229,15 @@ static bool is_plain_git_dir(const struct survey *s, int dir, const char *path)
            !is_there(dir, "commondir", &type) && !has_hooks(s, dir, path);
 }
 
-/* May a file that the command has made lead to it? Inside a ".git" it has always been git's. Others
- * may be files of a repository that was cloned, and nobody has looked at them. */
-static bool may_be_led_to(const struct survey *s, const char *path)
+/* May a file that the command has made lead to it, from the working tree `top`? Inside a ".git" it
+ * has always been git's. Others may be files of a repository that was cloned, and nobody has looked
+ * at them. */
+static bool may_be_led_to(const struct survey *s, const char *path, const char *top)
 {
     bool is_plain;
     int dir;
 
-    if (!is_known_git_dir(s, path))
+    if (!is_known_git_dir(s, path) || git_dir_names_any_in(s, path, top))
         return false;
     if (strncmp(path, ".git/", 5) == 0 || strstr(path, "/.git/") || is_dot_git(path))
         return true;
@@ -246,21 +248,21 @@ static bool may_be_led_to(const struct survey *s, const char *path)
     return is_plain;
 }
 
-static void check_git_dir(struct check *c, const char *path);
+static void check_git_dir(struct check *c, const char *path, const char *top);
 
 /* Further working trees have one, and share all else with the repository that it leads to. */
-static void check_commondir(struct check *c, int dir, const char *path)
+static void check_commondir(struct check *c, int dir, const char *path, const char *top)
 {
     AUTO_FREE char *common = git_dir_resolve(c->survey, path, "commondir");
     const struct directory *d;
 
     if (common) {
-        if (may_be_led_to(c->survey, common))
+        if (may_be_led_to(c->survey, common, top))
             return;
         d = survey_find(c->survey, common);
         if (d && survey_is_new(c->survey, d) && strcmp(common, path) != 0 &&
             !(d->names & GIT_NAME_COMMONDIR)) {
-            check_git_dir(c, common);
+            check_git_dir(c, common, top);
             return;
         }
     }
@@ -285,7 +287,25 @@ static int open_to_check(struct check *c, const char *path)
     return -1;
 }
 
-static void check_git_dir(struct check *c, const char *path)
+/* What the settings of all repositories name in it. */
+static void put_named_aside(void *self, const char *named)
+{
+    struct check *c = self;
+    AUTO(strbuf) struct strbuf path = {0};
+    const char *name;
+    mode_t type;
+    int dir = join(&path, str_of(named)) && path.n
+                  ? below_open_parent(c->survey->fd, strbuf_cstr(&path), &name, c->survey->unlocks)
+                  : -1;
+
+    if (dir >= 0 && is_there(dir, name, &type))
+        move_aside_told(&c->teller, dir, name, strbuf_cstr(&path));
+    if (dir >= 0)
+        close(dir);
+}
+
+/* A new one, whose working tree is `top`. */
+static void check_git_dir(struct check *c, const char *path, const char *top)
 {
     static const char *const configs[] = {"config", "config.worktree"};
     int dir = open_to_check(c, path);
@@ -299,12 +319,15 @@ static void check_git_dir(struct check *c, const char *path)
         else
             put_aside(c, dir, path, "hooks");
     }
+    if (is_there(dir, "sl", &type)) /* with settings of Sapling's own */
+        put_aside(c, dir, path, "sl");
     for (size_t i = 0; i < ARRAY_LEN(configs); i++)
         if (is_there(dir, configs[i], &type) && !is_plain_config(dir, configs[i]))
             put_aside(c, dir, path, configs[i]);
     if (is_there(dir, "commondir", &type))
-        check_commondir(c, dir, path);
+        check_commondir(c, dir, path, top);
     close(dir);
+    git_global_each_in(c->survey, top, put_named_aside, c);
 }
 
 /* --- which are new --- */
@@ -316,11 +339,13 @@ static void check_git_file(struct check *c, int dir, const char *path)
     const struct directory *d;
 
     if (git_dir) {
-        if (may_be_led_to(c->survey, git_dir))
+        if (may_be_led_to(c->survey, git_dir, path)) {
+            git_global_each_in(c->survey, path, put_named_aside, c);
             return;
+        }
         d = survey_find(c->survey, git_dir);
         if (d && survey_is_new(c->survey, d)) {
-            check_git_dir(c, git_dir);
+            check_git_dir(c, git_dir, path);
             return;
         }
     }
@@ -338,7 +363,7 @@ static void check_dot_git(struct check *c, const char *path)
     add_path_in(&git_dir, path, ".git");
     if (is_there(dir, ".git", &type)) {
         if (type == S_IFDIR)
-            check_git_dir(c, strbuf_cstr(&git_dir));
+            check_git_dir(c, strbuf_cstr(&git_dir), path);
         else if (type == S_IFREG)
             check_git_file(c, dir, path);
         else
@@ -403,7 +428,7 @@ void git_dirs_check_new(const struct survey *s, struct strbuf *notes)
         if (!names_are_git_dir(d->names) || names_are_git_dir(before))
             continue;
         if (survey_is_new(s, d))
-            check_git_dir(&c, d->path);
+            check_git_dir(&c, d->path, d->path);
         else if (!is_dot_git(d->path)) /* whose configuration is protected in any case */
             unmake(&c, d, before);
     }

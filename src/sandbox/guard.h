@@ -50,6 +50,6 @@ bool guard_is_quick(struct guard *g);
 /* What keels that ended while commands ran have left in these directories, and around them: the
  * look that they could not take. */
 MUST_USE struct err *guard_recover(const char *dir, const char *const *roots, size_t n_roots,
-                                   struct strbuf *notes);
+                                   const char *home, struct strbuf *notes);
 
 #endif

@@ -102,10 +102,11 @@ static bool wait_for_dying(struct claim *c)
     return false;
 }
 
-static struct err *recover_one(const char *dir, const char *path, struct strbuf *notes)
+static struct err *recover_one(const char *dir, const char *path, const char *home,
+                               struct strbuf *notes)
 {
     AUTO(guard) struct guard *g = guard_new(dir);
-    struct sandbox_policy policy = {.workspace = path};
+    struct sandbox_policy policy = {.workspace = path, .home = home};
     struct guarded_root *root;
     struct err *e = NULL;
 
@@ -127,7 +128,7 @@ static struct err *recover_one(const char *dir, const char *path, struct strbuf 
 }
 
 struct err *guard_recover(const char *dir, const char *const *roots, size_t n_roots,
-                          struct strbuf *notes)
+                          const char *home, struct strbuf *notes)
 {
     AUTO(claims) struct claims *all = claims_new(dir);
     struct left_roots left = {.near = roots, .n_near = n_roots};
@@ -136,7 +137,7 @@ struct err *guard_recover(const char *dir, const char *const *roots, size_t n_ro
     claims_each_used_root(all, note_left, &left);
     for (size_t i = 0; i < left.n; i++) {
         if (!e)
-            e = recover_one(dir, left.paths[i], notes);
+            e = recover_one(dir, left.paths[i], home, notes);
         mem_free(left.paths[i]);
     }
     return e;

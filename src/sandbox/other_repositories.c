@@ -1,4 +1,4 @@
-/* other_repositories.c - puts aside what Mercurial and Jujutsu would obey in a new repository.
+/* other_repositories.c - puts aside what others than git would obey in a new repository of theirs.
  *
  * Their configuration can run programs as git's can. Nothing is read here: a new repository has
  * none, unless it was cloned. */

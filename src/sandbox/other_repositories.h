@@ -1,4 +1,4 @@
-/* other_repositories.h - repositories of Mercurial and Jujutsu that a command has made. Blocks. */
+/* other_repositories.h - repositories of others than git that a command has made. Blocks. */
 #ifndef KEEL_SANDBOX_OTHER_REPOSITORIES_H
 #define KEEL_SANDBOX_OTHER_REPOSITORIES_H
 

@@ -14,10 +14,11 @@
 
 /* Of a git directory. Attributes choose among the programs of the configuration; other files in
  * "info" name none. "branches" and "remotes" say where remote repositories are, as a configuration
- * does. The last two say where all the others are to be found. */
-static const char *const git_dir_names[] = {"config",          "config.worktree", "hooks",
-                                            "info/attributes", "branches",        "remotes",
-                                            "commondir",       "gitdir"};
+ * does. "sl/config" is Sapling's, which works in repositories of git, too. The last two say where
+ * all the others are to be found. */
+static const char *const git_dir_names[] = {"config",    "config.worktree", "hooks",
+                                            "sl/config", "info/attributes", "branches",
+                                            "remotes",   "commondir",       "gitdir"};
 
 /* Directories in a git directory that hold others: submodules' and further working trees'. */
 static const char *const git_dir_holders[] = {"modules", "worktrees"};
@@ -218,12 +219,39 @@ static void protect_directory(struct places *p, const struct survey *s, const st
     }
 }
 
+/* A repository that the workspace is a part of: its settings are out of reach, what they name in
+ * the workspace is not. One that comes to be there later has its settings in the place that was
+ * read. */
+static void protect_for_those_above(struct places *p)
+{
+    struct str path = str_of(p->root);
+    size_t slash;
+
+    while ((slash = str_rfind_char(path, '/')) != STR_NONE && path.n > 1) {
+        size_t first = p->settings.n;
+        const char *top, *git_dir;
+
+        path = str_slice(path, 0, slash ? slash : 1);
+        top = arena_cstr(p->arena, path);
+        git_dir = git_dir_find(p->arena, top);
+        if (git_dir)
+            git_settings_read_dir(&p->settings, git_dir);
+        else
+            git_settings_read(&p->settings, fs_join(p->arena, top, ".git/config"));
+        git_settings_each_path(&p->settings, first, top, protect_named, p);
+        p->settings.n = first;
+        if (git_dir)
+            protect_global_programs(p, top);
+    }
+}
+
 void places_add(struct places *p, const struct survey *s)
 {
     static char empty[] = "";
     static const struct directory root = {.path = empty};
 
     p->root = s->root;
+    protect_for_those_above(p);
     if (s->now.n == 0 || *s->now.items[0].path)
         protect_directory(p, s, &root);
     for (size_t i = 0; i < s->now.n; i++)

@@ -424,20 +424,39 @@ bool plan_can_lack(const struct plan *p, const char *directory)
     return !nearest || (!is_writable(nearest) && nearest->role != ROLE_HIDDEN);
 }
 
-static void put_lacking(struct plan *p, const struct secret_dirs *dirs)
+struct lacking {
+    struct plan *plan;
+    const struct secret_dir *dir;
+};
+
+/* `path` leads to the directory, or to all that a layer or a snapshot of it shows. */
+static void put_lacking_at(void *self, const char *path, const char *shows)
+{
+    const struct lacking *l = self;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    if (strcmp(shows, l->dir->path) != 0 || !plan_can_lack(l->plan, path))
+        return;
+    strbuf_add_cstr(&text, path);
+    for (size_t i = 0; i < l->dir->n; i++) {
+        strbuf_add_char(&text, 0);
+        strbuf_add_cstr(&text, l->dir->names[i]);
+    }
+    put_text(l->plan, POLICY_LACKS, path, strbuf_str(&text), (struct sighting){POLICY_ANY, 0, 0});
+}
+
+/* Under all the paths that mounts give it. */
+static void put_lacking(struct plan *p, const struct secret_dirs *dirs,
+                        const struct mount_table *mounts)
 {
     for (size_t i = 0; dirs && i < dirs->n; i++) {
-        const struct secret_dir *d = &dirs->items[i];
-        AUTO(strbuf) struct strbuf text = {0};
+        struct lacking l = {p, &dirs->items[i]};
 
-        if (d->n == 0 || !plan_can_lack(p, d->path))
+        if (l.dir->n == 0)
             continue;
-        strbuf_add_cstr(&text, d->path);
-        for (size_t j = 0; j < d->n; j++) {
-            strbuf_add_char(&text, 0);
-            strbuf_add_cstr(&text, d->names[j]);
-        }
-        put_text(p, POLICY_LACKS, d->path, strbuf_str(&text), (struct sighting){POLICY_ANY, 0, 0});
+        put_lacking_at(&l, l.dir->path, l.dir->path);
+        if (mounts)
+            mount_table_each_alias(mounts, &p->arena, l.dir->path, put_lacking_at, &l);
     }
 }
 
@@ -512,7 +531,7 @@ struct err *plan_write(const struct plan_input *input, struct strbuf *out)
     put_header(out, flags_of(policy, input->namespaces));
     if (input->namespaces) {
         put_mounts(&p);
-        put_lacking(&p, policy->secret_dirs);
+        put_lacking(&p, policy->secret_dirs, input->mounts);
     } else {
         plan_put_rules(&p, policy->secret_dirs);
     }

@@ -673,9 +673,9 @@ void sandbox_settle(struct sandbox *s)
 }
 
 struct err *sandbox_recover(const char *guard_dir, const char *const *roots, size_t n_roots,
-                            struct strbuf *notes)
+                            const char *home, struct strbuf *notes)
 {
-    return guard_recover(guard_dir, roots, n_roots, notes);
+    return guard_recover(guard_dir, roots, n_roots, home, notes);
 }
 
 void sandbox_done(struct sandbox *s)

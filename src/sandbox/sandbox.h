@@ -156,9 +156,9 @@ int sandbox_landlock_version(void);                                     /* 0: th
 void sandbox_settle(struct sandbox *s);
 
 /* What keels that ended while commands ran have left in these directories: puts it right, and
- * appends a line for the person about each. Blocks. */
+ * appends a line for the person about each. `home` is the person's, or NULL. Blocks. */
 MUST_USE struct err *sandbox_recover(const char *guard_dir, const char *const *roots,
-                                     size_t n_roots, struct strbuf *notes);
+                                     size_t n_roots, const char *home, struct strbuf *notes);
 
 /* What a model should know about the commands that it runs here, once a command has failed; NULL:
  * nothing that it would not expect. */

@@ -89,7 +89,7 @@ static struct err *open_survey(struct scope *s, const struct sandbox_policy *pol
         s->own_watches = dir_watches_new();
     watch = dir_watches_get(policy->watches ? policy->watches : s->own_watches, root);
     TRY(survey_init(&s->surveys[s->n_surveys], watch));
-    s->n_surveys++;
+    s->surveys[s->n_surveys++].home = s->home;
     s->has_places = false;
     return NULL;
 }
@@ -100,6 +100,8 @@ static void choose_home(struct scope *s, const char *home)
         mem_free(s->home);
         s->home = home ? mem_strdup(home) : NULL;
         s->has_places = false;
+        for (size_t i = 0; i < s->n_surveys; i++)
+            s->surveys[i].home = s->home;
     }
 }
 

@@ -173,8 +173,9 @@ static const struct {
     const char *path;
     int depth;
 } system_places[] = {
-    {"/etc", 6},       {"/opt", 2},     {"/srv", 1},     {"/usr/local/etc", 4}, {"/var", 0},
-    {"/var/cache", 1}, {"/var/lib", 1}, {"/var/log", 1}, {"/var/spool", 2},
+    {"/etc", 6},       {"/opt", 2},       {"/srv", 1},        {"/usr/local/etc", 4},
+    {"/var", 0},       {"/var/cache", 1}, {"/var/lib", 1},    {"/var/log", 1},
+    {"/var/spool", 2}, {"/sys/fs", 0},    {"/sys/kernel", 0},
 };
 
 void sandbox_find_private(struct path_list *l, const char *home)

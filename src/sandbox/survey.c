@@ -11,6 +11,10 @@
 
 const char *const git_names[N_GIT_NAMES] = {".git", "HEAD", "objects", "refs", "commondir"};
 
+/* Of repositories of other kinds: see PLACE_OF_REPOSITORY in base/protected_places.c. */
+static const char *const other_names[] = {".hg",    ".jj",    ".sl",  ".bzr",
+                                          ".pijul", "_darcs", "_MTN", ".repo"};
+
 bool names_are_git_dir(unsigned names)
 {
     const unsigned own = GIT_NAME_OBJECTS | GIT_NAME_REFS;
@@ -62,6 +66,7 @@ static unsigned judge_git_name(void *self, const struct watched_dir *dir, const 
 {
     switch (name[0] | 0x20) { /* as a small letter */
     case '.' | 0x20:
+    case '_' | 0x20:
     case 'h':
     case 'o':
     case 'r':
@@ -73,8 +78,9 @@ static unsigned judge_git_name(void *self, const struct watched_dir *dir, const 
     }
     if (strcasecmp(name, "rebase-merge") == 0 || strcasecmp(name, "sequencer") == 0)
         return GIT_NAME_TODO;
-    if (strcasecmp(name, ".hg") == 0 || strcasecmp(name, ".jj") == 0)
-        return GIT_NAME_OTHER;
+    for (unsigned i = 0; i < ARRAY_LEN(other_names); i++)
+        if (strcasecmp(name, other_names[i]) == 0)
+            return GIT_NAME_OTHER;
     for (unsigned i = 0; i < N_GIT_NAMES; i++)
         if (strcasecmp(name, git_names[i]) == 0)
             return 1u << i;

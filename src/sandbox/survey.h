@@ -46,6 +46,7 @@ const struct directory *directory_list_find(const struct directory_list *l, cons
 
 struct survey {
     const char *root; /* the watch's */
+    const char *home; /* the person's, borrowed; may be NULL */
     int fd;           /* O_PATH; the watch's */
     struct dir_watch *watch;
     int reader;

@@ -395,7 +395,8 @@ static struct err *recover(void *arg)
         roots[n++] = fs_resolve(&a, source->added_dirs[i][0] == '/'
                                         ? source->added_dirs[i]
                                         : fs_join(&a, source->workspace, source->added_dirs[i]));
-    return sandbox_recover(dir, roots, n, &r->notes);
+    return sandbox_recover(dir, roots, n, source->home ? fs_resolve(&a, source->home) : NULL,
+                           &r->notes);
 }
 
 void agent_sandbox_recover(struct agent_sandbox *s)

@@ -10,6 +10,8 @@ enum {
     MAX_BYTES = 1 << 20, /* of one file */
     MAX_FILES = 65536,
     MAX_INCLUDED = 8, /* in each other */
+    MAX_LEAD_BYTES = 4096,
+    MAX_DIRECTORIES = 4, /* in one line of a command */
 };
 
 /* --- reading --- */
@@ -111,6 +113,47 @@ void git_settings_read(struct git_settings *s, const char *path)
     read_one(s, path, 0);
 }
 
+/* --- where they are --- */
+
+/* The one line of a file such as "commondir", as a path; NULL: there is none. */
+static const char *read_lead(struct arena *a, const char *directory, const char *name,
+                             struct str prefix)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    bool exists = false;
+    struct str path;
+    struct err *e;
+
+    strbuf_init(&text, MAX_LEAD_BYTES);
+    e = fs_read(fs_join(a, directory, name), &text, &exists);
+    path = str_trim(strbuf_str(&text));
+    if (e || !exists || !str_starts(path, prefix)) {
+        err_ignore(e, "git cannot read it either");
+        return NULL;
+    }
+    path = str_trim(str_skip(path, prefix.n));
+    if (path.n == 0 || str_find_char(path, '\0') != STR_NONE)
+        return NULL;
+    return path.p[0] == '/' ? arena_cstr(a, path) : fs_join(a, directory, arena_cstr(a, path));
+}
+
+void git_settings_read_dir(struct git_settings *s, const char *git_dir)
+{
+    const char *common = read_lead(s->arena, git_dir, "commondir", S(""));
+
+    git_settings_read(s, fs_join(s->arena, git_dir, "config"));
+    git_settings_read(s, fs_join(s->arena, git_dir, "config.worktree"));
+    if (common)
+        git_settings_read(s, fs_join(s->arena, common, "config"));
+}
+
+const char *git_dir_find(struct arena *a, const char *top)
+{
+    const char *git = fs_join(a, top, ".git");
+
+    return fs_is_dir(git) ? git : read_lead(a, top, ".git", S("gitdir:"));
+}
+
 void git_settings_read_global(struct git_settings *s)
 {
     read_one(s, "/etc/gitconfig", 0);
@@ -135,23 +178,53 @@ static bool is_between(char c)
     return strchr(" \t\n\"'`;&|()<>=!$", c) != NULL;
 }
 
-/* Every word that is the name of a file. */
+/* A word of a command, below a directory: is it a file? One that is missing has no other place than
+ * the first. */
+static void try_word(const struct finder *f, const char *below, struct str word)
+{
+    const char *path = expand(f->settings, below, arena_cstr(f->settings->arena, word));
+    bool takes_missing = f->settings->takes_missing && below == f->top &&
+                         memchr(word.p, '/', word.n) && !memchr(word.p, ' ', word.n);
+    struct stat st;
+
+    if (path && (stat(path, &st) == 0 ? S_ISREG(st.st_mode) : takes_missing))
+        f->add(f->self, path);
+}
+
+/* Directories that a line goes to first: "cd tools && ./run". */
+struct line_dirs {
+    const char *paths[MAX_DIRECTORIES];
+    size_t n;
+};
+
+static void look_at_word(const struct finder *f, struct line_dirs *dirs, struct str word)
+{
+    const char *path;
+
+    if (word.n == 0 || word.n >= PATH_MAX)
+        return;
+    try_word(f, f->top, word);
+    for (size_t i = 0; i < dirs->n; i++)
+        try_word(f, dirs->paths[i], word);
+    path = expand(f->settings, f->top, arena_cstr(f->settings->arena, word));
+    if (dirs->n < MAX_DIRECTORIES && path && fs_is_dir(path))
+        dirs->paths[dirs->n++] = path;
+}
+
+/* Every word that is the name of a file; of what is quoted, also all of it. */
 static void find_in_command(const struct finder *f, const char *line)
 {
-    while (*line) {
-        size_t n = 0;
-        const char *path;
-        struct stat st;
+    struct line_dirs dirs = {.n = 0};
 
+    while (*line) {
+        const char *end = *line == '"' || *line == '\'' ? strchr(line + 1, *line) : NULL;
+        size_t n = 0;
+
+        if (end)
+            look_at_word(f, &dirs, str_make(line + 1, (size_t)(end - line) - 1));
         while (line[n] && !is_between(line[n]))
             n++;
-        if (n > 0 && n < PATH_MAX) {
-            path = expand(f->settings, f->top, arena_cstr(f->settings->arena, str_make(line, n)));
-            if (path &&
-                (stat(path, &st) == 0 ? S_ISREG(st.st_mode)
-                                      : f->settings->takes_missing && memchr(line, '/', n) != NULL))
-                f->add(f->self, path);
-        }
+        look_at_word(f, &dirs, str_make(line, n));
         line += n + (line[n] != 0);
     }
 }
@@ -172,29 +245,40 @@ static void find_hooks(const struct finder *f, const char *value)
     f->add(f->self, arena_cstr(f->settings->arena, hooks));
 }
 
+static void find_named(const struct finder *f, const struct git_named *named)
+{
+    const char *path;
+
+    switch ((enum git_use)named->use) {
+    case GIT_USE_HOOKS:
+        find_hooks(f, named->value);
+        break;
+    case GIT_USE_CONFIG:
+        path = expand(f->settings, directory_of(f->settings, named->config_path), named->value);
+        if (path)
+            f->add(f->self, path);
+        break;
+    case GIT_USE_COMMAND:
+        find_in_command(f, named->value);
+        break;
+    case GIT_USE_TREE:
+    case GIT_USE_NONE:
+        break;
+    }
+}
+
 void git_settings_each_path(const struct git_settings *s, size_t first, const char *top,
                             void (*add)(void *self, const char *path), void *self)
 {
     struct finder f = {s, top, add, self};
-    const char *path;
+    const struct git_named *tree = NULL; /* the last one counts */
 
     for (size_t i = first; i < s->n; i++) {
-        const struct git_named *named = &s->items[i];
-
-        switch ((enum git_use)named->use) {
-        case GIT_USE_HOOKS:
-            find_hooks(&f, named->value);
-            break;
-        case GIT_USE_CONFIG:
-            path = expand(s, directory_of(s, named->config_path), named->value);
-            if (path)
-                add(self, path);
-            break;
-        case GIT_USE_COMMAND:
-            find_in_command(&f, named->value);
-            break;
-        case GIT_USE_NONE:
-            break;
-        }
+        find_named(&f, &s->items[i]);
+        if (s->items[i].use == GIT_USE_TREE)
+            tree = &s->items[i];
     }
+    f.top = tree ? expand(s, directory_of(s, tree->config_path), tree->value) : NULL;
+    for (size_t i = first; f.top && i < s->n; i++)
+        find_named(&f, &s->items[i]);
 }

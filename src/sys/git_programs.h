@@ -37,11 +37,17 @@ struct git_settings {
     size_t n_stamps, stamp_room;
 };
 void git_settings_read(struct git_settings *s, const char *path);
+/* Those of a git directory, and of the one that it shares with others. */
+void git_settings_read_dir(struct git_settings *s, const char *git_dir);
 void git_settings_read_global(struct git_settings *s);
+/* The git directory of a repository whose files are in `top`, by the ".git" there; NULL: none. */
+const char *git_dir_find(struct arena *a, const char *top);
+
 bool git_stamps_are_good(const struct git_stamp *stamps, size_t n);
 
 /* Calls `add` with the absolute path of each file or directory that items from `first` on name, for
- * a repository whose files are in `top`; not only of those in a workspace. */
+ * a repository whose files are in `top`, or where its settings say they are; not only of those in a
+ * workspace. */
 void git_settings_each_path(const struct git_settings *s, size_t first, const char *top,
                             void (*add)(void *self, const char *path), void *self);
 

@@ -148,6 +148,19 @@ TOLD = [
     ("kallsyms", "where the kernel's functions are"),
     ("interrupts", "when devices are used"),
     ("timer_list", "the timers of all processes"),
+    ("slabinfo", "what the kernel has allocated"),
+    ("vmallocinfo", "where the kernel has allocated memory"),
+    ("pagetypeinfo", "how the memory is divided"),
+    ("kpageflags", "what each page of the memory is used for"),
+    ("kpagecount", "how often each page of the memory is used"),
+    ("kpagecgroup", "by whom each page of the memory is used"),
+]
+
+# What /sys shows to root alone.
+SHOWN = [
+    ("/sys/kernel/debug", "the kernel's own data"),
+    ("/sys/kernel/tracing", "what all processes do"),
+    ("/sys/fs/pstore", "what is left of a crash"),
 ]
 
 ATTEMPTS = [
@@ -159,6 +172,8 @@ ATTEMPTS = [
     *[Reach(f"{what}, in /proc/{name}",
             f'[ "$(head -c 8 /proc/{name} | wc -c)" = 8 ] && echo REACHED',
             needs="a kernel that tells it") for name, what in TOLD],
+    *[Reach(f"{what}, in {path}", f'[ "$(ls {path} | head -n 1)" ] && echo REACHED',
+            needs="a kernel that shows it", who=("root",)) for path, what in SHOWN],
     Reach("the disk, by a device node in the workspace", f'"$PROBE" mknod node {root_device()}',
           **ROOT_ONLY),
     Reach("a group of processes (cgroup)",

@@ -80,6 +80,21 @@ def nested_mercurial(stage):
     stage.owned(stage.workspace / "set/.hg/hgrc", "[ui]\n")
 
 
+# What other systems than git obey in a repository of theirs.
+OTHERS = [
+    ("Sapling", ".sl/config"),
+    ("Breezy", ".bzr/branch/branch.conf"),
+    ("Pijul", ".pijul/config"),
+    ("Darcs", "_darcs/prefs/defaults"),
+    ("monotone", "_MTN/monotonerc"),
+    ("repo", ".repo/repo/main.py"),
+]
+
+
+def nested(file):
+    return lambda stage: stage.owned(stage.workspace / "set" / file, "mine\n")
+
+
 def linked_file(stage):
     """A file of the workspace that is one of a store outside, too."""
     stage.owned(stage.outside / "store.js", "theirs\n")
@@ -182,6 +197,18 @@ ATTEMPTS = [
     Unreported("a repository of Jujutsu that leads to another",
                'mkdir -p new/.jj r; echo evil >r/config.toml; printf ../../r >new/.jj/repo',
                "new/.jj/repo"),
+    *[Unreported(f"a repository of {whose} below the top",
+                 f'mkdir -p new/{file.rsplit("/", 1)[0]}; echo evil >new/{file}', f"new/{file}")
+      for whose, file in OTHERS],
+    *[Attempt(f"planted: a configuration of {whose} below the top, changed",
+              f'echo evil >set/{file}', file_differs(f"set/{file}", "mine\n"),
+              prepare=nested(file), alone=True) for whose, file in OTHERS],
+    Unreported("a configuration of Sapling in a repository of git",
+               'mkdir -p .git/sl; echo evil >.git/sl/config', ".git/sl/config",
+               repositories=True),
+    Unreported("a configuration of Sapling in a new repository of git",
+               'mkdir -p new/.git/objects new/.git/refs new/.git/sl; cp .git/HEAD new/.git; '
+               'echo evil >new/.git/sl/config', "new/.git/sl/config", repositories=True),
     Unreported("a start-up file, and a workspace that cannot be listed",
                'echo evil >.envrc; chmod 311 .', ".envrc", modes=NAMESPACES),
     Unreported("a start-up file, and a workspace that cannot be entered",

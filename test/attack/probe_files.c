@@ -443,6 +443,14 @@ static int open_device(char **a)
     return ended(a[0], open(a[0], strchr(a[1], 'w') ? O_WRONLY : O_RDONLY));
 }
 
+/* Whoever opens the file to write it has to wait then. */
+static int by_lease(char **a)
+{
+    int fd = open(a[0], O_RDONLY | O_CLOEXEC);
+
+    return fd < 0 ? stopped(a[0]) : ended("F_SETLEASE", fcntl(fd, F_SETLEASE, F_RDLCK));
+}
+
 const struct deed file_deeds[] = {
     {"mmap", 1, by_mmap},
     {"truncate", 1, by_truncate},
@@ -481,6 +489,7 @@ const struct deed file_deeds[] = {
     {"set-id-fchmod", 1, set_id_fchmod},
     {"set-id-fchmodat2", 1, set_id_fchmodat2},
     {"exchange-always", 2, exchange_always},
+    {"lease", 1, by_lease},
     {"snapshot", 3, by_snapshot},
     {"print", 1, print_path},
     {"read-below-fd", 2, read_below_fd},

@@ -264,17 +264,27 @@ static int mq_make(char **a)
     return ended("mq_send", mq_send(queue, a[1], strlen(a[1]), 0));
 }
 
-static int mq_read(char **a)
+static int print_message(mqd_t queue)
 {
     char bytes[8192 + 1] = "";
-    mqd_t queue = mq_open(a[0], O_RDONLY | O_NONBLOCK);
 
     if (queue == (mqd_t)-1)
-        return stopped("mq_open");
+        return stopped("the queue");
     if (mq_receive(queue, bytes, sizeof(bytes) - 1, NULL) < 0)
         return stopped("mq_receive");
     printf("%s\n", bytes);
     return 0;
+}
+
+static int mq_read(char **a)
+{
+    return print_message(mq_open(a[0], O_RDONLY | O_NONBLOCK));
+}
+
+/* A queue is a file of a file system that may be mounted; who has opened that has the queue. */
+static int mq_read_file(char **a)
+{
+    return print_message(open(a[0], O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 }
 
 static int mq_remove(char **a)
@@ -398,6 +408,7 @@ const struct deed process_deeds[] = {
     {"shm-remove", 1, shm_remove},
     {"mq-make", 2, mq_make},
     {"mq-read", 1, mq_read},
+    {"mq-read-file", 1, mq_read_file},
     {"mq-remove", 1, mq_remove},
     {"fds", 0, list_fds},
     {"daemon", 1, daemonize},

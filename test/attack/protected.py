@@ -128,6 +128,31 @@ def configured(*lines):
     return prepare
 
 
+def hooks_of_all_repositories(stage):
+    """Settings of the person that hold everywhere."""
+    stage.owned(stage.home / ".gitconfig", "[core]\n\thooksPath = .githooks\n"
+                "[user]\n\tname = A\n\temail = a@b.c\n")
+
+
+def repository_above(*lines):
+    """The workspace is a directory of a repository, whose configuration says this, too."""
+    def prepare(stage):
+        shutil.rmtree(stage.workspace / ".git")
+        stage.person.start(["git", "init", "-q", stage.workspace.parent], cwd="/").wait()
+        with open(stage.workspace.parent / ".git/config", "a", encoding="utf-8") as config:
+            config.write("\n".join([*lines, "[user]", "\tname = A", "\temail = a@b.c", ""]))
+    return prepare
+
+
+def program(path, *lines):
+    """The configuration names a program that is there."""
+    def prepare(stage):
+        with open(stage.workspace / ".git/config", "a", encoding="utf-8") as config:
+            config.write("\n".join(lines) + "\n")
+        stage.owned(stage.workspace / path, "#!/bin/sh\nexit 1\n", 0o755)
+    return prepare
+
+
 def second_name(stage):
     os.link(stage.workspace / ".git/config", stage.workspace / "second")
 
@@ -242,6 +267,31 @@ ATTEMPTS = [
     Hook("hooks in a directory that was not there, by a way around",
          'mkdir a hk; cp "$EVIL" hk/pre-commit',
          prepare=configured("[core]", "\thooksPath = ./a/../hk")),
+    Hook("a new file that names the repository, whose hooks are relative to the working tree",
+         'mkdir -p new/.husky/_; cp "$EVIL" new/.husky/_/pre-commit; '
+         'echo "gitdir: ../.git" >new/.git', got=evil_runs_in("new"), prepare=hooks_in_workspace),
+    Hook("a new working tree of the repository, whose hooks are relative to it",
+         'mkdir -p new/.husky/_ new/.git; cp "$EVIL" new/.husky/_/pre-commit; '
+         'cp .git/HEAD new/.git; echo ../../.git >new/.git/commondir',
+         got=evil_runs_in("new"), prepare=hooks_in_workspace),
+    Hook("hooks in a new repository, where all repositories have them",
+         'mkdir -p new/.githooks new/.git/objects new/.git/refs; cp .git/HEAD new/.git; '
+         'cp "$EVIL" new/.githooks/pre-commit', got=evil_runs_in("new"),
+         prepare=hooks_of_all_repositories),
+    Hook("hooks that a repository above the workspace has in it",
+         'mkdir -p hk; cp "$EVIL" hk/pre-commit', got=evil_runs_in(".."),
+         prepare=repository_above("[core]", "\thooksPath = workspace/hk")),
+    Hook("a configuration that a repository above the workspace includes",
+         CONFIG.format(key="fsmonitor", value='"$EVIL"', config="more"), got=evil_runs_in(".."),
+         prepare=repository_above("[include]", "\tpath = ../workspace/more")),
+    Hook("a program that the configuration names, with a blank in its name",
+         'cat "$EVIL" >"tools/my monitor"',
+         prepare=program("tools/my monitor", "[core]", '\tfsmonitor = "\'tools/my monitor\'"')),
+    Hook("a program in a directory that the configuration goes to", 'cat "$EVIL" >tools/monitor',
+         prepare=program("tools/monitor", "[core]", '\tfsmonitor = "cd tools && ./monitor"')),
+    Hook("hooks of a working tree that the configuration has elsewhere",
+         'cat "$EVIL" >src/hk/pre-commit', got=evil_runs_in("src"),
+         prepare=program("src/hk/pre-commit", "[core]", "\thooksPath = hk", "\tworktree = ../src")),
     Hook("the configuration, by a second name that it had", 'cp .git/config c; ' +
          CONFIG.format(key="fsmonitor", value='"$EVIL"', config="c") + '; cat c >second',
          prepare=second_name),

@@ -110,6 +110,24 @@ def again(mounts):
             "needs": "a mount, which only root can make"}
 
 
+# Somebody logs in for the first time when the command says so, which hears when it is done.
+LOGIN = ("mount --bind ../home ../outside/again; token=$(cat ../home/.ssh/id_ed25519); "
+         "(until [ -e up ]; do sleep 0.01; done; echo \"$token\" >../home/new; "
+         "chmod 644 ../home/new; mv ../home/new ../home/.vault-token; touch then) & true")
+# It tries for as long as the file can be read, and then once more.
+AS_LONG_AS_IT_CAN = ('echo >up; until [ -e then ]; do sleep 0.01; done; n=0; '
+                     'while [ $n -lt 20000 ] && read -r _ <"{0}"; do n=$((n + 1)); done '
+                     '2>/dev/null; cat "{0}"')
+
+OVERLAY = "mount -t overlay none -o lowerdir={} ../outside/again"
+
+# The machine's queues as files, in a /dev that has a place for them.
+QUEUES = ("mkdir ../dev; mount --rbind /dev ../dev; mount -t tmpfs none /dev; "
+          "for f in null zero full random urandom tty; do "
+          "touch /dev/$f; mount --bind ../dev/$f /dev/$f; done; "
+          "mkdir /dev/shm /dev/pts /dev/mqueue; mount -t mqueue none /dev/mqueue")
+
+
 def key_leaked(run):
     return run.stage.key in run.out
 
@@ -194,6 +212,15 @@ ATTEMPTS = [
          **again("mount --bind ../home again")),
     Read("where the home is mounted twice", 'cat "$OUT/again/.ssh/id_ed25519"',
          **again("mount --bind ../home again; mount --bind again ../outside/again")),
+    Read("where the home is a layer of an overlay", 'cat "$OUT/again/.ssh/id_ed25519"',
+         **again(OVERLAY.format("$(realpath ../home):$(realpath ../outside/dir)"))),
+    Read("where what is above the home is a layer of an overlay",
+         'cat "$OUT/again/home/.ssh/id_ed25519"',
+         **again(OVERLAY.format("/usr/share:$(realpath ..)"))),
+    Read("where the hidden place is a layer of an overlay", 'cat "$OUT/again/id_ed25519"',
+         **again(OVERLAY.format("$(realpath ../home/.ssh):$(realpath ../outside/dir)"))),
+    Read("of a first login, where the home is mounted again",
+         AS_LONG_AS_IT_CAN.format("$OUT/again/.vault-token"), **again(LOGIN)),
     Read("in a snapshot of the file system (btrfs)",
          '"$PROBE" snapshot "$HOME" . snapshot; cat snapshot/.ssh/id_ed25519', place="home",
          around=BTRFS_HOME, needs="btrfs and a loop device, which only root has"),
@@ -206,4 +233,6 @@ ATTEMPTS = [
     Read("shared memory by its key", '"$PROBE" shm-read "$KEY"', prepare=shared_memory),
     Read("a message queue", '"$PROBE" mq-read "$QUEUE"', prepare=message_queue,
          needs="message queues"),
+    Read("a message queue, by its file", '"$PROBE" mq-read-file "/dev/mqueue$QUEUE"',
+         prepare=message_queue, **again(QUEUES)),
 ]

@@ -104,6 +104,21 @@ signal.pause()
 """
 
 
+# More descriptors than anybody looks at while all else waits.
+MANY = """
+import os, resource, signal
+most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+most = 5000 if most == resource.RLIM_INFINITY else min(most, 5000)
+resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+n = sum(1 for _ in range(most - 100) if os.dup(0))
+for _ in range(70000 // n):
+    if os.fork() == 0:
+        signal.pause()
+print(flush=True)
+signal.pause()
+"""
+
+
 class Bell(Pipe):
     """A pipe that commands write to one after the other: it has no end in between."""
 
@@ -724,6 +739,14 @@ class WhatCannotBeProtectedAgain(Replaced):
         self.holds("a descriptor for reading", "a descriptor that only names it", "its directory",
                    "a file in it", "orphan: a file in it", make=make,
                    then="mv keys old; mv new keys; rm -r old")
+
+    def test_a_file_that_a_command_may_hold_among_too_many_descriptors(self):
+        self.process = self.start_python(MANY)
+        self.assertEqual(self.process.stdout.readline(), b"\n")
+        self.as_person("git config user.name Person")
+        _, err = self.process.communicate()
+        self.assertEqual(self.process.returncode, 128 + signal.SIGKILL, err)
+        self.assertIn(b"another program replaced something that is protected", err)
 
     def test_contents_that_a_command_wrote_before(self):
         """It has let go of the file, but git would run what is in it."""

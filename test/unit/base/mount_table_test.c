@@ -38,6 +38,34 @@ TEST(a_part_of_a_directory_is_shown)
                    "/srv is /home/you\n");
 }
 
+TEST(an_overlay_shows_the_directories_that_it_is_made_of)
+{
+    assert_aliases(ROOT "2 1 0:9 / /view rw - overlay x rw,lowerdir=/srv:/home,upperdir=/up\n",
+                   "/home/me/.ssh", "/view/me/.ssh is /home/me/.ssh\n");
+    assert_aliases(ROOT "2 1 0:9 / /view rw - overlay x rw,lowerdir+=/home/me,upperdir=/up\n",
+                   "/home/me/.ssh", "/view/.ssh is /home/me/.ssh\n");
+    assert_aliases(ROOT "2 1 0:9 / /view rw - overlay x rw,lowerdir=/srv,upperdir=/home/me/.ssh\n",
+                   "/home/me/.ssh", "/view is /home/me/.ssh\n");
+    assert_aliases(ROOT "2 1 0:9 / /view rw - overlay x rw,lowerdir=/home/m\\134:e,upperdir=/up\n",
+                   "/home/m:e/.ssh", "/view/.ssh is /home/m:e/.ssh\n");
+    assert_aliases(ROOT "2 1 0:9 / /view rw - overlay x rw,lowerdir=/home/me/.ssh/keys\n",
+                   "/home/me/.ssh", "/view is /home/me/.ssh/keys\n");
+    assert_aliases(ROOT "2 1 0:9 / /view rw - overlay x rw,lowerdir=home:/\n", "/home/me/.ssh", "");
+}
+
+TEST(a_program_that_mounts_a_directory_shows_it)
+{
+    assert_aliases(ROOT "2 1 0:9 / /view rw - fuse.bindfs /home/me rw,user_id=0\n", "/home/me/.ssh",
+                   "/view/.ssh is /home/me/.ssh\n");
+}
+
+TEST(the_root_of_a_container_is_not_what_its_host_calls_by_a_hidden_name)
+{
+    assert_aliases("1 0 0:9 / / rw - overlay x rw,lowerdir=/var/lib/docker/a,upperdir="
+                   "/var/lib/docker/b\n",
+                   "/var/lib/docker", "");
+}
+
 TEST(other_file_systems_show_nothing_of_it)
 {
     assert_aliases(ROOT "2 1 8:2 / /mnt rw - ext4 /dev/b rw\n", "/home/me/.ssh", "");
@@ -125,6 +153,9 @@ TEST(lines_that_are_no_mounts_are_skipped)
 }
 
 RUN_TESTS(UNIT(a_bind_mount_shows_a_directory_again), UNIT(a_part_of_a_directory_is_shown),
+          UNIT(an_overlay_shows_the_directories_that_it_is_made_of),
+          UNIT(a_program_that_mounts_a_directory_shows_it),
+          UNIT(the_root_of_a_container_is_not_what_its_host_calls_by_a_hidden_name),
           UNIT(other_file_systems_show_nothing_of_it), UNIT(the_system_of_ostree_shows_homes_twice),
           UNIT(subvolumes_are_parts_of_one_file_system),
           UNIT(snapshots_of_zfs_are_mounts_of_their_own),

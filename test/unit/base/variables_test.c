@@ -44,6 +44,8 @@ TEST(credentials_are_known_by_their_names)
         "clientsecret=x",
         "PGPASSWORD=x",
         "MYSQL_PWD=x",
+        "LDAP_BIND_PW=x",
+        "TOTP_SEED=x",
         "SSHPASS=x",
         "DB_PASS=x",
         "DB_PASSWORD_2=x",

@@ -221,6 +221,30 @@ TEST(a_socket_sends_no_signal_to_others_where_landlock_is_too_old)
                                                                                         : EPERM);
 }
 
+TEST(limits_are_not_set_for_the_supervisor_nor_for_others)
+{
+    static const struct expected list[] = {
+        {CALL(prlimit64, 0, RLIMIT_CPU, 0x1000), 0, 0},
+        {CALL(prlimit64, 1, RLIMIT_CPU, 0), 0, 0},
+        {CALL(prlimit64, 1, RLIMIT_CPU, 0x1000), EPERM, EPERM},
+        {CALL(prlimit64, 1, RLIMIT_CPU, 0x100000000), EPERM, EPERM},
+        {CALL(prlimit64, 2, RLIMIT_CPU, 0x1000), 0, EPERM},
+    };
+
+    assert_calls(list);
+}
+
+TEST(no_lease_keeps_others_from_a_file)
+{
+    static const struct expected list[] = {
+        {CALL(fcntl, 3, F_SETLEASE, F_RDLCK), EPERM, EPERM},
+        {CALL(fcntl, 3, F_SETFD, FD_CLOEXEC), 0, 0},
+        {CALL(fcntl, 3, F_SETLK, 0x1000), 0, 0},
+    };
+
+    assert_calls(list);
+}
+
 TEST(what_the_list_does_not_know_does_not_exist)
 {
     static const struct expected list[] = {
@@ -250,4 +274,5 @@ RUN_TESTS(UNIT(socket_pairs_are_streams_or_packets_of_unix),
           UNIT(a_file_open_for_reading_is_not_cut_short_where_landlock_is_too_old),
           UNIT(requests_are_those_of_terminals_files_and_interfaces),
           UNIT(a_socket_sends_no_signal_to_others_where_landlock_is_too_old),
-          UNIT(what_the_list_does_not_know_does_not_exist))
+          UNIT(limits_are_not_set_for_the_supervisor_nor_for_others),
+          UNIT(no_lease_keeps_others_from_a_file), UNIT(what_the_list_does_not_know_does_not_exist))
