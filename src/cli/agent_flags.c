@@ -96,7 +96,7 @@ struct err *agent_flags_layers(const struct args *args, unsigned *ret_skipped)
     } sources[] = {
         {"user", 1u << LAYER_USER | 1u << LAYER_ROBOTA_USER | 1u << LAYER_CLAUDE_USER},
         {"project", 1u << LAYER_PROJECT | 1u << LAYER_ROBOTA | 1u << LAYER_CLAUDE},
-        {"local", 1u << LAYER_LOCAL | 1u << LAYER_ROBOTA_LOCAL},
+        {"local", 1u << LAYER_LOCAL | 1u << LAYER_ROBOTA_LOCAL | 1u << LAYER_CLAUDE_LOCAL},
     };
     const char *given = args_get(args, "setting-sources");
     struct str rest = str_of(given), name;

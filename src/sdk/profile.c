@@ -543,7 +543,7 @@ static struct str wanted_model(const struct search *s, const char *flag)
 
     if (flag)
         return str_of(flag);
-    if (layer == LAYER_CLAUDE || layer == LAYER_CLAUDE_USER)
+    if (layer == LAYER_CLAUDE_LOCAL || layer == LAYER_CLAUDE || layer == LAYER_CLAUDE_USER)
         return (struct str){0};
     return json_get_text(settings_root(s->settings), "model");
 }

@@ -16,8 +16,13 @@
 
 /* What can make keel do something. Who adds a reader of project files adds its name here. */
 static const char *const settings_files[] = {
-    ".keel/settings.local.json", ".keel/settings.json",   ".robota/settings.local.json",
-    ".robota/settings.json",     ".claude/settings.json", ".mcp.json",
+    ".keel/settings.local.json",
+    ".keel/settings.json",
+    ".robota/settings.local.json",
+    ".robota/settings.json",
+    ".claude/settings.local.json",
+    ".claude/settings.json",
+    ".mcp.json",
 };
 static const char *const directories[] = {".keel", ".robota"};
 /* What another program writes while it works. */

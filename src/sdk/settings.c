@@ -34,6 +34,8 @@ static const struct {
     [LAYER_ROBOTA_LOCAL] = {"project, local (robota)", ".robota/settings.local.json", IN_PROJECT,
                             true},
     [LAYER_ROBOTA] = {"project (robota)", ".robota/settings.json", IN_PROJECT, true},
+    [LAYER_CLAUDE_LOCAL] = {"project, local (claude)", ".claude/settings.local.json", IN_PROJECT,
+                            true},
     [LAYER_CLAUDE] = {"project (claude)", ".claude/settings.json", IN_PROJECT, true},
     [LAYER_USER] = {"user", "settings.json", IN_KEEL_HOME},
     [LAYER_ROBOTA_USER] = {"user (robota)", ".robota/settings.json", IN_HOME, true},

@@ -1,8 +1,8 @@
 /* settings.h - layered settings: who said what, merged by rule, strict about our own keys.
  *
  * Layers, high to low: flags and environment; .keel/settings.local.json; .keel/settings.json; the
- * same two under .robota/; .claude/settings.json; then ~/.keel/settings.json, ~/.robota/ and
- * ~/.claude/. Objects merge member by member, arrays replace, except keys that say MERGE_ADD: they
+ * same two under .robota/ and .claude/; then ~/.keel/settings.json, ~/.robota/ and ~/.claude/.
+ * Objects merge member by member, arrays replace, except keys that say MERGE_ADD: they
  * add up over the layers. `$ENV:NAME` is resolved when a value is read, so that a secret is never
  * held here; an unset variable makes the value missing.
  *
@@ -23,6 +23,7 @@ enum layer {
     LAYER_PROJECT,      /* .keel/settings.json */
     LAYER_ROBOTA_LOCAL, /* .robota/settings.local.json */
     LAYER_ROBOTA,       /* .robota/settings.json */
+    LAYER_CLAUDE_LOCAL, /* .claude/settings.local.json */
     LAYER_CLAUDE,       /* .claude/settings.json */
     LAYER_USER,         /* ~/.keel/settings.json (KEEL_HOME) */
     LAYER_ROBOTA_USER,  /* ~/.robota/settings.json */

@@ -99,6 +99,15 @@ class List(PermissionsTest):
         self.bring({"additionalDirectories": ["/"]})
         self.assertEqual(self.listed()["additionalDirectories"], [])
 
+    def test_answers_that_claude_code_wrote_count_like_its_settings(self):
+        self.write("project/.claude/settings.local.json",
+                   {"permissions": {"deny": ["Bash(curl *)"], "allow": ["Bash(make *)"]}})
+        def test(command):
+            return self.keel("permissions", "test", "Bash", command, "--json").json()["decision"]
+        self.assertEqual((test("curl x"), test("make")), ("deny", "approve"))
+        self.assert_status(self.keel("trust", "--yes"), 0)
+        self.assertEqual((test("curl x"), test("make")), ("deny", "auto"))
+
     def test_people_read_it_too(self):
         self.user({"allow": ["Bash(make *)"]})
         self.write("home/.claude/settings.json", {"permissions": {"deny": ["oops("]}})

@@ -214,7 +214,7 @@ class Hostile(KeelTest):
     """What stands in a settings file's place is refused and never waited for."""
 
     OWN = (".keel/settings.json", ".keel/settings.local.json")
-    FOREIGN = (".claude/settings.json", ".robota/settings.json", ".robota/settings.local.json",
+    FOREIGN = (".claude/settings.json", ".claude/settings.local.json", ".robota/settings.json", ".robota/settings.local.json",
                ".mcp.json")
 
     def fifo(self, path):

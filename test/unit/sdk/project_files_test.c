@@ -83,10 +83,12 @@ TEST(settings_and_all_of_keel_s_directories_are_read)
     put(&s.dir, "project/.robota/agents/a.md", "a");
     put(&s.dir, "project/.robota/sessions/1.json", "not ours");
     put(&s.dir, "project/.claude/settings.json", "{}");
+    put(&s.dir, "project/.claude/settings.local.json", "{}");
     put(&s.dir, "project/.claude/agents/a.md", "not used");
-    assert_str(names_of(&s), ".claude/settings.json .keel/hooks/deep/check.sh .keel/settings.json "
-                             ".mcp.json .robota/agents/a.md");
-    assert_str(s.files.items[1].content, "#!/bin/sh");
+    assert_str(names_of(&s), ".claude/settings.json .claude/settings.local.json "
+                             ".keel/hooks/deep/check.sh .keel/settings.json .mcp.json "
+                             ".robota/agents/a.md");
+    assert_str(s.files.items[2].content, "#!/bin/sh");
     assert_null(s.files.problem);
 }
 

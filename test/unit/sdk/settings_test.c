@@ -62,11 +62,12 @@ TEST(higher_layers_win_and_the_origin_is_known)
 {
     AUTO(world) struct world w = world_make();
 
-    put(&w, "home/.claude/settings.json", "{\"model\":\"9\",\"logLevel\":\"9\"}");
-    put(&w, "home/.robota/settings.json", "{\"model\":\"8\"}");
+    put(&w, "home/.claude/settings.json", "{\"model\":\"10\",\"logLevel\":\"9\"}");
+    put(&w, "home/.robota/settings.json", "{\"model\":\"9\"}");
     put(&w, "home/.keel/settings.json",
-        "{\"model\":\"7\",\"providers\":{\"x\":{\"model\":\"u\"}}}");
-    put(&w, "project/.claude/settings.json", "{\"model\":\"6\"}");
+        "{\"model\":\"8\",\"providers\":{\"x\":{\"model\":\"u\"}}}");
+    put(&w, "project/.claude/settings.json", "{\"model\":\"7\"}");
+    put(&w, "project/.claude/settings.local.json", "{\"model\":\"6\"}");
     put(&w, "project/.robota/settings.json", "{\"model\":\"5\"}");
     put(&w, "project/.robota/settings.local.json", "{\"model\":\"4\"}");
     put(&w, "project/.keel/settings.json",
@@ -84,7 +85,9 @@ TEST(higher_layers_win_and_the_origin_is_known)
     assert_false(settings_origin(w.settings, "nothing").is_set);
 
     for (int layer = LAYER_LOCAL; layer <= LAYER_CLAUDE_USER; layer++) {
-        char want[2] = {(char)('1' + layer)};
+        char want[4];
+
+        snprintf(want, sizeof want, "%d", 1 + layer);
 
         settings_free(TAKE(w.settings));
         assert_ok(load(&w, true, NULL));
