@@ -37,11 +37,13 @@ struct pre_image {
     unsigned mode;        /* permissions; 0 for a link */
     struct str content;   /* a blob's handle: the file's bytes, the link's target; else empty */
     uint64_t n_bytes;     /* of the content; not recorded; 0: not known */
-    bool keeps_content;   /* only permissions or owner were changed: there is no content */
+    bool keeps_content;   /* only attributes were changed: there is no content */
     struct str why_not;   /* cannot be undone: "it is larger than 64 MiB"; else empty */
     bool is_ignored;      /* git ignores it */
     bool has_owner;       /* the next two are known */
     unsigned uid, gid;
+    bool has_xattrs;   /* the next one is known; else it had none, and the call left none */
+    struct str xattrs; /* a blob's handle: its extended attributes; empty: it had none */
     /* Of a file: how many names it has, and which file it is. 0 names: not known. */
     unsigned n_names;
     uint64_t device, inode;

@@ -66,6 +66,7 @@ void codec_encode_snapshot(struct encoding *c)
     journal_snapshot(&c->json, &c->event->body.snapshot);
     codec_add_handle(c, r->tree, 0);
     codec_add_handle(c, r->file.content, r->file.n_bytes);
+    codec_add_handle(c, r->file.xattrs, 0);
 }
 
 void codec_encode_pre_image(struct encoding *c)
@@ -74,4 +75,5 @@ void codec_encode_pre_image(struct encoding *c)
 
     journal_pre_image(&c->json, &c->event->body.image);
     codec_add_handle(c, image->content, image->n_bytes);
+    codec_add_handle(c, image->xattrs, 0);
 }

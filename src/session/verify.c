@@ -115,6 +115,8 @@ static void check_image(struct verifying *v, uint64_t seq, const struct pre_imag
 {
     if (image->content.n)
         check_blob(v, seq, image->content, "a file as it was before");
+    if (image->xattrs.n)
+        check_blob(v, seq, image->xattrs, "extended attributes as they were before");
 }
 
 /* Contents of files as they were before a command. Once it is known what the command changed they

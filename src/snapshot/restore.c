@@ -9,11 +9,14 @@
 #include "sys/auto_fd.h"
 #include "sys/locked_file.h"
 #include "sys/temp_file.h"
+#include "sys/xattrs.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+
+#define OTHER_OWNER "it has another owner now"
 
 /* --- removing --- */
 
@@ -94,23 +97,66 @@ static bool give_owner(int fd, const char *name, const struct pre_image *aim,
     return fchownat(fd, name, aim->uid, aim->gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) == 0;
 }
 
-static void end_restored(struct restore_item *item, bool has_owner)
+/* `lacks`: what could not be restored; NULL: nothing. */
+static void end_restored(struct restore_item *item, const char *lacks)
 {
-    if (has_owner)
-        restore_end_item(item, RESTORE_DONE, (struct str){0});
-    else
-        restore_end_item(item, RESTORE_PARTLY, S("it has another owner now"));
+    restore_end_item(item, lacks ? RESTORE_PARTLY : RESTORE_DONE, str_of(lacks));
 }
 
-/* Owner before permissions: the kernel drops some of those with it. */
-static bool set_attributes(int fd, const struct pre_image *aim, bool *ret_has_owner)
+static const char *path_of_fd(int fd, char path[64])
+{
+    snprintf(path, 64, "/proc/self/fd/%d", fd);
+    return path;
+}
+
+/* What the image says nothing of is taken from the file that is replaced; -1: there is none. */
+static bool find_xattrs(struct restoring *r, const struct pre_image *aim, int replaced_fd,
+                        struct strbuf *out)
+{
+    char path[64];
+    struct err *e;
+
+    if (!aim->has_xattrs)
+        return replaced_fd < 0 || xattrs_read(path_of_fd(replaced_fd, path), out);
+    e = aim->xattrs.n ? blob_get(r->options->blobs, aim->xattrs, out) : NULL;
+    if (!e)
+        return true;
+    err_ignore(e, "it is told as restored in part");
+    return false;
+}
+
+/* A new file has what its directory gives to all of them. */
+static bool set_xattrs(struct restoring *r, const char *path, const struct pre_image *aim,
+                       int replaced_fd, bool is_new)
+{
+    AUTO(strbuf) struct strbuf text = {.max_bytes = XATTRS_MAX_BYTES};
+
+    return (!aim->has_xattrs && !is_new) ||
+           (find_xattrs(r, aim, replaced_fd, &text) && xattrs_write(path, strbuf_str(&text)));
+}
+
+/* Owner before permissions: the kernel drops some of those with it. Extended attributes between
+ * them: an access list changes permissions, and only who may write a file may set them. */
+static bool set_attributes(struct restoring *r, int fd, const struct pre_image *aim,
+                           int replaced_fd, bool is_new, const char **ret_lacks)
 {
     struct stat now;
+    char path[64];
 
+    *ret_lacks = NULL;
     if (fstat(fd, &now) < 0)
         return false;
-    *ret_has_owner = give_owner(fd, "", aim, &now);
-    return fchmod(fd, aim->mode) == 0;
+    if (!give_owner(fd, "", aim, &now))
+        *ret_lacks = OTHER_OWNER;
+    if (S_ISLNK(now.st_mode))
+        return true;
+    path_of_fd(fd, path);
+    if (aim->has_xattrs && (now.st_mode & 0600) != 0600 &&
+        chmod(path, (now.st_mode & 07777) | 0600) < 0)
+        return false;
+    if (!set_xattrs(r, path, aim, replaced_fd, is_new))
+        *ret_lacks = "its extended attributes could not be restored";
+    return chmod(path, aim->mode) == 0;
 }
 
 /* What a build has made from sources that are restored is older than they are, and made again. */
@@ -125,19 +171,23 @@ static bool set_old_time(int fd, const struct pre_image *aim)
 
 /* A file of an earlier version keeps the owner of the one that it replaces, if that may be. */
 static bool put_file(struct restoring *r, int dir_fd, const char *name, const struct pre_image *aim,
-                     bool *ret_has_owner)
+                     const char **ret_lacks)
 {
     AUTO(temp_file) struct temp_file t = TEMP_FILE_NONE;
+    AUTO_FD replaced_fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
 
     if (temp_file_open(&t, dir_fd, name) < 0 || !write_all(t.fd, strbuf_str(&r->bytes)))
         return false;
-    if (!aim->has_owner && fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-        S_ISREG(st.st_mode) && fchown(t.fd, st.st_uid, st.st_gid) < 0 && errno != EPERM)
+    if (replaced_fd >= 0 && (fstat(replaced_fd, &st) < 0 || !S_ISREG(st.st_mode)))
+        close_fd(&replaced_fd);
+    if (!aim->has_owner && replaced_fd >= 0 && fchown(t.fd, st.st_uid, st.st_gid) < 0 &&
+        errno != EPERM)
         return false;
     if (aim->is_ignored && !set_old_time(t.fd, aim))
         return false;
-    return set_attributes(t.fd, aim, ret_has_owner) && temp_file_replace(&t) == 0;
+    return set_attributes(r, t.fd, aim, replaced_fd, /* is_new= */ true, ret_lacks) &&
+           temp_file_replace(&t) == 0;
 }
 
 /* --- files with several names --- */
@@ -161,7 +211,7 @@ static int open_for_writing(int dir_fd, const char *name)
 
 /* Through its own name, so that all other names see it. */
 static bool put_in_place(struct restoring *r, int dir_fd, const char *name,
-                         const struct pre_image *aim, bool *ret_has_owner)
+                         const struct pre_image *aim, const char **ret_lacks)
 {
     AUTO_FD fd = open_for_writing(dir_fd, name);
     struct stat st;
@@ -173,7 +223,7 @@ static bool put_in_place(struct restoring *r, int dir_fd, const char *name,
         return false;
     }
     return write_all(fd, strbuf_str(&r->bytes)) && ftruncate(fd, (off_t)r->bytes.n) == 0 &&
-           set_attributes(fd, aim, ret_has_owner);
+           set_attributes(r, fd, aim, /* replaced_fd= */ -1, /* is_new= */ false, ret_lacks);
 }
 
 /* Ends what leftover_begin() began: what was made under its name gets this one, or is removed. */
@@ -216,9 +266,10 @@ static bool put_link(struct restoring *r, int dir_fd, const char *name)
     return replace_by(&own, symlinkat(to, dir_fd, own.name) == 0, dir_fd, name);
 }
 
-static void end_named(struct restore_item *item, const struct linked_names *names, bool has_owner)
+static void end_named(struct restore_item *item, const struct linked_names *names,
+                      const char *lacks)
 {
-    end_restored(item, has_owner);
+    end_restored(item, lacks);
     if (item->outcome == RESTORE_DONE && names && names->n_all > names->n + names->n_new)
         restore_end_item(
             item, RESTORE_PARTLY,
@@ -229,7 +280,8 @@ static struct err *put_content(struct restoring *r, struct restore_item *item,
                                const struct file_state *now, int dir_fd, const char *name)
 {
     struct linked_names *names = restore_names_of(r, &item->aim);
-    bool has_owner = true, in_place = restore_is_in_place(&item->aim, now);
+    bool in_place = restore_is_in_place(&item->aim, now);
+    const char *lacks = NULL;
 
     if (names && names->anchor && !in_place && restore_put_name(r, dir_fd, name, names->anchor)) {
         restore_end_item(item, RESTORE_DONE, (struct str){0});
@@ -237,13 +289,13 @@ static struct err *put_content(struct restoring *r, struct restore_item *item,
     }
     strbuf_clear(&r->bytes);
     TRY(blob_get(r->options->blobs, item->aim.content, &r->bytes));
-    if (in_place ? !put_in_place(r, dir_fd, name, &item->aim, &has_owner)
-                 : !put_file(r, dir_fd, name, &item->aim, &has_owner)) {
+    if (in_place ? !put_in_place(r, dir_fd, name, &item->aim, &lacks)
+                 : !put_file(r, dir_fd, name, &item->aim, &lacks)) {
         restore_fail_item(r, item, "it cannot be written");
     } else if (in_place) {
-        end_restored(item, has_owner);
+        end_restored(item, lacks);
     } else {
-        end_named(item, names, has_owner);
+        end_named(item, names, lacks);
         if (names)
             names->anchor = now->path;
     }
@@ -261,7 +313,9 @@ static struct err *put_link_content(struct restoring *r, struct restore_item *it
         restore_fail_item(r, item, "it cannot be written");
     else
         end_restored(item, fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
-                               give_owner(dir_fd, name, &item->aim, &st));
+                                   give_owner(dir_fd, name, &item->aim, &st)
+                               ? NULL
+                               : OTHER_OWNER);
     return NULL;
 }
 
@@ -277,25 +331,19 @@ static void put_at(struct restoring *r, struct restore_item *item, const struct 
         restore_end_item(item, RESTORE_FAILED, arena_str(r->arena, str_of(text)));
 }
 
-/* Permissions and owner, of what is not open for reading either. */
+/* Also of what is not open for reading. */
 void restore_put_attributes(struct restoring *r, struct restore_item *item, int dir_fd,
                             const char *name)
 {
     AUTO_FD fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    char path[64];
-    struct stat st;
-    bool has_owner;
+    const char *lacks;
 
-    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (fd < 0 || fstat(fd, &st) < 0) {
+    if (fd < 0)
         restore_fail_item(r, item, "it cannot be opened");
-        return;
-    }
-    has_owner = give_owner(fd, "", &item->aim, &st);
-    if (item->aim.kind != IMAGE_LINK && chmod(path, item->aim.mode) < 0)
+    else if (!set_attributes(r, fd, &item->aim, /* replaced_fd= */ -1, /* is_new= */ false, &lacks))
         restore_fail_item(r, item, "its permissions cannot be set");
     else
-        end_restored(item, has_owner);
+        end_restored(item, lacks);
 }
 
 static bool is_dir_at(int dir_fd, const char *name)
@@ -319,7 +367,9 @@ static void put_item(struct restoring *r, struct restore_item *item, const struc
         restore_put_attributes(r, item, dir_fd, name);
     else if (item->aim.kind != IMAGE_DIRECTORY)
         put_at(r, item, now, dir_fd, name);
-    else if (mkdirat(dir_fd, name, item->aim.mode | 0700) < 0 && !is_dir_at(dir_fd, name))
+    else if (mkdirat(dir_fd, name, item->aim.mode | 0700) == 0)
+        item->aim.has_xattrs = true; /* what the directory above gives to new ones goes */
+    else if (!is_dir_at(dir_fd, name))
         restore_fail_item(r, item, "the directory cannot be made");
 }
 

@@ -8,8 +8,8 @@
  * written in place, so that all its names come back; one that is not gets its names again as far as
  * they are known. What could not be saved is found by its number and moved back where it was. What
  * cannot be saved now is removed or replaced only if that is forced, and what may be the only copy
- * of something else never. Times and extended attributes are not restored: what is put back is
- * newer than what was built from it.
+ * of something else never. Times are not restored: what is put back is newer than what was built
+ * from it.
  *
  * What is there is saved before it is replaced, and reported as pre-images again: an undo can be
  * undone. */

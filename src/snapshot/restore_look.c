@@ -99,7 +99,7 @@ static bool is_as_it_was(struct arena *a, const struct pre_image *aim, const str
     struct str was;
 
     if (aim->kind != now->kind || aim->mode != now->mode || !has_owner(aim, now) ||
-        !has_names(aim, now))
+        !has_names(aim, now) || (aim->has_xattrs && !state_has_xattrs(now, aim->xattrs)))
         return false;
     return aim->keeps_content || (image_sign(a, aim, &was) && str_eq(was, state_sign(a, now)));
 }
@@ -203,6 +203,8 @@ static struct err *judge_item(struct restoring *r, struct restore_item *item,
     }
     if (state_has_content(now) && !(aim->keeps_content && now->kind == aim->kind))
         TRY(state_read(now, max_bytes, move->is_source ? NULL : r->options->blobs, &r->bytes));
+    if (r->options->blobs)
+        TRY(state_save_xattrs(now, r->options->blobs));
     if (is_as_it_was(r->arena, aim, now))
         restore_end_item(item, RESTORE_NOT_NEEDED, (struct str){0});
     else
@@ -284,6 +286,7 @@ bool restore_make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo
     if (is_moved_dir)
         now.why_not = "what is in it was moved, and not saved";
     *ret_undo = state_image(r->arena, &now, keeps_content, NULL);
+    ret_undo->has_xattrs |= aim->has_xattrs;
     if (move->from) {
         ret_undo->after = aim->kind == IMAGE_FILE ? identity_sign(r->arena, &move->is)
                                                   : str_of(image_kind_name(aim->kind));

@@ -59,12 +59,20 @@ static void find_content(struct pre_image *aim, const struct place *places, size
     }
 }
 
+/* What the first call says nothing of, it found and left without any. */
+static void find_xattrs(struct pre_image *aim, const struct place *places, size_t n)
+{
+    for (size_t i = 1; i < n && !aim->has_xattrs; i++)
+        aim->has_xattrs = places[i].image->has_xattrs;
+}
+
 static struct restore_item plan_path(struct arena *a, const struct place *places, size_t n)
 {
     struct restore_item item = {.aim = *places[0].image};
     size_t last = n - 1;
 
     find_content(&item.aim, places, n);
+    find_xattrs(&item.aim, places, n);
     while (last > 0 && places[last].image->keeps_content)
         last--;
     item.aim.after = places[last].image->after;

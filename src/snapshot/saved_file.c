@@ -54,6 +54,7 @@ struct err *saved_file_save(struct saved_file *s, struct blob_store *blobs)
     if (!state_look(f))
         f->why_not = "keel may not look at it";
     s->n_missing = count_missing(f->path);
+    TRY(state_save_xattrs(f, blobs));
     if (!state_has_content(f))
         return NULL;
     TRY(state_read(f, SNAPSHOT_MAX_ONE_FILE, NULL, &bytes));

@@ -5,6 +5,7 @@
 #include "sys/auto_fd.h"
 #include "sys/locked_file.h"
 #include "sys/open_plain.h"
+#include "sys/xattrs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,7 @@ static int64_t to_ns(struct statx_timestamp t)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int64_t now_ns(void)
+int64_t state_now_ns(void)
 {
     struct timespec now;
 
@@ -49,7 +50,7 @@ static void take_stat(struct file_state *f, const struct statx *st)
     f->uid = st->stx_uid;
     f->gid = st->stx_gid;
     f->n_names = f->kind == IMAGE_DIRECTORY ? 0 : st->stx_nlink;
-    f->seen_ns = now_ns();
+    f->seen_ns = state_now_ns();
     f->born_ns = st->stx_mask & STATX_BTIME ? to_ns(st->stx_btime) : 0;
     f->stamp = (struct stamp){
         .mtime_ns = to_ns(st->stx_mtime),
@@ -60,6 +61,51 @@ static void take_stat(struct file_state *f, const struct statx *st)
     };
 }
 
+/* A path that no link leads away from; its owner may read it meanwhile. */
+static bool read_xattrs_of(const char *path, const struct stat *st, struct strbuf *out)
+{
+    bool is_read = xattrs_read(path, out);
+
+    if (is_read || errno != EACCES || st->st_uid != geteuid() ||
+        chmod(path, (st->st_mode & 07777) | S_IRUSR) < 0)
+        return is_read;
+    strbuf_clear(out);
+    is_read = xattrs_read(path, out);
+    return chmod(path, st->st_mode & 07777) == 0 && is_read;
+}
+
+static bool read_xattrs(int dir_fd, const char *name, struct strbuf *out)
+{
+    AUTO_FD fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    char path[64];
+    struct stat st;
+
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    return fd >= 0 && fstat(fd, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
+           read_xattrs_of(path, &st, out);
+}
+
+static void digest_of(struct str bytes, unsigned char digest[SHA256_SIZE])
+{
+    struct sha256 h;
+
+    sha256_init(&h);
+    sha256_add(&h, bytes);
+    sha256_end(&h, digest);
+}
+
+/* Most files have none. */
+static void look_at_xattrs(struct file_state *f, int dir_fd, const char *name)
+{
+    AUTO(strbuf) struct strbuf text = {.max_bytes = XATTRS_MAX_BYTES};
+
+    if ((f->kind != IMAGE_FILE && f->kind != IMAGE_DIRECTORY) || !xattrs_exist(dir_fd, name))
+        return;
+    f->has_xattrs = true;
+    if (read_xattrs(dir_fd, name, &text))
+        digest_of(strbuf_str(&text), f->xattrs);
+}
+
 bool state_look(struct file_state *f)
 {
     AUTO(unlocks) struct unlocks unlocks = {0};
@@ -67,10 +113,11 @@ bool state_look(struct file_state *f)
     AUTO_FD dir_fd = plain_open_parent(f->path, &unlocks, &name);
     struct statx st;
 
-    *f = (struct file_state){.path = f->path, .seen_ns = now_ns()};
+    *f = (struct file_state){.path = f->path, .seen_ns = state_now_ns()};
     if (dir_fd < 0 || statx(dir_fd, name, AT_SYMLINK_NOFOLLOW, STATX_WANTED, &st) < 0)
         return plain_is_absent(errno);
     take_stat(f, &st);
+    look_at_xattrs(f, dir_fd, name);
     return true;
 }
 
@@ -168,15 +215,6 @@ static const char *read_link(struct file_state *f, struct strbuf *out)
     return NULL;
 }
 
-static void set_digest(struct file_state *f, struct str bytes)
-{
-    struct sha256 h;
-
-    sha256_init(&h);
-    sha256_add(&h, bytes);
-    sha256_end(&h, f->digest);
-}
-
 struct err *state_read(struct file_state *f, uint64_t max_bytes, struct blob_store *blobs,
                        struct strbuf *buffer)
 {
@@ -187,13 +225,41 @@ struct err *state_read(struct file_state *f, uint64_t max_bytes, struct blob_sto
     f->is_known = f->is_saved = false;
     if (f->why_not)
         return NULL;
-    set_digest(f, strbuf_str(buffer));
+    digest_of(strbuf_str(buffer), f->digest);
     f->is_known = true;
     if (!blobs)
         return NULL;
     TRY(blob_put_soon(blobs, strbuf_str(buffer), handle));
     f->is_saved = true;
     return NULL;
+}
+
+struct err *state_save_xattrs(const struct file_state *f, struct blob_store *blobs)
+{
+    AUTO(unlocks) struct unlocks unlocks = {0};
+    AUTO(strbuf) struct strbuf text = {.max_bytes = XATTRS_MAX_BYTES};
+    unsigned char digest[SHA256_SIZE];
+    char handle[SHA256_HEX_SIZE];
+    const char *name;
+
+    if (!f->has_xattrs)
+        return NULL;
+    AUTO_FD dir_fd = plain_open_parent(f->path, &unlocks, &name);
+    if (dir_fd < 0 || !read_xattrs(dir_fd, name, &text))
+        return NULL;
+    digest_of(strbuf_str(&text), digest);
+    return memcmp(digest, f->xattrs, sizeof digest) == 0
+               ? blob_put_soon(blobs, strbuf_str(&text), handle)
+               : NULL;
+}
+
+void state_take_attributes(struct file_state *f, const struct file_state *other)
+{
+    f->mode = other->mode;
+    f->uid = other->uid;
+    f->gid = other->gid;
+    f->has_xattrs = other->has_xattrs;
+    memcpy(f->xattrs, other->xattrs, sizeof f->xattrs);
 }
 
 /* --- comparing --- */
@@ -214,7 +280,8 @@ bool state_is_racy(const struct file_state *f)
 
 bool state_eq_attributes(const struct file_state *a, const struct file_state *b)
 {
-    return a->kind == b->kind && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid;
+    return a->kind == b->kind && a->mode == b->mode && a->uid == b->uid && a->gid == b->gid &&
+           a->has_xattrs == b->has_xattrs && memcmp(a->xattrs, b->xattrs, sizeof a->xattrs) == 0;
 }
 
 bool state_eq(const struct file_state *a, const struct file_state *b)
@@ -263,6 +330,16 @@ static struct str stamp_sign(struct arena *a, uint64_t size, int64_t mtime_ns, u
 struct str identity_sign(struct arena *a, const struct file_identity *id)
 {
     return stamp_sign(a, id->size, id->mtime_ns, id->inode);
+}
+
+bool state_has_xattrs(const struct file_state *f, struct str handle)
+{
+    char hex[SHA256_HEX_SIZE];
+
+    if (!f->has_xattrs || !handle.n)
+        return !f->has_xattrs && !handle.n;
+    sha256_format_hex(f->xattrs, hex);
+    return str_is(handle, hex);
 }
 
 struct str state_sign(struct arena *a, const struct file_state *f)
@@ -326,6 +403,9 @@ struct pre_image state_image(struct arena *a, const struct file_state *before, b
         .now_inode = after && after->kind != IMAGE_NONE ? after->stamp.inode : 0,
     };
 
+    image.has_xattrs = before->has_xattrs || (after && after->has_xattrs);
+    if (before->has_xattrs)
+        image.xattrs = hex_of(a, before->xattrs);
     if ((image.why_not.n || before->is_ignored) && before->kind != IMAGE_NONE)
         image.identity = (struct file_identity){
             .device = before->stamp.device,

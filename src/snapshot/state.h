@@ -19,7 +19,9 @@ struct file_state {
     enum image_kind kind;
     unsigned mode; /* permissions; 0 for a link */
     unsigned uid, gid;
-    unsigned n_names; /* hard links of a file or link */
+    bool has_xattrs;                   /* extended attributes; of a file or directory */
+    unsigned char xattrs[SHA256_SIZE]; /* their hash; zeroes: they cannot be read */
+    unsigned n_names;                  /* hard links of a file or link */
     struct stamp stamp;
     int64_t seen_ns; /* when the stamp was taken */
     int64_t born_ns; /* 0: not known */
@@ -34,6 +36,8 @@ struct file_state {
  * False: it cannot be looked at. */
 bool state_look(struct file_state *f);
 
+int64_t state_now_ns(void); /* by the clock that stamps files */
+
 /* Has it content that is worth a hash? */
 static inline bool state_has_content(const struct file_state *f)
 {
@@ -46,13 +50,21 @@ static inline bool state_has_content(const struct file_state *f)
 MUST_USE struct err *state_read(struct file_state *f, uint64_t max_bytes, struct blob_store *blobs,
                                 struct strbuf *buffer);
 
+/* Saves its extended attributes, if it has any and they are still the same. */
+MUST_USE struct err *state_save_xattrs(const struct file_state *f, struct blob_store *blobs);
+/* Permissions, owner and extended attributes are those of the other. */
+void state_take_attributes(struct file_state *f, const struct file_state *other);
+
 bool stamp_eq(const struct stamp *a, const struct stamp *b);
 /* Might it have been changed after it was seen, without another stamp? */
 bool state_is_racy(const struct file_state *f);
-/* Same kind, permissions, owner. */
+/* Same kind, permissions, owner, extended attributes. */
 bool state_eq_attributes(const struct file_state *a, const struct file_state *b);
 /* And, as far as it is known, content. */
 bool state_eq(const struct file_state *a, const struct file_state *b);
+
+/* Of extended attributes that were, or of none: are they the same? */
+bool state_has_xattrs(const struct file_state *f, struct str handle);
 
 /* What pre_image.after says of it. */
 struct str state_sign(struct arena *a, const struct file_state *f) MUST_USE;

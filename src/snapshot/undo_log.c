@@ -20,7 +20,8 @@
 #define REPORTED "reported"
 #define ATTRIBUTES "attributes"
 #define IGNORED "ignored:"
-#define N_SUM 16 /* digits */
+#define XATTRS "xattrs:" /* and their hash, with a colon behind it */
+#define N_SUM 16         /* digits */
 #define KEPT_SECONDS ((time_t)30 * 24 * 60 * 60)
 
 /* --- writing --- */
@@ -93,18 +94,31 @@ static void format_content(const struct file_state *f, bool has_attributes_only,
         snprintf(ret_text, SHA256_HEX_SIZE, "%s", has_attributes_only ? ATTRIBUTES : "-");
 }
 
+static void format_xattrs(const struct file_state *f,
+                          char ret_text[SHA256_HEX_SIZE + sizeof XATTRS])
+{
+    char hex[SHA256_HEX_SIZE];
+
+    ret_text[0] = '\0';
+    if (!f->has_xattrs)
+        return;
+    sha256_format_hex(f->xattrs, hex);
+    snprintf(ret_text, SHA256_HEX_SIZE + sizeof XATTRS, XATTRS "%s:", hex);
+}
+
 bool undo_log_add(struct undo_log *l, const struct file_state *f, bool has_attributes_only)
 {
     AUTO(strbuf) struct strbuf text = {0};
-    char content[SHA256_HEX_SIZE];
+    char content[SHA256_HEX_SIZE], xattrs[SHA256_HEX_SIZE + sizeof XATTRS];
 
     format_content(f, has_attributes_only, content);
-    strbuf_addf(&text,
-                "%s %o %u %u %u %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64
-                " %s%s %s\t%s",
-                image_kind_name(f->kind), f->mode, f->uid, f->gid, f->n_names, f->stamp.mtime_ns,
-                f->stamp.ctime_ns, f->stamp.size, f->stamp.inode, f->stamp.device,
-                f->is_ignored ? IGNORED : "", content, f->why_not ? f->why_not : "", f->path);
+    format_xattrs(f, xattrs);
+    strbuf_addf(
+        &text,
+        "%s %o %u %u %u %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s%s%s %s\t%s",
+        image_kind_name(f->kind), f->mode, f->uid, f->gid, f->n_names, f->stamp.mtime_ns,
+        f->stamp.ctime_ns, f->stamp.size, f->stamp.inode, f->stamp.device,
+        f->is_ignored ? IGNORED : "", xattrs, content, f->why_not ? f->why_not : "", f->path);
     l->is_full |= l->n_bytes + text.n > UNDO_LOG_MAX_BYTES;
     if (l->is_full)
         return false;
@@ -181,22 +195,40 @@ static bool take_number(struct str *rest, unsigned base, uint64_t *ret_number)
     return !errno && !*end;
 }
 
+static bool parse_digest(struct str hex, unsigned char digest[SHA256_SIZE])
+{
+    if (!blob_handle_is_valid(hex))
+        return false;
+    for (size_t i = 0; i < SHA256_SIZE; i++) {
+        char byte[3] = {hex.p[2 * i], hex.p[2 * i + 1]};
+
+        digest[i] = (unsigned char)strtoul(byte, NULL, 16);
+    }
+    return true;
+}
+
+static bool parse_xattrs(struct str *word, struct file_state *f)
+{
+    struct str hex;
+
+    f->has_xattrs = str_starts(*word, S(XATTRS));
+    if (!f->has_xattrs)
+        return true;
+    *word = str_skip(*word, strlen(XATTRS));
+    return str_split(word, ':', &hex) && parse_digest(hex, f->xattrs);
+}
+
 static bool parse_content(struct str word, struct undo_record *r)
 {
     r->state.is_ignored = str_starts(word, S(IGNORED));
     if (r->state.is_ignored)
         word = str_skip(word, strlen(IGNORED));
+    if (!parse_xattrs(&word, &r->state))
+        return false;
     r->has_attributes_only = str_is(word, ATTRIBUTES);
     if (r->has_attributes_only || str_is(word, "-"))
         return true;
-    if (!blob_handle_is_valid(word))
-        return false;
-    for (size_t i = 0; i < SHA256_SIZE; i++) {
-        char byte[3] = {word.p[2 * i], word.p[2 * i + 1]};
-
-        r->state.digest[i] = (unsigned char)strtoul(byte, NULL, 16);
-    }
-    return r->state.is_known = r->state.is_saved = true;
+    return r->state.is_known = r->state.is_saved = parse_digest(word, r->state.digest);
 }
 
 static bool parse_record(struct str record, struct arena *a, struct undo_record *r)

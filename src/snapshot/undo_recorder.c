@@ -114,9 +114,7 @@ static void save_content(struct undo_recorder *r, struct file_state *f)
     if (f->why_not)
         return;
     e = state_read(f, r->options.max_file_bytes, r->options.blobs, &r->buffer);
-    f->mode = as_it_was.mode;
-    f->uid = as_it_was.uid;
-    f->gid = as_it_was.gid;
+    state_take_attributes(f, &as_it_was);
     if (e) {
         AUTO_FREE char *text = err_message(e);
 
@@ -154,6 +152,18 @@ static void add_to_log(struct undo_recorder *r, const struct change_entry *entry
         note_missed(r, S("the command changed more files than keel can remember"));
 }
 
+/* Those that cannot be stored are missed when they are restored, and told then. */
+static void save_xattrs(struct undo_recorder *r, const struct file_state *f)
+{
+    err_ignore(state_save_xattrs(f, r->options.blobs), "a rewind says that they are lost");
+}
+
+/* Of a file with several names nobody can tell: one more or less changes its time as well. */
+static bool is_late(const struct undo_recorder *r, const struct file_state *f)
+{
+    return f->kind == IMAGE_FILE && f->n_names == 1 && f->stamp.ctime_ns > r->began_ns;
+}
+
 void undo_recorder_add_entry(struct undo_recorder *r, struct str path,
                              const struct file_state *before, bool has_attributes_only)
 {
@@ -161,9 +171,12 @@ void undo_recorder_add_entry(struct undo_recorder *r, struct str path,
     struct change_entry *entry = ARENA_NEW(&r->by_path.arena, struct change_entry);
 
     slot->value = entry;
-    *entry = (struct change_entry){
-        .before = *before, .last = *before, .has_attributes_only = has_attributes_only};
+    *entry = (struct change_entry){.before = *before,
+                                   .last = *before,
+                                   .has_attributes_only = has_attributes_only,
+                                   .is_late = is_late(r, before)};
     entry->before.path = entry->last.path = slot->path.p;
+    save_xattrs(r, &entry->before);
     if (r->n == r->room) {
         r->room = MAX((size_t)64, 2 * r->room);
         r->entries = mem_resize(r->entries, r->room * sizeof(struct change_entry *));
@@ -248,9 +261,7 @@ static bool take_from_other_name(const struct undo_recorder *r, struct file_stat
         f->is_ignored = is_ignored;
         return true;
     }
-    f->mode = other->before.mode;
-    f->uid = other->before.uid;
-    f->gid = other->before.gid;
+    state_take_attributes(f, &other->before);
     return false;
 }
 
@@ -269,9 +280,7 @@ static bool save_as_peers_did(struct undo_recorder *r, struct str path, bool wan
         now.path = text;
         if (!state_look(&now) || now.kind != known.state.kind)
             return false;
-        now.mode = known.state.mode;
-        now.uid = known.state.uid;
-        now.gid = known.state.gid;
+        state_take_attributes(&now, &known.state);
         now.is_ignored = known.state.is_ignored;
         save_content(r, &now);
         save_other_names(r, &now);
@@ -605,6 +614,7 @@ struct undo_recorder *undo_recorder_new(const struct undo_recorder_options *opti
                                           .free = undo_recorder_free,
                                           .n_refs = 1};
     r->options = *options;
+    r->began_ns = state_now_ns();
     r->buffer.max_bytes = options->max_file_bytes + RECORDER_READ_ROOM;
     pthread_mutex_init(&r->lock, NULL);
     covered_rules_init(&r->rules, options->coverage);
@@ -661,12 +671,28 @@ bool undo_recorder_has_missed(struct undo_recorder *r)
     return has_missed;
 }
 
+/* By one of the names that are recorded. */
+static bool has_file_in_time(const struct undo_recorder *r, const struct file_state *f)
+{
+    char key[INODE_KEY_SIZE];
+    const struct path_slot *slot = path_table_find(&r->by_inode, undo_recorder_inode_key(f, key));
+    const struct change_entry *entry = slot ? slot->value : NULL;
+
+    while (entry && entry->is_late)
+        entry = entry->same_file;
+    return entry != NULL;
+}
+
 bool undo_recorder_has(struct undo_recorder *r, struct str path)
 {
+    const struct change_entry *entry;
+    const struct path_slot *slot;
     bool has_it;
 
     pthread_mutex_lock(&r->lock);
-    has_it = path_table_find(&r->by_path, path) != NULL;
+    slot = path_table_find(&r->by_path, path);
+    entry = slot ? slot->value : NULL;
+    has_it = entry && (!entry->is_late || has_file_in_time(r, &entry->before));
     pthread_mutex_unlock(&r->lock);
     return has_it;
 }
@@ -674,11 +700,10 @@ bool undo_recorder_has(struct undo_recorder *r, struct str path)
 bool undo_recorder_has_file(struct undo_recorder *r, uint64_t device, uint64_t inode)
 {
     struct file_state f = {.stamp = {.device = device, .inode = inode}};
-    char key[INODE_KEY_SIZE];
     bool has_it;
 
     pthread_mutex_lock(&r->lock);
-    has_it = path_table_find(&r->by_inode, undo_recorder_inode_key(&f, key)) != NULL;
+    has_it = has_file_in_time(r, &f);
     pthread_mutex_unlock(&r->lock);
     return has_it;
 }

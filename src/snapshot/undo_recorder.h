@@ -59,7 +59,8 @@ MUST_USE struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, s
 /* Makes durable all that was saved up to now, which began with the first content. */
 MUST_USE struct err *undo_recorder_sync(struct undo_recorder *r);
 
-/* Was it recorded? */
+/* Was it recorded before it was changed? A file that had changed since the command began, by none
+ * of its names that are recorded, was not. */
 bool undo_recorder_has(struct undo_recorder *r, struct str path);
 /* Was a file with several names recorded by one of them? */
 bool undo_recorder_has_file(struct undo_recorder *r, uint64_t device, uint64_t inode);

@@ -17,6 +17,7 @@ struct change_entry {
     struct file_state last; /* as of the last look; at first as before */
     bool has_attributes_only;
     bool has_changed;               /* a look has found that */
+    bool is_late;                   /* it had changed since the command began, unannounced */
     bool is_uncovered;              /* it stays as it is, but its other names do not */
     struct change_entry *same_file; /* the next one with the same inode */
 };
@@ -33,6 +34,7 @@ struct undo_recorder {
     struct write_observer observer; /* first: they are one */
     pthread_mutex_t lock;
     struct undo_recorder_options options;
+    int64_t began_ns;
     struct covered_rules rules;
     struct path_table by_path;
     struct path_table by_inode; /* of files with several names: the first entry */

@@ -232,9 +232,7 @@ static void merge_records(const struct undo_records *records, struct path_table 
             struct file_state attributes = entry->before;
 
             entry->before = record->state;
-            entry->before.mode = attributes.mode;
-            entry->before.uid = attributes.uid;
-            entry->before.gid = attributes.gid;
+            state_take_attributes(&entry->before, &attributes);
             entry->before.n_names = attributes.n_names;
             entry->has_attributes_only = false;
         } else if (!entry) {

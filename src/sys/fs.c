@@ -5,6 +5,7 @@
 #include "sys/locked_file.h"
 #include "sys/spot.h"
 #include "sys/temp_file.h"
+#include "sys/xattrs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -158,12 +159,22 @@ static struct err *sync_dir(const struct spot *p)
     return NULL;
 }
 
-/* What holds already is not asked for: where keel itself is confined, it may be refused. */
-static struct err *set_owner_and_mode(int fd, const char *path, unsigned mode,
-                                      const struct stat *like)
+/* A file that is replaced; its descriptor is O_PATH, -1 where there is none. */
+struct replaced {
+    int fd;
+    struct stat stat;
+};
+
+/* What holds already is not asked for: where keel itself is confined, it may be refused. An access
+ * list comes before the mode, which holds its mask then. */
+static struct err *set_attributes(int fd, const char *path, unsigned mode,
+                                  const struct replaced *replaced)
 {
+    const struct stat *like = replaced->fd >= 0 ? &replaced->stat : NULL;
     struct stat st;
 
+    if (like && !xattrs_inherit(replaced->fd, fd))
+        return err_errno(ERR_STORAGE, errno, "cannot keep the extended attributes of %s", path);
     if (fstat(fd, &st) < 0)
         return err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
     if (like && (like->st_uid != st.st_uid || like->st_gid != st.st_gid) &&
@@ -177,10 +188,10 @@ static struct err *set_owner_and_mode(int fd, const char *path, unsigned mode,
 }
 
 static struct err *fill_temp(int fd, const char *path, struct str bytes, unsigned mode,
-                             const struct stat *like)
+                             const struct replaced *replaced)
 {
     TRY(write_all(fd, path, bytes));
-    TRY(set_owner_and_mode(fd, path, mode, like));
+    TRY(set_attributes(fd, path, mode, replaced));
     if (fsync(fd) < 0)
         return err_errno(ERR_STORAGE, errno, "cannot make %s durable", path);
     return NULL;
@@ -188,21 +199,22 @@ static struct err *fill_temp(int fd, const char *path, struct str bytes, unsigne
 
 /* A new file for the spot, written and synced, which has yet to get its name. */
 static struct err *write_temp(const struct spot *p, struct str bytes, unsigned mode,
-                              const struct stat *like, struct temp_file *t)
+                              const struct replaced *replaced, struct temp_file *t)
 {
     if (temp_file_open(t, p->dir_fd, p->name) < 0)
         return err_errno(ERR_STORAGE, errno, "cannot write beside %s", p->shown);
-    return fill_temp(t->fd, p->shown, bytes, mode, like);
+    return fill_temp(t->fd, p->shown, bytes, mode, replaced);
 }
 
 struct err *fs_write_atomic_at(const struct spot *p, struct str bytes, unsigned mode)
 {
     AUTO(temp_file) struct temp_file t = TEMP_FILE_NONE;
-    struct stat now;
-    bool has_file =
-        fstatat(p->dir_fd, p->name, &now, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(now.st_mode);
+    AUTO_FD fd = openat(p->dir_fd, p->name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    struct replaced replaced = {.fd = fd};
 
-    TRY(write_temp(p, bytes, mode, has_file ? &now : NULL, &t));
+    if (fd >= 0 && (fstat(fd, &replaced.stat) < 0 || !S_ISREG(replaced.stat.st_mode)))
+        replaced.fd = -1;
+    TRY(write_temp(p, bytes, mode, &replaced, &t));
     if (temp_file_replace(&t) < 0)
         return err_errno(ERR_STORAGE, errno, "cannot replace %s", p->shown);
     return sync_dir(p);
@@ -212,7 +224,7 @@ struct err *fs_create_at(const struct spot *p, struct str bytes, unsigned mode, 
 {
     AUTO(temp_file) struct temp_file t = TEMP_FILE_NONE;
 
-    TRY(write_temp(p, bytes, mode, NULL, &t));
+    TRY(write_temp(p, bytes, mode, &(struct replaced){.fd = -1}, &t));
     *ret_created = temp_file_create(&t) == 0;
     if (!*ret_created && errno != EEXIST)
         return err_errno(ERR_STORAGE, errno, "cannot create %s", p->shown);

@@ -26,7 +26,8 @@ MUST_USE struct err *fs_read_stream(const char *path, struct strbuf *out);
 MUST_USE struct err *fs_read_range(const char *path, uint64_t from, size_t n, struct strbuf *out);
 
 /* A temporary file (temp_file.h), fsync, rename, fsync of the directory. An existing file keeps its
- * mode and owner; a new one gets `mode`. Symbolic links are followed to the file they name. */
+ * mode, owner and extended attributes; a new one gets `mode`. Symbolic links are followed to the
+ * file they name. */
 MUST_USE struct err *fs_write_atomic(const char *path, struct str bytes, unsigned mode);
 /* Like it, but fails with *ret_created false when the file exists already. */
 MUST_USE struct err *fs_create(const char *path, struct str bytes, unsigned mode,

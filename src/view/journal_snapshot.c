@@ -38,6 +38,8 @@ static void image_fields(struct json_writer *w, const struct pre_image *p)
         jw_kv_int(w, "uid", p->uid);
         jw_kv_int(w, "gid", p->gid);
     }
+    if (p->has_xattrs)
+        jw_kv_str(w, "xattrs", p->xattrs);
     if (p->n_names) {
         jw_kv_int(w, "names", p->n_names);
         jw_kv_int(w, "device", (int64_t)p->device);
@@ -117,6 +119,8 @@ const struct pre_image *pre_image_parse(const struct json *v, struct arena *a)
     p->has_owner = json_get(v, "uid") && json_get(v, "gid");
     p->uid = (unsigned)json_int_or(json_get(v, "uid"), 0);
     p->gid = (unsigned)json_int_or(json_get(v, "gid"), 0);
+    p->has_xattrs = json_get(v, "xattrs") != NULL;
+    p->xattrs = json_get_text(v, "xattrs");
     p->n_names = (unsigned)json_int_or(json_get(v, "names"), 0);
     p->device = (uint64_t)json_int_or(json_get(v, "device"), 0);
     p->inode = (uint64_t)json_int_or(json_get(v, "inode"), 0);

@@ -14,6 +14,11 @@ from scripted import ANTHROPIC, HANG_SECONDS
 from undone_commands import IS_ROOT, NOBODY, UndoneCommands, describe
 
 
+# rw- for the owner and for user 1234, r-- for the others, as the kernel writes it.
+ACCESS_LIST = bytes.fromhex("02000000" "01000600ffffffff" "02000600d2040000" "04000400ffffffff"
+                            "10000600ffffffff" "20000400ffffffff")
+
+
 class Commands(UndoneCommands):
     def test_a_directory_that_nobody_may_enter_any_more(self):
         self.undoes("echo new > d/b/new.txt; echo changed > d/b/x; chmod 600 d/b")
@@ -102,6 +107,57 @@ class Commands(UndoneCommands):
     def test_names_of_any_bytes(self):
         self.undoes("printf x > $'a\\nb'; printf x > $'bad\\377name'; mv notes.txt $'c\\n\\001'",
                     before="printf y > $'old\\376\\n'")
+
+    def test_access_lists_and_other_extended_attributes(self):
+        self.own()
+        try:
+            os.setxattr(self.work / "notes.txt", "user.colour", b"red")
+            os.setxattr(self.work / "d", "system.posix_acl_default", ACCESS_LIST)
+            os.setxattr(self.work / "run.sh", "system.posix_acl_access", ACCESS_LIST)
+        except OSError as e:
+            self.skipTest(f"no extended attributes here: {e}")
+        os.setxattr(self.work / "src/deep/x.h", "user.colour", b"blue")
+        (self.work / "d/plain").write_text("made in a directory that gives its list to new files")
+        os.removexattr(self.work / "d/plain", "system.posix_acl_access")
+        self.undoes("rm -r d; sed -i s/this/that/ run.sh; echo x > notes.txt; chmod 600 src/main.c",
+                    "chmod 750 run.sh; mv src/deep/x.h y; rm y; python3 -c \"import os; "
+                    "os.setxattr('src', 'user.new', b'1'); os.setxattr('src/main.c', 'user.new', b'1'); "
+                    "os.setxattr('notes.txt', 'user.colour', b'green')\"; chmod 200 src/main.c")
+
+    def test_write_and_edit_keep_an_access_list_and_its_mask(self):
+        self.own()
+        files = [self.work / "notes.txt", self.work / "run.sh"]
+        try:
+            for file in files:
+                os.setxattr(file, "user.colour", b"red")
+                os.setxattr(file, "system.posix_acl_access", ACCESS_LIST)
+        except OSError as e:
+            self.skipTest(f"no extended attributes here: {e}")
+        was = describe(self.work)
+        self.talk(Turn(*[Call("Read", file_path=str(file)) for file in files]),
+                  Turn(Call("Edit", file_path=str(files[0]), old_string="this", new_string="that"),
+                       Call("Write", file_path=str(files[1]), content="new")))
+        self.assertEqual([file.read_text() for file in files], ["that is notes.txt\n", "new"])
+        for file in files:
+            self.assertEqual(os.getxattr(file, "user.colour"), b"red")
+            self.assertEqual(os.getxattr(file, "system.posix_acl_access"), ACCESS_LIST)
+        self.rewind()
+        self.assertEqual(describe(self.work), was)
+
+    def test_extended_attributes_that_a_rewind_has_restored_are_undone_with_it(self):
+        self.own()
+        try:
+            os.setxattr(self.work / "notes.txt", "user.colour", b"red")
+        except OSError as e:
+            self.skipTest(f"no extended attributes here: {e}")
+        self.bash("python3 -c \"import os; os.removexattr('notes.txt', 'user.colour'); "
+                  "os.setxattr('run.sh', 'user.colour', b'blue')\"; rm src/main.c")
+        after = describe(self.work)
+        self.rewind()
+        self.assertEqual(os.listxattr(self.work / "run.sh"), [])
+        result = self.keel("session", "rewind", self.session, "--yes", "--to", "2", cwd=self.work)
+        self.assert_status(result, 0)
+        self.assertEqual(describe(self.work), after)
 
     def test_files_that_are_moved_about(self):
         self.undoes("mv notes.txt t; mv run.sh notes.txt; mv t run.sh; mv src/deep .; mv d src/")

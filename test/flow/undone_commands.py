@@ -17,8 +17,8 @@ WITHOUT_NAMESPACES = [sys.executable, str(pathlib.Path(__file__).parent / "no_na
 
 
 def describe(top):
-    """Everything below, with owners and with files that have several names; directories that may
-    not be entered are entered all the same."""
+    """Everything below, with owners, extended attributes and files that have several names;
+    directories that may not be entered are entered all the same."""
     found, first = {}, {}
 
     def enter(directory):
@@ -33,6 +33,9 @@ def describe(top):
             elif stat.S_ISREG(st.st_mode):
                 what.append(read(path, st))
                 what.append(first.setdefault(st.st_ino, path) if st.st_nlink > 1 else None)
+            if not stat.S_ISLNK(st.st_mode):
+                what.append({name: os.getxattr(path, name) for name in os.listxattr(path)
+                             if name.startswith(("user.", "system."))})
             found[os.path.relpath(path, os.fsencode(str(top)))] = what
             if stat.S_ISDIR(st.st_mode):
                 enter(path)

@@ -7,6 +7,7 @@
 
 #include <semaphore.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <time.h>
 
 /* Until the clock by which the kernel stamps files has moved on: what is changed from here on has
@@ -420,6 +421,26 @@ TEST(a_change_that_was_not_announced_is_told_and_stays)
     assert_int_equal(s.report.n_failed, 2);
 }
 
+TEST(a_change_that_is_announced_only_afterwards_is_told)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    put(&s.dir, "ws/b", "one");
+    put(&s.dir, "ws/c", "one");
+    r = scene_begin(&s, &scene_bash, NULL);
+    next_tick();
+    scene_shell(&s, "echo two > b");
+    scene_run(&s, &r, "chmod 600 a; echo three > b; echo three > a; ln c d; rm d; echo two > c");
+    scene_end(&s, &r);
+    assert_str(scene_image(&s, "b")->why_not,
+               "it was changed while a command ran, without a report");
+    assert_int_equal(scene_image(&s, "a")->why_not.n, 0);
+    assert_int_equal(scene_image(&s, "c")->why_not.n, 0);
+}
+
 TEST(a_command_cannot_hide_a_change_behind_rules_of_its_own)
 {
     AUTO(scene) struct scene s;
@@ -550,6 +571,7 @@ TEST(what_the_undo_log_says_is_enough)
     AUTO(scene) struct scene s;
     struct snapshot_record told;
     struct recovered_call found;
+    bool has_xattrs;
 
     scene_open(&s);
     put(&s.dir, "ws/src/a", "one");
@@ -557,6 +579,7 @@ TEST(what_the_undo_log_says_is_enough)
     put(&s.dir, "ws/c", "three");
     put(&s.dir, "ws/run", "x");
     scene_shell(&s, "ln c also");
+    has_xattrs = setxattr(temp_path(&s.dir, "ws/src/a"), "user.colour", "red", 3, 0) == 0;
     scene_remember(&s);
     told = scene_begin(&s, &scene_bash, NULL);
     assert_true(told.log.n > 0);
@@ -566,6 +589,8 @@ TEST(what_the_undo_log_says_is_enough)
     s.images = found.images;
     scene_restore(&s);
     scene_assert_same(&s);
+    if (has_xattrs)
+        assert_int_equal(getxattr(temp_path(&s.dir, "ws/src/a"), "user.colour", NULL, 0), 3);
     scene_end(&s, &told);
 }
 
@@ -869,6 +894,7 @@ RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(a_tree_of_thousands_of_files_that_is_removed_comes_back),
           UNIT(a_command_that_is_not_observed_says_so_each_time),
           UNIT(a_change_that_was_not_announced_is_told_and_stays),
+          UNIT(a_change_that_is_announced_only_afterwards_is_told),
           UNIT(a_command_cannot_hide_a_change_behind_rules_of_its_own),
           UNIT(changes_are_found_in_the_log_of_a_watched_workspace),
           UNIT(files_of_write_and_edit_beside_a_command_are_no_strangers),
