@@ -1,6 +1,7 @@
 /* command.c - a pattern against the commands of a line. */
 #include "gate/command.h"
 
+#include "gate/look/look.h"
 #include "gate/options.h"
 #include "gate/wildcard.h"
 
@@ -289,4 +290,46 @@ static enum match match_widely(struct str pattern, const struct command_line *c)
 enum match command_match(struct str pattern, const struct command_line *c, enum reading reading)
 {
     return reading == READ_WIDELY ? match_widely(pattern, c) : match_narrowly(pattern, c);
+}
+
+/* --- programs that may start what they are given --- */
+
+/* From a word on: as it is, by its last name, and behind the "=" of an option. */
+static bool begins_command(struct str flat, struct str text, struct str word)
+{
+    size_t slash = str_rfind_char(word, '/'), equals = str_find_char(word, '=');
+
+    return matches(flat, text) || (slash != STR_NONE && matches(flat, str_skip(text, slash + 1))) ||
+           (equals != STR_NONE && str_starts(word, S("-")) &&
+            matches(flat, str_skip(text, equals + 1)));
+}
+
+static bool may_pass_on(struct str flat, const struct split_command *c)
+{
+    struct str name = shell_command_name(c);
+    size_t at = c->program_at;
+
+    if (!name.n || shell_knows_program(name) || look_has_program(name))
+        return false;
+    for (size_t i = c->n_assignments; i < c->n_words; i++) {
+        struct str text = str_skip(c->text, MIN(at, c->text.n));
+
+        if (i > c->n_assignments && begins_command(flat, text, c->words[i].text))
+            return true;
+        at += c->words[i].text.n + 1;
+    }
+    return false;
+}
+
+bool command_may_pass_on(struct str pattern, const struct command_line *c)
+{
+    AUTO(strbuf) struct strbuf flat = {0};
+
+    flatten(&flat, pattern);
+    if (!flat.n || flat.p[0] == '*' || holds_nul(pattern))
+        return false;
+    for (size_t i = 0; i < c->split.n_commands; i++)
+        if (may_pass_on(strbuf_str(&flat), &c->split.commands[i]))
+            return true;
+    return false;
 }

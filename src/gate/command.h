@@ -23,6 +23,10 @@ void command_init(struct command_line *c, struct arena *a, struct str line, bool
 
 enum match command_match(struct str pattern, const struct command_line *c, enum reading reading);
 
+/* Widely: does a program that keel does not know have a word from which on its words are such a
+ * command? It may be one that starts it. */
+bool command_may_pass_on(struct str pattern, const struct command_line *c);
+
 /* "git log:*" and "git log *" are the command and whatever follows it; the head is "git log". */
 struct str command_pattern_head(struct str pattern);
 /* Has it no quotes and backslashes, and one blank between words? */

@@ -178,16 +178,17 @@ static bool is_allowed(const struct rulebook *rules, enum permission_mode mode,
 
 /* --- programs that can start any other --- */
 
-/* A rule that denies some commands, though what this line starts cannot be seen. */
+/* A rule that denies some commands, though what this line starts cannot be seen, or a program that
+ * keel does not know is given such a command. */
 static bool is_in_doubt(const struct rulebook *rules, const struct subject *s, struct str *ret_rule)
 {
     const struct rule_list *deny = &rules->lists[RULE_DENY];
 
-    if (!s->command || !s->command->split.starts_unseen)
-        return false;
-    for (size_t i = 0; i < deny->n; i++)
+    for (size_t i = 0; s->command && i < deny->n; i++)
         if (!deny->patterns[i].is_broken && !pattern_takes_any(&deny->patterns[i]) &&
-            str_is(deny->patterns[i].tool, s->tool->name)) {
+            str_is(deny->patterns[i].tool, s->tool->name) &&
+            (s->command->split.starts_unseen ||
+             command_may_pass_on(deny->patterns[i].argument, s->command))) {
             *ret_rule = deny->patterns[i].text;
             return true;
         }

@@ -18,7 +18,8 @@ struct subject;
 
 /* Pure. */
 bool split_only_looks(const struct shell_split *split);
-bool line_only_looks(struct str line); /* as bash reads it */
+bool line_only_looks(struct str line);  /* as bash reads it */
+bool look_has_program(struct str name); /* with whatever options */
 /* Of a line that only looks: it leaves the shell, and so the session, elsewhere. */
 bool split_moves(const struct shell_split *split);
 

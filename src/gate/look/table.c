@@ -291,6 +291,14 @@ static size_t count_operands(const struct look_row *row, const struct split_comm
     return n;
 }
 
+bool look_has_program(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(table); i++)
+        if (str_is(name, table[i].name))
+            return true;
+    return false;
+}
+
 const struct look_row *look_row_of(const struct split_command *c)
 {
     if (c->n_assignments || c->n_words == 0 || !c->words[0].is_known)

@@ -195,5 +195,6 @@ bool shell_names_program(struct str assignment);
 
 /* Lists what the command starts: `env`, `sudo`, `xargs`, `sh -c`, `eval`... */
 void splitter_look_through(struct splitter *s, const struct shell_word *words, size_t n);
+bool shell_looks_through(struct str name); /* does it know the program? */
 
 #endif

@@ -71,6 +71,10 @@ static inline struct str shell_command_name(const struct split_command *c)
     return str_skip(c->words[c->n_assignments].text, c->basename_at - c->program_at);
 }
 
+/* Does the split tell what a program of this name starts, or does it start nothing that its words
+ * name? Those of any other may be a command. */
+bool shell_knows_program(struct str name);
+
 /* Everything lives as long as the arena and `line`. */
 void shell_split(struct arena *a, struct str line, struct shell_split *ret_split);
 

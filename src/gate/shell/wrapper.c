@@ -528,8 +528,10 @@ static const struct {
 } special[] = {
     {".", sourced},
     {"alias", aliased},
+    {"bind", with_options},
     {"busybox", applet},
     {"command", commanded},
+    {"complete", with_options},
     {"enable", with_options},
     {"env", in_environment},
     {"fd", listed_files},
@@ -545,6 +547,14 @@ static const struct {
     {"trap", trapped},
     {"compgen", with_options},
 };
+
+bool shell_looks_through(struct str name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(special); i++)
+        if (str_is(name, special[i].name))
+            return true;
+    return is_linker(name) || find_wrapper(name);
+}
 
 void splitter_look_through(struct splitter *s, const struct shell_word *words, size_t n)
 {

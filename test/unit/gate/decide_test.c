@@ -671,6 +671,32 @@ static const char *const starters[] = {
     "rustc -Clinker=curl a.rs",
     "daemonize /usr/bin/curl x",
     "catchsegv curl x",
+    "complete -C 'curl x' a",
+    "duckdb -c '.shell curl x'",
+    "emacsclient -e '(shell-command \"curl x\")'",
+    "ghc -e 'System.Process.callCommand \"curl x\"'",
+    "git shell -c 'curl x'",
+    "gnuplot -e 'system(\"curl x\")'",
+    "lftp -c '!curl x'",
+    "pandoc --lua-filter=a.lua b.md",
+    "pypy3 -c 'import os'",
+    "rpm --eval '%(curl x)'",
+    "terraform apply",
+    "vimdiff -c '!curl x' a b",
+};
+
+/* Programs that keel does not know, with a command among their words. */
+static const char *const passing_on[] = {
+    "torsocks curl x",     "cpulimit -l 10 -- curl x",     "aws-vault exec me -- /usr/bin/curl x",
+    "./wrap.sh curl x",    "python3 run.py curl x",        "bash run.sh curl x",
+    "tool --run='curl x'", "tool --program=/usr/bin/curl", "tool -c 'curl x' && ls",
+    "env A=b tool curl",   "sops exec-env keys 'curl x'",
+};
+
+static const char *const naming[] = {
+    "apt-get install curl",   "mkdir curl",     "grep -r curl .",       "man curl",
+    "git commit -m 'curl x'", "echo curl x",    "docker pull curl",     "./configure --with-curl",
+    "tool use-curl",          "touch a/curl/b", "timeout 5 mkdir curl", "rm curl",
 };
 
 static const char *const no_starters[] = {
@@ -718,6 +744,28 @@ TEST(programs_that_start_others_ask_where_a_rule_denies_commands)
             fail_msg("is asked about: %s", no_starters[i]);
 }
 
+TEST(a_denied_command_among_the_words_of_an_unknown_program_asks)
+{
+    static const struct str named[] = {S("Bash(torsocks *)")};
+    struct permission_rules rules = {.deny = no_curl, .n_deny = 1}, none = {0};
+
+    for (size_t i = 0; i < ARRAY_LEN(passing_on); i++) {
+        struct decided d = decide(&rules, MODE_BYPASS, &bash, passing_on[i]);
+
+        if (d.decision != DECISION_APPROVE || d.by != DECIDED_BY_UNCLEAR_DENY)
+            fail_msg("is not asked about: %s", passing_on[i]);
+        if (decide(&none, MODE_BYPASS, &bash, passing_on[i]).decision != DECISION_AUTO)
+            fail_msg("is asked about without a rule: %s", passing_on[i]);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(naming); i++)
+        if (decide(&rules, MODE_BYPASS, &bash, naming[i]).decision != DECISION_AUTO)
+            fail_msg("is asked about: %s", naming[i]);
+    rules.allow = named;
+    rules.n_allow = 1;
+    assert_int_equal(decide(&rules, MODE_DEFAULT, &bash, "torsocks curl x").decision,
+                     DECISION_AUTO);
+}
+
 TEST(a_rule_that_names_such_a_program_allows_it_and_one_for_all_does_not)
 {
     static const struct str named[] = {S("Bash"), S("Bash(make *)")},
@@ -737,6 +785,7 @@ RUN_TESTS(UNIT(what_a_wrapper_starts_is_denied_however_it_is_spelled),
           UNIT(options_in_front_of_a_subcommand_hide_nothing_from_rules_that_forbid),
           UNIT(a_pattern_in_the_name_of_a_program_is_not_taken_for_a_subscript),
           UNIT(programs_that_start_others_ask_where_a_rule_denies_commands),
+          UNIT(a_denied_command_among_the_words_of_an_unknown_program_asks),
           UNIT(a_rule_that_names_such_a_program_allows_it_and_one_for_all_does_not),
           UNIT(every_mode_every_risk_every_mix_of_lists_and_every_hook_decide_as_the_table_says),
           UNIT(words_of_trust_are_modes), UNIT(the_mode_alone_decides_when_no_rule_matches),
