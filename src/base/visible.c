@@ -7,8 +7,12 @@ static const struct {
     uint32_t from, to;
 } hidden[] = {
     {0x7f, 0x9f},       /* DEL and C1 controls: U+009B begins commands, as ESC [ does */
+    {0xad, 0xad},       /* takes no place: the soft hyphen */
+    {0x34f, 0x34f},     /* takes no place */
     {0x61c, 0x61c},     /* Arabic letter mark */
-    {0x180e, 0x180e},   /* takes no place */
+    {0x115f, 0x1160},   /* letters that are blank */
+    {0x17b4, 0x17b5},   /* take no place */
+    {0x180b, 0x180f},   /* take no place */
     {0x200b, 0x200b},   /* takes no place */
     {0x200e, 0x200f},   /* left-to-right and right-to-left marks */
     {0x2028, 0x2029},   /* ends of lines and paragraphs */
@@ -16,11 +20,15 @@ static const struct {
     {0x2060, 0x2064},   /* take no place */
     {0x2066, 0x2069},   /* isolates of the direction */
     {0x206a, 0x206f},   /* deprecated controls */
+    {0x2800, 0x2800},   /* a sign that is blank */
     {0x3164, 0x3164},   /* a letter that is blank */
+    {0xfe00, 0xfe0d},   /* variations; the last two are for emoji */
     {0xfeff, 0xfeff},   /* the byte order mark */
     {0xffa0, 0xffa0},   /* a letter that is blank */
     {0xfff9, 0xfffb},   /* annotations */
-    {0xe0000, 0xe007f}, /* tags: text that is not shown */
+    {0x1bca0, 0x1bca3}, /* take no place */
+    {0x1d173, 0x1d17a}, /* take no place */
+    {0xe0000, 0xe0fff}, /* tags and more variations: text that is not shown */
 };
 
 static bool is_hidden(uint32_t c)
