@@ -19,6 +19,14 @@ struct secret_place {
 extern const struct secret_place secret_places_in_home[];
 extern const struct secret_place secret_places_of_system[];
 
+/* Variables by which a person has moved such a place. */
+struct secret_variable {
+    const char *name;
+    const char *below; /* in the directory that it names; NULL: it names the place itself */
+    const char *what;
+};
+extern const struct secret_variable secret_variables[]; /* ends with a NULL name */
+
 /* The row that holds an absolute path, or one that begins with "~/"; NULL: none does. Homes are
  * /root, and what lies in /home, /var/home or /Users: the path may come from another machine. Links
  * are not followed. */

@@ -176,6 +176,12 @@ const char *const *sandbox_secret_places(struct arena *a, const char *home, cons
 /* Adds those of the secret places that are there and that the person may read. Blocks. */
 void sandbox_find_secrets(struct path_list *l, const char *home, const char *keel_home);
 
+/* Adds those that variables name and that are there (secret_variables), but for devices and for
+ * what holds the home or the workspace: such a value is a mistake. A relative path counts for
+ * nothing. Blocks. */
+void sandbox_find_named_secrets(struct path_list *l, const char *const *environment,
+                                const char *home, const char *workspace);
+
 /* Adds what its mode closes to others (sys/private_mode.h), as far as that is quickly found: two
  * levels below the home in directories with a dot, and for root where programs of the system keep
  * what is theirs. `home` is canonical, or NULL. Blocks. */

@@ -4,6 +4,7 @@
 #include "sandbox/plan.h"
 #include "sandbox/sandbox.h"
 #include "sys/dir_names.h"
+#include "sys/env.h"
 #include "sys/fs.h"
 #include "sys/missing_paths.h"
 #include "sys/private_mode.h"
@@ -13,6 +14,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- by name --- */
@@ -126,6 +128,35 @@ const char *const *sandbox_secret_places(struct arena *a, const char *home, cons
 void sandbox_find_secrets(struct path_list *l, const char *home, const char *keel_home)
 {
     add_all(&(struct secret_list){.list = l, .home = home, .only_open = true}, keel_home);
+}
+
+/* --- by variables --- */
+
+static bool is_plausible(const char *real, const char *home, const char *workspace)
+{
+    struct stat st;
+
+    return stat(real, &st) == 0 && (S_ISREG(st.st_mode) || S_ISDIR(st.st_mode)) &&
+           !(home && path_is_in(home, real)) && !(workspace && path_is_in(workspace, real));
+}
+
+void sandbox_find_named_secrets(struct path_list *l, const char *const *environment,
+                                const char *home, const char *workspace)
+{
+    for (const struct secret_variable *v = secret_variables; environment && v->name; v++) {
+        struct str rest = env_get(environment, str_of(v->name)), named;
+        char real[PATH_MAX];
+
+        while (str_split(&rest, ':', &named)) { /* KUBECONFIG is a list */
+            const char *path = arena_cstr(l->arena, named);
+
+            if (v->below)
+                path = fs_join(l->arena, path, v->below);
+            if (str_starts(named, S("/")) && realpath(path, real) &&
+                is_plausible(real, home, workspace))
+                path_list_add(l, arena_cstr(l->arena, str_of(real)));
+        }
+    }
 }
 
 /* --- by mode --- */

@@ -2,6 +2,7 @@
 #include "sdk/rule_set.h"
 
 #include "gate/shell/charset.h"
+#include "sandbox/plan.h"
 #include "sandbox/sandbox.h"
 #include "sdk/agent_parts.h"
 #include "sys/env.h"
@@ -370,6 +371,35 @@ static struct texts list_of(const struct making *m, const char *path, bool *ret_
     return texts;
 }
 
+/* What variables name in the workspace is part of it, as a dotenv file is. */
+static bool is_opened(const struct making *m, const char *path)
+{
+    const char *cwd = m->runtime->options.cwd;
+    bool is_open = cwd && path_is_in(path, cwd);
+
+    for (size_t i = 0; i < m->set->n_added_dirs && !is_open; i++)
+        is_open = path_is_in(path, m->set->added_dirs[i]);
+    return is_open;
+}
+
+static void set_secrets(struct making *m, const char *home, const char *keel_home)
+{
+    struct path_list all = {.arena = m->arena}, named = {.arena = m->arena};
+    const char *const *places;
+    size_t n;
+
+    places = sandbox_secret_places(m->arena, home, keel_home, &n);
+    for (size_t i = 0; i < n; i++)
+        path_list_add(&all, places[i]);
+    sandbox_find_named_secrets(&named, m->runtime->options.environment, home,
+                               m->runtime->options.cwd);
+    for (size_t i = 0; i < named.n; i++)
+        if (!is_opened(m, named.paths[i]))
+            path_list_add(&all, named.paths[i]);
+    m->set->policy.secret = all.paths;
+    m->set->policy.n_secret = all.n;
+}
+
 static void set_policy(struct making *m)
 {
     struct hard_policy *p = &m->set->policy;
@@ -384,8 +414,7 @@ static void set_policy(struct making *m)
     p->n_commands = commands.n;
     p->domains = domains.items;
     p->n_domains = domains.n;
-    p->secret =
-        sandbox_secret_places(m->arena, home, keel_home.n ? keel_home.p : NULL, &p->n_secret);
+    set_secrets(m, home, keel_home.n ? keel_home.p : NULL);
     p->writable = m->set->added_dirs;
     p->n_writable = m->set->n_added_dirs;
     if (cwd && realpath(cwd, real)) {

@@ -486,12 +486,24 @@ static bool is_opened(const struct making *k, const char *path)
            find_above(&k->visible, path);
 }
 
+/* One in the workspace is part of it, as a dotenv file is. */
+static void add_named_secrets(struct making *k)
+{
+    struct path_list named = {.arena = k->hidden.arena};
+
+    sandbox_find_named_secrets(&named, k->maker->source.environment, k->maker->home, k->workspace);
+    for (size_t i = 0; i < named.n; i++)
+        if (!is_opened(k, named.paths[i]))
+            path_list_add(&k->hidden, named.paths[i]);
+}
+
 static void add_secrets(struct making *k)
 {
     const char *home = k->maker->home;
     const struct path_list *private_places = find_private(k->maker, home);
 
     sandbox_find_secrets(&k->hidden, home, k->maker->source.keel_home);
+    add_named_secrets(k);
     for (size_t i = 0; i < private_places->n; i++)
         if (!is_opened(k, private_places->paths[i]))
             path_list_add(&k->hidden, private_places->paths[i]);

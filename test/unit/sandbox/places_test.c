@@ -43,6 +43,33 @@ TEST(a_secret_behind_a_link_is_named_by_its_own_path)
     temp_dir_done(&d);
 }
 
+TEST(secrets_that_variables_name_are_found)
+{
+    struct temp_dir d = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    struct path_list l = {.arena = &a};
+    const char *home = arena_cstr(&a, str_of(temp_path(&d, "home"))),
+               *workspace = arena_cstr(&a, str_of(temp_path(&d, "home/work")));
+    const char *const environment[] = {
+        arena_format(&a, "KUBECONFIG=%s:/nonexistent:relative", temp_path(&d, "k/one")).p,
+        arena_format(&a, "CARGO_HOME=%s", temp_path(&d, "cargo")).p,
+        arena_format(&a, "GNUPGHOME=%s", home).p, /* holds the workspace */
+        "HISTFILE=/dev/null",
+        "PGPASSFILE=",
+        "PASSWORD_STORE_DIR=/",
+        NULL};
+
+    put(&d, "home/work/x", "");
+    put(&d, "k/one", "x");
+    put(&d, "cargo/credentials.toml", "x");
+    put(&d, "cargo/config.toml", "x");
+    sandbox_find_named_secrets(&l, environment, home, workspace);
+    assert_int_equal(l.n, 2);
+    assert_true(lists(l.paths, l.n, temp_path(&d, "k/one")));
+    assert_true(lists(l.paths, l.n, temp_path(&d, "cargo/credentials.toml")));
+    temp_dir_done(&d);
+}
+
 /* --- protected files --- */
 
 static void put_git_dir(struct temp_dir *d, const char *path)
@@ -135,6 +162,7 @@ TEST(a_tree_as_deep_as_it_likes_is_removed)
 
 RUN_TESTS(UNIT(the_homes_of_others_are_secret_but_not_one_s_own),
           UNIT(a_secret_behind_a_link_is_named_by_its_own_path),
+          UNIT(secrets_that_variables_name_are_found),
           UNIT(repositories_are_found_wherever_they_are),
           UNIT(what_git_runs_is_protected_where_its_configuration_says),
           UNIT(a_tree_as_deep_as_it_likes_is_removed))
