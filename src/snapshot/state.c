@@ -117,6 +117,7 @@ bool state_look(struct file_state *f)
     if (dir_fd < 0 || statx(dir_fd, name, AT_SYMLINK_NOFOLLOW, STATX_WANTED, &st) < 0)
         return plain_is_absent(errno);
     take_stat(f, &st);
+    f->changed_ns = f->stamp.ctime_ns;
     look_at_xattrs(f, dir_fd, name);
     return true;
 }

@@ -161,7 +161,7 @@ static void save_xattrs(struct undo_recorder *r, const struct file_state *f)
 /* Of a file with several names nobody can tell: one more or less changes its time as well. */
 static bool is_late(const struct undo_recorder *r, const struct file_state *f)
 {
-    return f->kind == IMAGE_FILE && f->n_names == 1 && f->stamp.ctime_ns > r->began_ns;
+    return f->kind == IMAGE_FILE && f->n_names == 1 && f->changed_ns > r->began_ns;
 }
 
 void undo_recorder_add_entry(struct undo_recorder *r, struct str path,

@@ -108,6 +108,10 @@ class Commands(UndoneCommands):
         self.undoes("printf x > $'a\\nb'; printf x > $'bad\\377name'; mv notes.txt $'c\\n\\001'",
                     before="printf y > $'old\\376\\n'")
 
+    def test_a_file_that_its_owner_may_only_write(self):
+        self.undoes("echo more >> shut; chmod 000 notes.txt; chmod 200 notes.txt; echo x > notes.txt",
+                    before="echo secret > shut; chmod 200 shut")
+
     def test_access_lists_and_other_extended_attributes(self):
         self.own()
         try:
