@@ -291,6 +291,9 @@ static const struct {
     {"lin_api_", 16},
     {"ntn_", 20},
     {"figd_", 16},
+    {"fo1_", 16},
+    {"fm1r_", 16},
+    {"fm2_", 16},
     {"ATATT", 20},
     {"PMAK-", 16},
     {"NRAK-", 16},
@@ -364,15 +367,27 @@ static struct str find_password(struct str value)
     return (struct str){0};
 }
 
+/* Addresses that let anybody write who knows them. */
+static struct str find_webhook(struct str value)
+{
+    static const struct str hooks[] = {S("hooks.slack.com/services/"),
+                                       S("discord.com/api/webhooks/"),
+                                       S("discordapp.com/api/webhooks/")};
+
+    for (size_t i = 0; i < ARRAY_LEN(hooks); i++) {
+        size_t at = str_find(value, hooks[i]);
+
+        if (at != STR_NONE && value.n > at + hooks[i].n + 8)
+            return str_skip(value, at + hooks[i].n);
+    }
+    return (struct str){0};
+}
+
 /* Members of connection strings and addresses: Password=..., ?access_token=... */
 static const char *const member_names[] = {
-    "*password",  "*passwd",
-    "pwd",        "*secret",
-    "*token",     "*apikey",
-    "*api_key",   "*api-key",
-    "*accesskey", "*access_key",
-    "accountkey", "*private_key",
-    "_auth",      "sharedaccesssignature",
+    "*password",  "*passwd",      "pwd",      "*secret",    "*token",
+    "*apikey",    "*api_key",     "*api-key", "*accesskey", "*access_key",
+    "accountkey", "*private_key", "_auth",    "sig",        "*signature",
 };
 
 static bool is_member_name(struct str name)
@@ -456,8 +471,8 @@ static struct str find_in_object(struct str value)
 
 struct str value_find_secret(struct str value)
 {
-    static struct str (*const finders[])(struct str) = {find_password, find_authorization, find_key,
-                                                        find_member, find_in_object};
+    static struct str (*const finders[])(struct str) = {
+        find_password, find_authorization, find_key, find_member, find_webhook, find_in_object};
 
     if (str_find(value, S("-----BEGIN")) != STR_NONE)
         return value;
