@@ -4,9 +4,9 @@
 #ifndef KEEL_TEST_UNIT_STORE_PLACE_CONFORMANCE_H
 #define KEEL_TEST_UNIT_STORE_PLACE_CONFORMANCE_H
 
+#include "own_mounts.h"
 #include "store/shared_conformance.h"
 
-#include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -297,7 +297,7 @@ static inline void run_on_a_small_disk(task_fn fn)
     make_folder(0700);
     pid = fork();
     if (pid == 0) {
-        if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+        if (!own_mounts())
             _exit(77);
         _exit(told(loop_run_once(fn, NULL)) ? 1 : 0);
     }
