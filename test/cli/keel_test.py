@@ -196,5 +196,7 @@ def main():
     n_failed = len({str(test) for test, _ in result.failures + result.errors})
     n_skipped = len(result.skipped)
     skipped = f", {n_skipped} skipped" if n_skipped else ""
+    for _, reason in result.skipped:
+        print(f"SKIPPED because {reason}")
     print(f"{result.testsRun - n_failed - n_skipped} passed, {n_failed} failed{skipped}")
     sys.exit(0 if result.wasSuccessful() else 1)

@@ -22,9 +22,12 @@ struct tls_server {
 
 extern char **environ;
 
-static bool has_openssl(void)
+static void need_openssl(void)
 {
-    return system("openssl version > /dev/null 2>&1") == 0;
+    if (system("openssl version > /dev/null 2>&1") != 0) {
+        print_message("[ SKIPPED because openssl cannot be run ]\n");
+        skip();
+    }
 }
 
 static void run(const char *dir, const char *command)
@@ -147,8 +150,7 @@ TEST(an_authority_of_ones_own_is_trusted_when_the_environment_names_it)
 {
     AUTO(tls_server) struct tls_server s = {0};
 
-    if (!has_openssl())
-        skip();
+    need_openssl();
     tls_server_start(&s);
     assert_ok(visit_trusting(&s, "127.0.0.1", "SSL_CERT_FILE", "ca.pem"));
     assert_ok(visit_trusting(&s, "127.0.0.1", "SSL_CERT_DIR", "hashed"));
@@ -159,8 +161,7 @@ TEST(what_is_wrong_with_a_certificate_is_said)
     AUTO(tls_server) struct tls_server s = {0};
     AUTO(err) struct err *unknown = NULL, *other_host = NULL, *missing = NULL;
 
-    if (!has_openssl())
-        skip();
+    need_openssl();
     tls_server_start(&s);
     unknown = visit_trusting(&s, "127.0.0.1", "KEEL_TEST", "nothing");
     assert_true(err_is(unknown, ERR_NETWORK));
@@ -179,8 +180,7 @@ TEST(a_certificate_for_a_name_is_no_certificate_for_another)
     AUTO(tls_server) struct tls_server s = {0};
     AUTO(err) struct err *e = NULL;
 
-    if (!has_openssl())
-        skip();
+    need_openssl();
     tls_server_start(&s);
     e = visit_trusting(&s, "localhost", "SSL_CERT_FILE", "ca.pem");
     assert_true(err_is(e, ERR_NETWORK) && e->is_final);
@@ -194,8 +194,7 @@ TEST(the_next_connection_resumes_the_session)
     char value[128];
     struct visit v = {.host = "127.0.0.1", .n_times = 2, .body = &body};
 
-    if (!has_openssl())
-        skip();
+    need_openssl();
     tls_server_start(&s);
     v.port = s.port;
     snprintf(value, sizeof value, "SSL_CERT_FILE=%s/ca.pem", s.dir);
@@ -267,8 +266,7 @@ TEST(an_answer_that_is_cut_before_tls_has_ended_it_is_not_taken_for_whole)
     AUTO(err) struct err *e = NULL;
     struct tls_server behind;
 
-    if (!has_openssl())
-        skip();
+    need_openssl();
     tls_server_start(&s);
     assert_ok(visit_trusting(&s, "127.0.0.1", "SSL_CERT_FILE", "ca.pem"));
     relay = server_start(relay_until_the_alert, &s.port);

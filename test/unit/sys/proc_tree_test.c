@@ -331,7 +331,7 @@ static bool may_make_namespaces(void)
     TEST(name)                                                                                     \
     {                                                                                              \
         if (!may_make_namespaces()) {                                                              \
-            print_message("this user may not make namespaces here\n");                             \
+            print_message("[ SKIPPED because this user may not make namespaces ]\n");              \
             skip();                                                                                \
         }                                                                                          \
         assert_ok(loop_run_once(name##_in_task, *state));                                          \

@@ -319,13 +319,17 @@ static bool begin_nobody(const struct temp_dir *d)
 }
 
 /* Before anything is made: skip() frees nothing. */
-#define NEEDS_ROOT()                                                                               \
-    if (geteuid() != 0)                                                                            \
-    skip()
+static void need_root(void)
+{
+    if (geteuid() != 0) {
+        print_message("[ SKIPPED because only root can be others ]\n");
+        skip();
+    }
+}
 
 TEST(a_file_that_this_user_may_not_write_is_refused)
 {
-    NEEDS_ROOT();
+    need_root();
     AUTO(world) struct world w = world_make("in/file");
     AUTO(tool_result) struct tool_result r;
     AUTO(file_change) struct file_change change = FILE_CHANGE_NONE;
@@ -343,7 +347,7 @@ TEST(a_file_that_this_user_may_not_write_is_refused)
 
 TEST(a_file_in_a_directory_that_may_not_be_written_stays_as_it_is)
 {
-    NEEDS_ROOT();
+    need_root();
     AUTO(world) struct world w = world_make("in/file");
     AUTO(looked_at) struct looked_at l = {.change = FILE_CHANGE_NONE};
 
