@@ -5,7 +5,7 @@ BUILD_PACKAGES="gcc libc6-dev musl-tools meson ninja-build pkg-config libuv1-dev
   libturbojpeg0-dev libwebp-dev libgif-dev libqpdf-dev ca-certificates"
 TEST_PACKAGES="libcmocka-dev clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19 valgrind python3
   nodejs git make openssl patch procps man-db bash zsh fish postgresql curl libcap2-bin btrfs-progs
-  gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
+  ripgrep vim less gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 
 say() { printf '%s\n' "$*" >&2; }
 

@@ -9,7 +9,7 @@ from confined import AS_USER, IS_ROOT, WITHOUT_NAMESPACES, SandboxTest
 
 GIT = ("export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@b.c GIT_COMMITTER_NAME=A "
        "GIT_COMMITTER_EMAIL=a@b.c; ")
-HAS_VIM = shutil.which("vim")
+HAS_EDITOR = shutil.which("vim") and shutil.which("less")
 
 
 class Shell:
@@ -50,7 +50,7 @@ class Shell:
         self.assertEqual(out[2], "change 2\nchange 1\n", out)
         self.assertEqual(out[4], "change 1\n", out)
 
-    @unittest.skipUnless(HAS_VIM, "vim is not here")
+    @unittest.skipUnless(HAS_EDITOR, "vim or less is not here")
     def test_an_editor_without_a_terminal_ends(self):
         (self.project / "f").write_text("one\n")
         out = self.run_lines("vim f", "vim -c '%s/one/two/' -c wq f; cat f", "less f",
