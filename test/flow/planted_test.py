@@ -1,8 +1,10 @@
 """planted_test.py - what commands leave behind for somebody to run later, over the life of agents: in
 the background, when keel dies, and where several keels share a workspace.
 
-The model is scripted and does what it should not. As root the whole suite runs four times: as root
-and as an ordinary user, with namespaces and where none can be made."""
+The model is scripted and does what it should not. There are four ways to run it: as root and as an
+ordinary user, with namespaces and where none can be made. Root has all four, and tries each test in
+half of them: every group is tried in every way, which test in which is drawn with a seed that is
+printed. KEEL_TEST_DEPTH=all, or the name of a group or a test, tries them in all."""
 import os
 import pathlib
 import select
@@ -920,18 +922,31 @@ for path, at in (("credentials", fd), (home + ".netrc", None)):
         self.assertTrue(keel_home.exists())
 
 
+# From here the ways of a group's tests are counted; None: each is tried in all of them.
+FIRST = (keel_test.sample(range(4), 1)[0] if IS_ROOT and len(sys.argv) == 1 and
+         os.environ.get("KEEL_TEST_DEPTH") != "all" else None)
+
+
+def left_out(case, number, n_ways):
+    """The tests that this way leaves to others: half of them."""
+    tests = unittest.TestLoader().getTestCaseNames(case)
+    if FIRST is None or len(tests) < 3:  # fewer would not be tried in every way
+        return []
+    return [test for i, test in enumerate(tests) if (FIRST + number + i) % n_ways >= n_ways // 2]
+
+
 def ways(*cases, only_mounts=False):
     """Every case in every way that this machine and this user have."""
+    names = [("", False, True), ("AsUser", True, True)]
+    if not only_mounts:
+        names += [("Confined", False, False), ("AsConfinedUser", True, False)]
     for case in cases:
-        for name, is_user, has_namespaces in (
-                ("", False, True), ("AsUser", True, True), ("Confined", False, False),
-                ("AsConfinedUser", True, False)):
-            if only_mounts and not has_namespaces:
-                continue
+        for number, (name, is_user, has_namespaces) in enumerate(names):
             prefix = ([] if has_namespaces else WITHOUT_NAMESPACES) + (AS_USER if is_user else [])
             made = type(case.__name__ + name, (case,), {
                 "prefix": prefix, "is_user": is_user, "has_namespaces": has_namespaces,
-                "__doc__": case.__doc__})
+                "__doc__": case.__doc__,
+                **dict.fromkeys(left_out(case, number, len(names)))})
             if is_user and not (IS_ROOT and shutil.which("setpriv")):
                 made = unittest.skip("only root can be others")(made)
             yield made
