@@ -146,7 +146,7 @@ const struct command command_trust = {
     .usage = "[--yes]\n--revoke\n--list",
     .group = "Set up",
     .summary = "use the settings that come with this project",
-    .details = "A repository's own settings (.keel/, .robota/, .claude/settings*.json, .mcp.json)\n"
+    .details = "A repository's own settings (in .keel/, .robota/ and .claude/, and .mcp.json)\n"
                "can allow tools, start hooks and name providers. They are not used until you\n"
                "trust them, and no longer than they, all else in .keel/ and .robota/ and the\n"
                "files that their commands name stay as you saw them. Rules that forbid count\n"
