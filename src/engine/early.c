@@ -80,7 +80,9 @@ static struct err *early_call_run(void *arg)
     struct early_call *x = arg;
     uint64_t started_ms = loop_now_ms(task_loop());
 
-    if (!x->call.verdict.entry->tool->begins_late)
+    if (x->call.verdict.entry->tool->begins_late)
+        run_hurry(x->call.run); /* its intent becomes durable while the tool gets ready */
+    else
         x->not_begun = run_sync(x->call.run);
     if (!x->not_begun) {
         x->failure = call_run_tool(&x->call, &x->is_expired);

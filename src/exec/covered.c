@@ -36,9 +36,7 @@ static bool is_read_only(int fd)
 
 bool is_closed(const struct root_fds *roots, const struct stat *st)
 {
-    struct stat own;
-
-    return fstat(roots->own, &own) == 0 && own.st_dev == st->st_dev;
+    return st->st_dev == roots->own_device;
 }
 
 /* A link cannot be covered. keel looks after one that it has seen; what a hidden one leads to is
@@ -96,6 +94,16 @@ static bool is_hidden(const struct policy_item *item)
     return item->kind == POLICY_HIDDEN || item->kind == POLICY_HOLDER;
 }
 
+/* Most places are named by their paths alone: then a look is enough. */
+static bool hidden_place_holds(struct root_fds *roots, const struct policy_item *item)
+{
+    struct stat st;
+
+    if (locate_name(roots, item, &st, NULL) < 0)
+        return errno == ENOENT;
+    return S_ISLNK(st.st_mode) || is_closed(roots, &st);
+}
+
 /* What hides a place has another identity than keel has seen there. */
 static bool place_holds(struct root_fds *roots, const struct policy_item *item, int root)
 {
@@ -112,6 +120,8 @@ static bool item_holds(struct root_fds *roots, const struct policy_item *item, u
 {
     if (item->kind == POLICY_CWD || item->kind == POLICY_LACKS) /* nothing is mounted for them */
         return true;
+    if (is_hidden(item) && item->expect != POLICY_THIS)
+        return hidden_place_holds(roots, item);
     return place_holds(roots, item, roots->fd[n_root]);
 }
 

@@ -69,6 +69,7 @@ struct root_fds {
     unsigned n_dirs;
     const struct policy_item *dirs_of;
     int own; /* the file system of what stands in the place of hidden things: mounts.c */
+    dev_t own_device;
     /* File systems of the sandbox's own that were made ahead and are mounted nowhere yet; 0: none
      */
     int ahead_own, ahead_proc, ahead_pts;

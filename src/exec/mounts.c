@@ -253,9 +253,11 @@ static int take_ahead(int *ahead, int (*make)(void))
 static bool make_own(struct builder *b)
 {
     int own = b->roots->own = take_ahead(&b->roots->ahead_own, new_own);
+    struct stat st;
 
-    if (own < 0 || kernel_move_mount(own, AT_FDCWD, "/proc", 0) < 0)
+    if (own < 0 || fstat(own, &st) < 0 || kernel_move_mount(own, AT_FDCWD, "/proc", 0) < 0)
         return false;
+    b->roots->own_device = st.st_dev;
     b->shm = make_own_directory(b, "shm", 01777);
     return b->shm >= 0;
 }
