@@ -674,7 +674,8 @@ class ProtectedFileReplaced(Replaced):
             other.stdout.readline()
         self.stays_protected("for i in $(seq 20); do git config user.name $i; done")
         for other in others:
-            self.assertEqual(other.communicate(b"\n")[0], b"runs on\n")
+            out, err = other.communicate(b"\n")
+            self.assertEqual(out, b"runs on\n", err)
 
     def test_where_nothing_can_be_watched(self):
         """Then it is found by the clock."""

@@ -221,7 +221,8 @@ BOX_TEST(a_chain_of_links_is_followed_as_far_as_the_kernel_does)
     watcher_init(&w, b->dir.path);
     TRY(run_writes(b, &w, "links", NULL));
     EXPECT(b->exit_code == 0 && fs_exists(box_path(b, "ws/end")));
-    EXPECT(str_ends(strbuf_str(&w.lines), S("name ws/l40\ncontent ws/end\n")));
+    EXPECT(str_find(strbuf_str(&w.lines), S("name ws/l40\ncontent ws/end\n")) != STR_NONE);
+    EXPECT(str_ends(strbuf_str(&w.lines), S("content ws/end\n")));
     return NULL;
 }
 
