@@ -16,7 +16,8 @@
 enum {
     FIRST_LOOK_MS = 20,   /* most commands have ended by then */
     BLIND_PERIOD_MS = 10, /* between two looks where inotify has no room for us */
-    MAX_PASSES = 8,
+    /* A place that is replaced again and again, as by several `git config` in a row. */
+    MAX_COVERING_MS = 2000,
     MAX_READS = 16,
 };
 
@@ -342,13 +343,14 @@ static enum state look_at_all(struct covers *c)
  * before its directory was watched: then all is looked at again. */
 static bool cover_all(struct covers *c)
 {
+    int64_t end_ms = kernel_now_ms() + MAX_COVERING_MS;
     enum state state;
-    int n = 0;
 
     do {
         c->has_new_watch = false;
         state = look_at_all(c);
-    } while (state != OPEN && (state == LOOK_AGAIN || c->has_new_watch) && ++n < MAX_PASSES);
+    } while (state != OPEN && (state == LOOK_AGAIN || c->has_new_watch) &&
+             kernel_now_ms() < end_ms);
     return state == COVERED;
 }
 

@@ -7,6 +7,7 @@
  * children of their init or subreaper. */
 #include "exec/covers.h"
 #include "exec/exec.h"
+#include "exec/kernel.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -54,14 +55,6 @@ struct monitor {
     int64_t wake_ms;                  /* counts from ENDING on, */
     int64_t give_up_ms, last_kill_ms; /* and these in KILLING */
 };
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 static void send_record(int control, struct exec_record record)
 {
@@ -123,7 +116,7 @@ static bool signal_all(const struct monitor *m, int signal)
 /* Ends the tree, or makes a tree that is ending end sooner. */
 static void end_tree(struct monitor *m, int grace_ms)
 {
-    int64_t kill_ms = now_ms() + grace_ms;
+    int64_t kill_ms = kernel_now_ms() + grace_ms;
 
     if (m->phase == RUNNING) {
         signal_all(m, SIGTERM);
@@ -140,7 +133,7 @@ static void end_tree(struct monitor *m, int grace_ms)
 /* No process may do anything any more: a stopped one does not continue before it dies. */
 static void kill_tree(struct monitor *m)
 {
-    int64_t now = now_ms();
+    int64_t now = kernel_now_ms();
 
     covers_end(&m->covers);
     m->is_uncovered = true;
@@ -165,7 +158,7 @@ static void ask_or_continue(struct monitor *m)
         return;
     }
     m->n_asked = m->covers.n_replaced;
-    m->judge_by_ms = now_ms() + MAX_JUDGING_MS;
+    m->judge_by_ms = kernel_now_ms() + MAX_JUDGING_MS;
     report(m->control, EXEC_REPLACED, (int)m->n_asked);
 }
 
@@ -258,7 +251,7 @@ static bool reap(struct monitor *m)
 /* False when waiting has no more use. */
 static bool advance(struct monitor *m)
 {
-    int64_t now = now_ms();
+    int64_t now = kernel_now_ms();
 
     if (m->command_ended && !m->is_hurried)
         end_tree_unasked(m);
@@ -285,7 +278,7 @@ static int earlier(int timeout_ms, int64_t at_ms, int64_t now)
 
 static int poll_timeout_ms(const struct monitor *m)
 {
-    int64_t now = now_ms();
+    int64_t now = kernel_now_ms();
     int timeout_ms = covers_timeout_ms(&m->covers, now);
 
     if (m->has_more)
@@ -297,7 +290,7 @@ static int poll_timeout_ms(const struct monitor *m)
 
 static void look_at_covers(struct monitor *m)
 {
-    if (!covers_look(&m->covers, now_ms()))
+    if (!covers_look(&m->covers, kernel_now_ms()))
         kill_tree(m);
     else if (m->covers.is_standing_still)
         ask_or_continue(m);
@@ -311,13 +304,13 @@ static void supervise(struct monitor *m)
 
         if (poll(fds, 3, poll_timeout_ms(m)) < 0)
             continue;
-        if (fds[2].revents || covers_timeout_ms(&m->covers, now_ms()) == 0)
+        if (fds[2].revents || covers_timeout_ms(&m->covers, kernel_now_ms()) == 0)
             look_at_covers(m);
         if (fds[0].revents)
             read_signal(m);
         if (m->control >= 0 && fds[1].revents)
             read_request(m);
-        if (m->judge_by_ms && now_ms() >= m->judge_by_ms)
+        if (m->judge_by_ms && kernel_now_ms() >= m->judge_by_ms)
             kill_tree(m);
     }
 }
@@ -355,7 +348,7 @@ int monitor_run(const struct options *o, struct exec_place *place)
     }
     report_start(o->control, place);
     if (place->policy && place->mode == EXEC_MODE_NAMESPACE)
-        covers_begin(&m.covers, place->policy, &place->roots, now_ms());
+        covers_begin(&m.covers, place->policy, &place->roots, kernel_now_ms());
     else
         roots_close(&place->roots);
     release_fds(o->control);

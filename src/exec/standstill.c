@@ -8,6 +8,7 @@
 #include "exec/standstill.h"
 
 #include "exec/exec.h"
+#include "exec/kernel.h"
 #include "exec/processes.h"
 
 #include <fcntl.h>
@@ -123,19 +124,11 @@ static bool all_stand_still(void)
     return second.is_still && second.sum == first.sum;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 /* By the clock: thousands of threads take long to look at, each time. */
 bool standstill_begin(void)
 {
     const struct timespec pause = {.tv_nsec = LOOK_PERIOD_MS * 1000000L};
-    int64_t end_ms = now_ms() + MAX_STOPPING_MS;
+    int64_t end_ms = kernel_now_ms() + MAX_STOPPING_MS;
 
     memset(&stopped_before, 0, sizeof stopped_before);
     look_at_all(note_if_stopped);
@@ -144,7 +137,7 @@ bool standstill_begin(void)
         if (all_stand_still())
             return true;
         nanosleep(&pause, NULL);
-    } while (now_ms() < end_ms);
+    } while (kernel_now_ms() < end_ms);
     return false;
 }
 
