@@ -92,7 +92,7 @@ static uint32_t take(struct str *rest)
     return c;
 }
 
-/* The next character, if it is one of so many from `first` on; it stays. */
+/* The next character, if it is one of `n` from `first` on; it is not taken. */
 static bool peek_letter(struct str rest, uint32_t first, uint32_t n, uint32_t *ret_index)
 {
     uint32_t c;

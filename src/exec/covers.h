@@ -39,7 +39,7 @@ bool is_nothing(int error);
 /* Is what was opened there covered as the item wants it? */
 bool is_covered(const struct root_fds *roots, const struct policy_item *item, int fd,
                 const struct stat *st);
-/* Is it what stands in the place of hidden things? */
+/* Is it the substitute for a hidden thing? */
 bool is_closed(const struct root_fds *roots, const struct stat *st);
 /* Do the mounts that were built before, by a policy of the same items, lie where they were put, and
  * upon what keel has seen there by now? ESTALE: not all of them. */

@@ -20,7 +20,7 @@
 enum {
     KCMP_FILES = 2,
     /* The tree stands still and keel is not heard while they are looked at, one by one. A command
-     * that has more hides something, or nobody can tell. */
+     * that has more hides something, or may do so. */
     MAX_FDS = 1 << 16,
     MAX_MAPPINGS = 1 << 18,
 };

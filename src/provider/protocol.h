@@ -96,7 +96,7 @@ struct protocol {
     /* POST {"model": NAME} below the base URL tells about one model; NULL: its list tells enough.
      */
     const char *show_path;
-    /* Of a model that nobody knows, where the server makes room for what it is told and cuts the
+    /* Of a model that is not known, where the server makes room for what it is told and cuts the
      * rest in silence: the window to tell it. 0: it knows its own. */
     int64_t guessed_window;
     /* Headers beside auth and content type; may be NULL. */

@@ -121,7 +121,7 @@ static bool find_xattrs(struct restoring *r, const struct pre_image *aim, int re
     e = aim->xattrs.n ? blob_get(r->options->blobs, aim->xattrs, out) : NULL;
     if (!e)
         return true;
-    err_ignore(e, "it is told as restored in part");
+    err_ignore(e, "it is reported as restored in part");
     return false;
 }
 

@@ -158,7 +158,7 @@ static void save_xattrs(struct undo_recorder *r, const struct file_state *f)
     err_ignore(state_save_xattrs(f, r->options.blobs), "a rewind says that they are lost");
 }
 
-/* Of a file with several names nobody can tell: one more or less changes its time as well. */
+/* Of a file with several names that cannot be said: one more or less changes its time as well. */
 static bool is_late(const struct undo_recorder *r, const struct file_state *f)
 {
     return f->kind == IMAGE_FILE && f->n_names == 1 && f->changed_ns > r->began_ns;

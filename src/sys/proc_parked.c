@@ -20,7 +20,7 @@ struct proc_parked {
     bool is_built;
 };
 
-/* --- what it is told --- */
+/* --- messages --- */
 
 struct order_fds {
     int fd[EXEC_ORDER_MAX_FDS];
@@ -33,7 +33,7 @@ static void add_fd(struct order_fds *f, int fd)
     f->fd[f->n++] = fd;
 }
 
-/* False: nobody receives it. */
+/* False: it cannot be received. */
 static bool send_order(int control, struct exec_order *order, const struct order_fds *fds)
 {
     size_t n_bytes = fds->n * sizeof fds->fd[0];

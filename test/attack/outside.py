@@ -193,7 +193,7 @@ subprocess.run([sys.argv[1], f"--control={b.fileno()}", "--", "/bin/sh", "sh", "
     *[Write(f"of a file outside {what}", f'"$PROBE" {deed} "$OUT/canary"',
             needs="a file system and a kernel that have it" if deed in YOUNG else "")
       for deed, what in METADATA],
-    Attempt("writes: nothing, but whoever saves a file outside has to wait (a lease)",
+    Attempt("writes: nothing, but a program that saves a file outside has to wait (a lease)",
             '"$PROBE" lease "$OUT/canary"', reached, needs="leases"),
     Write("of a directory outside its mode", 'chmod 700 "$OUT/dir"'),
     Write("of a symlink outside its times", 'touch -h -d 1980-01-01 "$OUT/dir"'),

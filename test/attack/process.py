@@ -121,7 +121,7 @@ ATTEMPTS = [
     Attempt("processes: the priority of all by setpriority", '"$PROBE" setpriority-all', reached,
             around=RENICE_ALL,
             needs="a process namespace around it, which only root can make"),
-    Attempt("processes: a limit for whoever watches the command", '"$PROBE" prlimit 1', reached,
+    Attempt("processes: a limit for the supervisor of the command", '"$PROBE" prlimit 1', reached,
             around=(*AMONG_FEW, '"$@"', "bash"),
             needs="a process namespace around it, which only root can make"),
     Attempt("processes: descriptors that the command has no use for", '"$PROBE" fds',

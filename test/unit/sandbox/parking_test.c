@@ -321,7 +321,7 @@ BOX_TEST(a_protected_file_that_is_put_back_under_its_name_stays_protected)
     TRY(run_after(b, pid, "echo theirs > .envrc; rm -f .envrc; echo runs", &was_parked));
     EXPECT(has_text(&b->out, "runs"));
     EXPECT(file_is(path, "mine\n"));
-    EXPECT(!was_parked || !can_mount(b)); /* nobody but root sees when the walls stand */
+    EXPECT(!was_parked || !can_mount(b)); /* only root sees when the walls stand */
     return NULL;
 }
 
