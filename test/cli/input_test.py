@@ -356,7 +356,7 @@ class Requests(InputTest):
         self.assertEqual((init["model"], init["permissionMode"]), ("other", "plan"))
         self.assertEqual(provider.requests[-1].json["model"], "other")
 
-    def test_a_model_of_nobody_is_an_error_and_changes_nothing(self):
+    def test_an_unknown_model_is_an_error_and_changes_nothing(self):
         bad, good = self.answers(request("1", "set_model", model="nope/none"),
                                  request("2", "set_model"))
         self.assertEqual((bad["subtype"], good["response"]["model"]), ("error", "m"))
