@@ -13,138 +13,139 @@ enum strength {
 
 enum place { ANYWHERE, LAST, LAST_OF_MANY };
 
-static const char *const secret_anywhere[] = {"PASSWORD", "PASSWD", "SECRET"};
+static const struct str secret_anywhere[] = {S("PASSWORD"), S("PASSWD"), S("SECRET")};
 
 /* Words of a name, which stand between underscores, next to each other. A star before a word: it
  * may be the end of a longer one. */
 static const struct name_rule {
-    const char *words[2];
+    struct str words[2];
     enum place place;
     enum strength strength;
 } name_rules[] = {
-    {{"*PASSPHRASE"}, ANYWHERE, STRONG},
-    {{"PASS"}, ANYWHERE, STRONG},
-    {{"SSHPASS"}, ANYWHERE, STRONG},
-    {{"PWD"}, LAST_OF_MANY, STRONG}, /* MYSQL_PWD; alone it is a directory */
-    {{"PW"}, LAST_OF_MANY, STRONG},
-    {{"*TOKEN"}, ANYWHERE, STRONG}, /* not TOKENS, which are counted */
-    {{"*APIKEY"}, ANYWHERE, STRONG},
-    {{"API", "KEY"}, ANYWHERE, STRONG},
-    {{"ACCESS", "KEY"}, ANYWHERE, STRONG}, /* its id is half of a credential */
-    {{"PRIVATE", "KEY"}, ANYWHERE, STRONG},
-    {{"KEY"}, LAST, STRONG},
-    {{"KEY"}, ANYWHERE, HINT}, /* DEPLOY_KEY_B64, ENCRYPTION_KEY_V2 */
-    {{"*CREDENTIAL"}, ANYWHERE, STRONG},
-    {{"*CREDENTIALS"}, ANYWHERE, STRONG},
-    {{"CREDS"}, ANYWHERE, STRONG},
-    {{"*COOKIE"}, ANYWHERE, STRONG},
-    {{"COOKIES"}, ANYWHERE, HINT},
-    {{"MNEMONIC"}, ANYWHERE, STRONG}, /* of a wallet: ordinary words */
-    {{"SEED", "PHRASE"}, ANYWHERE, STRONG},
-    {{"RECOVERY", "PHRASE"}, ANYWHERE, STRONG},
-    {{"*OTP", "SEED"}, ANYWHERE, STRONG},
-    {{"PAT"}, ANYWHERE, HINT}, /* personal access token */
-    {{"AUTH"}, ANYWHERE, HINT},
-    {{"OAUTH"}, ANYWHERE, HINT},
-    {{"OAUTH2"}, ANYWHERE, HINT},
-    {{"JWT"}, ANYWHERE, HINT},
-    {{"BEARER"}, ANYWHERE, HINT},
-    {{"DSN"}, ANYWHERE, HINT}, /* an address with a key in it */
-    {{"HEADER"}, LAST, HINT},
-    {{"HEADERS"}, LAST, HINT},     /* ANTHROPIC_CUSTOM_HEADERS */
-    {{"WEBHOOK"}, ANYWHERE, HINT}, /* who knows the address may post */
-    {{"CONNECTION", "STRING"}, ANYWHERE, HINT},
-    {{"CONN", "STR"}, ANYWHERE, HINT},
-    {{"CONNSTR"}, ANYWHERE, HINT},
-    {{"SESSION"}, LAST, HINT},
-    {{"SESSION", "ID"}, LAST, HINT},
+    {{S("*PASSPHRASE")}, ANYWHERE, STRONG},
+    {{S("PASS")}, ANYWHERE, STRONG},
+    {{S("SSHPASS")}, ANYWHERE, STRONG},
+    {{S("PWD")}, LAST_OF_MANY, STRONG}, /* MYSQL_PWD; alone it is a directory */
+    {{S("PW")}, LAST_OF_MANY, STRONG},
+    {{S("*TOKEN")}, ANYWHERE, STRONG}, /* not TOKENS, which are counted */
+    {{S("*APIKEY")}, ANYWHERE, STRONG},
+    {{S("API"), S("KEY")}, ANYWHERE, STRONG},
+    {{S("ACCESS"), S("KEY")}, ANYWHERE, STRONG}, /* its id is half of a credential */
+    {{S("PRIVATE"), S("KEY")}, ANYWHERE, STRONG},
+    {{S("KEY")}, LAST, STRONG},
+    {{S("KEY")}, ANYWHERE, HINT}, /* DEPLOY_KEY_B64, ENCRYPTION_KEY_V2 */
+    {{S("*CREDENTIAL")}, ANYWHERE, STRONG},
+    {{S("*CREDENTIALS")}, ANYWHERE, STRONG},
+    {{S("CREDS")}, ANYWHERE, STRONG},
+    {{S("*COOKIE")}, ANYWHERE, STRONG},
+    {{S("COOKIES")}, ANYWHERE, HINT},
+    {{S("MNEMONIC")}, ANYWHERE, STRONG}, /* of a wallet: ordinary words */
+    {{S("SEED"), S("PHRASE")}, ANYWHERE, STRONG},
+    {{S("RECOVERY"), S("PHRASE")}, ANYWHERE, STRONG},
+    {{S("*OTP"), S("SEED")}, ANYWHERE, STRONG},
+    {{S("PAT")}, ANYWHERE, HINT}, /* personal access token */
+    {{S("AUTH")}, ANYWHERE, HINT},
+    {{S("OAUTH")}, ANYWHERE, HINT},
+    {{S("OAUTH2")}, ANYWHERE, HINT},
+    {{S("JWT")}, ANYWHERE, HINT},
+    {{S("BEARER")}, ANYWHERE, HINT},
+    {{S("DSN")}, ANYWHERE, HINT}, /* an address with a key in it */
+    {{S("HEADER")}, LAST, HINT},
+    {{S("HEADERS")}, LAST, HINT},     /* ANTHROPIC_CUSTOM_HEADERS */
+    {{S("WEBHOOK")}, ANYWHERE, HINT}, /* who knows the address may post */
+    {{S("CONNECTION"), S("STRING")}, ANYWHERE, HINT},
+    {{S("CONN"), S("STR")}, ANYWHERE, HINT},
+    {{S("CONNSTR")}, ANYWHERE, HINT},
+    {{S("SESSION")}, LAST, HINT},
+    {{S("SESSION"), S("ID")}, LAST, HINT},
 };
 
 /* Their names hold such a word and mean something else. */
-static const char *const plain_names[] = {
-    "SSH_AUTH_SOCK",    /* an address */
-    "GIT_CONFIG_KEY_*", /* names of git's settings: without one of them git fails */
-    "TERM_SESSION_ID",  /* a terminal's window */
-    "ITERM_SESSION_ID", "XDG_SESSION_ID", "SHELL_SESSION_ID", "DESKTOP_SESSION", "KDE_FULL_SESSION",
+static const struct str plain_names[] = {
+    S("SSH_AUTH_SOCK"),    /* an address */
+    S("GIT_CONFIG_KEY_*"), /* names of git's settings: without one of them git fails */
+    S("TERM_SESSION_ID"),  /* a terminal's window */
+    S("ITERM_SESSION_ID"), S("XDG_SESSION_ID"),   S("SHELL_SESSION_ID"),
+    S("DESKTOP_SESSION"),  S("KDE_FULL_SESSION"),
 };
 
 /* Nothing runs without them; a value never makes them credentials. */
-static const char *const needed_names[] = {"PATH", "HOME",    "PWD",       "SHELL",
-                                           "USER", "LOGNAME", "LS_COLORS", "LANG"};
+static const struct str needed_names[] = {S("PATH"), S("HOME"),    S("PWD"),       S("SHELL"),
+                                          S("USER"), S("LOGNAME"), S("LS_COLORS"), S("LANG")};
 
 /* Sockets, displays, sessions and files of credentials: programs do better without their addresses
  * than with an error, and must not reach them where the sandbox is off for a moment. */
-static const char *const addresses[] = {
-    "SSH_AUTH_SOCK",
-    "SSH_AGENT_PID",
-    "SSH_ASKPASS",
-    "GIT_ASKPASS",
-    "SUDO_ASKPASS",
-    "GPG_AGENT_INFO",
-    "GPG_TTY",
-    "GNOME_KEYRING_CONTROL",
-    "KRB5CCNAME",
-    "KRB5_KTNAME",
-    "DBUS_SESSION_BUS_ADDRESS",
-    "DBUS_SYSTEM_BUS_ADDRESS",
-    "DBUS_STARTER_ADDRESS",
-    "DISPLAY",
-    "WAYLAND_DISPLAY",
-    "WAYLAND_SOCKET",
-    "XAUTHORITY",
-    "ICEAUTHORITY",
-    "XDG_RUNTIME_DIR",
-    "PULSE_SERVER",
-    "PIPEWIRE_REMOTE",
-    "SWAYSOCK",
-    "I3SOCK",
-    "NOTIFY_SOCKET",
-    "LISTEN_FDS",
-    "LISTEN_PID",
-    "LISTEN_FDNAMES",
+static const struct str addresses[] = {
+    S("SSH_AUTH_SOCK"),
+    S("SSH_AGENT_PID"),
+    S("SSH_ASKPASS"),
+    S("GIT_ASKPASS"),
+    S("SUDO_ASKPASS"),
+    S("GPG_AGENT_INFO"),
+    S("GPG_TTY"),
+    S("GNOME_KEYRING_CONTROL"),
+    S("KRB5CCNAME"),
+    S("KRB5_KTNAME"),
+    S("DBUS_SESSION_BUS_ADDRESS"),
+    S("DBUS_SYSTEM_BUS_ADDRESS"),
+    S("DBUS_STARTER_ADDRESS"),
+    S("DISPLAY"),
+    S("WAYLAND_DISPLAY"),
+    S("WAYLAND_SOCKET"),
+    S("XAUTHORITY"),
+    S("ICEAUTHORITY"),
+    S("XDG_RUNTIME_DIR"),
+    S("PULSE_SERVER"),
+    S("PIPEWIRE_REMOTE"),
+    S("SWAYSOCK"),
+    S("I3SOCK"),
+    S("NOTIFY_SOCKET"),
+    S("LISTEN_FDS"),
+    S("LISTEN_PID"),
+    S("LISTEN_FDNAMES"),
     /* terminals and editors that take commands */
-    "TMUX",
-    "TMUX_PANE",
-    "STY",
-    "KITTY_LISTEN_ON",
-    "WEZTERM_UNIX_SOCKET",
-    "ZELLIJ",
-    "NVIM",
-    "NVIM_LISTEN_ADDRESS",
-    "EMACS_SERVER_FILE",
-    "VSCODE_IPC_HOOK",
-    "VSCODE_IPC_HOOK_CLI",
-    "VSCODE_GIT_IPC_HANDLE",
-    "VSCODE_GIT_ASKPASS_MAIN",
-    "VSCODE_GIT_ASKPASS_NODE",
-    "VSCODE_GIT_ASKPASS_EXTRA_ARGS",
+    S("TMUX"),
+    S("TMUX_PANE"),
+    S("STY"),
+    S("KITTY_LISTEN_ON"),
+    S("WEZTERM_UNIX_SOCKET"),
+    S("ZELLIJ"),
+    S("NVIM"),
+    S("NVIM_LISTEN_ADDRESS"),
+    S("EMACS_SERVER_FILE"),
+    S("VSCODE_IPC_HOOK"),
+    S("VSCODE_IPC_HOOK_CLI"),
+    S("VSCODE_GIT_IPC_HANDLE"),
+    S("VSCODE_GIT_ASKPASS_MAIN"),
+    S("VSCODE_GIT_ASKPASS_NODE"),
+    S("VSCODE_GIT_ASKPASS_EXTRA_ARGS"),
     /* machines to work on, and where their keys are */
-    "DOCKER_HOST",
-    "DOCKER_CONFIG",
-    "DOCKER_CERT_PATH",
-    "CONTAINER_HOST",
-    "KUBECONFIG",
-    "AWS_SHARED_CREDENTIALS_FILE",
-    "AWS_CONFIG_FILE",
-    "AZURE_CONFIG_DIR",
-    "CLOUDSDK_CONFIG",
-    "BOTO_CONFIG",
-    "NETRC",
-    "PGPASSFILE",
-    "PGSERVICEFILE",
+    S("DOCKER_HOST"),
+    S("DOCKER_CONFIG"),
+    S("DOCKER_CERT_PATH"),
+    S("CONTAINER_HOST"),
+    S("KUBECONFIG"),
+    S("AWS_SHARED_CREDENTIALS_FILE"),
+    S("AWS_CONFIG_FILE"),
+    S("AZURE_CONFIG_DIR"),
+    S("CLOUDSDK_CONFIG"),
+    S("BOTO_CONFIG"),
+    S("NETRC"),
+    S("PGPASSFILE"),
+    S("PGSERVICEFILE"),
 };
 
-static const char *const proxies[] = {
-    "HTTP_PROXY",         "HTTPS_PROXY", "ALL_PROXY",        "FTP_PROXY",
-    "SOCKS_PROXY",        "NO_PROXY",    "NPM_CONFIG_PROXY", "NPM_CONFIG_HTTPS_PROXY",
-    "NPM_CONFIG_NOPROXY",
+static const struct str proxies[] = {
+    S("HTTP_PROXY"),         S("HTTPS_PROXY"), S("ALL_PROXY"),        S("FTP_PROXY"),
+    S("SOCKS_PROXY"),        S("NO_PROXY"),    S("NPM_CONFIG_PROXY"), S("NPM_CONFIG_HTTPS_PROXY"),
+    S("NPM_CONFIG_NOPROXY"),
 };
 
-static bool is_in(struct str name, const char *const *names, size_t n)
+static bool is_in(struct str name, const struct str *names, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
-        struct str other = str_of(names[i]);
-        bool is_prefix = str_ends(other, S("*"));
+        struct str other = names[i];
+        bool is_prefix = other.p[other.n - 1] == '*';
 
         other.n -= is_prefix;
         if (str_eq_nocase(is_prefix ? str_slice(name, 0, other.n) : name, other))
@@ -154,20 +155,19 @@ static bool is_in(struct str name, const char *const *names, size_t n)
 }
 #define IS_IN(name, list) is_in(name, list, ARRAY_LEN(list))
 
-static bool word_fits(struct str word, const char *wanted)
+static bool word_fits(struct str word, struct str wanted)
 {
-    struct str end = str_of(*wanted == '*' ? wanted + 1 : wanted);
-
-    if (*wanted != '*')
-        return str_eq_nocase(word, end);
-    return word.n >= end.n && str_eq_nocase(str_skip(word, word.n - end.n), end);
+    if (wanted.p[0] != '*')
+        return str_eq_nocase(word, wanted);
+    wanted = str_skip(wanted, 1);
+    return word.n >= wanted.n && str_eq_nocase(str_skip(word, word.n - wanted.n), wanted);
 }
 
 static bool rule_fits(const struct name_rule *r, struct str word, struct str before, bool is_last)
 {
     if ((r->place != ANYWHERE && !is_last) || (r->place == LAST_OF_MANY && before.n == 0))
         return false;
-    if (r->words[1])
+    if (r->words[1].n)
         return word_fits(word, r->words[1]) && word_fits(before, r->words[0]);
     return word_fits(word, r->words[0]);
 }
@@ -189,7 +189,7 @@ static int name_strength(struct str name)
     if (IS_IN(name, plain_names))
         return 0;
     for (size_t i = 0; i < ARRAY_LEN(secret_anywhere); i++)
-        if (contains_nocase(name, str_of(secret_anywhere[i])))
+        if (contains_nocase(name, secret_anywhere[i]))
             return STRONG;
     if (key_is_secret(name))
         return STRONG;
@@ -229,79 +229,79 @@ static bool is_in_key(char c)
 /* Beginnings that vendors give to their keys, and how much must follow. Some could begin a word:
  * there must be a digit. */
 static const struct {
-    const char *prefix;
+    struct str prefix;
     size_t n_rest;
     bool needs_digit;
 } key_prefixes[] = {
     /* GitHub, GitLab */
-    {"ghp_", 16},
-    {"gho_", 16},
-    {"ghu_", 16},
-    {"ghs_", 16},
-    {"ghr_", 16},
-    {"github_pat_", 16},
-    {"glpat-", 16},
-    {"gldt-", 16},
-    {"glrt-", 16},
-    {"glcbt-", 16},
+    {S("ghp_"), 16},
+    {S("gho_"), 16},
+    {S("ghu_"), 16},
+    {S("ghs_"), 16},
+    {S("ghr_"), 16},
+    {S("github_pat_"), 16},
+    {S("glpat-"), 16},
+    {S("gldt-"), 16},
+    {S("glrt-"), 16},
+    {S("glcbt-"), 16},
     /* models */
-    {"sk-", 20, true},
-    {"hf_", 20, true},
-    {"gsk_", 20},
-    {"xai-", 20, true},
-    {"pplx-", 20},
-    {"r8_", 20},
-    {"nvapi-", 20},
-    {"tvly-", 16},
+    {S("sk-"), 20, true},
+    {S("hf_"), 20, true},
+    {S("gsk_"), 20},
+    {S("xai-"), 20, true},
+    {S("pplx-"), 20},
+    {S("r8_"), 20},
+    {S("nvapi-"), 20},
+    {S("tvly-"), 16},
     /* clouds */
-    {"AKIA", 16},
-    {"ASIA", 16},
-    {"AIza", 30},
-    {"ya29.", 16},
-    {"GOCSPX-", 16},
-    {"dop_v1_", 16},
-    {"doo_v1_", 16},
-    {"hvs.", 16},
-    {"hvb.", 16},
-    {"glsa_", 16},
-    {"glc_", 16},
-    {"dp.pt.", 16},
-    {"tskey-", 16},
-    {"sbp_", 16},
+    {S("AKIA"), 16},
+    {S("ASIA"), 16},
+    {S("AIza"), 30},
+    {S("ya29."), 16},
+    {S("GOCSPX-"), 16},
+    {S("dop_v1_"), 16},
+    {S("doo_v1_"), 16},
+    {S("hvs."), 16},
+    {S("hvb."), 16},
+    {S("glsa_"), 16},
+    {S("glc_"), 16},
+    {S("dp.pt."), 16},
+    {S("tskey-"), 16},
+    {S("sbp_"), 16},
     /* packages */
-    {"npm_", 30, true},
-    {"pypi-", 30, true},
-    {"rubygems_", 30},
-    {"dckr_pat_", 16},
+    {S("npm_"), 30, true},
+    {S("pypi-"), 30, true},
+    {S("rubygems_"), 30},
+    {S("dckr_pat_"), 16},
     /* services */
-    {"xoxb-", 8},
-    {"xoxp-", 8},
-    {"xoxa-", 8},
-    {"xoxr-", 8},
-    {"xoxs-", 8},
-    {"xoxe-", 8},
-    {"xoxe.", 8},
-    {"xapp-", 8},
-    {"sk_live_", 8},
-    {"sk_test_", 8},
-    {"rk_live_", 8},
-    {"whsec_", 16},
-    {"shpat_", 16},
-    {"shpss_", 16},
-    {"lin_api_", 16},
-    {"ntn_", 20},
-    {"figd_", 16},
-    {"fo1_", 16},
-    {"fm1r_", 16},
-    {"fm2_", 16},
-    {"ATATT", 20},
-    {"PMAK-", 16},
-    {"NRAK-", 16},
-    {"SG.", 30},
-    {"key-", 32, true},
-    {"AGE-SECRET-KEY-", 16},
-    {"eyJ", 24},            /* JSON in base64: a web token, a registry's login */
-    {"LS0tLS1CRUdJTi", 16}, /* -----BEGIN in base64 */
+    {S("xoxb-"), 8},
+    {S("xoxp-"), 8},
+    {S("xoxa-"), 8},
+    {S("xoxr-"), 8},
+    {S("xoxs-"), 8},
+    {S("xoxe-"), 8},
+    {S("xoxe."), 8},
+    {S("xapp-"), 8},
+    {S("sk_live_"), 8},
+    {S("sk_test_"), 8},
+    {S("rk_live_"), 8},
+    {S("whsec_"), 16},
+    {S("shpat_"), 16},
+    {S("shpss_"), 16},
+    {S("lin_api_"), 16},
+    {S("ntn_"), 20},
+    {S("figd_"), 16},
+    {S("fo1_"), 16},
+    {S("fm1r_"), 16},
+    {S("fm2_"), 16},
+    {S("ATATT"), 20},
+    {S("PMAK-"), 16},
+    {S("NRAK-"), 16},
+    {S("SG."), 30},
+    {S("key-"), 32, true},
+    {S("AGE-SECRET-KEY-"), 16},
+    {S("eyJ"), 24},            /* JSON in base64: a web token, a registry's login */
+    {S("LS0tLS1CRUdJTi"), 16}, /* -----BEGIN in base64 */
 };
 
 /* A key stands alone or behind a sign: in /opt/sk-learn/bin there is none. */
@@ -315,15 +315,15 @@ static struct str key_at(struct str value, size_t at)
     struct str rest = str_skip(value, at);
 
     for (size_t i = 0; i < ARRAY_LEN(key_prefixes); i++) {
-        size_t n = strlen(key_prefixes[i].prefix);
+        size_t n = key_prefixes[i].prefix.n;
         bool has_digit = false;
 
-        if (!str_starts(rest, str_of(key_prefixes[i].prefix)))
+        if (!str_starts(rest, key_prefixes[i].prefix))
             continue;
         for (; n < rest.n && is_in_key(rest.p[n]); n++)
             has_digit |= is_digit(rest.p[n]);
         if ((has_digit || !key_prefixes[i].needs_digit) &&
-            n >= strlen(key_prefixes[i].prefix) + key_prefixes[i].n_rest)
+            n >= key_prefixes[i].prefix.n + key_prefixes[i].n_rest)
             return str_slice(rest, 0, n);
     }
     return (struct str){0};
@@ -384,10 +384,10 @@ static struct str find_webhook(struct str value)
 }
 
 /* Members of connection strings and addresses: Password=..., ?access_token=... */
-static const char *const member_names[] = {
-    "*password",  "*passwd",      "pwd",      "*secret",    "*token",
-    "*apikey",    "*api_key",     "*api-key", "*accesskey", "*access_key",
-    "accountkey", "*private_key", "_auth",    "sig",        "*signature",
+static const struct str member_names[] = {
+    S("*password"),  S("*passwd"),      S("pwd"),      S("*secret"),    S("*token"),
+    S("*apikey"),    S("*api_key"),     S("*api-key"), S("*accesskey"), S("*access_key"),
+    S("accountkey"), S("*private_key"), S("_auth"),    S("sig"),        S("*signature"),
 };
 
 static bool is_member_name(struct str name)

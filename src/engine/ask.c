@@ -445,6 +445,15 @@ static void leave_room(struct ask_state *a, const struct target *t)
         a->reserved.max_output = left;
 }
 
+/* Of what is recorded when the request is sent. The prompt must be durable. From then on the disk
+ * works while the model does: whatever an answer asks for begins after a commit that comes later in
+ * the same journal. A limit must hold over a loss of power. */
+static enum recorder_safety safety_of(const struct ask_state *a)
+{
+    return a->run->round <= 1 || a->run->options->budget.is_limited ? RECORDER_DURABLE
+                                                                    : RECORDER_FLUSHED;
+}
+
 static struct err *reserve(void *self, const struct attempt *attempt)
 {
     struct ask_state *a = self;
@@ -472,7 +481,7 @@ static struct err *reserve(void *self, const struct attempt *attempt)
     run_emit(a->run, EVENT_PROVIDER_REQUEST, &request);
     if (!a->aside && !a->final)
         early_begin(a->run);
-    run_hurry(a->run); /* it becomes durable while the request is written */
+    run_hurry(a->run, safety_of(a)); /* while the request is written */
     return NULL;
 }
 
@@ -482,7 +491,7 @@ static struct err *before_send(void *self)
 {
     struct ask_state *a = self;
 
-    return run_sync(a->run);
+    return run_wait(a->run, safety_of(a));
 }
 
 static void settle(void *self, const struct attempt *attempt)

@@ -81,7 +81,8 @@ static struct err *early_call_run(void *arg)
     uint64_t started_ms = loop_now_ms(task_loop());
 
     if (x->call.verdict.entry->tool->begins_late)
-        run_hurry(x->call.run); /* its intent becomes durable while the tool gets ready */
+        /* Its intent becomes durable while the tool gets ready. */
+        run_hurry(x->call.run, RECORDER_DURABLE);
     else
         x->not_begun = run_sync(x->call.run);
     if (!x->not_begun) {

@@ -76,19 +76,24 @@ void run_emit(struct run *r, enum event_type type, struct event *e)
 }
 
 /* The recorder writes in a task of its own, which gets its turn here. */
-void run_hurry(struct run *r)
+void run_hurry(struct run *r, enum recorder_safety safety)
 {
     struct recorder *recorder = find_recorder(r);
 
     if (!recorder || !recorder->hurry)
         return;
-    recorder->hurry(recorder);
+    recorder->hurry(recorder, safety);
     err_ignore(task_yield(), "whoever is cancelled hears of it where he waits");
+}
+
+struct err *run_wait(struct run *r, enum recorder_safety safety)
+{
+    return recorder_wait(find_recorder(r), safety);
 }
 
 struct err *run_sync(struct run *r)
 {
-    return recorder_sync(find_recorder(r));
+    return run_wait(r, RECORDER_DURABLE);
 }
 
 struct err *run_record_durable(struct run *r, enum event_type type, struct event *e)

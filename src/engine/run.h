@@ -73,6 +73,7 @@ struct attempt_budget {
     void (*settle)(void *self, const struct attempt *a, const struct settlement *s);
     void (*answer)(void *self, const struct answer *answer); /* to what was asked before */
     void *self;
+    bool is_limited; /* there is a limit: what was reserved must outlast a loss of power */
 };
 
 /* What earlier processes have done of the turn that this run finishes. */

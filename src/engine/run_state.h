@@ -91,10 +91,12 @@ MUST_USE struct err *run_record_durable(struct run *r, enum event_type type, str
 void run_tell(struct run *r, const struct event *e);
 /* For the recorder: how far events of the run are durable. */
 void run_tell_durable(void *run, uint64_t next_seq);
-/* Has the recorder begin to make durable what was told, and goes on. */
-void run_hurry(struct run *r);
-/* Waits until all that was told is durable. */
+/* Has the recorder begin to make what was emitted so safe, and continues. */
+void run_hurry(struct run *r, enum recorder_safety safety);
+/* Waits until all that was emitted is durable. */
 MUST_USE struct err *run_sync(struct run *r);
+/* Waits until all that was emitted is as safe as that. */
+MUST_USE struct err *run_wait(struct run *r, enum recorder_safety safety);
 void run_emit_message(struct run *r, enum event_type type, const struct message *m);
 /* Appends to the history and tells so. */
 void run_append(struct run *r, struct message *m);

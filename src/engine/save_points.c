@@ -133,8 +133,8 @@ struct err *save_before(struct call *c)
     tell_images(r, (struct str){0}, &record.before);
     if (record.has_file || record.log.n || record.unsaved.n)
         run_emit(r, EVENT_SNAPSHOT, &e);
-    run_hurry(
-        r); /* it becomes durable, and the call's beginning with it, while the tool gets ready */
+    /* It becomes durable, and the call's beginning with it, while the tool gets ready. */
+    run_hurry(r, RECORDER_DURABLE);
     return NULL;
 }
 

@@ -7,7 +7,7 @@ void recorder_append(struct recorder *r, const struct event *e)
         r->append(r, e);
 }
 
-struct err *recorder_sync(struct recorder *r)
+struct err *recorder_wait(struct recorder *r, enum recorder_safety safety)
 {
-    return r ? r->sync(r) : NULL;
+    return r ? r->wait(r, safety) : NULL;
 }

@@ -7,13 +7,19 @@
 
 #include "port/event.h"
 
+/* What an event survives. */
+enum recorder_safety {
+    RECORDER_FLUSHED, /* the death of this process */
+    RECORDER_DURABLE, /* a loss of power, too */
+};
+
 struct recorder {
-    /* Required. Copies what it keeps; never waits. What fails is told by the next sync. */
+    /* Required. Copies what it keeps; never waits. What fails is told by the next wait. */
     void (*append)(struct recorder *r, const struct event *e);
-    /* Required. Waits until all that was appended is durable. */
-    struct err *(*sync)(struct recorder *r);
-    /* Begins to make it durable and returns: a sync() that follows waits for less. May be NULL. */
-    void (*hurry)(struct recorder *r);
+    /* Required. Waits until all that was appended is as safe as that, or safer. */
+    struct err *(*wait)(struct recorder *r, enum recorder_safety safety);
+    /* Begins to make it so and returns: a wait() that follows takes less time. May be NULL. */
+    void (*hurry)(struct recorder *r, enum recorder_safety safety);
     /* Set by the run under way, for the recorder to call when events before a number have become
      * durable. */
     void (*on_durable)(void *self, uint64_t next_seq);
@@ -22,6 +28,6 @@ struct recorder {
 
 /* NULL is a recorder that keeps nothing. */
 void recorder_append(struct recorder *r, const struct event *e);
-MUST_USE struct err *recorder_sync(struct recorder *r);
+MUST_USE struct err *recorder_wait(struct recorder *r, enum recorder_safety safety);
 
 #endif

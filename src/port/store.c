@@ -34,6 +34,23 @@ struct err *store_append(struct store *s, struct str stream, uint64_t expected_s
     return s->ops->append(s, stream, expected_seq, fence, records, n, update);
 }
 
+struct err *store_append_soon(struct store *s, struct str stream, uint64_t expected_seq,
+                              uint64_t fence, const struct store_record *records, size_t n,
+                              const struct store_summary *update)
+{
+    struct err *(*append)(struct store *s, struct str stream, uint64_t expected_seq, uint64_t fence,
+                          const struct store_record *records, size_t n,
+                          const struct store_summary *update) =
+        s->ops->append_soon ? s->ops->append_soon : s->ops->append;
+
+    return append(s, stream, expected_seq, fence, records, n, update);
+}
+
+struct err *store_sync(struct store *s)
+{
+    return s->ops->sync ? s->ops->sync(s) : NULL;
+}
+
 struct err *store_read(struct store *s, struct str stream, const struct store_query *q,
                        struct store_page *ret_page)
 {

@@ -150,6 +150,13 @@ struct store_ops {
     struct err *(*append)(struct store *s, struct str stream, uint64_t expected_seq, uint64_t fence,
                           const struct store_record *records, size_t n,
                           const struct store_summary *update);
+    /* The same without waiting for the disk, both or none: what append_soon() took survives the
+     * death of this process, and a loss of power when a sync() that began after it has returned. A
+     * sync() that fails can be repeated. NULL: append() is as good as it gets. */
+    struct err *(*append_soon)(struct store *s, struct str stream, uint64_t expected_seq,
+                               uint64_t fence, const struct store_record *records, size_t n,
+                               const struct store_summary *update);
+    struct err *(*sync)(struct store *s);
 
     /* Without a lease; what has been appended is seen at once, by others too. Records that are
      * damaged end the page before them; a page that would begin with them is ERR_STORAGE, with
@@ -223,6 +230,10 @@ MUST_USE struct err *store_add_child(struct store *s, const struct store_summary
 MUST_USE struct err *store_append(struct store *s, struct str stream, uint64_t expected_seq,
                                   uint64_t fence, const struct store_record *records, size_t n,
                                   const struct store_summary *update);
+MUST_USE struct err *store_append_soon(struct store *s, struct str stream, uint64_t expected_seq,
+                                       uint64_t fence, const struct store_record *records, size_t n,
+                                       const struct store_summary *update);
+MUST_USE struct err *store_sync(struct store *s);
 MUST_USE struct err *store_read(struct store *s, struct str stream, const struct store_query *q,
                                 struct store_page *ret_page);
 /* The same into a page that was read before, or is zeroed: its memory is used again. */

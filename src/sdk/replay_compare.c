@@ -462,7 +462,7 @@ const struct recorded_payload *replay_next_payload(struct replay *r)
 }
 
 /* Nothing is stored; but here the engine waits, and so what comes next is loaded here. */
-static struct err *load_next(struct recorder *recorder)
+static struct err *load_next(struct recorder *recorder, enum recorder_safety safety)
 {
     struct replay *r = replay_of_recorder(recorder);
 
@@ -610,7 +610,7 @@ void replay_cancel(struct replay *r)
 
 void replay_compare_init(struct replay *r)
 {
-    r->recorder = (struct recorder){.append = append, .sync = load_next};
+    r->recorder = (struct recorder){.append = append, .wait = load_next};
     r->random = (struct random){fill, r};
     seeded_random_init(&r->others, 1);
     r->clock_start_ms = r->options->clock->now_ms;

@@ -466,7 +466,15 @@ static void settle(void *self, const struct attempt *a, const struct settlement 
 
 struct attempt_budget budget_hooks(struct budget *b)
 {
-    return (struct attempt_budget){reserve, settle, answer, b};
+    const struct budget_limits *l = &b->limits;
+
+    return (struct attempt_budget){
+        .reserve = reserve,
+        .settle = settle,
+        .answer = answer,
+        .self = b,
+        .is_limited = l->rounds || l->tool_calls || l->tokens || l->active_ms || l->microcents,
+    };
 }
 
 /* --- tool calls --- */

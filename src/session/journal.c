@@ -7,9 +7,10 @@
 
 #define MAX_PUTS 3 /* of a blob that is removed again and again before the append */
 
-/* Somebody who waits until all before `seq` is durable. */
+/* Somebody who waits until all before `seq` is as safe as that. */
 struct waiting {
     uint64_t seq;
+    enum recorder_safety safety;
     struct waker waker;
     struct err *error;
     bool is_answered;
@@ -31,9 +32,11 @@ struct journal {
     size_t n_writing;
     size_t n_bytes;
     size_t n_core; /* since the last checkpoint */
-    uint64_t next_seq, durable_seq;
+    uint64_t next_seq;
+    uint64_t flushed_seq, durable_seq; /* the number after the last event that is so safe */
     bool is_running, is_broken, has_warned;
-    bool is_hurried;       /* what is pending is written at once, though nobody waits for it yet */
+    bool is_hurried; /* what is pending is written at once, before anybody waits for it */
+    enum recorder_safety hurried_to;
     struct waker *sleeper; /* of the writing task while it waits for more; NULL: it does not */
     struct waker *joiner;  /* of whoever waits for that task's end; NULL: nobody */
     struct waiting *waiting;
@@ -70,7 +73,8 @@ static struct err *put_blobs(struct blob_store *blobs, struct codec_record *r)
     return NULL;
 }
 
-static struct err *append_with(struct journal *j, size_t n, const struct store_summary *update)
+static struct err *append_with(struct journal *j, size_t n, const struct store_summary *update,
+                               enum recorder_safety safety)
 {
     AUTO(arena) struct arena a = {0};
     struct store_record *records = ARENA_ARRAY(&a, n, struct store_record);
@@ -85,21 +89,21 @@ static struct err *append_with(struct journal *j, size_t n, const struct store_s
         n_blobs += r->n_blobs;
         records[i] = r->record;
     }
-    if (n_blobs)
+    if (n_blobs && safety == RECORDER_DURABLE)
         TRY(blob_sync(blobs));
-    return store_append(j->options.store, str_of(j->stream), records[0].seq, j->options.fence,
-                        records, n, update);
+    return (safety == RECORDER_DURABLE ? store_append : store_append_soon)(
+        j->options.store, str_of(j->stream), records[0].seq, j->options.fence, records, n, update);
 }
 
 /* Events that come while this waits change the update, and are told with the next append. */
-static struct err *append_records(struct journal *j, size_t n)
+static struct err *append_records(struct journal *j, size_t n, enum recorder_safety safety)
 {
     struct store_summary update = j->update;
     bool has_update = j->has_update;
     struct err *e;
 
     j->has_update = false;
-    e = append_with(j, n, has_update ? &update : NULL);
+    e = append_with(j, n, has_update ? &update : NULL, safety);
     j->has_update |= e && has_update;
     return e;
 }
@@ -145,10 +149,10 @@ static bool make_good(struct journal *j, size_t n, const struct err *e, unsigned
 
 /* Others remove blobs that nothing refers to. One that goes after it was put and before the store
  * has the reference is put again. */
-static struct err *write_records(struct journal *j, size_t n)
+static struct err *write_records(struct journal *j, size_t n, enum recorder_safety safety)
 {
     for (unsigned n_tries = 1;; n_tries++) {
-        struct err *e = append_records(j, n);
+        struct err *e = append_records(j, n, safety);
 
         if (!e || !make_good(j, n, e, n_tries))
             return e;
@@ -180,7 +184,7 @@ static void drop_written(struct journal *j, size_t n)
 {
     const struct store_record *last = &j->pending.items[n - 1]->record;
 
-    j->durable_seq = last->seq + last->n_events;
+    j->flushed_seq = last->seq + last->n_events;
     for (size_t i = 0; i < n; i++)
         free_record(j->pending.items[i]);
     j->pending.n -= n;
@@ -190,12 +194,15 @@ static void drop_written(struct journal *j, size_t n)
         j->n_bytes += size_of(j->pending.items[i]);
 }
 
+static bool is_safe(const struct journal *j, uint64_t seq, enum recorder_safety safety)
+{
+    return seq <= (safety == RECORDER_DURABLE ? j->durable_seq : j->flushed_seq);
+}
+
 static void answer(struct journal *j, const struct err *failure)
 {
-    if (!failure && j->recorder.on_durable)
-        j->recorder.on_durable(j->recorder.durable_self, j->durable_seq);
     for (struct waiting *w = j->waiting; w; w = w->next)
-        if (failure || w->seq <= j->durable_seq) {
+        if (failure || is_safe(j, w->seq, w->safety)) {
             if (!w->is_answered && failure)
                 w->error = err_copy(failure);
             w->is_answered = true;
@@ -231,24 +238,73 @@ static void wait_for_more(struct journal *j)
     j->sleeper = NULL;
 }
 
+/* What is pending need only be flushed where that is all that anybody asks for. */
+static enum recorder_safety wanted_safety(const struct journal *j)
+{
+    bool is_wanted = j->is_hurried;
+    enum recorder_safety safety = j->is_hurried ? j->hurried_to : RECORDER_FLUSHED;
+
+    for (const struct waiting *w = j->waiting; w; w = w->next) {
+        is_wanted |= !w->is_answered;
+        safety = w->is_answered ? safety : MAX(safety, w->safety);
+    }
+    return is_wanted ? safety : RECORDER_DURABLE;
+}
+
+static void note_durable(struct journal *j, uint64_t seq)
+{
+    j->durable_seq = seq;
+    if (j->recorder.on_durable)
+        j->recorder.on_durable(j->recorder.durable_self, seq);
+}
+
+static struct err *write_pending(struct journal *j)
+{
+    enum recorder_safety safety;
+    struct err *e;
+
+    wait_for_more(j);
+    safety = wanted_safety(j);
+    task_shield_begin();
+    j->n_writing = j->pending.n;
+    j->is_hurried = false;
+    e = write_records(j, j->n_writing, safety);
+    if (!e) {
+        drop_written(j, j->n_writing);
+        forget_update(j);
+    }
+    j->n_writing = 0;
+    task_shield_end();
+    if (!e && safety == RECORDER_DURABLE)
+        note_durable(j, j->flushed_seq);
+    return e;
+}
+
+/* Blobs first, as records refer to them. */
+static struct err *sync_flushed(struct journal *j)
+{
+    struct blob_store *blobs = store_blobs(j->options.store, str_of(j->stream));
+    uint64_t seq = j->flushed_seq;
+    struct err *e;
+
+    task_shield_begin();
+    e = blob_sync(blobs);
+    if (!e)
+        e = store_sync(j->options.store);
+    task_shield_end();
+    if (!e)
+        note_durable(j, seq);
+    return e;
+}
+
 /* What fails stays for the next try. */
 static struct err *write_task(void *arg)
 {
     struct journal *j = arg;
     struct err *e = NULL;
 
-    while (!e && j->pending.n) {
-        wait_for_more(j);
-        task_shield_begin();
-        j->n_writing = j->pending.n;
-        j->is_hurried = false;
-        e = write_records(j, j->n_writing);
-        if (!e) {
-            drop_written(j, j->n_writing);
-            forget_update(j);
-        }
-        j->n_writing = 0;
-        task_shield_end();
+    while (!e && (j->pending.n || j->durable_seq < j->flushed_seq)) {
+        e = j->durable_seq < j->flushed_seq ? sync_flushed(j) : write_pending(j);
         answer(j, e);
     }
     if (e)
@@ -262,7 +318,7 @@ static struct err *write_task(void *arg)
 
 static void start_writing(struct journal *j)
 {
-    if (j->is_running || !j->pending.n)
+    if (j->is_running || (!j->pending.n && j->durable_seq == j->flushed_seq))
         return;
     j->is_running = true;
     group_spawn(j->options.tasks, "journal", write_task, j);
@@ -303,10 +359,11 @@ static void write_now(struct journal *j)
         waker_wake(j->sleeper);
 }
 
-static void hurry(struct recorder *recorder)
+static void hurry(struct recorder *recorder, enum recorder_safety safety)
 {
     struct journal *j = journal_of(recorder);
 
+    j->hurried_to = j->is_hurried ? MAX(safety, j->hurried_to) : safety;
     j->is_hurried = j->pending.n > j->n_writing;
     write_now(j);
 }
@@ -320,12 +377,12 @@ static void leave(struct journal *j, struct waiting *w)
     *at = w->next;
 }
 
-static struct err *wait_durable(struct journal *j)
+static struct err *wait_until_safe(struct journal *j, enum recorder_safety safety)
 {
-    struct waiting w = {.seq = j->next_seq};
+    struct waiting w = {.seq = j->next_seq, .safety = safety};
     struct err *e;
 
-    if (j->durable_seq >= j->next_seq)
+    if (is_safe(j, w.seq, safety))
         return NULL;
     if (j->is_broken)
         return err_new(ERR_STORAGE, "events of session %s wait for a store that does not take them",
@@ -342,10 +399,10 @@ static struct err *wait_durable(struct journal *j)
     return e;
 }
 
-static struct err *sync_all(struct recorder *recorder)
+static struct err *wait_for_all(struct recorder *recorder, enum recorder_safety safety)
 {
     struct journal *j = journal_of(recorder);
-    struct err *e = wait_durable(j);
+    struct err *e = wait_until_safe(j, safety);
 
     if (!err_is(e, ERR_STORAGE) || j->options.on_failure == JOURNAL_STOPS)
         return e;
@@ -359,13 +416,13 @@ struct journal *journal_new(const struct journal_options *options)
 {
     struct journal *j = mem_alloc(sizeof *j);
 
-    j->recorder = (struct recorder){.append = append, .sync = sync_all, .hurry = hurry};
+    j->recorder = (struct recorder){.append = append, .wait = wait_for_all, .hurry = hurry};
     j->options = *options;
     j->stream = str_dup(options->stream);
     j->writer = codec_writer_new();
     if (options->pack_from)
         codec_writer_pack_from(j->writer, options->pack_from);
-    j->next_seq = j->durable_seq = options->next_seq;
+    j->next_seq = j->flushed_seq = j->durable_seq = options->next_seq;
     return j;
 }
 
@@ -381,7 +438,7 @@ struct recorder *journal_recorder(struct journal *j)
 
 struct err *journal_sync(struct journal *j)
 {
-    return sync_all(&j->recorder);
+    return wait_for_all(&j->recorder, RECORDER_DURABLE);
 }
 
 uint64_t journal_durable_seq(const struct journal *j)

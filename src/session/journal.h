@@ -3,9 +3,10 @@
  * append() encodes at once and never waits. A task of the session's group writes what has piled up:
  * at once when a caller waits for it or hurries it, else 50 ms after the first of it at the latest:
  * people watch answers stream in, and see only what is durable. There is no task while there is
- * nothing to write. What was written is durable; a record that could not be written stays in memory
- * and is tried again with the next, up to a cap, so that a disk that was full for a while leaves no
- * gap. */
+ * nothing to write. What was written is durable; where callers only ask that events outlive the
+ * process, they continue as soon as the store has the events, and the task syncs it after that. A
+ * record that could not be written stays in memory and is tried again with the next, up to a cap,
+ * so that a disk that was full for a while leaves no gap. */
 #ifndef KEEL_SESSION_JOURNAL_H
 #define KEEL_SESSION_JOURNAL_H
 

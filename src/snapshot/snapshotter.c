@@ -36,6 +36,7 @@ struct agent_snapshotter {
     struct observed *observed;
     size_t n_active; /* calls */
     struct undo_recorder_peers peers;
+    struct sync_ahead disk;
     struct path_table touched; /* files of Write and Edit, while calls are active */
     uint64_t now;              /* counts beginnings and ends */
     struct ended_log *logs;
@@ -242,15 +243,6 @@ static struct err *find_unreported(struct agent_snapshotter *s, struct observed 
 
 /* --- commands --- */
 
-static bool has_content(const struct pre_images *images)
-{
-    for (size_t i = 0; i < images->n; i++)
-        if (images->items[i].content.n)
-            return true;
-    return false;
-}
-
-/* The command did not wait for the disk: now all does that it has changed, at once. */
 static struct err *look_at_command(struct agent_snapshotter *s, struct observed *o, struct arena *a,
                                    struct pre_images *images, struct str *unsaved)
 {
@@ -263,8 +255,6 @@ static struct err *look_at_command(struct agent_snapshotter *s, struct observed 
     TRY(undo_recorder_look(o->recorder, is_last, a, &changed, unsaved));
     if (!unsaved->n)
         *unsaved = unreported;
-    if (has_content(&changed))
-        TRY(undo_recorder_sync(o->recorder));
     for (size_t i = 0; i < changed.n; i++)
         pre_images_add(images, a, changed.items[i]);
     o->is_background = !is_last;
@@ -337,6 +327,7 @@ static struct observed *observe(struct agent_snapshotter *s)
     o->recorder = undo_recorder_new(&(struct undo_recorder_options){
         .coverage = &s->coverage,
         .blobs = s->options.blobs,
+        .disk = &s->disk,
         .home = s->home,
         .max_bytes = s->options.max_bytes,
         .max_file_bytes = s->options.max_file_bytes,
@@ -572,6 +563,7 @@ static void snapshotter_destroy(struct snapshotter *port)
     path_table_done(&s->touched);
     coverage_done(&s->coverage);
     undo_recorder_peers_done(&s->peers);
+    sync_ahead_done(&s->disk);
     pthread_mutex_destroy(&s->lock);
     mem_free(s->logs);
     mem_free(s->home);
@@ -599,6 +591,7 @@ struct snapshotter *snapshotter_new(const struct snapshot_options *options)
     s->home = options->home ? mem_strdup(options->home) : NULL;
     pthread_mutex_init(&s->lock, NULL);
     undo_recorder_peers_init(&s->peers);
+    sync_ahead_init(&s->disk, options->blobs);
     coverage_init(&s->coverage, options);
     return &s->port;
 }

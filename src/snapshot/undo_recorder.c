@@ -3,7 +3,6 @@
 
 #include "snapshot/plain.h"
 #include "sys/auto_fd.h"
-#include "sys/work.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -540,13 +539,8 @@ static void save_notice(struct undo_recorder *r, const struct write_notice *n)
     }
 }
 
-static struct err *undo_recorder_sync_ahead(void *blobs)
-{
-    return blob_sync(blobs);
-}
-
-/* A command must not wait for the disk, but what it changed is durable before its result is
- * recorded. Most change a file or two: the disk has them when the command ends. */
+/* A command must not wait for the disk. Most change a file or two: the disk has them when the
+ * command ends. */
 static void undo_recorder_about_to(struct write_observer *o, const struct write_notice *notice)
 {
     struct undo_recorder *r = (struct undo_recorder *)o;
@@ -554,27 +548,11 @@ static void undo_recorder_about_to(struct write_observer *o, const struct write_
     pthread_mutex_lock(&r->lock);
     if (!r->is_closed)
         save_notice(r, notice);
-    if (r->n_bytes > r->n_sync_bytes && !r->sync && !r->is_closed) {
-        r->n_sync_bytes = r->n_bytes;
-        r->sync = work_ahead_begin(undo_recorder_sync_ahead, r->options.blobs);
+    if (r->n_bytes > r->n_looked_bytes && !r->has_begun_sync && !r->is_closed) {
+        r->has_begun_sync = true;
+        sync_ahead_begin(r->options.disk);
     }
     pthread_mutex_unlock(&r->lock);
-}
-
-struct err *undo_recorder_sync(struct undo_recorder *r)
-{
-    struct work_ahead *begun;
-
-    pthread_mutex_lock(&r->lock);
-    begun = TAKE(r->sync);
-    pthread_mutex_unlock(&r->lock);
-    TRY(work_ahead_end(begun)); /* the kernel reports a failure only once */
-    return blob_sync(r->options.blobs);
-}
-
-static void end_sync(struct undo_recorder *r)
-{
-    err_ignore(work_ahead_end(TAKE(r->sync)), "nothing that needed it refers to what was saved");
 }
 
 static void undo_recorder_missed(struct write_observer *o, const char *why)
@@ -590,7 +568,6 @@ static void undo_recorder_free(struct write_observer *o)
 {
     struct undo_recorder *r = (struct undo_recorder *)o;
 
-    end_sync(r);
     covered_rules_done(&r->rules);
     path_table_done(&r->by_path);
     path_table_done(&r->by_inode);
@@ -626,7 +603,6 @@ void undo_recorder_close(struct undo_recorder *r)
 {
     pthread_mutex_lock(&r->lock);
     r->is_closed = true;
-    end_sync(r);
     pthread_mutex_unlock(&r->lock);
 }
 

@@ -13,6 +13,7 @@
 #define KEEL_SNAPSHOT_UNDO_RECORDER_H
 
 #include "snapshot/coverage.h"
+#include "snapshot/sync_ahead.h"
 #include "snapshot/undo_log.h"
 
 #include <pthread.h>
@@ -32,6 +33,7 @@ void undo_recorder_peers_done(struct undo_recorder_peers *p);
 struct undo_recorder_options {
     const struct coverage *coverage; /* borrowed until undo_recorder_close() */
     struct blob_store *blobs;        /* the same */
+    struct sync_ahead *disk;         /* the same; of the blobs */
     const char *home;                /* of the undo log; NULL: there is none */
     uint64_t max_bytes, max_file_bytes;
     struct undo_recorder_peers *peers; /* borrowed until undo_recorder_leave_peers(); NULL: none */
@@ -55,9 +57,6 @@ bool undo_recorder_has_missed(struct undo_recorder *r);  /* not everything is re
  * `is_last`: the command has ended. */
 MUST_USE struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, struct arena *a,
                                         struct pre_images *ret_images, struct str *ret_unsaved);
-
-/* Makes durable all that was saved up to now, which began with the first content. */
-MUST_USE struct err *undo_recorder_sync(struct undo_recorder *r);
 
 /* Was it recorded before it was changed? A file that had changed since the command began, by none
  * of its names that are recorded, was not. */

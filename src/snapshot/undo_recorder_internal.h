@@ -42,8 +42,8 @@ struct undo_recorder {
     struct change_entry **entries;
     size_t n, room;
     struct undo_log log;
-    struct work_ahead *sync; /* of what was saved first; NULL: none is under way */
-    uint64_t n_sync_bytes;   /* saved when it began */
+    bool has_begun_sync;     /* since the last look */
+    uint64_t n_looked_bytes; /* saved at the last look */
     struct strbuf buffer;
     uint64_t n_bytes;          /* saved */
     struct path_table ignored; /* struct ignored_dir */

@@ -28,6 +28,7 @@ struct blob_files {
     char *dir;
     const char *suffix; /* NULL: by the first two digits, in directories of their own */
 
+    pthread_mutex_t syncing; /* held while files are made durable; taken before the other */
     pthread_mutex_t lock;
     /* The directory as it was when something was put first; 0: nothing was. */
     dev_t dir_device;
@@ -358,7 +359,7 @@ static struct err *write_again(struct job *job, const char *path)
     return write_file(shard_of(job, path), path, strbuf_str(&bytes), true);
 }
 
-static struct err *sync_job(struct job *job)
+static struct err *sync_collected(struct job *job)
 {
     struct err *e = sync_all(job);
 
@@ -386,6 +387,16 @@ static uint64_t collect_soon(struct blob_files *f, struct job *job)
     return n_puts;
 }
 
+static bool has_soon(struct blob_files *f)
+{
+    bool has_some;
+
+    pthread_mutex_lock(&f->lock);
+    has_some = f->n_soon || f->last_unnamed;
+    pthread_mutex_unlock(&f->lock);
+    return has_some;
+}
+
 /* What was put again meanwhile stays. */
 static void forget_soon(struct blob_files *f, uint64_t n_puts)
 {
@@ -403,24 +414,38 @@ static void forget_soon(struct blob_files *f, uint64_t n_puts)
     pthread_mutex_unlock(&f->lock);
 }
 
-static struct err *sync_files(struct blob_store *b)
+static void suspect(struct blob_files *f)
 {
-    struct blob_files *f = (struct blob_files *)b;
-    struct job job = {.run = sync_job, .files = f};
-    uint64_t n_puts = collect_soon(f, &job);
-    struct err *e;
-
-    if (job.n_paths == 0 && !job.is_for_all)
-        return NULL;
-    e = run(&job);
-    if (!e) {
-        forget_soon(f, n_puts);
-        return NULL;
-    }
     pthread_mutex_lock(&f->lock);
     f->is_suspect = true;
     pthread_mutex_unlock(&f->lock);
+}
+
+/* One at a time: the kernel reports a failure once, and whoever comes next must find the files
+ * written again. */
+static struct err *sync_job(struct job *job)
+{
+    struct blob_files *f = job->files;
+    struct err *e = NULL;
+    uint64_t n_puts;
+
+    pthread_mutex_lock(&f->syncing);
+    n_puts = collect_soon(f, job);
+    if (job->n_paths || job->is_for_all)
+        e = sync_collected(job);
+    if (e)
+        suspect(f);
+    else
+        forget_soon(f, n_puts);
+    pthread_mutex_unlock(&f->syncing);
     return e;
+}
+
+static struct err *sync_files(struct blob_store *b)
+{
+    struct job job = {.run = sync_job, .files = (struct blob_files *)b};
+
+    return has_soon(job.files) ? run(&job) : NULL;
 }
 
 /* --- get --- */
@@ -518,6 +543,7 @@ static void free_files(struct blob_store *b)
 
     forget_soon(f, UINT64_MAX);
     pthread_mutex_destroy(&f->lock);
+    pthread_mutex_destroy(&f->syncing);
     mem_free(f->dir);
     mem_free(f);
 }
@@ -538,6 +564,7 @@ static struct blob_store *make(const char *dir, const char *suffix, size_t max_b
     f->dir = mem_strdup(dir);
     f->suffix = suffix;
     pthread_mutex_init(&f->lock, NULL);
+    pthread_mutex_init(&f->syncing, NULL);
     return &f->store;
 }
 

@@ -71,7 +71,7 @@ struct batch {
 static struct err *run_jobs(struct sqlite_db *db, struct waiting *first)
 {
     for (struct waiting *w = first; w; w = w->next) {
-        struct err *e = w->job->run(db, w->job);
+        struct err *e = w->job->run ? w->job->run(db, w->job) : NULL;
 
         if (e && !err_is(e, ERR_VALIDATION))
             return e;
@@ -82,21 +82,36 @@ static struct err *run_jobs(struct sqlite_db *db, struct waiting *first)
     return NULL;
 }
 
-static bool may_be_lost(const struct waiting *first)
-{
-    const struct waiting *w = first;
+/* What a batch asks for. */
+struct batch_needs {
+    bool changes;        /* something is to be changed */
+    bool durable_change; /* and may not be lost with the power */
+    bool sync;           /* of changes before it, or of its own */
+};
 
-    while (w && w->job->may_be_lost)
-        w = w->next;
-    return !w;
+static struct batch_needs find_needs(const struct waiting *first)
+{
+    struct batch_needs needs = {0};
+
+    for (const struct waiting *w = first; w; w = w->next) {
+        needs.changes |= w->job->run != NULL;
+        needs.durable_change |= w->job->run && !w->job->may_be_lost;
+        needs.sync |= !w->job->run;
+    }
+    return needs;
 }
 
-static struct err *run_transaction(struct sqlite_db *db, struct waiting *first)
+static struct err *run_transactions(struct sqlite_db *db, struct waiting *first)
 {
-    TRY(sqlite_set_durable(db, !may_be_lost(first)));
-    TRY(sqlite_begin_transaction(db));
-    sqlite_log_make_room(db);
-    return sqlite_end_transaction(db, run_jobs(db, first));
+    struct batch_needs needs = find_needs(first);
+
+    if (needs.changes) {
+        TRY(sqlite_set_durable(db, needs.durable_change));
+        TRY(sqlite_begin_transaction(db));
+        sqlite_log_make_room(db);
+        TRY(sqlite_end_transaction(db, run_jobs(db, first)));
+    }
+    return needs.sync ? sqlite_log_sync(db) : NULL;
 }
 
 static struct err *run_batch(void *arg)
@@ -107,7 +122,7 @@ static struct err *run_batch(void *arg)
 
     TRY(open_db(db, b->store->path));
     db->lacks_room = false;
-    e = run_transaction(db, b->first);
+    e = run_transactions(db, b->first);
     b->lacks_room = e && db->lacks_room;
     return e;
 }
@@ -258,18 +273,42 @@ static struct err *add_child(struct store *store, const struct store_summary *ch
     return change(store, &job);
 }
 
+static struct sqlite_job append_job(struct store *store, struct str stream, uint64_t expected_seq,
+                                    uint64_t fence, const struct store_record *records, size_t n,
+                                    const struct store_summary *update)
+{
+    return (struct sqlite_job){.run = sqlite_job_append,
+                               .blobs = sqlite_of(store)->blobs,
+                               .id = stream,
+                               .fence = fence,
+                               .expected_seq = expected_seq,
+                               .records = records,
+                               .n_records = n,
+                               .summary = update};
+}
+
 static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
                           uint64_t fence, const struct store_record *records, size_t n,
                           const struct store_summary *update)
 {
-    struct sqlite_job job = {.run = sqlite_job_append,
-                             .blobs = sqlite_of(store)->blobs,
-                             .id = stream,
-                             .fence = fence,
-                             .expected_seq = expected_seq,
-                             .records = records,
-                             .n_records = n,
-                             .summary = update};
+    struct sqlite_job job = append_job(store, stream, expected_seq, fence, records, n, update);
+
+    return change(store, &job);
+}
+
+static struct err *append_soon(struct store *store, struct str stream, uint64_t expected_seq,
+                               uint64_t fence, const struct store_record *records, size_t n,
+                               const struct store_summary *update)
+{
+    struct sqlite_job job = append_job(store, stream, expected_seq, fence, records, n, update);
+
+    job.may_be_lost = true;
+    return change(store, &job);
+}
+
+static struct err *sqlite_sync(struct store *store)
+{
+    struct sqlite_job job = {0};
 
     return change(store, &job);
 }
@@ -647,6 +686,8 @@ struct store *store_sqlite_new(const char *path)
         .close = close_session,
         .add_child = add_child,
         .append = append,
+        .append_soon = append_soon,
+        .sync = sqlite_sync,
         .read = read_records,
         .find = find,
         .list = list,

@@ -3,7 +3,9 @@
 
 #include "store/sqlite_store.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 enum {
@@ -61,6 +63,22 @@ static sqlite3_file *find_log(struct sqlite_db *db)
     if (db->api.file_control(db->handle, NULL, SQLITE_FCNTL_JOURNAL_POINTER, &log) != SQLITE_OK)
         return NULL;
     return log && log->pMethods ? log : NULL;
+}
+
+/* What a checkpoint has taken into the database meanwhile, by this process or another, is durable:
+ * it syncs the log before and the database after. */
+struct err *sqlite_log_sync(struct sqlite_db *db)
+{
+    sqlite3_file *log;
+
+    if (db->is_log_suspect)
+        return sqlite_log_restart(db);
+    log = find_log(db);
+    if (!log || log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) == SQLITE_OK)
+        return NULL;
+    db->is_log_suspect = true;
+    return err_new(ERR_STORAGE, "cannot make what was written to %s durable: %s", db->path,
+                   strerror(errno));
 }
 
 /* --- is all of it there? --- */

@@ -22,6 +22,9 @@ void sqlite_log_leave(struct sqlite_db *db);
  * that left the waiting to this one; only writing them again, elsewhere, makes them durable. */
 MUST_USE struct err *sqlite_log_restart(struct sqlite_db *db);
 
+/* Makes durable what was committed without waiting for the disk. One that fails can be repeated. */
+MUST_USE struct err *sqlite_log_sync(struct sqlite_db *db);
+
 /* Within a transaction that may write: does the log have its name, and all that was committed to
  * it? Somebody may have removed it or cut it short. */
 bool sqlite_log_is_whole(struct sqlite_db *db);

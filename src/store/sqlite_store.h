@@ -24,6 +24,7 @@ struct held_lock {
 
 /* A change that waits for its transaction. Arguments and results are the caller's. */
 struct sqlite_job {
+    /* NULL: it changes nothing, and waits until what others have changed is durable. */
     struct err *(*run)(struct sqlite_db *db, struct sqlite_job *job);
     struct str id;
     uint64_t fence, expected_seq;

@@ -266,8 +266,11 @@ struct err *fs_create(const char *path, struct str bytes, unsigned mode, bool *r
 
 struct err *fs_make_dirs(const char *path, unsigned mode)
 {
-    AUTO_FREE char *partial = mem_strdup(path);
+    AUTO_FREE char *partial = NULL;
 
+    if (fs_is_dir(path))
+        return NULL;
+    partial = mem_strdup(path);
     for (char *c = partial + (*partial != 0);; c++) {
         char was = *c;
 

@@ -153,6 +153,16 @@ struct work_ahead *work_ahead_begin(struct err *(*fn)(void *arg), void *arg)
     return w;
 }
 
+bool work_ahead_has_ended(struct work_ahead *w)
+{
+    bool has_ended;
+
+    pthread_mutex_lock(&w->lock);
+    has_ended = w->has_ended;
+    pthread_mutex_unlock(&w->lock);
+    return has_ended;
+}
+
 struct err *work_ahead_end(struct work_ahead *w)
 {
     struct err *e;

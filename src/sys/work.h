@@ -30,6 +30,7 @@ bool work_pause(unsigned n_tries);
 struct work_ahead;
 struct work_ahead *work_ahead_begin(struct err *(*fn)(void *arg), void *arg) MUST_USE;
 MUST_USE struct err *work_ahead_end(struct work_ahead *w); /* accepts NULL */
+bool work_ahead_has_ended(struct work_ahead *w);           /* so that its end does not wait */
 
 /* Runs fn in a thread beside the caller, who needs neither task nor loop. Meanwhile there is one
  * worker, and no other is started: fn may load libraries, which holds a lock that every new thread

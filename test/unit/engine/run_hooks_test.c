@@ -10,7 +10,7 @@ static const char one_tool[] = "turns:\n"
 struct tape {
     struct recorder recorder;
     struct strbuf log;
-    unsigned n_syncs, broken_from; /* the first sync that fails; 0: none */
+    unsigned n_waits, broken_from; /* the first wait that fails; 0: none */
 };
 
 static void tape_append(struct recorder *r, const struct event *e)
@@ -27,26 +27,39 @@ static void tape_append(struct recorder *r, const struct event *e)
         strbuf_addf(&t->log, "%" STR_FMT " ", STR_ARG(e->body.tool.progress));
 }
 
-static struct err *tape_sync(struct recorder *r)
+static struct err *tape_wait(struct recorder *r, enum recorder_safety safety)
 {
     struct tape *t = (struct tape *)r;
 
-    strbuf_add_cstr(&t->log, "durable ");
-    t->n_syncs++;
-    return t->broken_from && t->n_syncs >= t->broken_from ? err_new(ERR_STORAGE, "the disk is full")
+    strbuf_add_cstr(&t->log, safety == RECORDER_DURABLE ? "durable " : "flushed ");
+    t->n_waits++;
+    return t->broken_from && t->n_waits >= t->broken_from ? err_new(ERR_STORAGE, "the disk is full")
                                                           : NULL;
 }
 
-TEST(prompt_request_call_and_end_are_durable_before_anything_follows_from_them)
+TEST(prompt_call_and_end_are_durable_before_anything_follows_from_them)
 {
     AUTO(world) struct world w = {.script = one_tool};
-    struct tape tape = {.recorder = {tape_append, tape_sync}};
+    struct tape tape = {.recorder = {tape_append, tape_wait}};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
     assert_str(strbuf_str(&tape.log), "user_input attempt_begin durable attempt_end "
                                       "tool_execution_request tool_begin durable tool_end "
-                                      "attempt_begin durable attempt_end run_end durable ");
+                                      "attempt_begin flushed attempt_end run_end durable ");
+    strbuf_done(&tape.log);
+}
+
+TEST(under_a_limit_each_request_is_durable_before_it_is_sent)
+{
+    AUTO(world) struct world w = {.script = one_tool};
+    struct tape tape = {.recorder = {tape_append, tape_wait}};
+
+    w.options.recorder = &tape.recorder;
+    w.options.budget.is_limited = true;
+    world_run(&w, "go");
+    assert_null(strstr(strbuf_cstr(&tape.log), "flushed"));
+    assert_non_null(strstr(strbuf_cstr(&tape.log), "tool_end attempt_begin durable attempt_end"));
     strbuf_done(&tape.log);
 }
 
@@ -67,7 +80,7 @@ static struct err *note_asked(struct hooks *h, const struct hook_input *input, s
 TEST(a_prompt_is_durable_before_hooks_are_asked_about_it)
 {
     AUTO(world) struct world w = {.script = one_tool};
-    struct tape tape = {.recorder = {tape_append, tape_sync}};
+    struct tape tape = {.recorder = {tape_append, tape_wait}};
     struct asked asked = {.hooks = {note_asked}, .tape = &tape};
 
     w.options.recorder = &tape.recorder;
@@ -86,7 +99,7 @@ static void note_told_end(struct world *w, const struct event *e)
 TEST(the_end_is_told_when_it_is_durable)
 {
     AUTO(world) struct world w = {.script = one_tool, .on_event = note_told_end};
-    struct tape tape = {.recorder = {tape_append, tape_sync}};
+    struct tape tape = {.recorder = {tape_append, tape_wait}};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
@@ -94,10 +107,10 @@ TEST(the_end_is_told_when_it_is_durable)
     strbuf_done(&tape.log);
 }
 
-TEST(a_model_is_not_told_what_is_not_durable)
+TEST(a_model_is_not_told_what_is_not_stored)
 {
     AUTO(world) struct world w = {.script = one_tool};
-    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 3};
+    struct tape tape = {.recorder = {tape_append, tape_wait}, .broken_from = 3};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
@@ -110,7 +123,7 @@ TEST(a_model_is_not_told_what_is_not_durable)
 TEST(nothing_runs_when_the_journal_cannot_be_written)
 {
     AUTO(world) struct world w = {.script = one_tool};
-    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 1};
+    struct tape tape = {.recorder = {tape_append, tape_wait}, .broken_from = 1};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
@@ -122,7 +135,7 @@ TEST(nothing_runs_when_the_journal_cannot_be_written)
 TEST(a_tool_does_not_run_when_its_beginning_is_not_durable)
 {
     AUTO(world) struct world w = {.script = one_tool};
-    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 2};
+    struct tape tape = {.recorder = {tape_append, tape_wait}, .broken_from = 2};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
@@ -137,7 +150,7 @@ static const char late_tool[] = "turns:\n"
                                 " - [{tool: Late, id: a, args: {}}]\n"
                                 " - text: Done.\n";
 
-static void tape_hurry(struct recorder *r)
+static void tape_hurry(struct recorder *r, enum recorder_safety safety)
 {
     strbuf_add_cstr(&((struct tape *)r)->log, "hurry ");
 }
@@ -145,7 +158,7 @@ static void tape_hurry(struct recorder *r)
 TEST(a_tool_that_begins_late_gets_ready_while_its_beginning_becomes_durable)
 {
     AUTO(world) struct world w = {.script = late_tool, .has_late = true};
-    struct tape tape = {.recorder = {tape_append, tape_sync, tape_hurry}};
+    struct tape tape = {.recorder = {tape_append, tape_wait, tape_hurry}};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
@@ -157,7 +170,7 @@ TEST(a_tool_that_begins_late_gets_ready_while_its_beginning_becomes_durable)
 TEST(and_goes_no_further_when_that_fails)
 {
     AUTO(world) struct world w = {.script = late_tool, .has_late = true};
-    struct tape tape = {.recorder = {tape_append, tape_sync}, .broken_from = 2};
+    struct tape tape = {.recorder = {tape_append, tape_wait}, .broken_from = 2};
 
     w.options.recorder = &tape.recorder;
     world_run(&w, "go");
@@ -423,7 +436,7 @@ static void order_append(struct recorder *r, const struct event *e)
     }
 }
 
-static struct err *order_sync(struct recorder *r)
+static struct err *order_wait(struct recorder *r, enum recorder_safety safety)
 {
     if (!str_ends(strbuf_str(&ORDER_OF(r, recorder)->log), S("durable\n")))
         strbuf_add_cstr(&ORDER_OF(r, recorder)->log, "durable\n");
@@ -462,7 +475,7 @@ static struct err *order_before_run(struct plugin *p, const struct plugin_run *r
 TEST(a_turn_keeps_its_order_from_the_raw_prompt_to_stop)
 {
     AUTO(world) struct world w = {.script = "turns:\n - text: Done.\n"};
-    struct order o = {.recorder = {order_append, order_sync},
+    struct order o = {.recorder = {order_append, order_wait},
                       .compactor = {.compact = order_compact},
                       .hooks = {order_hook},
                       .plugin = {.name = "p", .before_run = order_before_run}};
@@ -500,7 +513,7 @@ TEST(a_prompt_that_a_plugin_refuses_is_durable_and_not_in_the_history)
     AUTO(world) struct world w = {.script = "turns: []\n"};
     AUTO(strbuf) struct strbuf log = {0};
     struct spy spy = spy_make("limits", PRIORITY_NORMAL, &log);
-    struct order o = {.recorder = {order_append, order_sync}};
+    struct order o = {.recorder = {order_append, order_wait}};
     struct plugin *plugins[] = {&spy.plugin};
 
     spy.fails_with = ERR_BUDGET_EXCEEDED;
@@ -648,9 +661,10 @@ TEST(a_child_run_tells_and_costs_its_parent)
     conversation_done(&f.child);
 }
 
-RUN_TESTS(UNIT(prompt_request_call_and_end_are_durable_before_anything_follows_from_them),
+RUN_TESTS(UNIT(prompt_call_and_end_are_durable_before_anything_follows_from_them),
+          UNIT(under_a_limit_each_request_is_durable_before_it_is_sent),
           UNIT(a_prompt_is_durable_before_hooks_are_asked_about_it),
-          UNIT(the_end_is_told_when_it_is_durable), UNIT(a_model_is_not_told_what_is_not_durable),
+          UNIT(the_end_is_told_when_it_is_durable), UNIT(a_model_is_not_told_what_is_not_stored),
           UNIT(nothing_runs_when_the_journal_cannot_be_written),
           UNIT(a_tool_that_begins_late_gets_ready_while_its_beginning_becomes_durable),
           UNIT(and_goes_no_further_when_that_fails),

@@ -292,6 +292,27 @@ IN_TASK(a_wrong_number_appends_nothing)
     append_one(s, ID_A, fence, 2, "notice", "{\"n\":2}");
 }
 
+IN_TASK(what_was_appended_soon_is_there_at_once_and_is_synced_later)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct store_record r = record_of(1, "notice", "{\"n\":1}");
+
+    assert_ok(store_sync(s)); /* of nothing */
+    assert_ok(store_append_soon(s, ID_A, 1, fence, &r, 1, NULL));
+    assert_bodies(s, ID_A, "1:{\"n\":1} ", .from = 1);
+    assert_ok(store_sync(s));
+    append_one(s, ID_A, fence, 2, "notice", "{\"n\":2}");
+    r = record_of(3, "notice", "{\"n\":3}");
+    assert_ok(store_append_soon(s, ID_A, 3, fence, &r, 1, NULL));
+    assert_err(store_append_soon(s, ID_A, 3, fence, &r, 1, NULL), ERR_STORAGE);
+    assert_err(store_append_soon(s, ID_A, 4, fence + 1, &r, 1, NULL), ERR_STORAGE);
+    append_one(s, ID_A, fence, 4, "notice", "{\"n\":4}");
+    assert_ok(store_sync(s));
+    assert_ok(store_sync(s));
+    assert_bodies(s, ID_A, "1:{\"n\":1} 2:{\"n\":2} 3:{\"n\":3} 4:{\"n\":4} ", .from = 1);
+}
+
 IN_TASK(one_writer_a_session)
 {
     AUTO(store) struct store *s = conformance_store();
@@ -785,7 +806,9 @@ IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
     struct store_lease lease;
 
     append_one(s, ID_A, fence, 1, "notice", "{\"n\":1}");
-    append_one(s, ID_A, fence, 2, "history_mutation", "{\"n\":2}");
+    r = record_of(2, "history_mutation", "{\"n\":2}");
+    assert_ok(store_append_soon(s, ID_A, 2, fence, &r, 1, NULL)); /* and was not synced */
+    r = record_of(3, "notice", "{}");
     again = conformance_reopen(s);
     if (!again)
         return;
@@ -808,8 +831,9 @@ IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
         UNIT(a_long_stream_comes_in_pages), UNIT(a_stream_is_read_backwards_in_pages),             \
         UNIT(a_body_is_kept_byte_for_byte),                                                        \
         UNIT(appends_that_wait_together_are_all_made_in_their_order),                              \
-        UNIT(a_wrong_number_appends_nothing), UNIT(one_writer_a_session),                          \
-        UNIT(what_is_not_there_is_said_so),                                                        \
+        UNIT(a_wrong_number_appends_nothing),                                                      \
+        UNIT(what_was_appended_soon_is_there_at_once_and_is_synced_later),                         \
+        UNIT(one_writer_a_session), UNIT(what_is_not_there_is_said_so),                            \
         UNIT(whatever_changes_what_is_said_of_a_session_leaves_it_whole),                          \
         UNIT(sessions_are_listed_newest_first_by_directory_and_page),                              \
         UNIT(a_summary_is_kept_and_changed),                                                       \

@@ -10,8 +10,9 @@ struct flaky {
     struct store store;
     struct store *inner;
     struct store_ops ops;
-    bool fails;
+    bool fails, fails_sync;
     unsigned n_appends;
+    unsigned n_soon, n_syncs; /* of appends that do not wait for the disk */
     unsigned n_removals; /* so often all blobs that records refer to are removed before an append */
 };
 
@@ -39,6 +40,22 @@ static struct err *flaky_append(struct store *s, struct str stream, uint64_t exp
     return store_append(f->inner, stream, expected_seq, fence, records, n, update);
 }
 
+static struct err *flaky_append_soon(struct store *s, struct str stream, uint64_t expected_seq,
+                                     uint64_t fence, const struct store_record *records, size_t n,
+                                     const struct store_summary *update)
+{
+    ((struct flaky *)s)->n_soon++;
+    return flaky_append(s, stream, expected_seq, fence, records, n, update);
+}
+
+static struct err *flaky_sync(struct store *s)
+{
+    struct flaky *f = (struct flaky *)s;
+
+    f->n_syncs++;
+    return f->fails_sync ? err_new(ERR_STORAGE, "the disk is broken") : NULL;
+}
+
 static struct blob_store *flaky_blobs(struct store *s, struct str stream)
 {
     return store_blobs(((struct flaky *)s)->inner, stream);
@@ -64,7 +81,10 @@ static void fixture_begin(struct fixture *f, enum journal_failure on_failure)
     struct store_lease lease;
 
     *f = (struct fixture){.next_seq = 1};
-    f->flaky.ops = (struct store_ops){.append = flaky_append, .blobs = flaky_blobs};
+    f->flaky.ops = (struct store_ops){.append = flaky_append,
+                                      .append_soon = flaky_append_soon,
+                                      .sync = flaky_sync,
+                                      .blobs = flaky_blobs};
     f->flaky.store.ops = &f->flaky.ops;
     f->flaky.inner = store_memory_new();
     assert_ok(store_open(f->flaky.inner, S("s"), &create, &a, &lease));
@@ -139,12 +159,69 @@ IN_TASK(what_is_hurried_is_written_before_anybody_waits_for_it)
     tell(&f, "a");
     assert_ok(task_yield()); /* its task waits for more */
     tell(&f, "b");
-    journal_recorder(f.journal)->hurry(journal_recorder(f.journal));
+    journal_recorder(f.journal)->hurry(journal_recorder(f.journal), RECORDER_DURABLE);
     assert_ok(task_yield());
     assert_int_equal(n_stored(&f), 2);
     tell(&f, "c"); /* nobody is in a hurry about this one */
     assert_ok(task_yield());
     assert_int_equal(n_stored(&f), 2);
+    fixture_end(&f);
+}
+
+static struct err *wait_flushed(struct fixture *f)
+{
+    return recorder_wait(journal_recorder(f->journal), RECORDER_FLUSHED);
+}
+
+IN_TASK(whoever_asks_for_events_to_outlive_the_process_does_not_wait_for_the_disk)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    tell(&f, "a");
+    assert_ok(wait_flushed(&f));
+    assert_int_equal(n_stored(&f), 1);
+    assert_int_equal(f.flaky.n_soon, 1);
+    assert_ok(wait_flushed(&f)); /* nothing is left to wait for */
+    assert_ok(group_join(&f.tasks));
+    assert_int_equal(f.flaky.n_syncs, 1); /* which comes right after */
+    assert_int_equal(journal_durable_seq(f.journal), 2);
+    fixture_end(&f);
+}
+
+IN_TASK(whoever_needs_it_durable_waits_for_the_disk)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    tell(&f, "a");
+    assert_ok(wait_flushed(&f));
+    assert_ok(journal_sync(f.journal));
+    assert_int_equal(f.flaky.n_syncs, 1);
+    assert_int_equal(journal_durable_seq(f.journal), 2);
+    tell(&f, "b");
+    journal_recorder(f.journal)->hurry(journal_recorder(f.journal), RECORDER_FLUSHED);
+    assert_ok(journal_sync(f.journal)); /* asked for before it was written */
+    assert_int_equal(journal_durable_seq(f.journal), 3);
+    fixture_end(&f);
+}
+
+IN_TASK(a_sync_that_fails_is_repeated_and_nothing_is_appended_twice)
+{
+    struct fixture f;
+
+    fixture_begin(&f, JOURNAL_STOPS);
+    f.flaky.fails_sync = true;
+    tell(&f, "a");
+    assert_ok(wait_flushed(&f));
+    assert_err(journal_sync(f.journal), ERR_STORAGE);
+    tell(&f, "b");
+    assert_err(journal_sync(f.journal), ERR_STORAGE);
+    f.flaky.fails_sync = false;
+    assert_ok(journal_sync(f.journal));
+    assert_int_equal(n_stored(&f), 2);
+    assert_int_equal(journal_durable_seq(f.journal), 3);
+    assert_int_equal(f.n_notices, 1);
     fixture_end(&f);
 }
 
@@ -312,6 +389,9 @@ IN_TASK(events_that_come_while_blobs_are_written_are_written_too)
 RUN_TESTS(UNIT(what_was_synced_is_stored_in_one_write),
           UNIT(what_nobody_waits_for_is_written_after_a_moment),
           UNIT(what_is_hurried_is_written_before_anybody_waits_for_it),
+          UNIT(whoever_asks_for_events_to_outlive_the_process_does_not_wait_for_the_disk),
+          UNIT(whoever_needs_it_durable_waits_for_the_disk),
+          UNIT(a_sync_that_fails_is_repeated_and_nothing_is_appended_twice),
           UNIT(a_store_that_fails_stops_the_run_and_loses_nothing),
           UNIT(or_it_is_told_once_and_the_run_goes_on),
           UNIT(a_payload_that_is_removed_before_the_append_is_put_again),
