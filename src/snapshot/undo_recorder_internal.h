@@ -2,7 +2,8 @@
  *
  *     undo_recorder.c       what is about to change: saved, and added to the log
  *     undo_recorder_look.c  what has changed, by looking again
- *     undo_recorder_ignored.c  directories that git ignores */
+ *     undo_recorder_ignored.c  directories that git ignores
+ *     undo_recorder_peers.c  what commands that run side by side found */
 #ifndef KEEL_SNAPSHOT_UNDO_RECORDER_INTERNAL_H
 #define KEEL_SNAPSHOT_UNDO_RECORDER_INTERNAL_H
 
@@ -74,6 +75,8 @@ void undo_recorder_note_ignored(struct undo_recorder *r, struct str top, struct 
 void undo_recorder_note_made(struct undo_recorder *r, const struct file_state *before);
 void undo_recorder_look_at_ignored(struct undo_recorder *r, struct arena *a,
                                    struct pre_images *images);
+/* What it found there is what all commands that run beside it have for a before. */
+void undo_recorder_tell_peers(struct undo_recorder *r, const struct change_entry *entry);
 /* What another command that runs found there; false: none has come to it. */
 bool undo_recorder_ask_peers(struct undo_recorder *r, struct str path,
                              struct peer_state *ret_state);
