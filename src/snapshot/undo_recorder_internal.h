@@ -47,6 +47,7 @@ struct undo_recorder {
     uint64_t n_sync_bytes;   /* saved when it began */
     struct strbuf buffer;
     uint64_t n_bytes;          /* saved */
+    uint64_t n_hashed_bytes;   /* read, and not saved */
     struct path_table ignored; /* struct ignored_dir */
     size_t n_ignored;          /* files that git ignores, one by one */
     uint64_t n_ignored_bytes;  /* saved of them */
@@ -64,11 +65,14 @@ struct peer_state {
 /* All under the recorder's lock. */
 
 struct str undo_recorder_inode_key(const struct file_state *f, char text[INODE_KEY_SIZE]);
-void undo_recorder_add_entry(struct undo_recorder *r, struct str path,
-                             const struct file_state *before, bool has_attributes_only);
-/* The content that goes with the attributes. */
+struct change_entry *undo_recorder_add_entry(struct undo_recorder *r, struct str path,
+                                             const struct file_state *before,
+                                             bool has_attributes_only);
+/* The content that goes with the attributes, if it is still what it was with them. */
 void undo_recorder_take_content(struct undo_recorder *r, struct change_entry *entry,
                                 const struct file_state *content);
+/* What is recorded of a file that had changed before keel could save it. */
+struct file_state undo_recorder_unreported(const struct file_state *f);
 /* `top`: the topmost directory that git ignores; `path` is about to change. */
 void undo_recorder_note_ignored(struct undo_recorder *r, struct str top, struct str path);
 /* The command has made it: nothing was there before. */
