@@ -9,8 +9,6 @@
 #include <pthread.h>
 #include <time.h>
 
-#define UNREPORTED_TEXT "it was changed while a command ran, without a report"
-
 /* The recorder of a call, as long as what it knows is needed. */
 struct observed {
     struct undo_recorder *recorder;
@@ -234,7 +232,7 @@ static struct err *find_unreported(struct agent_snapshotter *s, struct observed 
             images, a,
             (struct pre_image){.path = str_of(found.paths[i]),
                                .kind = IMAGE_OTHER,
-                               .why_not = S(UNREPORTED_TEXT),
+                               .why_not = S(UNDO_UNREPORTED),
                                .after = state_look(&now) ? state_sign(a, &now) : (struct str){0}});
     }
     *unsaved = text_of_unreported(&found, a);

@@ -148,13 +148,14 @@ static int open_shut(int path_fd, unsigned mode)
     return fd;
 }
 
-static int open_to_read(const struct file_state *f)
+static int open_to_read(const struct file_state *f, bool *ret_was_shut)
 {
     AUTO(unlocks) struct unlocks unlocks = {0};
     int fd = open_plain(f->path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     const char *name;
     struct stat st;
 
+    *ret_was_shut = false;
     if (fd >= 0 || errno != EACCES)
         return fd;
     AUTO_FD dir_fd = plain_open_parent(f->path, &unlocks, &name);
@@ -167,15 +168,27 @@ static int open_to_read(const struct file_state *f)
     AUTO_FD path_fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     if (path_fd < 0 || fstat(path_fd, &st) < 0 || !S_ISREG(st.st_mode))
         return -1;
+    *ret_was_shut = true;
     fd = open_shut(path_fd, st.st_mode & 07777);
     if (fd < 0)
         errno = EACCES;
     return fd;
 }
 
+/* It may have changed since it was looked at, and while it was read. */
+static void note_change(struct file_state *f, int fd, bool was_shut)
+{
+    struct statx st;
+
+    if (statx(fd, "", AT_EMPTY_PATH, STATX_CTIME, &st) == 0 &&
+        (!was_shut || to_ns(st.stx_ctime) != f->stamp.ctime_ns))
+        f->changed_ns = to_ns(st.stx_ctime);
+}
+
 static const char *read_file(struct file_state *f, uint64_t max_bytes, struct strbuf *out)
 {
-    AUTO_FD fd = open_to_read(f);
+    bool was_shut;
+    AUTO_FD fd = open_to_read(f, &was_shut);
     struct statx st;
 
     if (fd < 0)
@@ -196,8 +209,10 @@ static const char *read_file(struct file_state *f, uint64_t max_bytes, struct st
             continue;
         if (n < 0)
             return why_unreadable(errno);
-        if (n == 0)
+        if (n == 0) {
+            note_change(f, fd, was_shut);
             return NULL;
+        }
         strbuf_grew(out, (size_t)n);
     }
 }

@@ -24,7 +24,8 @@ struct file_state {
     unsigned n_names;                  /* hard links of a file or link */
     struct stamp stamp;
     int64_t seen_ns; /* when the stamp was taken */
-    /* Of the last change, as state_look() found it: to read a file that is shut, it is opened. */
+    /* Of the last change before it was looked at, or read. That keel itself opens a file which is
+     * shut, to read it, does not count. */
     int64_t changed_ns;
     int64_t born_ns; /* 0: not known */
     bool is_known;   /* `digest` is that of its content, or of a link's target */

@@ -11,8 +11,9 @@
  *     SUM reported
  *
  * CONTENT is "attributes", a SHA-256, or "-" for neither; of what git ignores with "ignored:"
- * before it. Of a path the first record counts, and the content of a later one where the first has
- * attributes only. These calls block. */
+ * before it. WHY: it cannot be undone, or of "attributes", why the content is not known. Of a path
+ * the first record counts, and the content of a later one where the first has attributes only. A
+ * file that had changed before it was announced is of the kind "other". These calls block. */
 #ifndef KEEL_SNAPSHOT_UNDO_LOG_H
 #define KEEL_SNAPSHOT_UNDO_LOG_H
 

@@ -15,82 +15,19 @@
 #define MAX_IGNORED 1000 /* files that git ignores, one by one */
 #define IGNORED_SHARE 16 /* of all bytes that may be saved, for those */
 
-/* --- side by side --- */
-
-void undo_recorder_peers_init(struct undo_recorder_peers *p)
-{
-    *p = (struct undo_recorder_peers){0};
-    pthread_mutex_init(&p->lock, NULL);
-}
-
-void undo_recorder_peers_clear(struct undo_recorder_peers *p)
-{
-    pthread_mutex_lock(&p->lock);
-    path_table_done(&p->states);
-    pthread_mutex_unlock(&p->lock);
-}
-
-void undo_recorder_peers_done(struct undo_recorder_peers *p)
-{
-    path_table_done(&p->states);
-    pthread_mutex_destroy(&p->lock);
-}
-
-static void tell_peers(struct undo_recorder *r, const struct change_entry *entry)
-{
-    struct undo_recorder_peers *p = r->options.peers;
-    struct path_slot *slot;
-    struct peer_state *known;
-
-    if (!p)
-        return;
-    pthread_mutex_lock(&p->lock);
-    slot = path_table_put(&p->states, str_of(entry->before.path));
-    known = slot->value;
-    if (!known || (known->has_attributes_only && !entry->has_attributes_only)) {
-        slot->value = known = ARENA_NEW(&p->states.arena, struct peer_state);
-        *known = (struct peer_state){entry->before, entry->has_attributes_only};
-        if (entry->before.why_not)
-            known->state.why_not = arena_cstr(&p->states.arena, str_of(entry->before.why_not));
-    }
-    pthread_mutex_unlock(&p->lock);
-}
-
-bool undo_recorder_ask_peers(struct undo_recorder *r, struct str path, struct peer_state *ret_state)
-{
-    struct undo_recorder_peers *p = r->options.peers;
-    const struct path_slot *slot;
-
-    if (!p)
-        return false;
-    pthread_mutex_lock(&p->lock);
-    slot = path_table_find(&p->states, path);
-    if (slot) {
-        *ret_state = *(const struct peer_state *)slot->value;
-        if (ret_state->state.why_not)
-            ret_state->state.why_not =
-                arena_cstr(&r->by_path.arena, str_of(ret_state->state.why_not));
-    }
-    pthread_mutex_unlock(&p->lock);
-    return slot != NULL;
-}
-
-void undo_recorder_leave_peers(struct undo_recorder *r)
-{
-    pthread_mutex_lock(&r->lock);
-    r->options.peers = NULL;
-    pthread_mutex_unlock(&r->lock);
-}
-
 /* --- saving one path --- */
 
-static const char *why_too_large(const struct undo_recorder *r, const struct file_state *f)
+static const char *why_too_large(const struct undo_recorder *r, const struct file_state *f,
+                                 bool saves)
 {
-    if (f->is_ignored && r->n_ignored_bytes + f->stamp.size > r->options.max_bytes / IGNORED_SHARE)
+    uint64_t n_bytes = saves ? r->n_bytes : r->n_hashed_bytes;
+
+    if (f->is_ignored && saves &&
+        r->n_ignored_bytes + f->stamp.size > r->options.max_bytes / IGNORED_SHARE)
         return "git ignores it, and the command changed too much of what git ignores";
     if (f->stamp.size > r->options.max_file_bytes)
         return "it is larger than snapshot.maxFileBytes allows";
-    if (r->n_bytes + f->stamp.size > r->options.max_bytes)
+    if (n_bytes + f->stamp.size > r->options.max_bytes)
         return "all that the command changes is larger than snapshot.maxBytes allows";
     return NULL;
 }
@@ -101,18 +38,19 @@ static void note_missed(struct undo_recorder *r, struct str why)
         r->missed = arena_str(&r->by_path.arena, why);
 }
 
-/* What is wrong with it goes to why_not. */
-static void save_content(struct undo_recorder *r, struct file_state *f)
+/* Reads it, unless that was done; without `saves` for its hash alone. What is wrong with it goes to
+ * why_not. */
+static void read_content(struct undo_recorder *r, struct file_state *f, bool saves)
 {
     const struct file_state as_it_was = *f;
     struct err *e;
 
-    if (!state_has_content(f))
+    if (!state_has_content(f) || f->is_known || f->why_not)
         return;
-    f->why_not = f->kind == IMAGE_FILE ? why_too_large(r, f) : NULL;
+    f->why_not = f->kind == IMAGE_FILE ? why_too_large(r, f, saves) : NULL;
     if (f->why_not)
         return;
-    e = state_read(f, r->options.max_file_bytes, r->options.blobs, &r->buffer);
+    e = state_read(f, r->options.max_file_bytes, saves ? r->options.blobs : NULL, &r->buffer);
     state_take_attributes(f, &as_it_was);
     if (e) {
         AUTO_FREE char *text = err_message(e);
@@ -122,6 +60,8 @@ static void save_content(struct undo_recorder *r, struct file_state *f)
     } else if (f->is_saved) {
         r->n_bytes += r->buffer.n;
         r->n_ignored_bytes += f->is_ignored ? r->buffer.n : 0;
+    } else if (!saves) {
+        r->n_hashed_bytes += r->buffer.n;
     }
 }
 
@@ -144,10 +84,19 @@ static void link_by_inode(struct undo_recorder *r, struct change_entry *entry)
         entry->before.n_names = MAX(entry->before.n_names, entry->same_file->before.n_names);
 }
 
+struct file_state undo_recorder_unreported(const struct file_state *f)
+{
+    return (struct file_state){
+        .path = f->path, .kind = IMAGE_OTHER, .n_names = f->n_names, .why_not = UNDO_UNREPORTED};
+}
+
 static void add_to_log(struct undo_recorder *r, const struct change_entry *entry)
 {
-    tell_peers(r, entry);
-    if (!undo_log_add(&r->log, &entry->before, entry->has_attributes_only))
+    struct file_state before =
+        entry->is_late ? undo_recorder_unreported(&entry->before) : entry->before;
+
+    undo_recorder_tell_peers(r, entry);
+    if (!undo_log_add(&r->log, &before, entry->has_attributes_only && !entry->is_late))
         note_missed(r, S("the command changed more files than keel can remember"));
 }
 
@@ -157,14 +106,16 @@ static void save_xattrs(struct undo_recorder *r, const struct file_state *f)
     err_ignore(state_save_xattrs(f, r->options.blobs), "a rewind says that they are lost");
 }
 
-/* Of a file with several names that cannot be said: one more or less changes its time as well. */
+/* One name more or less changes its time as well. But then that name, or the one that was there, is
+ * recorded, and its state is taken over. */
 static bool is_late(const struct undo_recorder *r, const struct file_state *f)
 {
-    return f->kind == IMAGE_FILE && f->n_names == 1 && f->changed_ns > r->began_ns;
+    return f->kind == IMAGE_FILE && f->changed_ns > r->began_ns;
 }
 
-void undo_recorder_add_entry(struct undo_recorder *r, struct str path,
-                             const struct file_state *before, bool has_attributes_only)
+struct change_entry *undo_recorder_add_entry(struct undo_recorder *r, struct str path,
+                                             const struct file_state *before,
+                                             bool has_attributes_only)
 {
     struct path_slot *slot = path_table_put(&r->by_path, path);
     struct change_entry *entry = ARENA_NEW(&r->by_path.arena, struct change_entry);
@@ -181,30 +132,46 @@ void undo_recorder_add_entry(struct undo_recorder *r, struct str path,
         r->entries = mem_resize(r->entries, r->room * sizeof(struct change_entry *));
     }
     r->entries[r->n++] = entry;
-    if (before->n_names > 1 || (before->n_names && (has_attributes_only || r->by_inode.n)))
+    if (before->stamp.inode && /* else it was changed without a report */
+        (before->n_names > 1 || (before->n_names && (has_attributes_only || r->by_inode.n))))
         link_by_inode(r, entry);
     add_to_log(r, entry);
+    return entry;
 }
 
+static void set_content(struct file_state *f, const struct file_state *content)
+{
+    f->is_known = content->is_known;
+    f->is_saved = content->is_saved;
+    f->why_not = content->why_not;
+    memcpy(f->digest, content->digest, sizeof f->digest);
+    f->stamp = content->stamp;
+    f->seen_ns = content->seen_ns;
+}
+
+/* Only the hash tells whether it is still the same: a command that changes content without a report
+ * can set the time back, too. If the content was not read with the attributes, it stays unsaved. */
 void undo_recorder_take_content(struct undo_recorder *r, struct change_entry *entry,
                                 const struct file_state *content)
 {
-    struct file_state *states[] = {&entry->before, &entry->last};
+    struct file_state *before = &entry->before;
+    bool can_compare = before->is_known && content->is_known;
 
     entry->has_attributes_only = false;
-    for (size_t i = 0; i < ARRAY_LEN(states); i++) {
-        states[i]->is_known = content->is_known;
-        states[i]->is_saved = content->is_saved;
-        states[i]->why_not = content->why_not;
-        memcpy(states[i]->digest, content->digest, sizeof content->digest);
-        states[i]->stamp = content->stamp;
-        states[i]->seen_ns = content->seen_ns;
+    if (content->kind != before->kind ||
+        (can_compare && memcmp(before->digest, content->digest, sizeof before->digest) != 0)) {
+        *before = entry->last = undo_recorder_unreported(before);
+    } else if (can_compare) {
+        set_content(before, content);
+        set_content(&entry->last, content);
+    } else if (!before->why_not) {
+        before->why_not = content->why_not;
     }
     add_to_log(r, entry);
 }
 
-static struct change_entry *find_other_name(const struct undo_recorder *r,
-                                            const struct file_state *f)
+/* The first entry of this file. */
+static struct change_entry *find_by_inode(const struct undo_recorder *r, const struct file_state *f)
 {
     char key[INODE_KEY_SIZE];
     struct path_slot *slot = state_has_content(f) && r->by_inode.n
@@ -214,18 +181,29 @@ static struct change_entry *find_other_name(const struct undo_recorder *r,
     return slot ? slot->value : NULL;
 }
 
+/* The file of an entry that has attributes only is about to be written. Another command may have
+ * written it before. */
+static void complete_entry(struct undo_recorder *r, struct change_entry *entry,
+                           struct file_state *now)
+{
+    struct peer_state known;
+
+    if (undo_recorder_ask_peers(r, str_of(entry->before.path), &known) &&
+        !known.has_attributes_only) {
+        undo_recorder_take_content(r, entry, &known.state);
+        return;
+    }
+    if (entry->before.is_known)
+        read_content(r, now, /* saves= */ true);
+    undo_recorder_take_content(r, entry, now);
+}
+
 /* A file is written by one of its names: those whose attributes are recorded need it, too. */
 static void save_other_names(struct undo_recorder *r, struct file_state *f)
 {
-    if (f->n_names < 2)
-        return;
-    for (struct change_entry *entry = find_other_name(r, f); entry; entry = entry->same_file) {
-        if (!entry->has_attributes_only)
-            continue;
-        if (!f->is_known && !f->why_not)
-            save_content(r, f);
-        undo_recorder_take_content(r, entry, f);
-    }
+    for (struct change_entry *entry = find_by_inode(r, f); entry; entry = entry->same_file)
+        if (entry->has_attributes_only)
+            complete_entry(r, entry, f);
 }
 
 static void save_again(struct undo_recorder *r, struct change_entry *entry, bool wants_content)
@@ -237,31 +215,44 @@ static void save_again(struct undo_recorder *r, struct change_entry *entry, bool
     if (!state_look(&now))
         return;
     now.is_ignored = entry->before.is_ignored;
-    if (entry->has_attributes_only && state_has_content(&now) && now.kind == entry->before.kind) {
-        save_content(r, &now);
-        undo_recorder_take_content(r, entry, &now);
-    }
+    if (entry->has_attributes_only && state_has_content(&now) && now.kind == entry->before.kind)
+        complete_entry(r, entry, &now);
     save_other_names(r, &now);
 }
 
-/* It may have been changed by another of its names: what that one was before, it was. */
-static bool take_from_other_name(const struct undo_recorder *r, struct file_state *f)
+/* It may have been changed by another of its names: what that one was before, it was. A file that
+ * had only one name, which is recorded, came here without a report. */
+static const struct change_entry *take_from_other_name(const struct undo_recorder *r,
+                                                       struct file_state *f)
 {
-    const struct change_entry *other = find_other_name(r, f);
+    const struct change_entry *other = find_by_inode(r, f);
     const char *path = f->path;
+    bool is_ignored = f->is_ignored;
 
+    while (other && other->before.n_names < 2)
+        other = other->same_file;
     if (!other)
-        return false;
-    if (!other->has_attributes_only) {
-        bool is_ignored = f->is_ignored;
+        return NULL;
+    *f = other->before;
+    f->path = path;
+    f->is_ignored = is_ignored;
+    return other;
+}
 
-        *f = other->before;
-        f->path = path;
-        f->is_ignored = is_ignored;
-        return true;
-    }
-    state_take_attributes(f, &other->before);
-    return false;
+/* Adds it as it is, or as it was by another of its names. */
+static struct change_entry *add_path(struct undo_recorder *r, struct str path, struct file_state *f,
+                                     bool has_attributes_only)
+{
+    const struct change_entry *other;
+
+    if (!has_attributes_only)
+        save_other_names(r, f);
+    other = take_from_other_name(r, f);
+    if (other)
+        has_attributes_only &= other->has_attributes_only;
+    else
+        read_content(r, f, /* saves= */ !has_attributes_only);
+    return undo_recorder_add_entry(r, path, f, has_attributes_only);
 }
 
 /* Another command that runs has come to it first. One that has changed only its attributes leaves
@@ -269,24 +260,11 @@ static bool take_from_other_name(const struct undo_recorder *r, struct file_stat
 static bool save_as_peers_did(struct undo_recorder *r, struct str path, bool wants_content)
 {
     struct peer_state known;
-    struct file_state now;
 
     if (!undo_recorder_ask_peers(r, path, &known))
         return false;
-    if (known.has_attributes_only && wants_content) {
-        AUTO_FREE char *text = str_dup(path);
-
-        now.path = text;
-        if (!state_look(&now) || now.kind != known.state.kind)
-            return false;
-        state_take_attributes(&now, &known.state);
-        now.is_ignored = known.state.is_ignored;
-        save_content(r, &now);
-        save_other_names(r, &now);
-        undo_recorder_add_entry(r, path, &now, /* has_attributes_only= */ false);
-        return true;
-    }
-    undo_recorder_add_entry(r, path, &known.state, known.has_attributes_only);
+    save_again(r, undo_recorder_add_entry(r, path, &known.state, known.has_attributes_only),
+               wants_content);
     return true;
 }
 
@@ -330,7 +308,6 @@ static void save_path(struct undo_recorder *r, struct str path, bool wants_conte
 {
     struct path_slot *slot = path_table_find(&r->by_path, path);
     AUTO_FREE char *text = str_dup(path);
-    bool has_attributes_only;
 
     f->path = text;
     if (is_in_ignored(r, path))
@@ -350,14 +327,9 @@ static void save_path(struct undo_recorder *r, struct str path, bool wants_conte
     }
     if (!is_recorded(r, path, f))
         return;
-    has_attributes_only = !wants_content && f->kind != IMAGE_NONE && f->kind != IMAGE_DIRECTORY;
-    if (take_from_other_name(r, f))
-        has_attributes_only = false;
-    else if (!has_attributes_only && state_has_content(f))
-        save_content(r, f);
-    if (!has_attributes_only)
-        save_other_names(r, f);
-    undo_recorder_add_entry(r, path, f, has_attributes_only);
+    add_path(r, path, f,
+             /* has_attributes_only= */ !wants_content && f->kind != IMAGE_NONE &&
+                 f->kind != IMAGE_DIRECTORY);
 }
 
 static bool is_in_roots(const struct undo_recorder *r, struct str path)
@@ -389,11 +361,7 @@ static void save_uncovered(struct undo_recorder *r, struct str path)
     if (path_table_find(&r->by_path, path) || !is_in_roots(r, path) || !is_uncovered(r, path) ||
         !state_look(&f) || f.kind != IMAGE_FILE || f.n_names < 2)
         return;
-    if (!take_from_other_name(r, &f))
-        save_content(r, &f);
-    save_other_names(r, &f);
-    undo_recorder_add_entry(r, path, &f, /* has_attributes_only= */ false);
-    r->entries[r->n - 1]->is_uncovered = true;
+    add_path(r, path, &f, /* has_attributes_only= */ false)->is_uncovered = true;
 }
 
 /* --- directories that are moved --- */
@@ -647,18 +615,6 @@ bool undo_recorder_has_missed(struct undo_recorder *r)
     return has_missed;
 }
 
-/* By one of the names that are recorded. */
-static bool has_file_in_time(const struct undo_recorder *r, const struct file_state *f)
-{
-    char key[INODE_KEY_SIZE];
-    const struct path_slot *slot = path_table_find(&r->by_inode, undo_recorder_inode_key(f, key));
-    const struct change_entry *entry = slot ? slot->value : NULL;
-
-    while (entry && entry->is_late)
-        entry = entry->same_file;
-    return entry != NULL;
-}
-
 bool undo_recorder_has(struct undo_recorder *r, struct str path)
 {
     const struct change_entry *entry;
@@ -668,20 +624,22 @@ bool undo_recorder_has(struct undo_recorder *r, struct str path)
     pthread_mutex_lock(&r->lock);
     slot = path_table_find(&r->by_path, path);
     entry = slot ? slot->value : NULL;
-    has_it = entry && (!entry->is_late || has_file_in_time(r, &entry->before));
+    has_it = entry && !entry->is_late;
     pthread_mutex_unlock(&r->lock);
     return has_it;
 }
 
 bool undo_recorder_has_file(struct undo_recorder *r, uint64_t device, uint64_t inode)
 {
-    struct file_state f = {.stamp = {.device = device, .inode = inode}};
-    bool has_it;
+    struct file_state f = {.kind = IMAGE_FILE, .stamp = {.device = device, .inode = inode}};
+    const struct change_entry *entry;
 
     pthread_mutex_lock(&r->lock);
-    has_it = has_file_in_time(r, &f);
+    entry = find_by_inode(r, &f);
+    while (entry && (entry->is_late || entry->before.n_names < 2))
+        entry = entry->same_file;
     pthread_mutex_unlock(&r->lock);
-    return has_it;
+    return entry != NULL;
 }
 
 bool undo_recorder_has_in(struct undo_recorder *r, struct str dir)

@@ -6,9 +6,10 @@
  * has changed since the last one.
  *
  * What is recorded of a path: all of it, when content is written or a name is removed or moved;
- * attributes only, when nothing else is changed. The content of a file with several names that is
- * written by one of them is saved for all that are recorded. All calls block; any thread may
- * call. */
+ * attributes and the hash of the content, when nothing else is changed. Where content is written
+ * later, what is there then counts as what was there before only if it has that hash. The content
+ * of a file with several names that is written by one of them is saved for all that are recorded.
+ * All calls block; any thread may call. */
 #ifndef KEEL_SNAPSHOT_UNDO_RECORDER_H
 #define KEEL_SNAPSHOT_UNDO_RECORDER_H
 
@@ -17,6 +18,9 @@
 #include "snapshot/undo_log.h"
 
 #include <pthread.h>
+
+/* Why a change cannot be undone that was not announced, or not in time. */
+#define UNDO_UNREPORTED "it was changed while a command ran, without a report"
 
 struct undo_recorder;
 
@@ -61,7 +65,7 @@ MUST_USE struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, s
 /* Was it recorded before it was changed? A file that had changed since the command began, by none
  * of its names that are recorded, was not. */
 bool undo_recorder_has(struct undo_recorder *r, struct str path);
-/* Was a file with several names recorded by one of them? */
+/* Was a file with several names recorded by one of them, before it was changed? */
 bool undo_recorder_has_file(struct undo_recorder *r, uint64_t device, uint64_t inode);
 /* Was a name in this directory about to change, recorded or not? */
 bool undo_recorder_has_in(struct undo_recorder *r, struct str dir);

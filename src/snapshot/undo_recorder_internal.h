@@ -2,7 +2,8 @@
  *
  *     undo_recorder.c       what is about to change: saved, and added to the log
  *     undo_recorder_look.c  what has changed, by looking again
- *     undo_recorder_ignored.c  directories that git ignores */
+ *     undo_recorder_ignored.c  directories that git ignores
+ *     undo_recorder_peers.c  what commands that run side by side found */
 #ifndef KEEL_SNAPSHOT_UNDO_RECORDER_INTERNAL_H
 #define KEEL_SNAPSHOT_UNDO_RECORDER_INTERNAL_H
 
@@ -46,6 +47,7 @@ struct undo_recorder {
     uint64_t n_looked_bytes; /* saved at the last look */
     struct strbuf buffer;
     uint64_t n_bytes;          /* saved */
+    uint64_t n_hashed_bytes;   /* read, and not saved */
     struct path_table ignored; /* struct ignored_dir */
     size_t n_ignored;          /* files that git ignores, one by one */
     uint64_t n_ignored_bytes;  /* saved of them */
@@ -63,17 +65,22 @@ struct peer_state {
 /* All under the recorder's lock. */
 
 struct str undo_recorder_inode_key(const struct file_state *f, char text[INODE_KEY_SIZE]);
-void undo_recorder_add_entry(struct undo_recorder *r, struct str path,
-                             const struct file_state *before, bool has_attributes_only);
-/* The content that goes with the attributes. */
+struct change_entry *undo_recorder_add_entry(struct undo_recorder *r, struct str path,
+                                             const struct file_state *before,
+                                             bool has_attributes_only);
+/* The content that goes with the attributes, if it is still what it was with them. */
 void undo_recorder_take_content(struct undo_recorder *r, struct change_entry *entry,
                                 const struct file_state *content);
+/* What is recorded of a file that had changed before keel could save it. */
+struct file_state undo_recorder_unreported(const struct file_state *f);
 /* `top`: the topmost directory that git ignores; `path` is about to change. */
 void undo_recorder_note_ignored(struct undo_recorder *r, struct str top, struct str path);
 /* The command has made it: nothing was there before. */
 void undo_recorder_note_made(struct undo_recorder *r, const struct file_state *before);
 void undo_recorder_look_at_ignored(struct undo_recorder *r, struct arena *a,
                                    struct pre_images *images);
+/* What it found there is what all commands that run beside it have for a before. */
+void undo_recorder_tell_peers(struct undo_recorder *r, const struct change_entry *entry);
 /* What another command that runs found there; false: none has come to it. */
 bool undo_recorder_ask_peers(struct undo_recorder *r, struct str path,
                              struct peer_state *ret_state);

@@ -14,12 +14,15 @@ static bool has_same_stamp(const struct file_state *a, const struct file_state *
     return state_eq_attributes(a, b) && stamp_eq(&a->stamp, &b->stamp) && !state_is_racy(a);
 }
 
-/* Whatever is done to a file's attributes leaves these alone. */
+/* Of what was not read: whatever is done to a file's attributes leaves its time and size alone. */
 static bool has_same_content(const struct file_state *a, const struct file_state *b)
 {
-    return a->kind == b->kind && a->stamp.mtime_ns == b->stamp.mtime_ns &&
-           a->stamp.size == b->stamp.size && a->stamp.inode == b->stamp.inode &&
-           a->stamp.device == b->stamp.device;
+    if (a->kind != b->kind || a->stamp.inode != b->stamp.inode ||
+        a->stamp.device != b->stamp.device)
+        return false;
+    if (a->is_known && b->is_known)
+        return memcmp(a->digest, b->digest, sizeof a->digest) == 0;
+    return a->stamp.mtime_ns == b->stamp.mtime_ns && a->stamp.size == b->stamp.size;
 }
 
 static struct pre_image image_of(const struct change_entry *entry, const struct file_state *now,
@@ -28,7 +31,11 @@ static struct pre_image image_of(const struct change_entry *entry, const struct 
     struct file_state before = entry->before;
     bool keeps_content = entry->has_attributes_only && has_same_content(&before, now);
 
-    if (entry->has_attributes_only && !keeps_content && !before.why_not)
+    if (keeps_content)
+        before.why_not = NULL;
+    else if (entry->has_attributes_only && before.is_known)
+        before = undo_recorder_unreported(&before);
+    else if (entry->has_attributes_only && !before.why_not)
         before.why_not = "its content was changed without being saved first";
     return state_image(a, &before, keeps_content, now);
 }
@@ -55,14 +62,14 @@ static struct err *look_at_entry(const struct change_entry *entry, uint64_t max_
         *now = entry->last;
         return NULL;
     }
-    if (entry->has_attributes_only) {
+    if (state_has_content(now) && now->stamp.size <= max_file_bytes &&
+        (!entry->has_attributes_only || entry->last.is_known))
+        TRY(state_read(now, max_file_bytes, NULL, buffer));
+    if (entry->has_attributes_only)
         *ret_changed =
             !state_eq_attributes(&entry->last, now) || !has_same_content(&entry->last, now);
-        return NULL;
-    }
-    if (state_has_content(now) && now->stamp.size <= max_file_bytes)
-        TRY(state_read(now, max_file_bytes, NULL, buffer));
-    *ret_changed = !state_eq(&entry->last, now) || has_other_names(&entry->last, now);
+    else
+        *ret_changed = !state_eq(&entry->last, now) || has_other_names(&entry->last, now);
     return NULL;
 }
 
@@ -160,9 +167,11 @@ static void add_names(struct name_search *x)
 
         if (slot->value && coverage_has(&x->recorder->rules, slot->path, /* is_dir= */ false)) {
             const struct change_entry *other = slot->value;
+            struct file_state before =
+                other->is_late ? undo_recorder_unreported(&other->before) : other->before;
 
-            undo_recorder_add_entry(x->recorder, slot->path, &other->before,
-                                    other->has_attributes_only);
+            undo_recorder_add_entry(x->recorder, slot->path, &before,
+                                    other->has_attributes_only && !other->is_late);
         }
     }
 }

@@ -18,6 +18,47 @@ from undone_commands import IS_ROOT, NOBODY, UndoneCommands, describe
 ACCESS_LIST = bytes.fromhex("02000000" "01000600ffffffff" "02000600d2040000" "04000400ffffffff"
                             "10000600ffffffff" "20000400ffffffff")
 
+# Announces that it writes a decoy, and puts the name of another file into that memory while keel reads
+# the decoy. Changes that file, and sets its time back.
+SWAPPING = """
+import ctypes, mmap, os, threading
+
+libc = ctypes.CDLL(None)
+decoys = [f"decoy{i}" for i in range(20)]
+
+def open_unseen(victim):
+    while decoys:  # each is read once
+        decoy = decoys.pop()
+        path = ctypes.create_string_buffer(decoy.encode(), 256)
+        has_ended = threading.Event()
+
+        def swap():
+            while os.stat(decoy).st_atime_ns == 0:
+                if has_ended.is_set():
+                    return
+            path.value = victim.encode()
+
+        swapper = threading.Thread(target=swap)
+        swapper.start()
+        fd = libc.open(path, os.O_RDWR)
+        has_ended.set()
+        swapper.join()
+        if os.path.sameopenfile(fd, os.open(victim, os.O_RDONLY)):
+            return fd
+        if os.stat(decoy).st_atime_ns == 0:
+            raise SystemExit("no time of reading")
+
+def write_unseen(victim):
+    was = os.stat(victim)
+    fd = open_unseen(victim)
+    with mmap.mmap(fd, 0) as content:
+        content[0:4] = b"EVIL"
+    os.utime(fd, ns=(was.st_atime_ns, was.st_mtime_ns))
+    os.close(fd)
+    print("unseen:", victim)
+
+"""
+
 
 class Commands(UndoneCommands):
     def test_a_directory_that_nobody_may_enter_any_more(self):
@@ -250,6 +291,52 @@ class Commands(UndoneCommands):
                             "echo y > many/new")))
         self.rewind()
         self.assertEqual(describe(self.work), was)
+
+    def test_a_change_behind_an_announced_chmod_is_reported(self):
+        self.own()
+        self.prepare("truncate -s 10000000 decoy{0..19}; touch -a -d @0 decoy*; ln src/main.c also")
+        self.bash(f"python3 - <<'END'\n{SWAPPING}"
+                  "for name in ('notes.txt', 'run.sh', 'src/main.c'):\n"
+                  "    os.chmod(name, 0o600)\n    write_unseen(name)\n"
+                  "open('notes.txt', 'a').write('announced')\n"
+                  "open('also', 'a').write('announced')\nEND\n"
+                  "echo changed >d/b/x")
+        if "no time of reading" in self.heard[-1]:
+            self.skipTest("this file system does not note when a file is read")
+        self.assertEqual(self.heard[-1].count("unseen:"), 3, self.heard)
+        result = self.rewind(status=1)
+        for name in ("notes.txt", "run.sh", "src/main.c", "also"):
+            self.assertIn(f"cannot   {name}: it was changed while a command ran, without a report",
+                          result.out)
+        self.assertIn("4 files could not be restored", result.err)
+        self.assertEqual((self.work / "d/b/x").read_text(), "this is d/b/x\n")
+
+    def test_programs_that_change_permissions_times_and_content(self):
+        self.undoes("chmod +x notes.txt && sed -i s/this/that/ notes.txt && chmod 600 run.sh && "
+                    "touch -c -d 2020-01-01 run.sh && install -m 755 notes.txt d/b/x && "
+                    "install -p -m 640 notes.txt made && cp -p run.sh src/deep/x.h",
+                    "tar cf t.tar src && chmod -R a+rwX src && echo x >>src/main.c && "
+                    "tar xpf t.tar && tar xpf t.tar --overwrite && cp -p src/main.c notes.txt && "
+                    "chmod 600 src/main.c && ln src/main.c also && echo y >>also && rm src/main.c && "
+                    "cp -al src copy && chmod 400 copy/deep/x.h && echo z >>src/deep/x.h",
+                    "chmod 700 Makefile && if command -v make; then make; chmod 600 notes.txt; make; fi",
+                    before="printf 'run.sh: notes.txt\\n\\tcp -p $< $@; chmod 755 $@; touch $@\\n' "
+                           ">Makefile; touch -d 2021-01-01 run.sh")
+
+    @unittest.skipUnless(shutil.which("git"), "no git here")
+    def test_files_that_git_checks_out_after_their_permissions_changed(self):
+        self.own()
+        git = ("git -c user.name=a -c user.email=a@b -c commit.gpgsign=false "
+               "-c init.defaultBranch=main")
+        self.prepare(f"{git} init -q && {git} add -A && {git} commit -qm one && "
+                     "echo mine >>notes.txt && chmod 600 run.sh")
+        was = {path: what for path, what in describe(self.work).items()
+               if not path.startswith(b".git")}
+        self.talk(Turn(Call("Bash", command="chmod 755 notes.txt src/main.c && "
+                                            "git checkout -q -- . && echo more >>src/main.c")))
+        self.rewind()
+        now = describe(self.work)
+        self.assertEqual({path: now.get(path) for path in was}, was)
 
     def test_a_file_that_is_too_large_is_told(self):
         self.own()

@@ -505,6 +505,318 @@ TEST(files_of_write_and_edit_beside_a_command_are_no_strangers)
     assert_int_equal(scene_image(&s, "a")->why_not.n, 0);
 }
 
+/* --- changes behind an announced change of attributes --- */
+
+#define UNREPORTED "it was changed while a command ran, without a report"
+
+/* What a command does that means harm: it changes what the file holds, announces nothing, and sets
+ * the time back. */
+static void change_unseen(struct scene *s, const char *name, const char *text)
+{
+    const char *path = scene_path(s, name);
+    struct stat st;
+    int fd = open(path, O_WRONLY);
+
+    assert_true(fd >= 0);
+    assert_int_equal(fstat(fd, &st), 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    assert_int_equal(ftruncate(fd, (off_t)strlen(text)), 0);
+    assert_int_equal(futimens(fd, (struct timespec[]){st.st_atim, st.st_mtim}), 0);
+    close(fd);
+}
+
+static void assert_unreported(struct scene *s, const char *name)
+{
+    assert_str(scene_image(s, name)->why_not, UNREPORTED);
+    scene_try_restore(s, /* force= */ true);
+    assert_int_equal(scene_item(s, name)->outcome, RESTORE_IMPOSSIBLE);
+}
+
+TEST(content_that_changed_between_a_chmod_and_a_write_is_not_restored)
+{
+    static const char *const changes[] = {"evl", "", "much longer than it was"};
+
+    for (size_t i = 0; i < ARRAY_LEN(changes); i++) {
+        AUTO(scene) struct scene s;
+        struct snapshot_record r;
+
+        scene_open(&s);
+        put(&s.dir, "ws/a", "one");
+        r = scene_begin(&s, &scene_bash, NULL);
+        scene_run(&s, &r, "chmod 600 a");
+        change_unseen(&s, "a", changes[i]);
+        scene_run(&s, &r, "echo two >> a");
+        scene_end(&s, &r);
+        assert_true(str_find(s.note, S("/a (" UNREPORTED)) != STR_NONE);
+        assert_unreported(&s, "a");
+    }
+}
+
+TEST(content_that_changed_behind_a_chmod_is_reported_though_size_and_time_did_not)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    r = scene_begin(&s, &scene_bash, NULL);
+    scene_run(&s, &r, "chmod 600 a");
+    change_unseen(&s, "a", "evl");
+    scene_end(&s, &r);
+    scene_command(&s, "echo two > a"); /* finds what the first one left, which is not what was */
+    assert_unreported(&s, "a");
+}
+
+TEST(content_that_changed_behind_a_chmod_is_not_restored_by_any_name_of_the_file)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    put(&s.dir, "ws/c", "one");
+    scene_shell(&s, "ln a b; ln c d");
+    r = scene_begin(&s, &scene_bash, NULL);
+    scene_run(&s, &r, "chmod 600 a; chmod 600 c; chmod 640 d; ln c e");
+    change_unseen(&s, "a", "evl");
+    change_unseen(&s, "d", "evl");
+    scene_run(&s, &r, "echo two >> b; echo two > e");
+    scene_end(&s, &r);
+    assert_unreported(&s, "a");
+    assert_unreported(&s, "b");
+    assert_unreported(&s, "c");
+    assert_unreported(&s, "d");
+    assert_int_equal(scene_image(&s, "e")->kind, IMAGE_NONE);
+}
+
+TEST(a_file_with_several_names_that_is_announced_after_it_changed_is_reported)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    put(&s.dir, "ws/c", "one");
+    scene_shell(&s, "ln a b; ln c d; ln c e");
+    r = scene_begin(&s, &scene_bash, NULL);
+    next_tick();
+    change_unseen(&s, "a", "evl");
+    scene_run(&s, &r, "echo two > b; rm d; echo two > c");
+    scene_end(&s, &r);
+    assert_unreported(&s, "a");
+    assert_unreported(&s, "b");
+    assert_int_equal(scene_image(&s, "c")->why_not.n, 0);
+    assert_int_equal(scene_image(&s, "d")->why_not.n, 0);
+}
+
+TEST(other_names_of_a_file_announced_too_late_are_reported_in_a_watched_workspace)
+{
+    AUTO(scene) struct scene s;
+    struct dir_watches *watches = dir_watches_new();
+    struct dir_watch *w;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    put(&s.dir, "ws/c", "one");
+    scene_shell(&s, "ln a b; ln c d");
+    w = dir_watches_get(watches, s.workspace);
+    dir_watch_follow_files(w);
+    assert_ok(dir_watch_update(w, NULL));
+    dir_watch_settle(w);
+    dir_watch_wait(w);
+    assert_ok(dir_watch_update(w, NULL));
+    s.options.watches = watches;
+    r = scene_begin(&s, &scene_bash, NULL);
+    next_tick();
+    change_unseen(&s, "a", "evl");
+    scene_run(&s, &r, "echo two > a; chmod 600 c");
+    change_unseen(&s, "c", "evl");
+    scene_end(&s, &r);
+    assert_unreported(&s, "a");
+    assert_unreported(&s, "b"); /* the kernel reports only the name by which it was opened */
+    assert_unreported(&s, "c");
+    assert_unreported(&s, "d");
+    snapshotter_free(TAKE(s.snapshotter));
+    dir_watch_unref(w);
+    dir_watches_free(watches);
+}
+
+TEST(a_file_that_takes_the_name_of_another_behind_a_chmod_is_reported)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    put(&s.dir, "ws/b", "one");
+    put(&s.dir, "ws/c", "one");
+    put(&s.dir, "ws/d", "one");
+    r = scene_begin(&s, &scene_bash, NULL);
+    next_tick();
+    scene_run(&s, &r, "chmod 600 a; chmod 600 c");
+    scene_shell(&s, "mv a b; mv c d");
+    scene_run(&s, &r, "echo two > d");
+    scene_end(&s, &r);
+    assert_unreported(&s, "a");
+    assert_unreported(&s, "b");
+    assert_unreported(&s, "d");
+}
+
+/* Changes the file when keel has looked at it and is about to read it. */
+struct meddler {
+    struct scene *scene;
+    unsigned n_asked;
+};
+
+static bool meddle(const void *self, struct str path, bool is_dir)
+{
+    struct meddler *m = (struct meddler *)self;
+
+    if (str_ends(path, S("/a")) && ++m->n_asked == 2)
+        change_unseen(m->scene, "a", "evl");
+    return false;
+}
+
+TEST(a_file_that_changes_while_keel_reads_it_is_reported)
+{
+    static const char *const commands[] = {"echo two >> a", "chmod 600 a"};
+
+    for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+        AUTO(scene) struct scene s;
+        struct meddler meddler = {.scene = &s};
+        struct path_filter own = {.is_hidden = meddle, .self = &meddler};
+        struct snapshot_record r;
+
+        scene_open(&s);
+        put(&s.dir, "ws/a", "one");
+        s.options.own = &own;
+        r = scene_begin(&s, &scene_bash, NULL);
+        next_tick();
+        scene_run(&s, &r, commands[i]);
+        scene_end(&s, &r);
+        assert_true(meddler.n_asked > 1);
+        assert_unreported(&s, "a");
+        scene_restart(&s);
+    }
+}
+
+TEST(content_that_changed_behind_a_chmod_of_another_command_is_reported)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record one, two;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    one = scene_begin(&s, &scene_bash, NULL);
+    two = scene_begin(&s, &scene_bash, NULL);
+    scene_run(&s, &one, "chmod 600 a");
+    change_unseen(&s, "a", "evl");
+    scene_run(&s, &two, "echo two > a");
+    scene_end(&s, &two);
+    assert_unreported(&s, "a");
+    s.images.n = 0;
+    scene_end(&s, &one);
+    assert_unreported(&s, "a");
+}
+
+TEST(what_another_command_wrote_after_a_chmod_and_announced_comes_back)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record one, two;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    scene_remember(&s);
+    one = scene_begin(&s, &scene_bash, NULL);
+    two = scene_begin(&s, &scene_bash, NULL);
+    scene_run(&s, &one, "chmod 600 a");
+    scene_run(&s, &two, "echo two > a");
+    scene_run(&s, &one, "echo three > a");
+    scene_end(&s, &one);
+    scene_end(&s, &two);
+    scene_restore(&s);
+    scene_assert_same(&s);
+}
+
+TEST(content_that_changed_before_it_was_announced_is_not_restored_after_a_crash)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+    struct recovered_call found;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    put(&s.dir, "ws/b", "one");
+    r = scene_begin(&s, &scene_bash, NULL);
+    next_tick();
+    scene_run(&s, &r, "chmod 600 a");
+    change_unseen(&s, "a", "evl");
+    change_unseen(&s, "b", "evl");
+    scene_run(&s, &r, "echo two > a; echo two > b");
+    assert_ok(snapshot_recover(&s.options, &r, /* has_ended= */ false, &s.arena, &found));
+    s.images = found.images;
+    assert_unreported(&s, "a");
+    assert_unreported(&s, "b");
+    scene_end(&s, &r);
+}
+
+TEST(what_a_command_writes_after_a_chmod_comes_back)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    put(&s.dir, "ws/b", "one");
+    put(&s.dir, "ws/c", "one");
+    put(&s.dir, "ws/d", "one");
+    put(&s.dir, "ws/e", "one");
+    put(&s.dir, "ws/f", "one");
+    scene_shell(&s, "ln -s a link; ln e g; ln e h");
+    scene_remember(&s);
+    r = scene_begin(&s, &scene_bash, NULL);
+    next_tick();
+    scene_run(&s, &r,
+              "chmod 600 a; chmod 755 b; chmod 000 c; chmod 640 d; chmod 600 e; chmod 600 f");
+    scene_shell(&s, "touch -c -d 2020-01-01 b d"); /* times are not announced */
+    scene_run(&s, &r,
+              "echo two > a; replace b two; rm c; rm h; echo two >> g; ln f i; "
+              "echo two > i; mv f j");
+    scene_end(&s, &r);
+    assert_int_equal(s.note.n, 0);
+    assert_true(scene_image(&s, "d")->keeps_content);
+    scene_restore(&s);
+    scene_assert_same(&s);
+}
+
+TEST(what_is_written_after_a_chmod_of_more_than_the_limits_allow_is_reported)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "123456");
+    put(&s.dir, "ws/b", "123456");
+    put(&s.dir, "ws/c", "123456");
+    put(&s.dir, "ws/large", "1234567890");
+    s.options.max_bytes = 15;
+    s.options.max_file_bytes = 8;
+    scene_command(&s, "chmod 600 a; chmod 600 large; chmod 600 b; chmod 600 c");
+    assert_int_equal(s.note.n, 0);
+    for (size_t i = 0; i < s.images.n; i++)
+        assert_true(s.images.items[i].keeps_content);
+    s.images.n = 0;
+    scene_command(&s, "chmod 640 a; chmod 640 large; chmod 640 b; chmod 640 c; "
+                      "echo 2 > a; echo 2 > large; echo 2 > c");
+    scene_try_restore(&s, /* force= */ false);
+    assert_int_equal(scene_item(&s, "a")->outcome, RESTORE_DONE);
+    assert_int_equal(scene_item(&s, "b")->outcome, RESTORE_DONE);
+    assert_int_equal(scene_item(&s, "large")->outcome, RESTORE_IMPOSSIBLE);
+    assert_true(str_find(scene_item(&s, "large")->why, S("snapshot.maxFileBytes")) != STR_NONE);
+    assert_int_equal(scene_item(&s, "c")->outcome, RESTORE_IMPOSSIBLE);
+    assert_true(str_find(scene_item(&s, "c")->why, S("snapshot.maxBytes")) != STR_NONE);
+}
+
 /* --- limits --- */
 
 TEST(what_is_over_the_limit_of_a_command_is_told)
@@ -883,6 +1195,18 @@ RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(a_command_cannot_hide_a_change_behind_rules_of_its_own),
           UNIT(changes_are_found_in_the_log_of_a_watched_workspace),
           UNIT(files_of_write_and_edit_beside_a_command_are_no_strangers),
+          UNIT(content_that_changed_between_a_chmod_and_a_write_is_not_restored),
+          UNIT(content_that_changed_behind_a_chmod_is_reported_though_size_and_time_did_not),
+          UNIT(content_that_changed_behind_a_chmod_is_not_restored_by_any_name_of_the_file),
+          UNIT(a_file_with_several_names_that_is_announced_after_it_changed_is_reported),
+          UNIT(other_names_of_a_file_announced_too_late_are_reported_in_a_watched_workspace),
+          UNIT(a_file_that_takes_the_name_of_another_behind_a_chmod_is_reported),
+          UNIT(a_file_that_changes_while_keel_reads_it_is_reported),
+          UNIT(content_that_changed_behind_a_chmod_of_another_command_is_reported),
+          UNIT(what_another_command_wrote_after_a_chmod_and_announced_comes_back),
+          UNIT(content_that_changed_before_it_was_announced_is_not_restored_after_a_crash),
+          UNIT(what_a_command_writes_after_a_chmod_comes_back),
+          UNIT(what_is_written_after_a_chmod_of_more_than_the_limits_allow_is_reported),
           UNIT(what_is_over_the_limit_of_a_command_is_told),
           UNIT(a_file_over_the_cap_is_told_when_it_changes_and_not_before),
           UNIT(a_file_that_may_not_be_read_is_told_unless_it_is_our_own),
