@@ -35,6 +35,7 @@ struct agent_snapshotter {
     size_t n_active; /* calls */
     struct undo_recorder_peers peers;
     struct sync_ahead disk;
+    struct undo_log_spare spare;
     struct path_table touched; /* files of Write and Edit, while calls are active */
     uint64_t now;              /* counts beginnings and ends */
     struct ended_log *logs;
@@ -117,7 +118,7 @@ static void remove_logs(struct agent_snapshotter *s, uint64_t ended_before)
 
     for (size_t i = 0; i < s->n_logs; i++)
         if (s->logs[i].ended_at < ended_before)
-            undo_log_remove(s->home, str_of(s->logs[i].name));
+            undo_log_spare_put(&s->spare, s->home, str_of(s->logs[i].name));
         else
             s->logs[n++] = s->logs[i];
     s->n_logs = n;
@@ -143,6 +144,7 @@ void snapshotter_forget_logs(struct snapshotter *port)
         return;
     pthread_mutex_lock(&s->lock);
     remove_logs(s, UINT64_MAX);
+    undo_log_spare_remove(&s->spare, s->home);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -327,6 +329,7 @@ static struct observed *observe(struct agent_snapshotter *s)
         .blobs = s->options.blobs,
         .disk = &s->disk,
         .home = s->home,
+        .spare = &s->spare,
         .max_bytes = s->options.max_bytes,
         .max_file_bytes = s->options.max_file_bytes,
         .peers = &s->peers,
@@ -562,6 +565,7 @@ static void snapshotter_destroy(struct snapshotter *port)
     coverage_done(&s->coverage);
     undo_recorder_peers_done(&s->peers);
     sync_ahead_done(&s->disk);
+    undo_log_spare_done(&s->spare);
     pthread_mutex_destroy(&s->lock);
     mem_free(s->logs);
     mem_free(s->home);
@@ -590,6 +594,7 @@ struct snapshotter *snapshotter_new(const struct snapshot_options *options)
     pthread_mutex_init(&s->lock, NULL);
     undo_recorder_peers_init(&s->peers);
     sync_ahead_init(&s->disk, options->blobs);
+    undo_log_spare_init(&s->spare);
     coverage_init(&s->coverage, options);
     return &s->port;
 }

@@ -26,11 +26,11 @@
 
 /* --- writing --- */
 
-void undo_log_init(struct undo_log *l, const char *home)
+void undo_log_init(struct undo_log *l, const char *home, struct undo_log_spare *spare)
 {
     unsigned char bytes[(UNDO_LOG_NAME_SIZE - 1) / 2];
 
-    *l = (struct undo_log){.fd = -1};
+    *l = (struct undo_log){.spare = spare, .fd = -1};
     if (!home)
         return;
     random_fill(&random_system, bytes, sizeof bytes);
@@ -51,18 +51,36 @@ static const char *dir_of(struct arena *a, const char *home)
     return fs_join(a, home, DIR_NAME);
 }
 
+/* False: there was none. */
+static bool take_spare(struct undo_log_spare *s, struct arena *a, const char *dir, const char *path)
+{
+    bool has_it;
+
+    if (!s)
+        return false;
+    pthread_mutex_lock(&s->lock);
+    has_it = s->name[0] && rename(fs_join(a, dir, s->name), path) == 0;
+    s->name[0] = '\0';
+    pthread_mutex_unlock(&s->lock);
+    return has_it;
+}
+
 static bool make_file(struct undo_log *l)
 {
     AUTO(arena) struct arena a = {0};
-    const char *dir = dir_of(&a, l->dir);
-    struct err *e = fs_make_dirs(dir, 0700);
+    const char *dir = dir_of(&a, l->dir), *path = fs_join(&a, dir, l->name);
+    int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+    struct err *e;
 
-    if (e) {
-        err_ignore(e, "only a process that is killed would need it");
-        return false;
+    if (!take_spare(l->spare, &a, dir, path)) {
+        flags |= O_CREAT | O_EXCL;
+        e = fs_make_dirs(dir, 0700);
+        if (e) {
+            err_ignore(e, "only a process that is killed would need it");
+            return false;
+        }
     }
-    l->fd =
-        open(fs_join(&a, dir, l->name), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
+    l->fd = open(path, flags, 0600);
     return l->fd >= 0 && write(l->fd, HEAD, sizeof HEAD) == sizeof HEAD;
 }
 
@@ -154,6 +172,41 @@ void undo_log_remove(const char *home, struct str name)
 
     if (home && is_name(name))
         unlink(path_of(&a, home, name));
+}
+
+void undo_log_spare_init(struct undo_log_spare *s)
+{
+    *s = (struct undo_log_spare){0};
+    pthread_mutex_init(&s->lock, NULL);
+}
+
+void undo_log_spare_done(struct undo_log_spare *s)
+{
+    pthread_mutex_destroy(&s->lock);
+}
+
+void undo_log_spare_put(struct undo_log_spare *s, const char *home, struct str name)
+{
+    AUTO(arena) struct arena a = {0};
+    bool is_kept;
+
+    if (!home || !is_name(name))
+        return;
+    pthread_mutex_lock(&s->lock);
+    is_kept = !s->name[0] && truncate(path_of(&a, home, name), 0) == 0;
+    if (is_kept)
+        snprintf(s->name, sizeof s->name, "%" STR_FMT, STR_ARG(name));
+    pthread_mutex_unlock(&s->lock);
+    if (!is_kept)
+        undo_log_remove(home, name);
+}
+
+void undo_log_spare_remove(struct undo_log_spare *s, const char *home)
+{
+    pthread_mutex_lock(&s->lock);
+    undo_log_remove(home, str_of(s->name));
+    s->name[0] = '\0';
+    pthread_mutex_unlock(&s->lock);
 }
 
 void undo_log_sweep(const char *home)

@@ -19,18 +19,33 @@
 
 #include "snapshot/state.h"
 
+#include <pthread.h>
+
 #define UNDO_LOG_MAX_BYTES ((size_t)256 << 20)
 #define UNDO_LOG_NAME_SIZE 33
 
+/* An empty log that nothing needs any more: to rename it for the next command takes less than to
+ * make a file. Any thread. */
+struct undo_log_spare {
+    pthread_mutex_t lock;
+    char name[UNDO_LOG_NAME_SIZE]; /* "": there is none */
+};
+void undo_log_spare_init(struct undo_log_spare *s);
+void undo_log_spare_done(struct undo_log_spare *s);
+/* The journal has all of this log for good. */
+void undo_log_spare_put(struct undo_log_spare *s, const char *home, struct str name);
+void undo_log_spare_remove(struct undo_log_spare *s, const char *home);
+
 struct undo_log {
-    char *dir; /* NULL: nothing is written */
+    struct undo_log_spare *spare; /* borrowed; NULL: there is none */
+    char *dir;                    /* NULL: nothing is written */
     char name[UNDO_LOG_NAME_SIZE];
     int fd; /* -1: not made yet */
     size_t n_bytes;
     bool is_full, has_failed;
 };
 /* `home` NULL: nothing is written. */
-void undo_log_init(struct undo_log *l, const char *home);
+void undo_log_init(struct undo_log *l, const char *home, struct undo_log_spare *spare);
 void undo_log_done(struct undo_log *l); /* the file stays */
 
 /* False: there is no room for it. That it cannot be written is not reported: only a process that

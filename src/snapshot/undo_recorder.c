@@ -563,7 +563,7 @@ struct undo_recorder *undo_recorder_new(const struct undo_recorder_options *opti
     r->buffer.max_bytes = options->max_file_bytes + RECORDER_READ_ROOM;
     pthread_mutex_init(&r->lock, NULL);
     covered_rules_init(&r->rules, options->coverage);
-    undo_log_init(&r->log, options->home);
+    undo_log_init(&r->log, options->home, options->spare);
     return r;
 }
 

@@ -39,6 +39,7 @@ struct undo_recorder_options {
     struct blob_store *blobs;        /* the same */
     struct sync_ahead *disk;         /* the same; of the blobs */
     const char *home;                /* of the undo log; NULL: there is none */
+    struct undo_log_spare *spare;    /* borrowed until undo_recorder_close(); NULL: there is none */
     uint64_t max_bytes, max_file_bytes;
     struct undo_recorder_peers *peers; /* borrowed until undo_recorder_leave_peers(); NULL: none */
 };

@@ -934,7 +934,34 @@ TEST(logs_go_when_a_later_command_has_run)
     put(&s.dir, "ws/a", "one");
     for (int i = 0; i < 5; i++)
         scene_command(&s, "echo two >> a");
-    scene_shell(&s, "[ $(ls ../home/undo | wc -l) = 1 ]");
+    /* the last one, and an empty one for the next */
+    scene_shell(&s, "[ $(ls ../home/undo | wc -l) = 2 ]");
+    scene_shell(&s, "[ $(find ../home/undo -type f -empty | wc -l) = 1 ]");
+    snapshotter_forget_logs(s.snapshotter);
+    scene_shell(&s, "[ $(ls ../home/undo | wc -l) = 0 ]");
+}
+
+TEST(a_log_that_is_used_again_has_nothing_of_the_one_before)
+{
+    AUTO(scene) struct scene s;
+    AUTO(strbuf) struct strbuf text = {0};
+    struct undo_records records;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    for (int i = 0; i < 3; i++)
+        scene_command(&s, "echo two >> a; echo two >> b");
+    scene_shell(&s, "ls -i ../home/undo | sort | cut -d' ' -f1 > ../inodes");
+    r = scene_begin(&s, &scene_bash, NULL);
+    scene_run(&s, &r, "echo three > a");
+    scene_shell(&s, "ls -i ../home/undo | sort | cut -d' ' -f1 | cmp - ../inodes");
+    assert_ok(
+        fs_read(temp_path(&s.dir, arena_format(&s.arena, "home/undo/%s", r.log.p).p), &text, NULL));
+    undo_log_parse(strbuf_str(&text), &s.arena, &records);
+    assert_int_equal(records.n, 1);
+    assert_false(records.is_reported);
+    scene_end(&s, &r);
 }
 
 TEST(a_log_counts_as_far_as_it_is_whole)
@@ -1212,7 +1239,9 @@ RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(a_file_that_may_not_be_read_is_told_unless_it_is_our_own),
           UNIT(what_the_undo_log_says_is_enough),
           UNIT(an_end_that_the_journal_knows_is_not_told_again),
-          UNIT(logs_go_when_a_later_command_has_run), UNIT(a_log_counts_as_far_as_it_is_whole),
+          UNIT(logs_go_when_a_later_command_has_run),
+          UNIT(a_log_that_is_used_again_has_nothing_of_the_one_before),
+          UNIT(a_log_counts_as_far_as_it_is_whole),
           UNIT(a_call_of_an_earlier_version_that_was_interrupted_is_told),
           UNIT(a_write_that_was_under_way_can_be_taken_back),
           UNIT(a_damaged_list_of_an_earlier_version_is_an_error),
