@@ -153,6 +153,7 @@ struct attempt {
     struct arena arena;
     const char *cwd; /* by its own name; NULL: not looked at yet */
     struct exec_record refusal;
+    bool died_unheard; /* its supervisor, before anything was started */
 };
 
 struct start {
@@ -475,6 +476,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     struct err *e;
 
     a->refusal = (struct exec_record){0};
+    a->died_unheard = false;
     sandbox->n_running++;
     e = run_blocking(sandbox, prepare, &s, a->namespaces);
     if (e) {
@@ -503,6 +505,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     else
         note_start(sandbox, &confinement);
     a->refusal = confinement.refusal;
+    a->died_unheard = confinement.died_unheard;
     if (!e || a->refusal.kind != EXEC_REFUSED)
         return e;
     err_ignore(e, "it is told with what was being done");
@@ -510,12 +513,13 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
 }
 
 /* Tries one way. What keel saw in the workspace may have been exchanged before the walls stood on
- * it: then it looks again. */
+ * it: then it looks again. So it does when a supervisor died that waited for the command. */
 static struct err *start_with(struct attempt *a, struct proc **ret_proc)
 {
     struct err *e = start_once(a, ret_proc);
 
-    for (int i = 1; e && a->refusal.step == EXEC_STEP_CHANGED && i < MAX_TRIES; i++) {
+    for (int i = 1; e && (a->refusal.step == EXEC_STEP_CHANGED || a->died_unheard) && i < MAX_TRIES;
+         i++) {
         err_ignore(e, "it is tried again");
         a->is_again = true;
         e = start_once(a, ret_proc);

@@ -39,7 +39,7 @@ static bool is_supervised(const struct proc *p)
 static void send_record(struct proc *p, struct exec_record record)
 {
     record.version = EXEC_PROTOCOL_VERSION;
-    send(p->control, &record, sizeof record, MSG_DONTWAIT | MSG_NOSIGNAL);
+    p->is_unheard = send(p->control, &record, sizeof record, MSG_DONTWAIT | MSG_NOSIGNAL) < 0;
 }
 
 static void request(struct proc *p, enum exec_kind kind, int value)
@@ -112,6 +112,7 @@ static struct err *read_record(struct proc *p, struct exec_record *ret, struct c
         TRY(task_wait_fd(p->control, TASK_FD_READ, NULL));
         n = receive(p->control, ret, ret_fds);
         /* ECONNRESET tells that a request was not read any more; records come after it. */
+        p->is_unheard |= n < 0 && errno == ECONNRESET;
     } while (n < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNRESET));
     if (n <= 0)
         return supervisor_is_gone(p);
@@ -171,8 +172,11 @@ static struct err *await_start(struct proc *p, const struct proc_spec *spec, con
 {
     AUTO(came_fds) struct came_fds fds = {0};
     struct exec_record record;
+    struct err *e = await_notices(p, spec->confinement, &record, &fds);
 
-    TRY(await_notices(p, spec->confinement, &record, &fds));
+    if (spec->confinement) /* a command starts when its supervisor has read all that was sent */
+        spec->confinement->died_unheard = err_is(e, ERR_TOOL_FAILED) && p->is_unheard;
+    TRY(e);
     if (record.kind == EXEC_FAILED)
         return proc_exec_error(spec, program, record.value);
     if (record.kind == EXEC_REFUSED)

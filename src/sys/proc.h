@@ -73,6 +73,7 @@ struct proc_confinement {
     bool has_namespaces;            /* and POLICY_NAMESPACES? */
     const struct proc_judge *judge; /* borrowed until proc_free(); NULL: none */
     struct exec_record refusal;     /* out: why they could not be built; kind EXEC_REFUSED if so */
+    bool died_unheard;              /* out: the supervisor died first; nothing was started */
 };
 
 /* Who looks after what the walls leave open. Both are called by who waits for the command. */

@@ -20,6 +20,7 @@ struct proc {
     bool is_pty, is_isolated;
     uint64_t grace_ms;
     bool may_linger;
+    bool is_unheard;                /* its supervisor did not read the last request */
     const struct proc_judge *judge; /* NULL: none */
     bool tree_is_gone;              /* its supervisor, which may linger, has said so */
     bool has_status;

@@ -34,12 +34,18 @@ def describe(top):
                 what.append(read(path, st))
                 what.append(first.setdefault(st.st_ino, path) if st.st_nlink > 1 else None)
             if not stat.S_ISLNK(st.st_mode):
-                what.append({name: os.getxattr(path, name) for name in os.listxattr(path)
+                what.append({name: attribute(path, name) for name in os.listxattr(path)
                              if name.startswith(("user.", "system."))})
             found[os.path.relpath(path, os.fsencode(str(top)))] = what
             if stat.S_ISDIR(st.st_mode):
                 enter(path)
         os.chmod(directory, mode)
+
+    def attribute(path, name):
+        try:
+            return os.getxattr(path, name)
+        except PermissionError:  # it belongs to a file that may not be read
+            return None
 
     def read(path, st):
         if not st.st_mode & 0o400:

@@ -399,6 +399,46 @@ BOX_TEST(one_that_was_killed_is_replaced)
     return NULL;
 }
 
+static struct err *kill_supervisor(void *pid)
+{
+    siginfo_t info;
+
+    EXPECT(kill(*(pid_t *)pid, SIGKILL) == 0);
+    EXPECT(waitid(P_PID, (id_t) * (pid_t *)pid, &info, WEXITED | WNOWAIT) == 0);
+    return NULL;
+}
+
+/* When it has its command, but may not start it yet. */
+static struct err *run_under_one_that_dies(struct box *b, bool is_stopped)
+{
+    AUTO(proc_output) struct proc_output output = {0};
+    AUTO(proc) struct proc *p = NULL;
+    struct proc_spec spec = box_spec(b, SHELL("echo ran >> marks; cat marks"));
+    pid_t pid;
+
+    TRY(park(b, &pid));
+    if (is_stopped) /* so that it does not even read it */
+        EXPECT(kill(pid, SIGSTOP) == 0);
+    spec.before_start = kill_supervisor;
+    spec.before_self = &pid;
+    TRY(launcher_start(&b->sandbox.launcher, &spec, &p));
+    TRY(proc_collect(p, 60000, &output));
+    proc_free(TAKE(p));
+    TRY(sandbox_command_ended(&b->sandbox, &b->notes));
+    EXPECT_OUTPUT(output.out, "ran\n");
+    return NULL;
+}
+
+BOX_TEST(one_that_dies_before_it_may_start_its_command_is_replaced)
+{
+    return run_under_one_that_dies(b, /* is_stopped= */ false);
+}
+
+BOX_TEST(one_that_dies_before_it_reads_its_command_is_replaced)
+{
+    return run_under_one_that_dies(b, /* is_stopped= */ true);
+}
+
 BOX_TEST(when_no_command_is_expected_any_more_it_ends)
 {
     pid_t pid;
@@ -513,6 +553,8 @@ int main(int argc, char **argv)
         BOTH_WAYS(a_workspace_that_was_moved_there_and_back_is_writable),
         BOTH_WAYS(it_holds_no_lock_and_stands_nowhere),
         BOTH_WAYS(one_that_was_killed_is_replaced),
+        BOTH_WAYS(one_that_dies_before_it_may_start_its_command_is_replaced),
+        BOTH_WAYS(one_that_dies_before_it_reads_its_command_is_replaced),
         BOTH_WAYS(when_no_command_is_expected_any_more_it_ends),
         BOTH_WAYS(it_ends_with_its_sandbox_even_when_somebody_has_stopped_it),
         BOTH_WAYS(a_command_that_may_not_start_never_does),
