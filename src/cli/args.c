@@ -14,7 +14,7 @@ static const struct option *find_long(const struct option *options, struct str n
 static const struct option *find_letter(const struct option *options, char letter)
 {
     for (const struct option *o = options; o->name; o++)
-        if (o->letter && o->letter == letter)
+        if (letter && (o->letter == letter || o->other_letter == letter))
             return o;
     return NULL;
 }

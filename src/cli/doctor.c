@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 static const struct option options[] = {
-    {"probe", 0, NULL, "also ask the provider in use for its models"},
+    {"probe", 0, NULL, "also request the list of models from the provider in use"},
     {"model", 0, "VENDOR/MODEL", "probe this one instead"},
     {"json", 0, NULL, "print one JSON object"},
     {0},
@@ -78,11 +78,11 @@ static struct err *probe(void *arg)
                    hint ? hint : "");
     else
         report_add(p->report, HEALTH_GOOD, "Probe", "answer",
-                   "%" STR_FMT " answers and lists %zu models", STR_ARG(profile->id), models.n);
+                   "%" STR_FMT " answers and lists %zu model%s", STR_ARG(profile->id), models.n,
+                   models.n == 1 ? "" : "s");
     if (!e && !lists(&models, profile->model))
         report_add(p->report, HEALTH_NOTE, "Probe", "model",
-                   "%" STR_FMT " is not among them; it may work all the same",
-                   STR_ARG(profile->model));
+                   "%" STR_FMT " is not in that list; it may still work", STR_ARG(profile->model));
     return NULL;
 }
 
@@ -192,9 +192,10 @@ const struct command command_doctor = {
     .name = "doctor",
     .usage = "[--probe] [--model VENDOR/MODEL] [--json]",
     .group = "Set up",
-    .summary = "what works on this machine, and what does not",
-    .details = "Looks at providers and keys, certificates, sandbox, stores and the terminal.\n"
-               "Nothing is sent anywhere unless --probe is given. Exit 1 when something is bad.\n",
+    .summary = "check what works on this machine",
+    .details = "Checks providers and keys, certificates, sandbox, stores and the terminal.\n"
+               "Sends nothing without --probe. Exits 1 if a check fails.\n\n"
+               "  keel doctor --probe --model openai/gpt-5\n",
     .options = options,
     .run = run,
 };

@@ -266,7 +266,8 @@ const struct command command_permissions_list = {
     .usage = "[--json] [OPTIONS]",
     .summary = "print every rule and where it comes from",
     .details = "Rules add up over all settings files and flags. Those of a project that you do\n"
-               "not trust count only where they forbid or ask; the others are marked.\n",
+               "not trust count only where they deny or ask; the others are marked.\n\n"
+               "  keel permissions list --mode acceptEdits\n",
     .options = options,
     .run = run,
 };

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_piped_in(void)
+bool print_is_piped_in(void)
 {
     struct stat in;
 
@@ -33,9 +33,9 @@ struct err *print_read_prompt(const struct args *args, struct message **ret_mess
     bool is_needed = !str_trim(prompt).n && !session_flags_resume(args);
 
     *ret_message = NULL;
-    if (is_piped_in() && !is_needed && is_silent())
-        cli_tell("nothing comes from standard input; going on without it");
-    else if (is_piped_in())
+    if (print_is_piped_in() && !is_needed && is_silent())
+        cli_tell("standard input is silent; continuing without it");
+    else if (print_is_piped_in())
         TRY(cli_read_file("-", &piped));
     if (str_trim(prompt).n)
         message_add_text(m, prompt);
@@ -44,8 +44,9 @@ struct err *print_read_prompt(const struct args *args, struct message **ret_mess
     if (m->n_parts == 0 && session_flags_resume(args))
         return NULL;
     if (m->n_parts == 0)
-        return err_hint(err_new(ERR_VALIDATION, "keel -p needs a prompt"),
-                        "keel -p \"why is the sky blue?\", or pipe it in");
+        return err_hint(
+            err_new(ERR_VALIDATION, args->n_operands ? "the prompt is empty" : "no prompt given"),
+            "keel -p \"why is the sky blue?\", or pipe it in");
     *ret_message = TAKE(m);
     return NULL;
 }

@@ -83,7 +83,7 @@ class Models(KeelTest):
         for name in VENDORS:
             self.assertIn(f"({name})", result.out)
         for text in ("set ANTHROPIC_API_KEY: https://", "GEMINI_API_KEY or GOOGLE_API_KEY",
-                     "any model: say openrouter/NAME", "can: t=tools"):
+                     "any model: openrouter/NAME", "can: t=tools"):
             self.assertIn(text, result.out)
 
     def test_no_line_is_wider_than_eighty_columns(self):

@@ -204,7 +204,7 @@ class Export(SessionTest):
 
     def test_a_document_has_no_requests(self):
         self.assert_refused(self.keel("session", "export", "-f", "html", "--requests"), 2,
-                            "for exports that programs read")
+                            "works only with json and jsonl")
 
     def test_a_new_file_named_from_here_on_is_written(self):
         self.assert_fine(self.keel("session", "export", "-o", "new.json"))
@@ -260,8 +260,8 @@ class Export(SessionTest):
             self.assert_fine(self.keel("session", "export", "-o", str(path)))
             self.assertTrue(path.read_text().startswith(start), name)
         self.assert_refused(self.keel("session", "export", "-o", str(self.dir / "s.doc")), 2,
-                            "does not say which form", "--format")
-        self.assert_refused(self.keel("session", "export", "-f", "pdf"), 2, 'no form "pdf"')
+                            "does not tell the format", "--format")
+        self.assert_refused(self.keel("session", "export", "-f", "pdf"), 2, 'unknown format "pdf"')
 
     def test_a_terminal_gets_the_document_and_a_pipe_the_log(self):
         self.assertTrue(self.keel("session", "export").out.startswith('{"timestamp"'))

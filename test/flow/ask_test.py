@@ -95,7 +95,7 @@ class Prompts(FlowTest):
                              env=scripted.ANTHROPIC.environment(provider))
         with process.stdin, process.stdout, process.stderr:
             self.assertEqual(process.stdout.read().decode(), TEXT + "\n")
-            self.assertIn(b"going on without it", process.stderr.read())
+            self.assertIn(b"continuing without it", process.stderr.read())
             self.assertEqual(process.wait(scripted.HANG_SECONDS), 0)
 
     def test_a_socket_may_be_standard_input(self):
@@ -111,7 +111,7 @@ class Prompts(FlowTest):
     def test_an_empty_prompt_is_refused_before_anything_is_sent(self):
         provider = self.provider(scripted.ANTHROPIC.answer())
         for arguments in ((), ("",), (" \n",)):
-            self.assert_refused(self.ask(provider, *arguments), 2, "keel -p needs a prompt")
+            self.assert_refused(self.ask(provider, *arguments), 2, "prompt", "or pipe it in")
         self.assertEqual(provider.requests, [])
 
     def test_bytes_that_are_not_utf8_are_sent_as_replacement_characters(self):

@@ -4,7 +4,8 @@
 #include "provider/decode.h"
 
 static const struct option options[] = {
-    {"api", 0, "NAME", "anthropic-messages, openai-chat, openai-responses, gemini or ollama"},
+    {"api", 0, "NAME", "anthropic-messages, openai-chat, openai-responses, gemini or ollama",
+     .words = "anthropic-messages openai-chat openai-responses gemini ollama"},
     {"status", 0, "N", "the response's HTTP status (200)"},
     {"headers", 0, "FILE", "its headers: one JSON object of strings"},
     {"chunk", 0, "N", "feed N bytes at a time; the result is the same"},

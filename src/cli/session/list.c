@@ -10,9 +10,9 @@
 #define PLAIN_COLUMNS 100 /* where there is no terminal */
 
 static const struct option options[] = {
-    {"all", 'a', NULL, "of all directories, not only of this one"},
-    {"limit", 'n', "N", "at most so many; 0 is all (20)"},
-    {"before", 0, "ID", "the page after the one that ended with this session"},
+    {"all", 'a', NULL, "list the sessions of all directories"},
+    {"limit", 'n', "N", "list at most N; 0 lists all (20)"},
+    {"before", 0, "ID", "list those older than this session"},
     {"json", 0, NULL, "print one JSON array"},
     SESSION_OPTIONS,
     {0},
@@ -106,7 +106,7 @@ static struct err *print_all(struct printing *p)
     } else if (p->any_open) {
         cli_add_tinted(&p->out, TINT_FAINT, S("* is open in a process now\n"));
     } else if (!p->any) {
-        cli_tell(query.cwd.n ? "no session in this directory; --all shows those of others"
+        cli_tell(query.cwd.n ? "no session in this directory; --all lists those of others"
                              : "no session");
     }
     return cli_print(strbuf_str(&p->out));
@@ -131,7 +131,8 @@ const struct command command_session_list = {
     .name = "session list",
     .usage = "[--all] [--limit N] [--before ID] [--json]",
     .summary = "print the sessions of this directory, the newest first",
-    .details = "  keel session list --all --limit 50\n"
+    .details = "* marks a session that is open now.\n\n"
+               "  keel session list --all --limit 50\n"
                "  keel session list --json | jq -r '.[].id'\n",
     .options = options,
     .run = run,
