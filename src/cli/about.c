@@ -35,7 +35,7 @@ const struct command command_help_about = {
 
 static struct err *run_version(const struct args *args, int *ret_status)
 {
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     return cli_print(S(KEEL_VERSION_LINE));
 }
 

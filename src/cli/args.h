@@ -7,6 +7,9 @@
 
 #include "base/err.h"
 
+/* Operands or values that are sessions: completion asks for those of the directory. */
+#define COMPLETE_SESSIONS "SESSION"
+
 struct option {
     const char *name;       /* without dashes */
     char letter;            /* 0: none */

@@ -8,9 +8,6 @@
 #include "cli/args.h"
 #include "cli/io.h"
 
-/* Operands or values that are sessions: completion asks for those of the directory. */
-#define COMPLETE_SESSIONS "SESSION"
-
 struct command {
     const char *name;                      /* "doctor"; "inspect decode" for one below another */
     const char *usage;                     /* "[--probe]": what follows the name; a line each */
@@ -19,6 +16,7 @@ struct command {
     const char *summary;                   /* one line */
     const char *details;                   /* paragraphs and examples for --help; NULL: none */
     const struct option *options;          /* ends with a NULL name; NULL: none */
+    const char *remedy;                    /* for a word that names no child; NULL: its --help */
     bool is_unlisted;                      /* known to all who look for it; no list names it */
     bool takes_command;                    /* its operands are a command with options of its own */
     const struct command *const *children; /* ends with NULL; NULL: it runs itself */

@@ -19,7 +19,7 @@ static struct err *run_provider(const struct args *args, int *ret_status)
     AUTO(runtime) struct runtime r = {0};
     AUTO(strbuf) struct strbuf out = {0};
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     TRY(config_open(args, &r));
     TRY(runtime_use_model(&r, args_get(args, "model")));
     strbuf_addf(&out, "%" STR_FMT "/%" STR_FMT "  %s  %" STR_FMT "\n", STR_ARG(r.profile.id),
@@ -50,7 +50,7 @@ static struct err *run_keys(const struct args *args, int *ret_status)
 {
     AUTO(strbuf) struct strbuf out = {0};
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     for (const struct setting_key *k = setting_keys; k->path; k++)
         strbuf_addf(&out, "%-28s %s\n", k->path, k->help);
     return cli_print(strbuf_str(&out));
@@ -82,5 +82,8 @@ const struct command command_config = {
                "  ~/.keel/settings.json       all your projects (KEEL_HOME moves it)\n"
                "Files in .robota/ and .claude/ are read, too, and come after these.\n\n"
                "  keel config show --origin\n",
+    .remedy =
+        "keel config show prints the settings, keel config keys explains them; to change one, "
+        "edit ~/.keel/settings.json",
     .children = children,
 };

@@ -138,7 +138,7 @@ static struct err *run_show(const struct args *args, int *ret_status)
     struct show show = {.arena = &a, .with_origin = args_has(args, "origin"), .out = &out};
     struct json *tree;
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     TRY(config_open(args, &r));
     show.settings = r.settings;
     tree = without_secrets(&a, settings_root(r.settings), (struct str){0});

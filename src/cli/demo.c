@@ -159,7 +159,7 @@ static struct err *run(const struct args *args, int *ret_status)
     bool is_kept = args_has(args, "keep");
     struct err *e;
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     TRY(open_script(&d, args));
     e = demo_task_make(d.dir);
     if (!e)

@@ -252,6 +252,13 @@ static const char *nearest_directory(const char *path, struct arena *a)
     return fs_exists(copy) ? copy : "/";
 }
 
+static bool can_be_written(const char *home, struct arena *a)
+{
+    const char *where = nearest_directory(home, a);
+
+    return fs_is_dir(where) && access(where, W_OK) == 0;
+}
+
 void doctor_check_stores(struct report *r, const struct runtime *runtime)
 {
     static const struct {
@@ -263,7 +270,7 @@ void doctor_check_stores(struct report *r, const struct runtime *runtime)
     if (home.n == 0)
         report_add(r, HEALTH_BAD, "Stores", "home",
                    "HOME and KEEL_HOME are not set: sessions are not stored; set one of them");
-    else if (access(nearest_directory(home.p, &r->arena), W_OK) < 0)
+    else if (!can_be_written(home.p, &r->arena))
         report_add(r, HEALTH_BAD, "Stores", "home",
                    "%s cannot be written: sessions are not stored; check its permissions, or set "
                    "KEEL_HOME to another directory",

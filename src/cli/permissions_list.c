@@ -252,7 +252,7 @@ static struct err *run(const struct args *args, int *ret_status)
     AUTO(permissions) struct permissions p = {0};
     AUTO(strbuf) struct strbuf out = {0};
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     TRY(permissions_open(&p, args));
     if (args_has(args, "json"))
         write_all(&out, &p);

@@ -6,6 +6,7 @@
 #include "cli/input.h"
 #include "cli/outbox.h"
 #include "cli/run.h"
+#include "cli/run_status.h"
 #include "view/stream_json.h"
 
 #include <sys/stat.h>
@@ -33,6 +34,7 @@ struct print {
     struct agent *agent;         /* while it lives */
     struct secrets *secrets;     /* its */
     struct secrets_stream trace; /* of answers, without them */
+    struct run_status waiting;
     struct print_text text;
     struct print_json json;
     struct err *output_error; /* standard output failed */
@@ -382,11 +384,11 @@ static struct err *answer(void *self, struct message *prompt)
     struct print *p = self;
     AUTO(run_result) struct run_result result = {0};
     struct event_sink sinks[] = {{print_durable_event, p, print_durable},
+                                 {run_status_event, &p->waiting},
                                  {print_text_event, &p->text},
                                  {print_json_event, &p->json}};
     struct run_options options;
-
-    size_t n_sinks = p->format == FORMAT_TEXT ? 2 : 3;
+    size_t n_sinks = ARRAY_LEN(sinks) - (p->format == FORMAT_TEXT ? 1 : 0);
 
     TRY(agent_prepare(p->agent, &options));
     options.input = prompt;
@@ -406,7 +408,9 @@ static struct err *answer(void *self, struct message *prompt)
     options.n_sinks = n_sinks;
     if (!p->text.is_streaming && !p->include_partial)
         options.drop_text = may_drop_text; /* nobody has seen it */
+    run_status_begin(&p->waiting, p->agent->plan.targets[0].model);
     agent_run(p->agent, &options, &result);
+    run_status_end(&p->waiting);
     keep_output_error(p, outbox_flush());
     return finish(p, &result);
 }
@@ -421,6 +425,7 @@ static struct err *run_agent(struct print *p)
     TRY(agent_open(&agent, &p->runtime, &p->agent_options));
     p->agent = &agent;
     tell_model(p, &agent);
+    print_tell_missing(p->args, &p->runtime, agent.is_kept);
     if (agent.is_kept)
         p->text.session = arena_cstr(&p->arena, str_of(agent.session.conversation.id));
     p->trace.set = p->secrets = secrets_ref(agent.secrets);

@@ -1,6 +1,7 @@
 /* print_prompt.c - the prompt of `keel -p`: from the command line, from standard input, or both. */
 #include "cli/print.h"
 
+#include "base/utf8.h"
 #include "cli/session_flags.h"
 
 #include <poll.h>
@@ -25,6 +26,11 @@ static bool is_silent(void)
     return poll(&in, 1, STDIN_WAIT_MS) == 0;
 }
 
+static bool is_text(struct str bytes)
+{
+    return str_find_char(bytes, 0) == STR_NONE && utf8_is_valid(bytes);
+}
+
 struct err *print_read_prompt(const struct args *args, struct message **ret_message)
 {
     AUTO(message) struct message *m = message_new(ROLE_USER, S(""));
@@ -41,6 +47,10 @@ struct err *print_read_prompt(const struct args *args, struct message **ret_mess
         message_add_text(m, prompt);
     if (str_trim(strbuf_str(&piped)).n)
         message_add_text(m, strbuf_str(&piped));
+    if (!is_text(strbuf_str(&piped)))
+        cli_tell(
+            "standard input is not text: %zu bytes are sent, with U+FFFD for what is not UTF-8",
+            piped.n);
     if (m->n_parts == 0 && session_flags_resume(args))
         return NULL;
     if (m->n_parts == 0)

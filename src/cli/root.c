@@ -133,6 +133,8 @@ struct err *command_unknown(const struct command *parent, const char *word)
 
     if (near)
         return err_hint(e, "did you mean keel %s?", near->name);
+    if (parent->remedy)
+        return err_hint(e, "%s", parent->remedy);
     if (parent == &command_root)
         return err_hint(e, "see keel --help");
     return err_hint(e, "see keel %s --help", parent->name);

@@ -131,7 +131,9 @@ static struct err *run(const struct args *args, int *ret_status)
 {
     AUTO(runtime) struct runtime r = {0};
 
-    TRY(args_count(args, 0, 0, "no operand: it is about the project of the working directory"));
+    TRY(args_count(args, 0, 0, "no arguments: it is about the project of the working directory"));
+    if (args_has(args, "list") + args_has(args, "revoke") + args_has(args, "yes") > 1)
+        return err_new(ERR_VALIDATION, "--list, --revoke and --yes cannot be combined");
     TRY(runtime_open(&r, &(struct runtime_options){0}));
     if (args_has(args, "list"))
         return print_list(&r);

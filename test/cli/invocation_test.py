@@ -130,6 +130,19 @@ class Mistakes(KeelTest):
         self.assert_refused(self.keel("-p", "--model"), 2, "--model needs a value: VENDOR/MODEL")
         self.assert_refused(self.keel("inspect", "sse", "x", "--chunk"), 2, "--chunk needs a value")
 
+    def test_a_missing_value_comes_with_the_choices(self):
+        self.assert_refused(self.keel("-p", "--effort"), 2, "one of: low medium high xhigh max")
+        self.assert_refused(self.keel("-r"), 2, "--resume needs a value: ID|NAME",
+                            "keel session list prints the sessions; --continue takes the newest")
+
+    def test_config_says_how_a_setting_is_changed(self):
+        self.assert_refused(self.keel("config", "set", "model", "x"), 2,
+                            'unknown command "config set"', "edit ~/.keel/settings.json")
+
+    def test_an_unknown_protocol_is_named(self):
+        self.assert_refused(self.keel("inspect", "decode", "--api", "foo", "x"), 2,
+                            '--api: unknown protocol "foo"', "anthropic-messages")
+
     def test_a_switch_takes_no_value(self):
         self.assert_refused(self.keel("--version=3"), 2, "--version takes no value")
 
@@ -141,7 +154,7 @@ class Mistakes(KeelTest):
     def test_operands_that_a_command_does_not_take_are_refused(self):
         for command in (("doctor",), ("demo",), ("config", "show"), ("config", "keys"),
                         ("config", "provider")):
-            self.assert_refused(self.keel(*command, "extra"), 2, "takes no operand")
+            self.assert_refused(self.keel(*command, "extra"), 2, "takes no arguments")
         self.assert_refused(self.keel("models", "a", "b"), 2, "at most one VENDOR")
         self.assert_refused(self.keel("completion"), 2, "bash, zsh or fish")
         self.assert_refused(self.keel("completion", "tcsh"), 2, 'unknown shell "tcsh"', "bash, zsh and fish")

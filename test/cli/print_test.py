@@ -74,6 +74,38 @@ class WithoutDashP(FlowTest):
             self.assertIn("has nothing to resume; this is its last answer", result.err)
 
 
+class Notices(FlowTest):
+    def test_without_a_home_it_says_that_the_session_is_not_stored(self):
+        said = ("keel: this session is not stored: HOME and KEEL_HOME are not set to a directory\n"
+                "      set one of them, or choose a place with --store\n")
+        for home in (None, "", "relative"):
+            result = self.ask(self.provider(ANTHROPIC.answer()), "hi",
+                              env={"HOME": home, "KEEL_HOME": None})
+            self.assertEqual((result.out, result.err), (TEXT + "\n", said), home)
+            self.assertFalse((self.project / "relative").exists())
+
+    def test_without_a_home_nothing_is_said_where_no_session_is_wanted(self):
+        for flags in (["--no-session-persistence"], ["--store", f"sqlite:{self.dir}/mine.db"]):
+            self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), *flags, "hi",
+                                        env={"HOME": None, "KEEL_HOME": None}))
+
+    def test_a_missing_keel_exec_is_reported_to_the_person(self):
+        result = self.ask(self.provider(ANTHROPIC.answer()), "hi",
+                          env={"KEEL_EXEC": "/nowhere/keel-exec"})
+        self.assertEqual((result.status, result.out), (0, TEXT + "\n"))
+        self.assertEqual(result.err, "keel: commands cannot run: cannot run /nowhere/keel-exec, "
+                                     "which KEEL_EXEC names\n      correct or unset KEEL_EXEC\n")
+
+    def test_settings_on_the_command_line_are_not_called_a_file(self):
+        result = self.ask(self.provider(ANTHROPIC.answer()), "--settings", '{"a":', "hi")
+        self.assert_refused(result, 2, "--settings: not valid JSON", "correct the JSON text")
+
+    def test_a_tiny_budget_is_not_rounded_to_nothing(self):
+        result = self.ask(self.provider(ANTHROPIC.answer()), "--model",
+                          "anthropic/claude-sonnet-5-5", "--max-budget-usd", "0.00001", "hi")
+        self.assert_refused(result, 5, "$0.0000 of $0.00001000 are used")
+
+
 class Text(FlowTest):
     def test_only_the_last_answer_is_printed(self):
         provider = self.provider(ANTHROPIC.answer(["Let me look."], calls=[Call("Glob", pattern="*")]),

@@ -117,7 +117,7 @@ chmod +x "$2/keel" """)
         program, self.keel_program = str(self.top / "run.sh"), keel_test.KEEL
         keel_test.KEEL = program
         try:
-            result = self.on_terminal("version")
+            result = self.on_terminal("version", with_status=True)
         finally:
             keel_test.KEEL = self.keel_program
         self.assert_status(result, 0)

@@ -362,6 +362,18 @@ class Prune(SessionCommands):
     def newest(self, env):
         return self.session("list", "--json", env=env).json()[0]["id"]
 
+    def test_a_list_that_ends_early_says_that_there_are_more(self):
+        sessions = [self.talk(f"prompt {i}") for i in range(3)]
+        for i, session in enumerate(sessions):
+            self.set_time(session, 1_000 + i)
+        result = self.session("list", "--limit", "2")
+        self.assertEqual(result.err, f"keel: there are older sessions: --before {sessions[1]} lists "
+                                     "the next ones, --limit 0 all\n")
+        self.assertEqual(len(result.out.splitlines()), 3)
+        self.assert_fine(self.session("list", "--limit", "3"))
+        self.assert_fine(self.session("list", "--before", sessions[1], "--limit", "1"))
+        self.assertEqual(len(self.session("list", "--limit", "2", "--json").json()), 2)
+
     def test_a_limit_below_nothing_is_refused(self):
         self.user_settings({"sessions": {"retentionDays": -1}})
         self.assert_refused(self.session("prune", status=2), 2, "sessions.retentionDays")

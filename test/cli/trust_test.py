@@ -11,6 +11,12 @@ import keel_test
 from keel_test import KeelTest
 
 
+class Flags(KeelTest):
+    def test_list_revoke_and_yes_are_three_things(self):
+        for flags in (("--list", "--yes"), ("--revoke", "--list")):
+            self.assert_refused(self.keel("trust", *flags), 2, "cannot be combined")
+
+
 class Trust(KeelTest):
     def setUp(self):
         super().setUp()

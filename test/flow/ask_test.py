@@ -116,7 +116,14 @@ class Prompts(FlowTest):
 
     def test_bytes_that_are_not_utf8_are_sent_as_replacement_characters(self):
         self.assertEqual(self.texts(b"a\xff\xc3b"), ["a\ufffd\ufffdb"])
-        self.assertEqual(self.texts("x", stdin=b"\xfe\x00\x80"), ["x", "\ufffd\x00\ufffd"])
+
+    def test_bytes_that_are_piped_in_and_are_not_text_are_reported(self):
+        provider = self.provider(scripted.ANTHROPIC.answer())
+        result = self.ask(provider, "x", stdin=b"\xfe\x00\x80")
+        self.assertEqual((result.status, result.out), (0, TEXT + "\n"))
+        self.assertEqual(self.only_request(provider).prompt_texts(), ["x", "\ufffd\x00\ufffd"])
+        self.assertEqual(result.err, "keel: standard input is not text: 3 bytes are sent, with "
+                                     "U+FFFD for what is not UTF-8\n")
 
     def test_a_large_prompt_arrives_whole(self):
         text = "".join(f"line {number}\n" for number in range(40_000))

@@ -174,6 +174,10 @@ static struct err *run(const struct args *args, int *ret_status)
 
     reply_init(&reply, (struct delta_sink){0});
     TRY(args_count(args, 1, 1, "one FILE"));
+    if (!protocol && args_has(args, "api"))
+        return err_hint(
+            err_new(ERR_VALIDATION, "--api: unknown protocol \"%s\"", args_get(args, "api")),
+            "one of: %s", options[0].help);
     if (!protocol)
         return err_hint(err_new(ERR_VALIDATION, "inspect decode needs --api with a protocol"),
                         "one of: %s", options[0].help);

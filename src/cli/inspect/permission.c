@@ -133,7 +133,7 @@ static struct err *run(const struct args *args, int *ret_status)
     AUTO(arena) struct arena a = {0};
     struct permission_call call = {0};
 
-    TRY(args_count(args, 0, 0, "no operand: rules and call come as options"));
+    TRY(args_count(args, 0, 0, "no arguments: rules and call come as options"));
     TRY(read_call(args, &a, &call));
     return cli_run(NULL, judge_and_print, &call);
 }

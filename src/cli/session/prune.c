@@ -61,7 +61,7 @@ static struct err *prune(struct session_work *w)
 
 static struct err *run(const struct args *args, int *ret_status)
 {
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     return session_work_run(args, prune, ret_status);
 }
 

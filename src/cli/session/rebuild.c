@@ -66,7 +66,7 @@ static struct err *rebuild(struct session_work *w)
 
 static struct err *run(const struct args *args, int *ret_status)
 {
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     return session_work_run(args, rebuild, ret_status);
 }
 

@@ -228,7 +228,7 @@ static struct err *verify(struct session_work *w)
 static struct err *run(const struct args *args, int *ret_status)
 {
     TRY(args_count(args, 0, args_has(args, "all") ? 0 : 1,
-                   args_has(args, "all") ? "no operand" : "one ID at most"));
+                   args_has(args, "all") ? "no arguments" : "one ID at most"));
     return session_work_run(args, verify, ret_status);
 }
 
