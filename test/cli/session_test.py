@@ -65,6 +65,12 @@ class Show(SessionCommands):
         self.assertNotIn("  seen\n", out)
         self.assertIn("  seen\n", self.session("show", session, "--tools").out)
 
+    def test_a_command_that_failed_says_so(self):
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", command="cat nosuch")]), None)
+        self.assertIn("\n> Bash  cat nosuch\n  Exit code 1\n\nFine: look\n",
+                      self.session("show", session).out)
+
     def test_one_turn_alone(self):
         session = self.talk("one")
         self.talk("two", session=session)

@@ -171,7 +171,8 @@ struct err *session_show_header(struct session_show *s)
 {
     AUTO(strbuf) struct strbuf out = {0};
 
-    s->show = (struct show){.flags = SHOW_TEXT | SHOW_TOOLS | (s->with_tools ? SHOW_RESULTS : 0),
+    s->show = (struct show){.flags = SHOW_TEXT | SHOW_TOOLS |
+                                     (s->with_tools ? SHOW_RESULTS : SHOW_FAILURES),
                             .margin_fd = STDOUT_FILENO,
                             .in_colour = cli_has_colour(STDOUT_FILENO),
                             .is_visible = true};
