@@ -245,6 +245,11 @@ class Export(SessionTest):
         self.assertIn("\n`````text\n````\nafter\n`````\n", text)
         self.assertIn("```\nint x;\n```\n\n## and then?\n", text)
 
+    def test_a_file_is_written_into_the_working_directory_by_its_name_alone(self):
+        for name in ("session.html", "session.md", "session.json", "session.jsonl"):
+            self.assert_fine(self.keel("session", "export", "--output", name))
+            self.assertTrue((self.project / name).read_text(), name)
+
     def test_a_file_is_private_and_replaced_as_a_whole(self):
         path = self.dir / "session.md"
         path.write_text("old")
