@@ -39,6 +39,12 @@ name_packages_elsewhere() {
   say "Continuing with what is installed."
 }
 
+# Runs apt-get and keeps what it says for the case that it fails.
+quiet_apt() {
+  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" </dev/null \
+    >"$apt_log" 2>&1
+}
+
 # install_packages WHAT PACKAGE...: installs those that are missing, says what it does.
 install_packages() {
   what=$1
@@ -54,9 +60,17 @@ install_packages() {
     say "Install them as root: apt-get install $missing"
     return 1
   fi
-  say "Installing packages for $what: $missing"
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq >&2 || return 1
+  with=$([ "$(id -u)" = 0 ] || printf " (with sudo)")
+  say "Installing packages for $what$with: $missing"
+  apt_log=$(mktemp)
   # shellcheck disable=SC2086
-  as_root env DEBIAN_FRONTEND=noninteractive \
-    apt-get install -y -qq --no-install-recommends $missing >&2 || return 1
+  if quiet_apt update && quiet_apt install -y --no-install-recommends $missing; then
+    rm -f "$apt_log"
+    return 0
+  fi
+  cat "$apt_log" >&2
+  rm -f "$apt_log"
+  say "The packages could not be installed; see the output above. Is there a network?"
+  say "Install them yourself, then run this again: apt-get install $missing"
+  return 1
 }

@@ -73,9 +73,8 @@ static struct err *directory(const char *flag, const char *given, struct arena *
         return err_errno(ERR_VALIDATION, errno, "--%s %s", flag, given);
     *ret_path = arena_cstr(a, str_of(path));
     free(path);
-    return fs_is_dir(*ret_path)
-               ? NULL
-               : err_new(ERR_VALIDATION, "--%s %s: it is no directory", flag, given);
+    return fs_is_dir(*ret_path) ? NULL
+                                : err_new(ERR_VALIDATION, "--%s %s: not a directory", flag, given);
 }
 
 struct err *agent_flags_cwd(const struct args *args, struct arena *a, const char **ret_cwd)
@@ -114,7 +113,7 @@ struct err *agent_flags_layers(const struct args *args, unsigned *ret_skipped)
             wanted |= sources[i].layers;
         else if (str_trim(name).n)
             return err_hint(err_new(ERR_VALIDATION,
-                                    "--setting-sources: there is no \"%" STR_FMT "\"",
+                                    "--setting-sources: unknown source \"%" STR_FMT "\"",
                                     STR_ARG(name)),
                             "any of: user, project, local");
     }
@@ -144,7 +143,7 @@ static struct err *check_empty(const struct args *args, const char *flag)
         AUTO(err) struct err *e = json_parse(&a, str_of(given), 0, &value);
 
         if (e || !asks_for_nothing(value))
-            return err_new(ERR_VALIDATION, "--%s: keel takes only {} there; it has no %s yet", flag,
+            return err_new(ERR_VALIDATION, "--%s accepts only {}: keel has no %s yet", flag,
                            strcmp(flag, "agents") == 0 ? "agents" : "MCP servers");
     }
     return NULL;
@@ -158,10 +157,10 @@ static struct err *read_thinking(const struct args *args, struct agent_options *
     bool is_off = thinking && strcmp(thinking, "disabled") == 0;
 
     if (effort && (!effort_find(str_of(effort), &o->effort) || o->effort == EFFORT_UNSET))
-        return err_hint(err_new(ERR_VALIDATION, "--effort: there is no \"%s\"", effort),
+        return err_hint(err_new(ERR_VALIDATION, "--effort: unknown level \"%s\"", effort),
                         "one of: low, medium, high, xhigh, max");
     if (thinking && !is_off && strcmp(thinking, "adaptive") != 0)
-        return err_hint(err_new(ERR_VALIDATION, "--thinking: there is no \"%s\"", thinking),
+        return err_hint(err_new(ERR_VALIDATION, "--thinking: unknown mode \"%s\"", thinking),
                         "one of: adaptive, disabled");
     if (is_off)
         o->effort = EFFORT_NONE;
@@ -210,7 +209,7 @@ static struct err *read_mode(const struct args *args, const char **ret_mode)
         TRY(agent_find_mode("--permission-mode", str_of(mode), &known));
     if (skips_all && known != MODE_BYPASS)
         return err_new(ERR_VALIDATION,
-                       "--dangerously-skip-permissions and --permission-mode %s do not go together",
+                       "--dangerously-skip-permissions and --permission-mode %s cannot be combined",
                        mode);
     *ret_mode = skips_all ? permission_mode_name(MODE_BYPASS) : mode;
     return NULL;

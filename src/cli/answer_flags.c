@@ -14,15 +14,13 @@ static struct str id_of(const struct ask *ask)
 /* --- what was said --- */
 
 static const struct {
-    const char *what, *words, *usage;
+    const char *what, *words, *example;
 } kinds[] = {
-    [ASK_PERMISSION] = {"whether the call may run", "yes, session, project, no, no:REASON",
-                        "yes|session|project|no[:REASON]"},
-    [ASK_QUESTION] = {"the question", "a text, or no:REASON", "TEXT"},
-    [ASK_BUDGET] = {"whether to spend more", "yes, session, no", "yes|session|no"},
+    [ASK_PERMISSION] = {"whether the call may run", "yes, session, project, no, no:REASON", "yes"},
+    [ASK_QUESTION] = {"the question", "a text, or no:REASON", "\"TEXT\""},
+    [ASK_BUDGET] = {"whether to spend more", "yes, session, no", "yes"},
     [ASK_PLAN] = {"whether the plan is approved",
-                  "yes, edits (and files may be changed freely), no, no:REASON",
-                  "yes|edits|no[:REASON]"},
+                  "yes, edits (and files may be changed freely), no, no:REASON", "yes"},
 };
 
 static struct err *not_understood(const struct ask *ask, struct str text)
@@ -133,12 +131,11 @@ static struct err *find_ask(const struct loaded *l, const struct history *h, str
         }
     }
     if (names_other(l, h, *text, &name))
-        return list_asks(l, err_new(ERR_VALIDATION, "--answer: nothing is asked about %" STR_FMT,
+        return list_asks(l, err_new(ERR_VALIDATION, "--answer: no open question about %" STR_FMT,
                                     STR_ARG(name)));
     if (l->n_asks != 1)
-        return list_asks(l,
-                         err_new(ERR_VALIDATION,
-                                 "--answer does not say to what: %zu things are asked", l->n_asks));
+        return list_asks(
+            l, err_new(ERR_VALIDATION, "--answer needs a call: %zu questions are open", l->n_asks));
     *ret_ask = &l->asks[0];
     return NULL;
 }
@@ -183,8 +180,8 @@ struct err *answer_flags_read(const struct args *args, const struct loaded *l,
     *ret_n = 0;
     while ((given = args_next(args, "answer", &at))) {
         if (l->last_run != LAST_RUN_SUSPENDED || !l->n_asks)
-            return err_hint(err_new(ERR_VALIDATION, "--answer: this session asks nothing"),
-                            "keel session show says how it stands");
+            return err_hint(err_new(ERR_VALIDATION, "--answer: this session asks no question"),
+                            "keel session show prints its state");
         TRY(read_one(l, h, a, str_of(given), *ret_answers, *ret_n));
         ++*ret_n;
     }
@@ -195,11 +192,18 @@ struct err *answer_flags_read(const struct args *args, const struct loaded *l,
 
 void answer_flags_hint(const struct ask *asks, size_t n, const char *session, struct strbuf *out)
 {
+    unsigned kinds_told = 0;
+
     strbuf_addf(out, "to answer: keel -p -r %s", session);
     for (size_t i = 0; i < n; i++) {
         strbuf_add_cstr(out, " --answer ");
         if (n > 1)
             strbuf_addf(out, "%" STR_FMT "=", STR_ARG(id_of(&asks[i])));
-        strbuf_add_cstr(out, kinds[asks[i].kind].usage);
+        strbuf_add_cstr(out, kinds[asks[i].kind].example);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!(kinds_told & 1u << asks[i].kind))
+            strbuf_addf(out, "\nanswers: %s", kinds[asks[i].kind].words);
+        kinds_told |= 1u << asks[i].kind;
     }
 }

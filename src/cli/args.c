@@ -14,7 +14,7 @@ static const struct option *find_long(const struct option *options, struct str n
 static const struct option *find_letter(const struct option *options, char letter)
 {
     for (const struct option *o = options; o->name; o++)
-        if (o->letter && o->letter == letter)
+        if (letter && (o->letter == letter || o->other_letter == letter))
             return o;
     return NULL;
 }
@@ -58,6 +58,15 @@ static void add_given(struct args *a, const struct option *o, const char *value)
     a->given[a->n_given++] = (struct arg){o, value};
 }
 
+static struct err *missing_value(const struct option *o)
+{
+    struct err *e = err_new(ERR_VALIDATION, "--%s needs a value: %s", o->name, o->value_name);
+
+    if (o->words && strcmp(o->words, COMPLETE_SESSIONS) == 0)
+        return err_hint(e, "keel session list prints the sessions; --continue takes the newest");
+    return o->words ? err_hint(e, "one of: %s", o->words) : e;
+}
+
 static struct err *take_option(struct args *a, const struct option *o, const char *inline_value,
                                char **argv, int argc, int *at)
 {
@@ -69,7 +78,7 @@ static struct err *take_option(struct args *a, const struct option *o, const cha
     }
     if (!inline_value) {
         if (*at + 1 >= argc)
-            return err_new(ERR_VALIDATION, "--%s needs a value: %s", o->name, o->value_name);
+            return missing_value(o);
         inline_value = argv[++*at];
     }
     add_given(a, o, inline_value);

@@ -7,12 +7,18 @@
 
 #include "base/err.h"
 
+/* Operands or values that are sessions: completion asks for those of the directory. */
+#define COMPLETE_SESSIONS "SESSION"
+
 struct option {
     const char *name;       /* without dashes */
     char letter;            /* 0: none */
     const char *value_name; /* NULL: a switch */
     const char *help;
     const char *alias; /* another spelling that is taken too; NULL: none */
+    char other_letter; /* another letter that is taken too; 0: none */
+    const char *group; /* heading in --help, of this one and those that follow; NULL: the same */
+    const char *words; /* the values it takes, for completion: "text json"; NULL: not a list */
     /* Takes several values: words behind it are further ones, once there is an operand, or where
      * they look like it. NULL: takes one. */
     bool (*is_item)(struct str word);

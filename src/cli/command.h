@@ -16,6 +16,8 @@ struct command {
     const char *summary;                   /* one line */
     const char *details;                   /* paragraphs and examples for --help; NULL: none */
     const struct option *options;          /* ends with a NULL name; NULL: none */
+    const char *remedy;                    /* for a word that names no child; NULL: its --help */
+    bool is_unlisted;                      /* known to all who look for it; no list names it */
     bool takes_command;                    /* its operands are a command with options of its own */
     const struct command *const *children; /* ends with NULL; NULL: it runs itself */
     struct err *(*run)(const struct args *args, int *ret_status);
@@ -31,5 +33,8 @@ const char *command_word(const struct command *c); /* "decode" of "inspect decod
 
 /* What --help prints. */
 void command_help(const struct command *c, struct strbuf *out);
+
+/* ERR_VALIDATION: the word names no command below `parent`. */
+MUST_USE NEVER_NULL struct err *command_unknown(const struct command *parent, const char *word);
 
 #endif

@@ -4,16 +4,20 @@
 /* What each shell has to find out is the same: which command the words before the cursor name.
  * A word that follows an option with a value is none of them, nor is an operand. */
 
-/* The options of all commands that take a value: "--model|--settings|...". */
+/* The options of all commands that take a value: "--model|--settings|-r|...". */
 static void add_value_options(struct strbuf *out, const struct command *c, size_t from)
 {
     for (const struct option *o = c->options; o && o->name; o++) {
         AUTO(strbuf) struct strbuf name = {0};
+        char letter[] = {'|', '-', o->letter, '|', 0};
 
         strbuf_addf(&name, "--%s|", o->name);
         if (o->value_name &&
             str_find(str_skip(strbuf_str(out), from), strbuf_str(&name)) == STR_NONE)
             strbuf_add(out, strbuf_str(&name));
+        if (o->value_name && o->letter &&
+            str_find(str_skip(strbuf_str(out), from), str_of(letter)) == STR_NONE)
+            strbuf_add_cstr(out, letter + 1);
     }
     for (const struct command *const *child = c->children; child && *child; child++)
         add_value_options(out, *child, from);
@@ -37,7 +41,7 @@ static void add_walk(struct strbuf *out, const char *words)
                          "    case $word in ");
     add_value_options(out, &command_root, out->n);
     strbuf_cut(out, out->n - 1); /* the last bar */
-    strbuf_add_cstr(out, ") skip=1; continue ;; esac\n"
+    strbuf_add_cstr(out, ") skip=$word; continue ;; esac\n"
                          "    case \"${at:+$at }$word\" in ");
     add_names(out, &command_root);
     strbuf_cut(out, out->n - 1);
@@ -45,11 +49,50 @@ static void add_walk(struct strbuf *out, const char *words)
                          "  done\n");
 }
 
+/* Does the option's value name a file or a directory? */
+static bool takes_path(const struct option *o)
+{
+    return strstr(o->value_name, "FILE") || strstr(o->value_name, "DIR");
+}
+
+static bool takes_session(const char *words)
+{
+    return words && strcmp(words, COMPLETE_SESSIONS) == 0;
+}
+
+/* Lines "':--output-format') words='text json' ;;" for bash and zsh: the values of an option. */
+static void add_value_cases(struct strbuf *out, const struct command *c, const char *open,
+                            const char *close, const char *sessions)
+{
+    for (const struct option *o = c->options; o && o->name; o++) {
+        if (!o->value_name || (!o->words && !takes_path(o)))
+            continue;
+        strbuf_addf(out, "    '%s:--%s'", c->name, o->name);
+        if (o->letter)
+            strbuf_addf(out, "|'%s:-%c'", c->name, o->letter);
+        strbuf_add_cstr(out, ") ");
+        if (!o->words)
+            strbuf_add_cstr(out, "files=1");
+        else if (takes_session(o->words))
+            strbuf_add_cstr(out, sessions);
+        else
+            strbuf_addf(out, "%s%s%s", open, o->words, close);
+        strbuf_add_cstr(out, " ;;\n");
+    }
+    for (const struct command *const *child = c->children; child && *child; child++)
+        add_value_cases(out, *child, open, close, sessions);
+}
+
 /* --- bash --- */
+
+#define BASH_SESSIONS "words=$(keel session list 2>/dev/null | awk 'NR > 1 { print $1 }')"
 
 static void add_bash_case(struct strbuf *out, const struct command *c)
 {
-    strbuf_addf(out, "    '%s') words='%s", c->name, c->operands ? c->operands : "");
+    if (takes_session(c->operands))
+        strbuf_addf(out, "    '%s') [ \"$skip\" ] || " BASH_SESSIONS "; files=; words+='", c->name);
+    else
+        strbuf_addf(out, "    '%s') words='%s", c->name, c->operands ? c->operands : "");
     for (const struct command *const *child = c->children; child && *child; child++)
         strbuf_addf(out, "%s ", command_word(*child));
     strbuf_add_cstr(out, "' options='");
@@ -64,17 +107,20 @@ static void bash(struct strbuf *out)
 {
     strbuf_add_cstr(out, "# bash completion for keel: source <(keel completion bash)\n"
                          "_keel() {\n"
-                         "  local word at='' skip='' words='' options=''\n"
+                         "  local word at='' skip='' words='' options='' files=1\n"
                          "  local current=${COMP_WORDS[COMP_CWORD]}\n");
     add_walk(out, "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\"");
     strbuf_add_cstr(out, "  case $at in\n");
     add_bash_case(out, &command_root);
     strbuf_add_cstr(out, "  esac\n"
-                         "  case $current in -*) words=$options ;; esac\n"
+                         "  [ \"$skip\" ] && words='' files=''\n"
+                         "  case \"$at:$skip\" in\n");
+    add_value_cases(out, &command_root, "words='", "'", BASH_SESSIONS);
+    strbuf_add_cstr(out, "  esac\n"
+                         "  case $skip:$current in :-*) words=$options ;; esac\n"
                          "  COMPREPLY=()\n"
-                         "  [ \"$skip\" ] ||\n"
-                         "    mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
-                         "  if [ ${#COMPREPLY[@]} -eq 0 ]; then\n"
+                         "  mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$current\")\n"
+                         "  if [ ${#COMPREPLY[@]} -eq 0 ] && [ \"$files\" ]; then\n"
                          "    compopt -o filenames 2>/dev/null\n"
                          "    mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
                          "  fi\n"
@@ -95,9 +141,16 @@ static void add_zsh_item(struct strbuf *out, const char *before, const char *wor
     strbuf_add_char(out, '\'');
 }
 
+#define ZSH_SESSIONS                                                                               \
+    "words_here=(${(f)\"$(keel session list 2>/dev/null | awk 'NR > 1 { print $1 }')\"})"
+
 static void add_zsh_case(struct strbuf *out, const struct command *c)
 {
-    strbuf_addf(out, "    '%s') words_here=(%s", c->name, c->operands ? c->operands : "");
+    if (takes_session(c->operands))
+        strbuf_addf(out, "    '%s') files=; [ \"$skip\" ] || " ZSH_SESSIONS "; words_here+=(",
+                    c->name);
+    else
+        strbuf_addf(out, "    '%s') words_here=(%s", c->name, c->operands ? c->operands : "");
     for (const struct command *const *child = c->children; child && *child; child++)
         add_zsh_item(out, "", command_word(*child), (*child)->summary);
     strbuf_add_cstr(out, ") options=(");
@@ -115,15 +168,19 @@ static void zsh(struct strbuf *out)
     strbuf_add_cstr(out, "#compdef keel\n"
                          "# zsh completion for keel: source <(keel completion zsh)\n"
                          "_keel() {\n"
-                         "  local word at='' skip=''\n"
+                         "  local word at='' skip='' files=1\n"
                          "  local -a words_here options\n");
     add_walk(out, "\"${(@)words[2,CURRENT-1]}\"");
     strbuf_add_cstr(out, "  case $at in\n");
     add_zsh_case(out, &command_root);
+    strbuf_add_cstr(out, "  esac\n"
+                         "  if [ \"$skip\" ]; then words_here=() files=''\n"
+                         "  elif [[ $PREFIX == -* ]]; then words_here=($options); fi\n"
+                         "  case \"$at:$skip\" in\n");
+    add_value_cases(out, &command_root, "words_here=(", ")", ZSH_SESSIONS);
     strbuf_add_cstr(out,
                     "  esac\n"
-                    "  [[ $PREFIX == -* ]] && words_here=($options)\n"
-                    "  if [ \"$skip\" ] || ! _describe keel words_here; then _files; fi\n"
+                    "  if ! _describe keel words_here && [ \"$files\" ]; then _files; fi\n"
                     "}\n"
                     "if [ \"$funcstack[1]\" = _keel ]; then _keel; else compdef _keel keel; fi\n");
 }
@@ -158,6 +215,15 @@ static void add_fish_condition(struct strbuf *out, const struct command *c)
     strbuf_add_char(out, '\'');
 }
 
+static void add_fish_values(struct strbuf *out, const char *words)
+{
+    if (takes_session(words))
+        strbuf_add_cstr(
+            out, " -a '(keel session list 2>/dev/null | string match -r \"^[0-9a-f]\\S+\")'");
+    else
+        strbuf_addf(out, " -a '%s'", words);
+}
+
 static void add_fish_lines(struct strbuf *out, const struct command *c)
 {
     for (const struct command *const *child = c->children; child && *child; child++) {
@@ -170,14 +236,20 @@ static void add_fish_lines(struct strbuf *out, const struct command *c)
     if (c->operands) {
         strbuf_add_cstr(out, "complete -c keel -f");
         add_fish_condition(out, c);
-        strbuf_addf(out, " -a '%s'\n", c->operands);
+        add_fish_values(out, c->operands);
+        strbuf_add_char(out, '\n');
     }
     for (const struct option *o = c->options; o && o->name; o++) {
         strbuf_add_cstr(out, "complete -c keel");
         add_fish_condition(out, c);
         if (o->letter)
             strbuf_addf(out, " -s %c", o->letter);
-        strbuf_addf(out, " -l %s%s -d ", o->name, o->value_name ? " -r" : "");
+        strbuf_addf(out, " -l %s", o->name);
+        if (o->value_name)
+            strbuf_add_cstr(out, takes_path(o) ? " -r -F" : " -x");
+        if (o->words)
+            add_fish_values(out, o->words);
+        strbuf_add_cstr(out, " -d ");
         add_fish_text(out, o->help);
         strbuf_add_char(out, '\n');
     }
@@ -207,8 +279,8 @@ static struct err *run(const struct args *args, int *ret_status)
             shells[i].write(&out);
             return cli_print(strbuf_str(&out));
         }
-    return err_hint(err_new(ERR_VALIDATION, "there is no completion for \"%s\"", args->operands[0]),
-                    "keel completion knows bash, zsh and fish");
+    return err_hint(err_new(ERR_VALIDATION, "unknown shell \"%s\"", args->operands[0]),
+                    "one of: bash, zsh and fish");
 }
 
 const struct command command_completion = {

@@ -19,7 +19,7 @@ static struct err *run_provider(const struct args *args, int *ret_status)
     AUTO(runtime) struct runtime r = {0};
     AUTO(strbuf) struct strbuf out = {0};
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     TRY(config_open(args, &r));
     TRY(runtime_use_model(&r, args_get(args, "model")));
     strbuf_addf(&out, "%" STR_FMT "/%" STR_FMT "  %s  %" STR_FMT "\n", STR_ARG(r.profile.id),
@@ -29,16 +29,17 @@ static struct err *run_provider(const struct args *args, int *ret_status)
 }
 
 static const struct option provider_options[] = {
-    {"model", 0, "VENDOR/MODEL", "as with keel -p"},
-    {"settings", 0, "FILE|JSON", "further settings, above all files"},
+    {"model", 0, "VENDOR/MODEL", "as for a prompt"},
+    {"settings", 0, "FILE|JSON", "more settings; they override all files"},
     {0},
 };
 
 static const struct command command_config_provider = {
     .name = "config provider",
     .usage = "[--model VENDOR/MODEL] [--settings FILE|JSON]",
-    .summary = "print the model, protocol and address that would be used",
-    .details = "Exit 6 when none is set up, with what to do.\n",
+    .summary = "print the model, protocol and address in use",
+    .details = "Exits 6 if none is set up, and says what to do.\n\n"
+               "  keel config provider --model openai/gpt-5\n",
     .options = provider_options,
     .run = run_provider,
 };
@@ -49,7 +50,7 @@ static struct err *run_keys(const struct args *args, int *ret_status)
 {
     AUTO(strbuf) struct strbuf out = {0};
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     for (const struct setting_key *k = setting_keys; k->path; k++)
         strbuf_addf(&out, "%-28s %s\n", k->path, k->help);
     return cli_print(strbuf_str(&out));
@@ -58,7 +59,8 @@ static struct err *run_keys(const struct args *args, int *ret_status)
 static const struct command command_config_keys = {
     .name = "config keys",
     .usage = "",
-    .summary = "list every setting with what it means",
+    .summary = "list every setting and its meaning",
+    .details = "  keel config keys | grep sandbox\n",
     .run = run_keys,
 };
 
@@ -78,6 +80,10 @@ const struct command command_config = {
                "  .keel/settings.local.json   this project, only for you\n"
                "  .keel/settings.json         this project\n"
                "  ~/.keel/settings.json       all your projects (KEEL_HOME moves it)\n"
-               "Those under .robota/ and .claude/ are read below them.\n",
+               "Files in .robota/ and .claude/ are read, too, and come after these.\n\n"
+               "  keel config show --origin\n",
+    .remedy =
+        "keel config show prints the settings, keel config keys explains them; to change one, "
+        "edit ~/.keel/settings.json",
     .children = children,
 };

@@ -6,9 +6,9 @@
 #include "sdk/settings_check.h"
 
 static const struct option options[] = {
-    {"origin", 0, NULL, "say which file each value came from"},
+    {"origin", 0, NULL, "print the file that each value came from"},
     {"json", 0, NULL, "print one JSON object"},
-    {"settings", 0, "FILE|JSON", "further settings, above all files"},
+    {"settings", 0, "FILE|JSON", "more settings; they override all files"},
     {0},
 };
 
@@ -138,7 +138,7 @@ static struct err *run_show(const struct args *args, int *ret_status)
     struct show show = {.arena = &a, .with_origin = args_has(args, "origin"), .out = &out};
     struct json *tree;
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     TRY(config_open(args, &r));
     show.settings = r.settings;
     tree = without_secrets(&a, settings_root(r.settings), (struct str){0});
@@ -147,7 +147,7 @@ static struct err *run_show(const struct args *args, int *ret_status)
     else
         show_below(&show, tree, "");
     if (out.n == 0)
-        cli_tell("no settings file says anything");
+        cli_tell("no settings found");
     return cli_print(strbuf_str(&out));
 }
 
@@ -155,8 +155,9 @@ const struct command command_config_show = {
     .name = "config show",
     .usage = "[--origin] [--json] [--settings FILE|JSON]",
     .summary = "print the merged settings",
-    .details = "A line for each value: its path and the value as JSON. Credentials that\n"
-               "stand in a file are not shown; \"$ENV:NAME\" is.\n",
+    .details = "Prints a line for each value: its path and the value as JSON. Credentials in a\n"
+               "file are not shown; \"$ENV:NAME\" is.\n\n"
+               "  keel config show --origin\n",
     .options = options,
     .run = run_show,
 };

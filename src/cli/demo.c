@@ -11,8 +11,8 @@
 
 static const struct option options[] = {
     {"script", 0, "FILE", "play this script (YAML or JSON) instead of the bundled one"},
-    {"fast", 0, NULL, "do not wait between the pieces"},
-    {"keep", 0, NULL, "leave the directory there"},
+    {"fast", 0, NULL, "do not pause between the pieces"},
+    {"keep", 0, NULL, "keep the directory"},
     {0},
 };
 
@@ -43,7 +43,7 @@ static struct err *say_where(const struct demo *d, bool is_kept)
 
     strbuf_addf(&out, "\n%s%s.\n", is_kept ? "The files are in " : "The files were in ", d->dir);
     if (!is_kept)
-        strbuf_add_cstr(&out, "They are removed; --keep leaves them there.\n");
+        strbuf_add_cstr(&out, "They are removed; --keep keeps them.\n");
     return cli_print(strbuf_str(&out));
 }
 
@@ -159,7 +159,7 @@ static struct err *run(const struct args *args, int *ret_status)
     bool is_kept = args_has(args, "keep");
     struct err *e;
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     TRY(open_script(&d, args));
     e = demo_task_make(d.dir);
     if (!e)
@@ -179,8 +179,11 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_demo = {
     .name = "demo",
     .usage = "[--script FILE] [--fast] [--keep]",
-    .group = "Ask",
-    .summary = "see a small task done, without a key or a network",
+    .group = "Use",
+    .summary = "run a small demo task; needs no key and no network",
+    .details = "The model is a script; tools, files and permissions are real. The task runs in a\n"
+               "temporary directory.\n\n"
+               "  keel demo --keep\n",
     .options = options,
     .run = run,
 };

@@ -24,7 +24,7 @@ static const struct {
                 "    echo \"FAIL  $1 boxes cost $cost, should be $2\"\n"
                 "    exit 1\n"
                 "}\n"
-                "check 1 3\n"
+                "check 2 6\n"
                 "check 10 20\n"
                 "check 11 22\n"},
 };

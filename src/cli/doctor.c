@@ -2,6 +2,7 @@
 #include "cli/doctor.h"
 
 #include "cli/commands.h"
+#include "cli/progress.h"
 #include "cli/run.h"
 #include "cli/text.h"
 
@@ -9,7 +10,7 @@
 #include <unistd.h>
 
 static const struct option options[] = {
-    {"probe", 0, NULL, "also ask the provider in use for its models"},
+    {"probe", 0, NULL, "also request the list of models from the provider in use"},
     {"model", 0, "VENDOR/MODEL", "probe this one instead"},
     {"json", 0, NULL, "print one JSON object"},
     {0},
@@ -78,11 +79,11 @@ static struct err *probe(void *arg)
                    hint ? hint : "");
     else
         report_add(p->report, HEALTH_GOOD, "Probe", "answer",
-                   "%" STR_FMT " answers and lists %zu models", STR_ARG(profile->id), models.n);
+                   "%" STR_FMT " answers and lists %zu model%s", STR_ARG(profile->id), models.n,
+                   models.n == 1 ? "" : "s");
     if (!e && !lists(&models, profile->model))
         report_add(p->report, HEALTH_NOTE, "Probe", "model",
-                   "%" STR_FMT " is not among them; it may work all the same",
-                   STR_ARG(profile->model));
+                   "%" STR_FMT " is not in that list; it may still work", STR_ARG(profile->model));
     return NULL;
 }
 
@@ -111,13 +112,14 @@ static void add_finding(struct strbuf *out, const struct doctor_finding *f, size
     text_wrap(out, strbuf_str(&text), COLUMN, width);
 }
 
-static void add_text(const struct report *r, struct strbuf *out)
+/* What has not been printed yet. */
+static void add_text(struct report *r, struct strbuf *out)
 {
     bool in_colour = cli_has_colour(STDOUT_FILENO);
     size_t width = cli_n_columns();
     const char *section = "";
 
-    for (size_t i = 0; i < r->n; i++) {
+    for (size_t i = r->n_printed; i < r->n; i++) {
         const struct doctor_finding *f = &r->findings[i];
 
         if (strcmp(section, f->section) != 0)
@@ -126,6 +128,7 @@ static void add_text(const struct report *r, struct strbuf *out)
         add_finding(out, f, width, in_colour);
         strbuf_add_char(out, '\n');
     }
+    r->n_printed = r->n;
 }
 
 static void add_json(const struct report *r, struct strbuf *out)
@@ -159,6 +162,22 @@ static bool has_bad(const struct report *r)
     return false;
 }
 
+static struct err *run_probe(void *arg)
+{
+    return progress_around("asking the provider", probe, arg);
+}
+
+/* It may take long: what is known before is printed first. */
+static struct err *probe_after(struct report *r, struct probe *p, bool is_json)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    if (!is_json)
+        add_text(r, &out);
+    TRY(cli_print(strbuf_str(&out)));
+    return cli_run(NULL, run_probe, p);
+}
+
 static struct err *run(const struct args *args, int *ret_status)
 {
     AUTO(runtime) struct runtime runtime = {0};
@@ -166,7 +185,7 @@ static struct err *run(const struct args *args, int *ret_status)
     AUTO(strbuf) struct strbuf out = {0};
     struct probe p = {.runtime = &runtime, .report = &report, .model = args_get(args, "model")};
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     TRY(runtime_open(&runtime, &(struct runtime_options){0}));
     for (size_t i = 0; i < settings_n_warnings(runtime.settings); i++)
         report_add(&report, HEALTH_NOTE, "Settings", "file", "%" STR_FMT,
@@ -179,7 +198,7 @@ static struct err *run(const struct args *args, int *ret_status)
     doctor_check_stores(&report, &runtime);
     doctor_check_terminal(&report);
     if (args_has(args, "probe"))
-        TRY(cli_run(NULL, probe, &p));
+        TRY(probe_after(&report, &p, args_has(args, "json")));
     if (args_has(args, "json"))
         add_json(&report, &out);
     else
@@ -192,9 +211,10 @@ const struct command command_doctor = {
     .name = "doctor",
     .usage = "[--probe] [--model VENDOR/MODEL] [--json]",
     .group = "Set up",
-    .summary = "what works on this machine, and what does not",
-    .details = "Looks at providers and keys, certificates, sandbox, stores and the terminal.\n"
-               "Nothing is sent anywhere unless --probe is given. Exit 1 when something is bad.\n",
+    .summary = "check what works on this machine",
+    .details = "Checks providers and keys, certificates, sandbox, stores and the terminal.\n"
+               "Sends nothing without --probe. Exits 1 if a check fails.\n\n"
+               "  keel doctor --probe --model openai/gpt-5\n",
     .options = options,
     .run = run,
 };

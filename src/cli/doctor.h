@@ -13,7 +13,7 @@ struct report {
         const char *section;
         struct str name, text;
     } *findings;
-    size_t n, room;
+    size_t n, room, n_printed;
 };
 
 void report_done(struct report *r);

@@ -118,7 +118,7 @@ void doctor_check_network(struct report *r, const struct runtime *runtime)
     struct ca ca;
 
     if (!e)
-        report_add(r, HEALTH_GOOD, "Network", "HTTP client", "OpenSSL is there for https");
+        report_add(r, HEALTH_GOOD, "Network", "HTTP client", "OpenSSL found");
     else
         report_add(r, HEALTH_BAD, "Network", "HTTP client", "https cannot be used: %s: %s", e->text,
                    e->hint);
@@ -148,27 +148,26 @@ static void add_verdict(struct report *r, const struct sandbox_probe *p, bool re
         report_add(r, HEALTH_BAD, "Sandbox", "commands",
                    "do not run, as sandbox.requireFull is true: %s. " SANDBOX_REMEDY, p->weakness);
     else if (p->weakness)
-        report_add(r, HEALTH_NOTE, "Sandbox", "commands", "are confined, but %s. " SANDBOX_REMEDY,
+        report_add(r, HEALTH_NOTE, "Sandbox", "commands", "sandboxed, but %s. " SANDBOX_REMEDY,
                    p->weakness);
     else
-        report_add(r, HEALTH_GOOD, "Sandbox", "commands", "are confined, files, network and all");
+        report_add(r, HEALTH_GOOD, "Sandbox", "commands", "fully sandboxed: files and network");
 }
 
 static void add_sandbox(struct report *r, const struct sandbox_probe *p)
 {
     if (p->mount_namespace)
-        report_add(r, HEALTH_GOOD, "Sandbox", "namespaces", "can be made%s",
+        report_add(r, HEALTH_GOOD, "Sandbox", "namespaces", "available%s",
                    p->user_namespace ? ", with a user namespace" : "");
     else
-        report_add(r, HEALTH_NOTE, "Sandbox", "namespaces", "%s; the sandbox does without them",
+        report_add(r, HEALTH_NOTE, "Sandbox", "namespaces", "%s; the sandbox works without them",
                    p->no_namespaces);
     if (p->landlock_abi > 0)
-        report_add(r, HEALTH_GOOD, "Sandbox", "Landlock", "version %d of its interface",
-                   p->landlock_abi);
+        report_add(r, HEALTH_GOOD, "Sandbox", "Landlock", "ABI version %d", p->landlock_abi);
     else
         report_add(r, HEALTH_NOTE, "Sandbox", "Landlock", "this kernel does not offer it");
     if (p->seccomp)
-        report_add(r, HEALTH_GOOD, "Sandbox", "seccomp", "there");
+        report_add(r, HEALTH_GOOD, "Sandbox", "seccomp", "available");
     else
         report_add(r, HEALTH_BAD, "Sandbox", "seccomp", "this kernel does not offer it");
 }
@@ -179,8 +178,7 @@ static void check_switch(struct report *r, const struct settings *s)
 
     if (!sandbox_setting(s, "sandbox.enabled", true, &origin))
         report_add(r, HEALTH_NOTE, "Sandbox", "in use",
-                   "no: sandbox.enabled is false (%s), so an agent's commands may do whatever you "
-                   "may",
+                   "no: sandbox.enabled is false (%s), so commands have all your permissions",
                    origin.file.n ? origin.file.p : layer_name(origin.layer));
     else
         report_add(r, HEALTH_GOOD, "Sandbox", "in use", "by every command of an agent%s",
@@ -218,7 +216,8 @@ void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
         e = sandbox_probe(&probe);
     }
     if (e)
-        report_add(r, HEALTH_BAD, "Sandbox", "keel-exec", "%s", e->text);
+        report_add(r, HEALTH_BAD, "Sandbox", "keel-exec", "%s%s%s", e->text, e->hint ? "; " : "",
+                   e->hint ? e->hint : "");
     else {
         add_sandbox(r, &probe);
         if (sandbox_setting(runtime->settings, "sandbox.enabled", true, NULL))
@@ -236,35 +235,56 @@ void doctor_check_media(struct report *r)
 
     if (e)
         report_add(r, HEALTH_NOTE, "Files", "keel-media",
-                   "%s; large images are not scaled, and PDF documents come whole", e->text);
+                   "%s; large images are not scaled, and PDF documents are not cut", e->text);
     else
         report_add(r, HEALTH_GOOD, "Files", "keel-media", "%s", path);
 }
 
 /* --- stores --- */
 
+/* The path, or the nearest one above it that exists: there it would be made. */
+static const char *nearest_directory(const char *path, struct arena *a)
+{
+    char *copy = (char *)arena_cstr(a, str_of(path)), *slash;
+
+    while (!fs_exists(copy) && (slash = strrchr(copy, '/')) && slash > copy)
+        *slash = 0;
+    return fs_exists(copy) ? copy : "/";
+}
+
+static bool can_be_written(const char *home, struct arena *a)
+{
+    const char *where = nearest_directory(home, a);
+
+    return fs_is_dir(where) && access(where, W_OK) == 0;
+}
+
 void doctor_check_stores(struct report *r, const struct runtime *runtime)
 {
     static const struct {
         const char *name, *soname, *package;
     } libraries[] = {{"SQLite", "libsqlite3.so.0", "libsqlite3-0"},
-                     {"PostgreSQL", "libpq.so.5", "libpq5"},
-                     {"Redis", "libhiredis.so.0.14", "libhiredis0.14"}};
+                     {"PostgreSQL", "libpq.so.5", "libpq5"}};
     struct str home = runtime_home(runtime, &r->arena);
 
     if (home.n == 0)
-        report_add(r, HEALTH_BAD, "Stores", "home", "HOME and KEEL_HOME are not set");
+        report_add(r, HEALTH_BAD, "Stores", "home",
+                   "HOME and KEEL_HOME are not set: sessions are not stored; set one of them");
+    else if (!can_be_written(home.p, &r->arena))
+        report_add(r, HEALTH_BAD, "Stores", "home",
+                   "%s cannot be written: sessions are not stored; check its permissions, or set "
+                   "KEEL_HOME to another directory",
+                   home.p);
     else if (!fs_exists(home.p))
-        report_add(r, HEALTH_NOTE, "Stores", "home", "%s will be made when it is needed", home.p);
-    else if (access(home.p, W_OK) < 0)
-        report_add(r, HEALTH_BAD, "Stores", "home", "%s cannot be written", home.p);
+        report_add(r, HEALTH_NOTE, "Stores", "home", "%s does not exist yet; keel creates it",
+                   home.p);
     else
         report_add(r, HEALTH_GOOD, "Stores", "home", "%s", home.p);
     for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
         bool is_there = dlopen(libraries[i].soname, RTLD_LAZY | RTLD_LOCAL) != NULL;
 
         report_add(r, is_there ? HEALTH_GOOD : HEALTH_NOTE, "Stores", libraries[i].name,
-                   is_there ? "the library %s is there" : "not installed (%s)",
+                   is_there ? "%s found" : "not installed (%s)",
                    is_there ? libraries[i].soname : libraries[i].package);
     }
 }

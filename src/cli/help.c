@@ -63,10 +63,13 @@ static void add_options(const struct option *options, struct strbuf *out)
 {
     if (!options || !options->name)
         return;
-    strbuf_add_cstr(out, "\nOptions:\n");
+    if (!options->group)
+        strbuf_add_cstr(out, "\nOptions:\n");
     for (const struct option *o = options; o->name; o++) {
         char left[128], letter[] = "    ";
 
+        if (o->group)
+            strbuf_addf(out, "\n%s:\n", o->group);
         if (o->letter)
             snprintf(letter, sizeof letter, "-%c, ", o->letter);
         snprintf(left, sizeof left, "%s--%s%s%s", has_letters(options) ? letter : "", o->name,
@@ -84,6 +87,8 @@ static void add_children(const struct command *c, struct strbuf *out)
         const char *heading = (*child)->group ? (*child)->group : "Commands";
         char left[256];
 
+        if ((*child)->is_unlisted)
+            continue;
         if (!group || strcmp(group, heading) != 0)
             strbuf_addf(out, "\n%s:\n", heading);
         group = heading;
@@ -118,6 +123,6 @@ void command_help(const struct command *c, struct strbuf *out)
     add_children(c, out);
     add_options(c->options, out);
     if (c->children)
-        strbuf_addf(out, "\nMore about one of them: keel %s%sCOMMAND --help\n", c->name,
+        strbuf_addf(out, "\nHelp for one command: keel help %s%sCOMMAND\n", c->name,
                     c->name[0] ? " " : "");
 }

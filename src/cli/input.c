@@ -100,7 +100,7 @@ static struct err *take_object(struct input *in, const struct json *line, size_t
     else if (type.n == 0)
         return err_new(ERR_VALIDATION, "it has no type");
     else if (!str_is(type, "keep_alive") && !str_is(type, "control_cancel_request"))
-        cli_tell("standard input, line %zu: nothing is done with \"%" STR_FMT "\"", in->n_lines,
+        cli_tell("standard input, line %zu: ignored, unknown type \"%" STR_FMT "\"", in->n_lines,
                  STR_ARG(type));
     return NULL; /* a request to cancel comes late: every request has been answered */
 }
@@ -278,14 +278,12 @@ static struct err *check_without(const struct args *args)
     const char *format = args_get(args, "input-format");
 
     if (format && strcmp(format, "text") != 0)
-        return err_hint(
-            err_new(ERR_VALIDATION, "--input-format: there is no format \"%s\"", format),
-            "one of: text, stream-json");
+        return err_hint(err_new(ERR_VALIDATION, "--input-format: unknown format \"%s\"", format),
+                        "one of: text, stream-json");
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (args_has(args, flags[i]))
-            return err_hint(
-                err_new(ERR_VALIDATION, "--%s needs a host that speaks in lines", flags[i]),
-                "add --input-format stream-json");
+            return err_hint(err_new(ERR_VALIDATION, "--%s requires stream-json input", flags[i]),
+                            "add --input-format stream-json");
     return NULL;
 }
 
@@ -295,15 +293,16 @@ static struct err *check_with(const struct args *args)
                *asked = args_get(args, "permission-prompt-tool");
 
     if (!output || strcmp(output, "stream-json") != 0)
-        return err_hint(err_new(ERR_VALIDATION, "lines that come in are answered with lines"),
-                        "add --output-format stream-json");
+        return err_hint(
+            err_new(ERR_VALIDATION, "--input-format stream-json requires stream-json output"),
+            "add --output-format stream-json");
     if (args->n_operands)
         return err_new(ERR_VALIDATION,
-                       "with --input-format stream-json prompts come from standard input alone");
+                       "--input-format stream-json reads prompts from standard input only");
     if (asked && strcmp(asked, "stdio") != 0)
         return err_hint(
-            err_new(ERR_VALIDATION, "--permission-prompt-tool: keel cannot ask \"%s\"", asked),
-            "stdio asks whoever writes the lines");
+            err_new(ERR_VALIDATION, "--permission-prompt-tool: unknown tool \"%s\"", asked),
+            "only stdio is supported: it asks the program that writes the lines");
     return NULL;
 }
 

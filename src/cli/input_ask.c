@@ -145,7 +145,7 @@ static void add_rules(struct input *in, const struct ask *ask, struct arena *a,
         struct str pattern = pattern_of(a, rule);
 
         if (!permission_pattern_is_valid(pattern))
-            cli_tell("\"%" STR_FMT "\" is not a valid rule, and is ignored", STR_ARG(pattern));
+            cli_tell("\"%" STR_FMT "\" is not a valid rule; ignored", STR_ARG(pattern));
         else if (is_to_last && str_eq(pattern, ask->rule))
             answer->kind = ANSWER_PROJECT;
         else

@@ -109,7 +109,7 @@ struct err *input_set_mode(struct input *in, struct str name)
 
     if (!permission_mode_find(name, &mode))
         return err_new(ERR_VALIDATION,
-                       "there is no mode \"%" STR_FMT
+                       "unknown mode \"%" STR_FMT
                        "\": one of plan, default, acceptEdits, bypassPermissions",
                        STR_ARG(name));
     if (mode == MODE_BYPASS && !in->allows_bypass)

@@ -125,7 +125,7 @@ void cli_tell_error(const struct err *e)
     if (err_find_hint(e))
         strbuf_addf(&more, "\n%s", err_find_hint(e));
     if (e->retry_after_ms >= 0) {
-        strbuf_add_cstr(&more, "\nit may be tried again in ");
+        strbuf_add_cstr(&more, "\ntry again in ");
         text_add_duration(&more, e->retry_after_ms);
     }
     cli_tell("%s%s", message, strbuf_cstr(&more));
@@ -149,7 +149,7 @@ struct err *cli_confirm(const char *question, const char *otherwise, bool *ret_y
     ssize_t n;
 
     if (isatty(STDIN_FILENO) != 1)
-        return err_hint(err_new(ERR_VALIDATION, "there is no terminal to ask on"), "%s", otherwise);
+        return err_hint(err_new(ERR_VALIDATION, "not a terminal: cannot ask"), "%s", otherwise);
     cli_add_visible(&text, str_of(question));
     strbuf_add_cstr(&text, " [y/N] ");
     cli_print_error(strbuf_str(&text));

@@ -6,7 +6,7 @@
 #include "sys/env.h"
 
 static const struct option options[] = {
-    {"refresh", 0, NULL, "ask the providers that are set up, and keep what they say"},
+    {"refresh", 0, NULL, "ask the configured providers and store the answer"},
     {"all", 0, NULL, "also vendors without a key, and retired models"},
     {"json", 0, NULL, "print one JSON object"},
     {0},
@@ -100,7 +100,7 @@ static struct err *gather(struct models *m)
     size_t room = 0;
 
     if (only && !wanted)
-        return err_hint(err_new(ERR_VALIDATION, "\"%s\" is no vendor that keel knows", only),
+        return err_hint(err_new(ERR_VALIDATION, "unknown vendor \"%s\"", only),
                         "keel models --all lists them");
     for (const struct vendor *v = vendors; v->name; v++) {
         bool all = args_has(m->args, "all") && !args_has(m->args, "refresh");
@@ -143,8 +143,9 @@ static struct err *run(const struct args *args, int *ret_status)
     if (!e && m.n == 0 && args_has(args, "refresh"))
         *ret_status = err_exit_code(&(struct err){.kind = ERR_CONFIGURATION});
     if (!e && m.n == 0)
-        cli_tell("no provider is set up; keel models --all shows what there is, keel doctor what "
-                 "to do");
+        cli_tell(
+            "no provider is set up; keel models --all lists all vendors, keel doctor says what "
+            "to do");
     runtime_done(&m.runtime);
     arena_done(&m.arena);
     return e;
@@ -153,11 +154,13 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_models = {
     .name = "models",
     .usage = "[VENDOR] [--refresh] [--all] [--json]",
-    .group = "Set up",
-    .summary = "list models with windows, prices and abilities",
-    .details = "Lists vendors that are set up. What is compiled in may be stale; --refresh asks\n"
-               "the providers, and keeps the answer.\n"
-               "Any other model works too: --model VENDOR/NAME is sent as it is.\n",
+    .group = "Use",
+    .summary = "list models with context window, price and capabilities",
+    .details = "Lists vendors that are set up. The built-in list may be stale; --refresh asks\n"
+               "the providers and stores the answer. Any other model works too: --model\n"
+               "VENDOR/NAME is sent as it is.\n\n"
+               "  keel models anthropic --refresh\n"
+               "  keel models --all\n",
     .options = options,
     .run = run,
 };

@@ -56,7 +56,8 @@ static void add_legend(struct strbuf *out)
     strbuf_add_char(out, '\n');
 }
 
-static void add_model(const struct model_info *info, int id_width, struct strbuf *out)
+static void add_model(const struct vendor *v, const struct model_info *info, int id_width,
+                      struct strbuf *out)
 {
     strbuf_addf(out, "  %-*s", id_width, info->id);
     add_count(out, info->context_window);
@@ -69,6 +70,8 @@ static void add_model(const struct model_info *info, int id_width, struct strbuf
             strbuf_add_cstr(out, abilities[i].letter);
     if (info->lifecycle != LIFECYCLE_ACTIVE)
         strbuf_addf(out, " %s", lifecycle_name(info->lifecycle));
+    if (v->default_model && strcmp(info->id, v->default_model) == 0)
+        strbuf_add_cstr(out, " (default)");
     strbuf_add_char(out, '\n');
 }
 
@@ -116,6 +119,15 @@ static void add_heading(const struct models *m, const struct listing *l, struct 
         add_set_up(v, out);
 }
 
+/* Of a server of one's own nothing is known before it is asked. */
+static void add_any_model(const struct vendor *v, struct strbuf *out)
+{
+    strbuf_addf(out, "  any model: %s/NAME", v->name);
+    if (v->models_path)
+        strbuf_addf(out, " (see keel models %s --refresh)", v->name);
+    strbuf_add_char(out, '\n');
+}
+
 static void add_listing(const struct models *m, const struct listing *l, int id_width,
                         struct strbuf *out)
 {
@@ -125,9 +137,9 @@ static void add_listing(const struct models *m, const struct listing *l, int id_
                     "$out/M", "can");
     for (size_t i = 0; i < l->models.n; i++)
         if (is_shown(m, &l->models.items[i]))
-            add_model(&l->models.items[i], id_width, out);
+            add_model(l->vendor, &l->models.items[i], id_width, out);
     if (l->models.n == 0)
-        strbuf_addf(out, "  any model: say %s/NAME\n", l->vendor->name);
+        add_any_model(l->vendor, out);
 }
 
 /* --- JSON --- */

@@ -2,13 +2,16 @@
 #include "cli/outbox.h"
 
 #include "base/strbuf.h"
+#include "base/visible.h"
 #include "cli/run.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 struct mark {
@@ -71,11 +74,62 @@ static size_t step_of(int fd)
     return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) ? SSIZE_MAX : PIPE_BUF;
 }
 
+/* --- the line that is rewritten --- */
+
+static struct screen {
+    bool is_shown;       /* the line */
+    bool is_inside_line; /* the cursor, of other output */
+    uint64_t written_ms; /* when that was */
+} screen;
+
+bool outbox_has_status(void)
+{
+    const char *term = getenv("TERM");
+
+    return isatty(STDERR_FILENO) == 1 && term && strcmp(term, "dumb") != 0;
+}
+
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+uint64_t outbox_quiet_ms(void)
+{
+    return now_ms() - screen.written_ms;
+}
+
+void outbox_status(struct str line)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    if (screen.is_inside_line || (!line.n && !screen.is_shown))
+        return;
+    strbuf_add_cstr(&out, "\r\033[K");
+    visible_add(&out, line);
+    screen.is_shown = line.n > 0;
+    (void)!write(STDERR_FILENO, out.p, out.n);
+}
+
+/* Where `text` is about to be written to a terminal. */
+static void note_output(int fd, struct str text)
+{
+    if (text.n == 0 || isatty(fd) != 1)
+        return;
+    outbox_status((struct str){0});
+    screen.is_inside_line = text.p[text.n - 1] != '\n';
+    screen.written_ms = now_ms();
+}
+
 struct err *outbox_write(int fd, struct str text)
 {
     const char *name = fd == STDOUT_FILENO ? "output" : "error";
     size_t step = step_of(fd);
 
+    note_output(fd, text);
     while (text.n) {
         ssize_t n;
 

@@ -59,9 +59,9 @@ struct err *permission_call_set(struct permission_call *c, struct arena *a, stru
     if (!c->tool->permission_arg)
         return err_hint(err_new(ERR_VALIDATION,
                                 "%s has no argument that rules are about, so \"%" STR_FMT
-                                "\" means nothing to it",
+                                "\" has no meaning",
                                 c->tool->name, STR_ARG(value)),
-                        "leave it out, or give all arguments with --args JSON");
+                        "remove it, or give all arguments with --args JSON");
     json_set_str(a, args, c->tool->permission_arg, value);
     c->args = args;
     return NULL;

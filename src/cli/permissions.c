@@ -67,7 +67,7 @@ const struct command command_permissions = {
                "  keel permissions list                      every rule and where it comes from\n"
                "  keel permissions test Bash 'git push'      what would happen\n"
                "  keel permissions explain 'Edit(src/**)'    what a rule matches\n\n"
-               "Rules stand in settings files, under permissions.allow, ask and deny:\n"
+               "Rules are in settings files, under permissions.allow, ask and deny:\n"
                "  {\"permissions\": {\"allow\": [\"Bash(make *)\"], \"deny\": [\"Read(.env)\"]}}\n",
     .children = children,
 };

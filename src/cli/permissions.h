@@ -11,11 +11,16 @@ extern const struct command command_permissions_test;
 
 /* Flags that say something about permissions, as with keel -p. */
 #define PERMISSION_OPTIONS                                                                         \
-    {"mode", 0, "MODE", "instead of the settings' mode", .alias = "permission-mode"},              \
+    {"mode",                                                                                       \
+     0,                                                                                            \
+     "MODE",                                                                                       \
+     "instead of the settings' mode",                                                              \
+     .alias = "permission-mode",                                                                   \
+     .words = "plan default acceptEdits bypassPermissions"},                                       \
         {"allowed-tools", 0, "RULES", "as with keel -p", .alias = "allowedTools"},                 \
         {"disallowed-tools", 0, "RULES", "as with keel -p", .alias = "disallowedTools"},           \
         {"add-dir", 0, "DIR", "as with keel -p; may be repeated"},                                 \
-        {"settings", 0, "FILE|JSON", "further settings, above all files"},                         \
+        {"settings", 0, "FILE|JSON", "more settings; they override all files"},                    \
         {"json", 0, NULL, "print one JSON object"}
 
 /* What holds here and now. */

@@ -15,7 +15,7 @@
 #define WIDTH 80
 
 static const struct option options[] = {
-    {"settings", 0, "FILE|JSON", "further settings, above all files"},
+    {"settings", 0, "FILE|JSON", "more settings; they override all files"},
     {0},
 };
 
@@ -300,7 +300,7 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_permissions_explain = {
     .name = "permissions explain",
     .usage = "RULE",
-    .summary = "say in words what a rule matches",
+    .summary = "explain what a rule matches",
     .details = "With examples that are really matched, as a rule that allows and as one that\n"
                "denies: the first kind is read narrowly, the second widely. \"refused\" is what\n"
                "the hard policy does not let through, whatever the rules say.\n\n"

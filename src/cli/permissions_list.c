@@ -252,7 +252,7 @@ static struct err *run(const struct args *args, int *ret_status)
     AUTO(permissions) struct permissions p = {0};
     AUTO(strbuf) struct strbuf out = {0};
 
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     TRY(permissions_open(&p, args));
     if (args_has(args, "json"))
         write_all(&out, &p);
@@ -266,7 +266,8 @@ const struct command command_permissions_list = {
     .usage = "[--json] [OPTIONS]",
     .summary = "print every rule and where it comes from",
     .details = "Rules add up over all settings files and flags. Those of a project that you do\n"
-               "not trust count only where they forbid or ask; the others are marked.\n",
+               "not trust count only where they deny or ask; the others are marked.\n\n"
+               "  keel permissions list --mode acceptEdits\n",
     .options = options,
     .run = run,
 };

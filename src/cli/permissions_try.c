@@ -136,7 +136,7 @@ static struct err *read_call(struct try *t)
         return err_hint(err_new(ERR_VALIDATION, "the working directory is gone"),
                         "start keel in a directory that exists");
     if (json && args->n_operands > 1)
-        return err_new(ERR_VALIDATION, "an argument and --args do not go together");
+        return err_new(ERR_VALIDATION, "ARG and --args cannot be combined");
     if (args->n_operands > 1)
         return permission_call_set(&t->call, &p->arena, str_of(args->operands[1]));
     return permission_call_parse(&t->call, &p->arena, json ? str_of(json) : S("{}"));
@@ -172,10 +172,10 @@ const struct command command_permissions_test = {
     .name = "permissions test",
     .usage = "TOOL [ARG] [--mode MODE] [--json] [OPTIONS]\nTOOL --args JSON [OPTIONS]",
     .operands = "Bash Edit Glob Grep Read WebFetch WebSearch Write",
-    .summary = "say what would become of a call here",
-    .details = "ARG is what rules are about: a command, a path, a URL. The settings, trust and\n"
-               "directory are the real ones; nothing is run, hooks neither. The exit status is 0\n"
-               "whatever the decision is.\n\n"
+    .summary = "show whether a call would be allowed here",
+    .details = "ARG is what rules match: a command, a path, a URL. Uses the settings, trust and\n"
+               "directory that a call would meet; runs nothing, not even hooks. Exits 0 whatever\n"
+               "the decision is.\n\n"
                "  keel permissions test Bash 'git push'\n"
                "  keel permissions test Read .env\n"
                "  keel permissions test Edit --args '{\"file_path\": \"a.c\"}' --mode acceptEdits\n"

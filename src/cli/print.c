@@ -6,6 +6,7 @@
 #include "cli/input.h"
 #include "cli/outbox.h"
 #include "cli/run.h"
+#include "cli/run_status.h"
 #include "view/stream_json.h"
 
 #include <sys/stat.h>
@@ -33,6 +34,7 @@ struct print {
     struct agent *agent;         /* while it lives */
     struct secrets *secrets;     /* its */
     struct secrets_stream trace; /* of answers, without them */
+    struct run_status waiting;
     struct print_text text;
     struct print_json json;
     struct err *output_error; /* standard output failed */
@@ -56,7 +58,7 @@ static struct err *read_format(const struct args *args, enum format *ret_format)
             *ret_format = (enum format)i;
             return NULL;
         }
-    return err_hint(err_new(ERR_VALIDATION, "--output-format: there is no format \"%s\"", given),
+    return err_hint(err_new(ERR_VALIDATION, "--output-format: unknown format \"%s\"", given),
                     "one of: text, json, stream-json");
 }
 
@@ -116,12 +118,12 @@ static struct err *read_flags(struct print *p)
 
     TRY(input_new(args, &p->input));
     if (args->n_operands > 1)
-        return err_hint(err_new(ERR_VALIDATION, "keel -p takes one prompt"),
-                        "put it into quotes: keel -p \"why is the sky blue?\"");
+        return err_hint(err_new(ERR_VALIDATION, "keel takes one prompt"),
+                        "put it into quotes: keel \"why is the sky blue?\"");
     p->include_partial = args_has(args, "include-partial-messages");
     if (p->include_partial && p->format != FORMAT_STREAM_JSON)
         return err_hint(
-            err_new(ERR_VALIDATION, "--include-partial-messages needs lines to be printed in"),
+            err_new(ERR_VALIDATION, "--include-partial-messages requires stream-json output"),
             "add --output-format stream-json");
     TRY(args_int(args, "max-turns", 0, UINT32_MAX, -1, &p->max_rounds));
     p->text.rounds_set_by = p->max_rounds >= 0 ? "--max-turns" : "the setting maxTurns";
@@ -195,7 +197,7 @@ static void tell_model(const struct print *p, const struct agent *a)
     if (str_eq(first->model, found->model) && str_eq(first->provider->id, found->id))
         cli_tell("%" STR_FMT, STR_ARG(found->notice));
     else
-        cli_tell("using %" STR_FMT "/%" STR_FMT ", as the session did before",
+        cli_tell("using %" STR_FMT "/%" STR_FMT ", the session's model",
                  STR_ARG(first->provider->id), STR_ARG(first->model));
 }
 
@@ -337,9 +339,9 @@ static struct err *repeat_answer(struct print *p, const struct event_sink *sinks
     AUTO(strbuf) struct strbuf text = {0};
 
     if (!answer)
-        return err_hint(err_new(ERR_VALIDATION, "session %s is empty: it has no prompt to answer",
-                                s->conversation.id),
-                        "give the prompt: keel -p -r %s PROMPT", s->conversation.id);
+        return err_hint(
+            err_new(ERR_VALIDATION, "session %s has no prompt to answer", s->conversation.id),
+            "give the prompt: keel -p -r %s PROMPT", s->conversation.id);
     message_text(answer, &text);
     result.text = arena_str(&result.arena, strbuf_str(&text));
     result.stop_reason = arena_str(&result.arena, answer->stop_reason);
@@ -359,7 +361,7 @@ static struct err *read_answers(struct print *p, struct run_options *options)
     struct given_answer *answers;
 
     if (options->input && args_has(p->args, "answer"))
-        return err_hint(err_new(ERR_VALIDATION, "a prompt overtakes what is asked"),
+        return err_hint(err_new(ERR_VALIDATION, "--answer cannot be combined with a prompt"),
                         "give --answer, or a prompt");
     TRY(answer_flags_read(p->args, &p->agent->session.loaded,
                           &p->agent->session.conversation.history, &p->arena, &answers,
@@ -382,11 +384,11 @@ static struct err *answer(void *self, struct message *prompt)
     struct print *p = self;
     AUTO(run_result) struct run_result result = {0};
     struct event_sink sinks[] = {{print_durable_event, p, print_durable},
+                                 {run_status_event, &p->waiting},
                                  {print_text_event, &p->text},
                                  {print_json_event, &p->json}};
     struct run_options options;
-
-    size_t n_sinks = p->format == FORMAT_TEXT ? 2 : 3;
+    size_t n_sinks = ARRAY_LEN(sinks) - (p->format == FORMAT_TEXT ? 1 : 0);
 
     TRY(agent_prepare(p->agent, &options));
     options.input = prompt;
@@ -406,7 +408,9 @@ static struct err *answer(void *self, struct message *prompt)
     options.n_sinks = n_sinks;
     if (!p->text.is_streaming && !p->include_partial)
         options.drop_text = may_drop_text; /* nobody has seen it */
+    run_status_begin(&p->waiting, p->agent->plan.targets[0].model);
     agent_run(p->agent, &options, &result);
+    run_status_end(&p->waiting);
     keep_output_error(p, outbox_flush());
     return finish(p, &result);
 }
@@ -421,6 +425,7 @@ static struct err *run_agent(struct print *p)
     TRY(agent_open(&agent, &p->runtime, &p->agent_options));
     p->agent = &agent;
     tell_model(p, &agent);
+    print_tell_missing(p->args, &p->runtime, agent.is_kept);
     if (agent.is_kept)
         p->text.session = arena_cstr(&p->arena, str_of(agent.session.conversation.id));
     p->trace.set = p->secrets = secrets_ref(agent.secrets);

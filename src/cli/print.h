@@ -12,9 +12,18 @@ struct err *print_run(const struct args *args, int *ret_status);
 
 /* --- print_prompt.c --- */
 
+/* Is standard input a pipe, a file or a socket? */
+bool print_is_piped_in(void);
+
 /* The user's message: the operand, then what is piped in, each a part of its own. NULL where there
  * is none and a session may go on without one. */
 MUST_USE struct err *print_read_prompt(const struct args *args, struct message **ret_message);
+
+/* --- print_notices.c --- */
+
+struct runtime;
+/* Tells that the session is not stored for want of a home, or that no command can run. */
+void print_tell_missing(const struct args *args, const struct runtime *r, bool is_kept);
 
 /* --- print_text.c: the answer as text --- */
 

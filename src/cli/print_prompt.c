@@ -1,13 +1,14 @@
 /* print_prompt.c - the prompt of `keel -p`: from the command line, from standard input, or both. */
 #include "cli/print.h"
 
+#include "base/utf8.h"
 #include "cli/session_flags.h"
 
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool is_piped_in(void)
+bool print_is_piped_in(void)
 {
     struct stat in;
 
@@ -25,6 +26,11 @@ static bool is_silent(void)
     return poll(&in, 1, STDIN_WAIT_MS) == 0;
 }
 
+static bool is_text(struct str bytes)
+{
+    return str_find_char(bytes, 0) == STR_NONE && utf8_is_valid(bytes);
+}
+
 struct err *print_read_prompt(const struct args *args, struct message **ret_message)
 {
     AUTO(message) struct message *m = message_new(ROLE_USER, S(""));
@@ -33,19 +39,24 @@ struct err *print_read_prompt(const struct args *args, struct message **ret_mess
     bool is_needed = !str_trim(prompt).n && !session_flags_resume(args);
 
     *ret_message = NULL;
-    if (is_piped_in() && !is_needed && is_silent())
-        cli_tell("nothing comes from standard input; going on without it");
-    else if (is_piped_in())
+    if (print_is_piped_in() && !is_needed && is_silent())
+        cli_tell("standard input is silent; continuing without it");
+    else if (print_is_piped_in())
         TRY(cli_read_file("-", &piped));
     if (str_trim(prompt).n)
         message_add_text(m, prompt);
     if (str_trim(strbuf_str(&piped)).n)
         message_add_text(m, strbuf_str(&piped));
+    if (!is_text(strbuf_str(&piped)))
+        cli_tell(
+            "standard input is not text: %zu bytes are sent, with U+FFFD for what is not UTF-8",
+            piped.n);
     if (m->n_parts == 0 && session_flags_resume(args))
         return NULL;
     if (m->n_parts == 0)
-        return err_hint(err_new(ERR_VALIDATION, "keel -p needs a prompt"),
-                        "keel -p \"why is the sky blue?\", or pipe it in");
+        return err_hint(
+            err_new(ERR_VALIDATION, args->n_operands ? "the prompt is empty" : "no prompt given"),
+            "keel -p \"why is the sky blue?\", or pipe it in");
     *ret_message = TAKE(m);
     return NULL;
 }

@@ -57,18 +57,17 @@ static void tell_stop(const struct print_text *t, const struct run_result *r)
     if (r->outcome != RUN_DONE)
         return;
     if (r->is_fallback && r->forced == FINAL_TURN_LIMIT)
-        cli_tell("the limit of rounds was reached, and the model gave no answer");
+        cli_tell("the round limit was reached before the model gave an answer");
     else if (r->is_fallback)
         cli_tell("the model gave no answer (%s)", final_reason_name(r->forced));
     else if (t->stop == STOP_LENGTH)
         cli_tell("the answer was cut off: %" STR_FMT
-                 "\nmaxOutput in the profile sets the limit, or what is left of the budget",
+                 "\nmaxOutput in the profile, or the rest of the budget, sets this limit",
                  STR_ARG(r->stop_reason));
     else if (str_trim(r->text).n == 0)
         cli_tell("the answer has no text (stopped: %" STR_FMT ")", STR_ARG(r->stop_reason));
     else if (r->forced == FINAL_TURN_LIMIT)
-        cli_tell("the limit of %s was reached; this is what the model had until then",
-                 t->rounds_set_by);
+        cli_tell("the round limit (%s) was reached; this is the answer so far", t->rounds_set_by);
 }
 
 #define DENIALS_TOLD 5

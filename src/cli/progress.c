@@ -1,7 +1,8 @@
 /* progress.c - a line that is rewritten. */
 #include "cli/progress.h"
 
-#include "cli/io.h"
+#include "base/strbuf.h"
+#include "cli/outbox.h"
 #include "sys/clock.h"
 #include "sys/loop.h"
 
@@ -20,7 +21,7 @@ static uint64_t now_ms(void)
 void progress_begin(struct progress *p, const char *what, bool prints)
 {
     *p = (struct progress){.what = what};
-    p->is_on = isatty(STDERR_FILENO) && !(prints && isatty(STDOUT_FILENO));
+    p->is_on = outbox_has_status() && !(prints && isatty(STDOUT_FILENO));
     if (p->is_on)
         p->began_ms = p->told_ms = now_ms();
 }
@@ -45,8 +46,8 @@ void progress_part(struct progress *p, uint64_t n, uint64_t n_all)
 
     if (!n_all || p->n_calls++ % N_UNLOOKED || !is_due(p))
         return;
-    strbuf_addf(&line, "\r\033[K%s: %" PRIu64 " %%", p->what, MIN(n, n_all) * 100 / n_all);
-    cli_print_error(strbuf_str(&line));
+    strbuf_addf(&line, "%s: %" PRIu64 " %%", p->what, MIN(n, n_all) * 100 / n_all);
+    outbox_status(strbuf_str(&line));
 }
 
 void progress_count(struct progress *p, uint64_t n, const char *of)
@@ -55,14 +56,14 @@ void progress_count(struct progress *p, uint64_t n, const char *of)
 
     if (!is_due(p))
         return;
-    strbuf_addf(&line, "\r\033[K%s: %" PRIu64 " %s", p->what, n, of);
-    cli_print_error(strbuf_str(&line));
+    strbuf_addf(&line, "%s: %" PRIu64 " %s", p->what, n, of);
+    outbox_status(strbuf_str(&line));
 }
 
 void progress_end(struct progress *p)
 {
     if (p->is_shown)
-        cli_print_error(S("\r\033[K"));
+        outbox_status((struct str){0});
     p->is_shown = false;
 }
 

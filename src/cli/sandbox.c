@@ -19,10 +19,10 @@
 enum { STATUS_NO_SANDBOX = 2, STATUS_NO_COMMAND = 127 };
 
 static const struct option options[] = {
-    {"no-namespaces", 0, NULL, "as on a machine where namespaces are forbidden"},
-    {"add-dir", 0, "DIR", "a further directory that may be written; may be repeated"},
-    {"allow-domain", 0, "DOMAIN", "a host that may be reached, and all below it"},
-    {"allow-private", 0, "DOMAIN", "the same for one with a private address"},
+    {"no-namespaces", 0, NULL, "as on a machine without namespaces"},
+    {"add-dir", 0, "DIR", "additional writable directory; repeatable"},
+    {"allow-domain", 0, "DOMAIN", "allow this host and its subdomains; repeatable"},
+    {"allow-private", 0, "DOMAIN", "the same for a host with a private address"},
     {0},
 };
 
@@ -49,7 +49,7 @@ static struct err *read_rules(struct job *j)
         if (!realpath(path, real))
             return err_errno(ERR_VALIDATION, errno, "--add-dir %s", path);
         if (!fs_is_dir(real))
-            return err_new(ERR_VALIDATION, "--add-dir %s: it is not a directory", path);
+            return err_new(ERR_VALIDATION, "--add-dir %s: not a directory", path);
         dirs[added.n_added_dirs++] = arena_cstr(&j->arena, str_of(real));
     }
     return rule_set_init(&j->rules, &j->arena, &j->runtime, &added);
@@ -196,9 +196,9 @@ const struct command command_sandbox = {
     .group = "Set up",
     .summary = "run a command as the agent's commands are run",
     .details = "The command may write in the working directory, which is its workspace, and in\n"
-               "$TMPDIR. It has no network but for the domains that are allowed, sees no\n"
-               "secrets and leaves nothing running. Deny rules of the settings hold.\n"
-               "The exit status is the command's; 2 when the sandbox cannot be built.\n"
+               "$TMPDIR. It reaches only the domains that are allowed, sees no secrets and\n"
+               "leaves nothing running. Deny rules of the settings apply. Exits with the\n"
+               "command's status, or with 2 if the sandbox cannot be built.\n"
                "\n"
                "Examples:\n"
                "  keel sandbox -- make test\n"

@@ -17,8 +17,8 @@ static struct err *check_id(const struct args *args)
     if (id && !uuid_is_valid(str_of(id)))
         return err_new(ERR_VALIDATION, "--session-id takes a UUID, not \"%s\"", id);
     if (id && session_flags_resume(args) && !args_has(args, "fork-session"))
-        return err_hint(err_new(ERR_VALIDATION, "a session that is there has its id already"),
-                        "--fork-session makes a copy, which may have the id of --session-id");
+        return err_hint(err_new(ERR_VALIDATION, "an existing session keeps its id"),
+                        "add --fork-session to copy it under the id of --session-id");
     return NULL;
 }
 
@@ -28,20 +28,22 @@ static struct err *check_resume(const struct args *args)
     const char *given = args_get(args, "resume");
 
     if (args_has(args, "fork-session") && !session_flags_resume(args))
-        return err_hint(err_new(ERR_VALIDATION, "--fork-session does not say what to copy"),
+        return err_hint(err_new(ERR_VALIDATION, "--fork-session needs a session to copy"),
                         "add --continue or --resume ID");
     if (args_has(args, "answer") && !session_flags_resume(args))
-        return err_hint(err_new(ERR_VALIDATION, "--answer does not say in which session"),
+        return err_hint(err_new(ERR_VALIDATION, "--answer needs a session"),
                         "add --continue or --resume ID");
     if (given && args_has(args, "continue"))
-        return err_hint(err_new(ERR_VALIDATION, "--continue and --resume do not go together"),
-                        "leave one of them out");
+        return err_hint(err_new(ERR_VALIDATION, "--continue and --resume cannot be combined"),
+                        "remove one of them");
     if (given && str_trim(str_of(given)).n == 0)
         return err_hint(err_new(ERR_STORAGE, "--resume needs the id or the name of a session"),
                         "--continue takes the newest one of this directory");
     if (session_flags_resume(args) && args_has(args, "no-session-persistence"))
-        return err_hint(err_new(ERR_STORAGE, "a session that is not kept cannot be one that was"),
-                        "leave out --no-session-persistence");
+        return err_hint(
+            err_new(ERR_STORAGE,
+                    "--no-session-persistence cannot be combined with --continue or --resume"),
+            "remove --no-session-persistence");
     return NULL;
 }
 

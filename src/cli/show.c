@@ -224,12 +224,26 @@ static void show_refusal(struct show *s, const struct event_tool *t)
     say_line(s, RED, strbuf_str(&line));
 }
 
+/* "  Exit code 2" */
+static void show_failure(struct show *s, const struct event_tool *t)
+{
+    struct str rest = result_body(result_text(t), /* is_diff= */ false), first = {0};
+    AUTO(strbuf) struct strbuf line = {0};
+
+    str_split(&rest, '\n', &first);
+    strbuf_add_cstr(&line, "  ");
+    clip_line(&line, first.n ? first : S("failed"), RESULT_MAX_CHARS);
+    say_line(s, RED, strbuf_str(&line));
+}
+
 static void show_tool_result(struct show *s, const struct event_tool *t)
 {
     if (t->was_denied && s->flags & SHOW_TOOLS)
         show_refusal(s, t);
     if (s->flags & SHOW_RESULTS)
         show_result(s, t);
+    else if (s->flags & SHOW_FAILURES && t->was_executed && !t->is_ok)
+        show_failure(s, t);
     if (s->flags & SHOW_DETAILS && t->was_executed)
         show_details(s, t);
 }

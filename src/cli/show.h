@@ -16,6 +16,7 @@ enum show_flags {
     SHOW_RETRIES = 1 << 4,
     SHOW_DETAILS = 1 << 5,    /* how long, how much, what it cost */
     SHOW_LONG_WAITS = 1 << 6, /* for retries, over 2 s; for background commands */
+    SHOW_FAILURES = 1 << 7,   /* the first line of what a call that failed gives back */
 };
 
 struct show {

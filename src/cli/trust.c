@@ -7,8 +7,8 @@
 #define EXIT_BY_PERSON 4
 
 static const struct option options[] = {
-    {"revoke", 0, NULL, .help = "do not trust it any more"},
-    {"list", 0, NULL, .help = "print what is trusted"},
+    {"revoke", 0, NULL, .help = "stop trusting it"},
+    {"list", 0, NULL, .help = "list trusted projects"},
     {"yes", 'y', NULL, .help = "do not ask"},
     {0},
 };
@@ -34,7 +34,7 @@ static struct err *revoke(const struct runtime *r, const char *dir)
     bool was_given;
 
     TRY(trust_revoke(runtime_home(r, &a), dir, &was_given));
-    cli_tell(was_given ? "%s is not trusted any more" : "%s was not trusted", dir);
+    cli_tell(was_given ? "%s is no longer trusted" : "%s was not trusted", dir);
     return NULL;
 }
 
@@ -65,11 +65,10 @@ static struct err *show_file(const char *dir, const struct trust_state *state,
 {
     show_head(state, f);
     if (f->is_link)
-        cli_tell("a link to %" STR_FMT ", outside of the project", STR_ARG(f->content));
+        cli_tell("a link to %" STR_FMT ", outside the project", STR_ARG(f->content));
     else if (f->n_bytes > MAX_SHOWN_BYTES || !is_text(f->content))
         cli_tell("%s, SHA-256 %s; look at it in %s",
-                 f->n_bytes > MAX_SHOWN_BYTES ? "too long to be shown" : "not a text", f->digest,
-                 dir);
+                 f->n_bytes > MAX_SHOWN_BYTES ? "too long to show" : "not text", f->digest, dir);
     else
         return cli_print_visible(f->content);
     return NULL;
@@ -105,7 +104,7 @@ static struct err *give(const struct runtime *r, bool is_sure, int *ret_status)
 
     if (trust == TRUST_NOT_NEEDED || trust == TRUST_GIVEN) {
         cli_tell(trust == TRUST_GIVEN ? "%s is trusted already"
-                                      : "%s has no settings of its own: it needs no trust",
+                                      : "%s has no project settings; nothing to trust",
                  dir);
         return NULL;
     }
@@ -132,7 +131,9 @@ static struct err *run(const struct args *args, int *ret_status)
 {
     AUTO(runtime) struct runtime r = {0};
 
-    TRY(args_count(args, 0, 0, "no operand: it is about the project of the working directory"));
+    TRY(args_count(args, 0, 0, "no arguments: it is about the project of the working directory"));
+    if (args_has(args, "list") + args_has(args, "revoke") + args_has(args, "yes") > 1)
+        return err_new(ERR_VALIDATION, "--list, --revoke and --yes cannot be combined");
     TRY(runtime_open(&r, &(struct runtime_options){0}));
     if (args_has(args, "list"))
         return print_list(&r);
@@ -148,9 +149,11 @@ const struct command command_trust = {
     .summary = "use the settings that come with this project",
     .details = "A repository's own settings (in .keel/, .robota/ and .claude/, and .mcp.json)\n"
                "can allow tools, start hooks and name providers. They are not used until you\n"
-               "trust them, and no longer than they, all else in .keel/ and .robota/ and the\n"
-               "files that their commands name stay as you saw them. Rules that forbid count\n"
-               "always.\n",
+               "trust them, and only as long as they, everything else in .keel/ and .robota/ and\n"
+               "the files that their commands name stay as you saw them. Deny rules always\n"
+               "count.\n\n"
+               "  keel trust\n"
+               "  keel trust --list\n",
     .options = options,
     .run = run,
 };

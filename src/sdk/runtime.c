@@ -210,5 +210,5 @@ struct str runtime_home(const struct runtime *r, struct arena *a)
 
     if (keel_home)
         return arena_str(a, str_of(keel_home));
-    return home ? arena_format(a, "%s/.keel", home) : (struct str){0};
+    return home && home[0] == '/' ? arena_format(a, "%s/.keel", home) : (struct str){0};
 }

@@ -116,7 +116,9 @@ static struct err *parse(struct arena *a, struct str text, const char *file,
     struct err *e = json_parse(a, arena_str(a, text), JSON_UNIQUE_KEYS, ret_tree);
 
     if (e)
-        return err_hint(err_wrap(e, "%s", file), "correct the file, or move it away");
+        return err_hint(err_wrap(e, "%s", file), "%s",
+                        file[0] == '-' ? "correct the JSON text"
+                                       : "correct the file, or move it away");
     return settings_check(*ret_tree, file, origin);
 }
 

@@ -113,6 +113,10 @@ static void add_money(struct strbuf *out, int64_t microcents)
 {
     int64_t hundredths = microcents / (MICROCENTS_PER_USD / 10000);
 
+    if (microcents > 0 && !hundredths) {
+        strbuf_addf(out, "$0.%08" PRId64, microcents);
+        return;
+    }
     strbuf_addf(out, "$%" PRId64 ".%04" PRId64, hundredths / 10000, hundredths % 10000);
 }
 

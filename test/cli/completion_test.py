@@ -1,4 +1,5 @@
 """completion_test.py - completion scripts in their shells, and the manual page."""
+import os
 import shutil
 import subprocess
 
@@ -7,6 +8,8 @@ from keel_test import KeelTest
 
 
 class Completion(KeelTest):
+    path = os.environ["PATH"]
+
     def script(self, shell):
         result = self.keel("completion", shell)
         self.assert_fine(result)
@@ -17,7 +20,8 @@ class Completion(KeelTest):
         if not shutil.which(name):
             self.skipTest(f"{name} is not installed")
         ran = subprocess.run([name, *arguments], cwd=self.project, text=True, capture_output=True,
-                             env=self.environment({"TERM": "dumb"}), check=False,
+                             env=self.environment({"TERM": "dumb", "PATH": self.path}),
+                             check=False,
                              timeout=keel_test.HANG_SECONDS)
         self.assertEqual((ran.returncode, ran.stderr), (0, ""))
         return ran.stdout
@@ -57,6 +61,31 @@ class Completion(KeelTest):
         self.assertEqual(self.complete_in_bash("keel", "--settings", "ans"), ["answer.sse"])
         self.assertEqual(self.complete_in_bash("keel", "ins"), ["inspect"])
 
+    def test_bash_completes_the_values_that_an_option_takes(self):
+        (self.project / "text.txt").touch()
+        self.assertEqual(self.complete_in_bash("keel", "--output-format", "t"), ["text"])
+        self.assertEqual(self.complete_in_bash("keel", "--permission-mode", "acc"), ["acceptEdits"])
+        self.assertEqual(self.complete_in_bash("keel", "inspect", "decode", "--api", "g"),
+                         ["gemini"])
+        self.assertEqual(self.complete_in_bash("keel", "session", "export", "-f", "h"), ["html"])
+
+    def test_bash_offers_no_files_where_none_is_meant(self):
+        (self.project / "text.txt").touch()
+        self.assertEqual(self.complete_in_bash("keel", "--model", "te"), [])
+        self.assertEqual(self.complete_in_bash("keel", "-p", "--max-turns", ""), [])
+        self.assertEqual(self.complete_in_bash("keel", "session", "show", "te"), [])
+
+    def test_sessions_are_offered_where_one_is_meant(self):
+        listing = "id             last used        msgs\n01a1ed45-2eef  just now   4   fix it\n"
+        program = self.dir / "bin/keel"
+        self.write("bin/keel", f"#!/bin/sh\ncat <<'E'\n{listing}E\n")
+        program.chmod(0o755)
+        self.path = f"{program.parent}:{os.environ['PATH']}"
+        for words in (("-r",), ("--resume",), ("session", "show"), ("session", "rewind")):
+            self.assertEqual(self.complete_in_bash("keel", *words, "01"), ["01a1ed45-2eef"], words)
+        self.assertEqual(self.complete_in_fish("keel session show 01"), ["01a1ed45-2eef"])
+        self.assertEqual(self.complete_in_fish("keel -r 01"), ["01a1ed45-2eef"])
+
     def test_bash_completes_the_shells(self):
         self.assertEqual(self.complete_in_bash("keel", "completion", ""), ["bash", "zsh", "fish"])
 
@@ -70,6 +99,7 @@ class Completion(KeelTest):
         self.assertEqual(self.complete_in_fish("keel inspect d"), ["decode"])
         self.assertEqual(self.complete_in_fish("keel config show --or"), ["--origin"])
         self.assertEqual(self.complete_in_fish("keel completion "), ["bash", "fish", "zsh"])
+        self.assertEqual(self.complete_in_fish("keel --output-format j"), ["json"])
 
 
 class Manual(KeelTest):

@@ -16,7 +16,7 @@ class Layers(KeelTest):
 
     def test_nothing_is_said_when_there_are_no_settings(self):
         result = self.show()
-        self.assertEqual((result.out, result.err), ("", "keel: no settings file says anything\n"))
+        self.assertEqual((result.out, result.err), ("", "keel: no settings found\n"))
 
     def test_the_flag_wins_over_the_user_file_and_objects_merge(self):
         self.user_settings({"model": "user/m",

@@ -658,7 +658,7 @@ class Flags(InputTest):
         self.refused("--input-format", "xml", "hi", says="xml")
         self.refused(*stream, says="--output-format stream-json")
         self.refused(*stream, "--output-format", "json", says="--output-format stream-json")
-        self.refused(*FLAGS, "a prompt", says="standard input alone")
+        self.refused(*FLAGS, "a prompt", says="standard input only")
         self.refused(*FLAGS, "--permission-prompt-tool", "mcp__x__y", says="mcp__x__y")
         self.refused("--permission-prompt-tool", "stdio", "hi", says="--input-format stream-json")
         self.refused("--replay-user-messages", "hi", says="--input-format stream-json")

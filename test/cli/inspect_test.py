@@ -155,7 +155,7 @@ class Ignore(KeelTest):
 
     def test_what_is_no_directory_is_refused(self):
         self.assert_refused(self.keel("inspect", "ignore", "nowhere", "x"), 2,
-                            "nowhere is no directory")
+                            "nowhere is not a directory")
 
 
 class Schema(KeelTest):

@@ -48,10 +48,38 @@ class Help(KeelTest):
     def test_help_is_answered_wherever_it_stands(self):
         plain = self.keel("--help").out
         self.assertEqual(self.keel("-h").out, plain)
-        self.assertEqual(self.keel().out, plain)
+        self.assertEqual(self.keel("help").out, plain)
+        self.assertEqual(self.keel("help", "inspect", "sse").out,
+                         self.keel("inspect", "sse", "--help").out)
         self.assertEqual(self.keel("-p", "--model", "--help").out, plain)
         self.assertEqual(self.keel("inspect", "sse", "-h").out,
                          self.keel("inspect", "sse", "--help").out)
+
+    def test_help_of_every_command_shows_an_example(self):
+        for command, result in self.all_helps():
+            name = " ".join(("keel",) + command)
+            example = re.compile(rf"^  (?=\S).*\b{name}\b", re.MULTILINE)
+            self.assertRegex(result.out.split("Options:")[0], example, name)
+
+    def test_help_about_what_is_not_a_command_names_the_nearest_one(self):
+        self.assert_refused(self.keel("help", "sesion"), 2, 'unknown command "sesion"',
+                            "did you mean keel session?")
+        self.assert_refused(self.keel("help", "session", "nosuch"), 2,
+                            'unknown command "session nosuch"', "see keel session --help")
+
+    def test_options_of_a_run_are_listed_in_groups(self):
+        out = self.keel("--help").out
+        for group in ("Prompt and model", "Permissions and files", "Sessions", "Limits", "Output",
+                      "Settings", "For programs that drive keel", "Help"):
+            self.assertIn(f"\n\n{group}:\n", out)
+
+    def test_keel_alone_fits_a_small_screen_and_says_where_more_is(self):
+        for result in (self.keel(), self.on_terminal()):
+            self.assert_status(result, 0)
+            lines = result.out.splitlines()
+            self.assertLessEqual(len(lines), 15)
+            self.assertLessEqual(max(map(len, lines)), 80)
+            self.assertIn("keel --help", lines[-1])
 
     def test_the_manual_names_every_command_and_every_option(self):
         source = (keel_test.SOURCE / "docs/keel.1").read_text().replace("\\-", "-")
@@ -64,8 +92,8 @@ class Help(KeelTest):
 
 
 class Version(KeelTest):
-    def test_both_spellings_print_one_line(self):
-        for option in ("--version", "-v"):
+    def test_every_spelling_prints_one_line(self):
+        for option in ("--version", "-v", "-V", "version"):
             result = self.keel(option)
             self.assert_fine(result)
             self.assertRegex(result.out, r"\Akeel \d+\.\d+\.\d+\n\Z")
@@ -73,15 +101,19 @@ class Version(KeelTest):
 
 class Mistakes(KeelTest):
     def test_a_misspelt_command_is_guessed(self):
-        self.assert_refused(self.keel("inspct"), 2, 'no command "inspct"',
-                            "did you mean keel inspect?")
-        self.assert_refused(self.keel("config", "shwo"), 2, 'no command "config shwo"',
+        self.assert_refused(self.keel("inspct"), 2, 'unknown command "inspct"',
+                            'did you mean keel inspect? To send it as a prompt: keel -p "inspct"')
+        self.assert_refused(self.keel("config", "shwo"), 2, 'unknown command "config shwo"',
                             "did you mean keel config show?")
 
-    def test_a_word_that_is_like_no_command_is_told_how_to_ask(self):
-        self.assert_refused(self.keel("why is the sky blue?"), 2, "there is no command",
-                            'keel -p "..."')
-        self.assert_refused(self.keel(""), 2, 'there is no command ""')
+    def test_words_without_quotes_are_not_half_a_prompt(self):
+        self.assert_refused(self.keel("why", "is", "the", "sky", "blue?"), 2,
+                            "keel takes one prompt", "put it into quotes")
+
+    def test_an_empty_prompt_is_refused(self):
+        env = {"ANTHROPIC_API_KEY": "x"}
+        self.assert_refused(self.keel("", env=env), 2, "the prompt is empty")
+        self.assert_refused(self.keel(stdin=b" \n", env=env), 2, "no prompt given")
 
     def test_a_misspelt_option_is_guessed(self):
         self.assert_refused(self.keel("--modle=x"), 2, "keel has no option --modle\n",
@@ -98,6 +130,19 @@ class Mistakes(KeelTest):
         self.assert_refused(self.keel("-p", "--model"), 2, "--model needs a value: VENDOR/MODEL")
         self.assert_refused(self.keel("inspect", "sse", "x", "--chunk"), 2, "--chunk needs a value")
 
+    def test_a_missing_value_comes_with_the_choices(self):
+        self.assert_refused(self.keel("-p", "--effort"), 2, "one of: low medium high xhigh max")
+        self.assert_refused(self.keel("-r"), 2, "--resume needs a value: ID|NAME",
+                            "keel session list prints the sessions; --continue takes the newest")
+
+    def test_config_says_how_a_setting_is_changed(self):
+        self.assert_refused(self.keel("config", "set", "model", "x"), 2,
+                            'unknown command "config set"', "edit ~/.keel/settings.json")
+
+    def test_an_unknown_protocol_is_named(self):
+        self.assert_refused(self.keel("inspect", "decode", "--api", "foo", "x"), 2,
+                            '--api: unknown protocol "foo"', "anthropic-messages")
+
     def test_a_switch_takes_no_value(self):
         self.assert_refused(self.keel("--version=3"), 2, "--version takes no value")
 
@@ -109,17 +154,18 @@ class Mistakes(KeelTest):
     def test_operands_that_a_command_does_not_take_are_refused(self):
         for command in (("doctor",), ("demo",), ("config", "show"), ("config", "keys"),
                         ("config", "provider")):
-            self.assert_refused(self.keel(*command, "extra"), 2, "takes no operand")
+            self.assert_refused(self.keel(*command, "extra"), 2, "takes no arguments")
         self.assert_refused(self.keel("models", "a", "b"), 2, "at most one VENDOR")
         self.assert_refused(self.keel("completion"), 2, "bash, zsh or fish")
-        self.assert_refused(self.keel("completion", "tcsh"), 2, '"tcsh"', "bash, zsh and fish")
+        self.assert_refused(self.keel("completion", "tcsh"), 2, 'unknown shell "tcsh"', "bash, zsh and fish")
 
     def test_options_before_a_command_are_told_their_place(self):
         self.assert_refused(self.keel("--settings", "{}", "config", "show"), 2,
-                            "options stand after the command", "keel config")
+                            "put options after the command", "keel help config")
 
     def test_options_alone_do_nothing_and_say_so(self):
-        self.assert_refused(self.keel("--model", "x/y"), 2, "nothing to do", "keel -p")
+        self.assert_refused(self.keel("--model", "x/y"), 2, "no prompt and no command given",
+                            'keel [OPTIONS] "why')
 
     def test_numbers_have_their_bounds(self):
         for value in ("0", "-1", "1x", "", "99999999999999999999"):
@@ -134,7 +180,7 @@ class Mistakes(KeelTest):
     def test_huge_arguments_are_only_long(self):
         huge = "x" * 120_000
         self.assert_refused(self.keel("--" + huge), 2, "has no option")
-        self.assert_refused(self.keel(huge), 2, "there is no command")
+        self.assert_refused(self.keel("config", huge), 2, "unknown command")
         self.assert_refused(self.keel("inspect", "json", huge), 2, "cannot read")
         self.assertEqual(self.keel("inspect", "glob", "*", huge).out, f"yes {huge}\n")
 
@@ -199,7 +245,7 @@ class Streams(KeelTest):
                             "cannot read standard input: Bad file descriptor")
 
     def test_a_closed_stderr_changes_only_that_nothing_is_heard(self):
-        self.assert_status(self.run_with_closed("2>&-", "nonsense"), 2)
+        self.assert_status(self.run_with_closed("2>&-", "--nonsense"), 2)
         self.assertRegex(self.run_with_closed("2>&-", "--version").out, r"\Akeel ")
 
 

@@ -28,6 +28,7 @@ HANG_SECONDS = 1200 if os.environ.get("KEEL_TEST_DEPTH") == "all" else 120
 # AddressSanitizer says this once about the stacks of tasks; nothing else may appear.
 ASAN_NOTICE = re.compile(rb"==\d+==WARNING: ASan doesn't fully support makecontext/swapcontext "
                          rb"functions and may produce false positives in some cases!\r?\n")
+WIPED = re.compile(rb"(?:\r\x1b\[K[^\r\n\x1b]+)+\r\x1b\[K")
 KEPT_VARIABLES = ("PATH", "ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS")
 
 # A test that was started in the background, or by nohup, would hand ignored signals on to keel.
@@ -126,8 +127,9 @@ class KeelTest(unittest.TestCase):
         """The same for a person who types this."""
         return self.on_terminal(*arguments, typed=text.encode())
 
-    def on_terminal(self, *arguments, columns=80, env=None, typed=b""):
-        """Runs keel with a terminal of this width; everything that appears on it is `out`."""
+    def on_terminal(self, *arguments, columns=80, env=None, typed=b"", with_status=False):
+        """Runs keel with a terminal of this width; everything that appears on it is `out`, but
+        for lines that are wiped again: they come on a slow machine."""
         master, slave = os.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = self.start(*arguments, env={"TERM": "xterm", **(env or {})}, stdin=slave,
@@ -142,7 +144,9 @@ class KeelTest(unittest.TestCase):
             pass
         os.close(master)
         process.wait(HANG_SECONDS)
-        return Result(arguments, process.returncode, without_notice(seen), b"")
+        seen = without_notice(seen)
+        return Result(arguments, process.returncode,
+                      seen if with_status else WIPED.sub(b"", seen), b"")
 
     def write(self, name, content):
         """A file in the test's directory; what is not text is written as JSON."""

@@ -2,6 +2,7 @@
 import json
 import pathlib
 import re
+import socket
 import subprocess
 import sys
 
@@ -66,6 +67,21 @@ class Models(KeelTest):
         self.assertEqual(result.out, "")
         self.assertIn("keel models --all", result.err)
 
+    def test_the_model_that_is_used_without_a_name_is_marked(self):
+        env = {"ANTHROPIC_API_KEY": "k"}
+        marked = [line.split()[0] for line in self.keel("models", env=env).out.splitlines()
+                  if line.endswith(" (default)")]
+        used = self.keel("config", "provider", env=env).out.split()[0]
+        self.assertEqual(["anthropic/" + name for name in marked], [used])
+
+    def test_a_server_of_ones_own_says_how_to_list_its_models(self):
+        self.assertIn("any model: ollama/NAME (see keel models ollama --refresh)",
+                      self.keel("models", "ollama").out)
+
+    def test_an_unknown_vendor_is_refused(self):
+        self.assert_refused(self.keel("models", "opnai"), 2, 'unknown vendor "opnai"',
+                            "keel models --all lists them")
+
     def test_vendors_with_a_key_are_listed(self):
         result = self.keel("models", env={"OPENAI_API_KEY": "k"})
         self.assert_fine(result)
@@ -83,7 +99,7 @@ class Models(KeelTest):
         for name in VENDORS:
             self.assertIn(f"({name})", result.out)
         for text in ("set ANTHROPIC_API_KEY: https://", "GEMINI_API_KEY or GOOGLE_API_KEY",
-                     "any model: say openrouter/NAME", "can: t=tools"):
+                     "any model: openrouter/NAME", "can: t=tools"):
             self.assertIn(text, result.out)
 
     def test_no_line_is_wider_than_eighty_columns(self):
@@ -176,6 +192,46 @@ class Doctor(KeelTest):
         bad = [name for name, f in findings.items() if f["health"] == "bad"]
         self.assertEqual(bad, [])
         self.assert_status(result, 0)
+
+    def test_a_home_that_cannot_be_written_is_bad(self):
+        for home in (self.write("file", ""), str(self.dir / "file/below")):
+            result, findings = self.findings(env={"ANTHROPIC_API_KEY": "k", "KEEL_HOME": home})
+            self.assert_status(result, 1)
+            self.assertEqual(findings["Stores/home"]["health"], "bad")
+            self.assertIn(f"{home} cannot be written: sessions are not stored; check its "
+                          "permissions, or set KEEL_HOME", findings["Stores/home"]["text"])
+
+    def test_a_home_that_is_not_there_yet_is_no_problem(self):
+        result, findings = self.findings(env={"ANTHROPIC_API_KEY": "k",
+                                              "KEEL_HOME": str(self.dir / "new/home")})
+        self.assert_status(result, 0)
+        self.assertIn("does not exist yet; keel creates it", findings["Stores/home"]["text"])
+
+    def test_a_missing_keel_exec_comes_with_what_to_do(self):
+        _, findings = self.findings(env={"KEEL_EXEC": "/nowhere/keel-exec"})
+        self.assertEqual(findings["Sandbox/keel-exec"]["text"],
+                         "cannot run /nowhere/keel-exec, which KEEL_EXEC names; correct or unset "
+                         "KEEL_EXEC")
+
+    def test_only_stores_that_keel_has_are_looked_at(self):
+        names = [name for name in self.findings()[1] if name.startswith("Stores/")]
+        self.assertEqual(names, ["Stores/home", "Stores/SQLite", "Stores/PostgreSQL"])
+
+    def test_what_is_known_is_printed_before_the_provider_answers(self):
+        process = self.start("doctor", "--probe", env=self.hanging_provider())
+        with process.stdout, process.stderr:
+            seen = b""
+            while b"UTF-8" not in seen:  # the last line but those of the probe
+                seen += process.stdout.readline()
+            process.kill()
+            process.wait(keel_test.HANG_SECONDS)
+
+    def hanging_provider(self):
+        """Listens, and answers nothing."""
+        server = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(server.close)
+        return {"ANTHROPIC_API_KEY": "k", "LC_ALL": "C.UTF-8",
+                "ANTHROPIC_BASE_URL": f"http://127.0.0.1:{server.getsockname()[1]}"}
 
     def test_a_rule_for_no_tool_is_bad(self):
         self.user_settings({"permissions": {"deny": ["Bsh(rm *)"]}})

@@ -291,7 +291,7 @@ class Test(PermissionsTest):
         test = ("permissions", "test")
         self.assert_refused(self.keel(*test), 2, "TOOL")
         self.assert_refused(self.keel(*test, "TodoWrite", "x"), 2, "--args")
-        self.assert_refused(self.keel(*test, "Bash", "x", "--args", "{}"), 2, "do not go together")
+        self.assert_refused(self.keel(*test, "Bash", "x", "--args", "{}"), 2, "cannot be combined")
         self.assert_refused(self.keel(*test, "Bash", "--args", "x"), 2, "--args")
         self.assert_refused(self.keel(*test, "Bash", "x", "--mode", "y"), 2, "--mode")
 

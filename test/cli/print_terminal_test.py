@@ -121,6 +121,36 @@ class Streaming(FlowTest):
         self.read_until(master, b"done.")
         self.assertEqual(process.wait(HANG_SECONDS), 0)
 
+    def test_a_slow_model_is_waited_for_in_a_line_that_is_wiped(self):
+        event = self.hold()
+        provider = self.provider(Answer([event] + ANTHROPIC.answer().pieces))
+        process, master = self.start_on_terminal("--model", "anthropic/m", "hi there",
+                                                 env=ANTHROPIC.environment(provider))
+        self.read_until(master, b"\r\x1b[Kwaiting for m: 2 s")
+        event.set()
+        seen = self.read_until(master, b"done.")
+        self.assertRegex(seen, rb"\A(\r\x1b\[Kwaiting for m: \d+ s)*\r\x1b\[KHello, ")
+        self.assertEqual(process.wait(HANG_SECONDS), 0)
+
+    def test_a_long_command_is_named_while_it_runs(self):
+        (self.project / "go").touch()
+        provider = self.provider(ANTHROPIC.answer([""], calls=[
+            Call("Bash", command="while [ -e go ]; do sleep 0.1; done")]), ANTHROPIC.answer())
+        process, master = self.start_on_terminal(
+            "--model", "anthropic/m", "--dangerously-skip-permissions", "wait for it",
+            env=ANTHROPIC.environment(provider))
+        self.read_until(master, b"\r\x1b[Krunning Bash  while [ -e go ]; do sleep 0.1; done: 1 s")
+        (self.project / "go").unlink()
+        self.read_until(master, b"done.")
+        self.assertEqual(process.wait(HANG_SECONDS), 0)
+
+    def test_a_pipe_gets_no_line_about_waiting(self):
+        provider = self.provider(ANTHROPIC.answer([""], calls=[Call("Bash", command="sleep 1.5")]),
+                                 ANTHROPIC.answer())
+        result = self.keel("--model", "anthropic/m", "--dangerously-skip-permissions", "wait for it",
+                           env={**ANTHROPIC.environment(provider), "TERM": "xterm"})
+        self.assert_answer(result)
+
     def test_an_interrupt_leaves_what_was_seen_and_ends_the_line(self):
         provider = self.provider(Answer(ANTHROPIC.answer().pieces[:3] + [self.hold()]))
         process, master = self.start_on_terminal("-p", "--model", "anthropic/m", "hi",

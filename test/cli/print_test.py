@@ -23,6 +23,89 @@ def lines(result):
     return [json.loads(line) for line in result.out.splitlines()]
 
 
+class WithoutDashP(FlowTest):
+    """keel "PROMPT" is keel -p "PROMPT"."""
+
+    def run_keel(self, *arguments, **run):
+        provider = self.provider(ANTHROPIC.answer())
+        result = self.keel(*arguments, env={**ANTHROPIC.environment(provider)}, **run)
+        texts = [[part["text"] for part in message["content"] if part["type"] == "text"]
+                 for message in provider.requests[0].json["messages"]
+                 if message["role"] == "user"] if provider.requests else []
+        return result, [text for text in sum(texts, []) if not text.startswith("<environment>")]
+
+    def assert_prompts(self, arguments, prompts, **run):
+        result, sent = self.run_keel(*arguments, **run)
+        self.assert_answer(result)
+        self.assertEqual(sent, prompts)
+
+    def test_a_sentence_is_a_prompt(self):
+        self.assert_prompts(["why is the sky blue?"], ["why is the sky blue?"])
+        self.assert_prompts(["--model", "anthropic/m", "session of what?"], ["session of what?"])
+
+    def test_a_word_that_resembles_no_command_is_a_prompt(self):
+        for word in ("hello", "test", "explain"):
+            self.assert_prompts([word], [word])
+
+    def test_a_misspelt_command_is_never_sent(self):
+        for word in ("sesion", "doctr", "modles", "trst", "hepl", "sessions"):
+            result, sent = self.run_keel(word)
+            self.assert_refused(result, 2, f'unknown command "{word}"', "did you mean keel ")
+            self.assertEqual(sent, [])
+
+    def test_piped_text_alone_is_the_prompt(self):
+        self.assert_prompts([], ["from a pipe\n"], stdin=b"from a pipe\n")
+        self.assert_prompts(["--model", "anthropic/m"], ["from a pipe"], stdin=b"from a pipe")
+
+    def test_piped_text_goes_with_the_prompt(self):
+        self.assert_prompts(["review this"], ["review this", "a diff"], stdin=b"a diff")
+
+    def test_a_session_is_continued_and_resumed(self):
+        self.assert_prompts(["-n", "sky", "why is it blue?"], ["why is it blue?"])
+        self.assert_prompts(["-c", "more"], ["why is it blue?", "more"])
+        self.assert_prompts(["-r", "sky", "still more"], ["why is it blue?", "more", "still more"])
+
+    def test_continue_alone_prints_the_last_answer_of_a_finished_session(self):
+        self.assert_prompts(["-n", "sky", "why is it blue?"], ["why is it blue?"])
+        for flags in (["-c"], ["-r", "sky"]):
+            result, sent = self.run_keel(*flags)
+            self.assert_status(result, 0)
+            self.assertEqual((result.out, sent), (TEXT + "\n", []))
+            self.assertIn("has nothing to resume; this is its last answer", result.err)
+
+
+class Notices(FlowTest):
+    def test_without_a_home_it_says_that_the_session_is_not_stored(self):
+        said = ("keel: this session is not stored: HOME and KEEL_HOME are not set to a directory\n"
+                "      set one of them, or choose a place with --store\n")
+        for home in (None, "", "relative"):
+            result = self.ask(self.provider(ANTHROPIC.answer()), "hi",
+                              env={"HOME": home, "KEEL_HOME": None})
+            self.assertEqual((result.out, result.err), (TEXT + "\n", said), home)
+            self.assertFalse((self.project / "relative").exists())
+
+    def test_without_a_home_nothing_is_said_where_no_session_is_wanted(self):
+        for flags in (["--no-session-persistence"], ["--store", f"sqlite:{self.dir}/mine.db"]):
+            self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), *flags, "hi",
+                                        env={"HOME": None, "KEEL_HOME": None}))
+
+    def test_a_missing_keel_exec_is_reported_to_the_person(self):
+        result = self.ask(self.provider(ANTHROPIC.answer()), "hi",
+                          env={"KEEL_EXEC": "/nowhere/keel-exec"})
+        self.assertEqual((result.status, result.out), (0, TEXT + "\n"))
+        self.assertEqual(result.err, "keel: commands cannot run: cannot run /nowhere/keel-exec, "
+                                     "which KEEL_EXEC names\n      correct or unset KEEL_EXEC\n")
+
+    def test_settings_on_the_command_line_are_not_called_a_file(self):
+        result = self.ask(self.provider(ANTHROPIC.answer()), "--settings", '{"a":', "hi")
+        self.assert_refused(result, 2, "--settings: not valid JSON", "correct the JSON text")
+
+    def test_a_tiny_budget_is_not_rounded_to_nothing(self):
+        result = self.ask(self.provider(ANTHROPIC.answer()), "--model",
+                          "anthropic/claude-sonnet-5-5", "--max-budget-usd", "0.00001", "hi")
+        self.assert_refused(result, 5, "$0.0000 of $0.00001000 are used")
+
+
 class Text(FlowTest):
     def test_only_the_last_answer_is_printed(self):
         provider = self.provider(ANTHROPIC.answer(["Let me look."], calls=[Call("Glob", pattern="*")]),
@@ -43,7 +126,7 @@ class Text(FlowTest):
         result = self.ask(provider, "--max-turns", "2", "hi")
         self.assert_status(result, 5)
         self.assertTrue(result.out.startswith("Maximum rounds reached."), result)
-        self.assertIn("keel: the limit of rounds was reached", result.err)
+        self.assertIn("keel: the round limit was reached", result.err)
         self.assertEqual(len(provider.requests), 3)  # two rounds and a last one without tools
         self.assertEqual(provider.requests[2].json["tool_choice"], {"type": "none"})
 
@@ -66,7 +149,7 @@ class Text(FlowTest):
         provider = self.provider(ANTHROPIC.answer([""], calls=[Call("Glob", pattern="*")]),
                                  ANTHROPIC.answer(["So far nothing."]))
         result = self.ask(provider, "hi")
-        self.assertIn("the limit of the setting maxTurns was reached", result.err)
+        self.assertIn("the round limit (the setting maxTurns) was reached", result.err)
         self.assertNotIn("--max-turns", result.err)
 
     def test_a_budget_is_told_as_what_has_set_it(self):
@@ -399,7 +482,7 @@ class Mistakes(FlowTest):
         file = self.write("file", "")
         for flag in ("--cwd", "--add-dir"):
             self.assert_refused(self.refused(flag, "nowhere"), 2, f"{flag} nowhere: No such file")
-            self.assert_refused(self.refused(flag, file), 2, "is no directory")
+            self.assert_refused(self.refused(flag, file), 2, "not a directory")
 
     def test_settings_that_make_no_sense(self):
         for settings, text in (({"toolTimeout": 0}, "toolTimeout"),
@@ -412,7 +495,7 @@ class Mistakes(FlowTest):
 
     def test_modes_that_contradict_each_other(self):
         self.assert_refused(self.refused("--dangerously-skip-permissions", "--permission-mode",
-                                         "plan"), 2, "do not go together")
+                                         "plan"), 2, "cannot be combined")
 
 
 class EveryProtocol(FlowTest):

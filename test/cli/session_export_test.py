@@ -204,7 +204,7 @@ class Export(SessionTest):
 
     def test_a_document_has_no_requests(self):
         self.assert_refused(self.keel("session", "export", "-f", "html", "--requests"), 2,
-                            "for exports that programs read")
+                            "works only with json and jsonl")
 
     def test_a_new_file_named_from_here_on_is_written(self):
         self.assert_fine(self.keel("session", "export", "-o", "new.json"))
@@ -245,6 +245,11 @@ class Export(SessionTest):
         self.assertIn("\n`````text\n````\nafter\n`````\n", text)
         self.assertIn("```\nint x;\n```\n\n## and then?\n", text)
 
+    def test_a_file_is_written_into_the_working_directory_by_its_name_alone(self):
+        for name in ("session.html", "session.md", "session.json", "session.jsonl"):
+            self.assert_fine(self.keel("session", "export", "--output", name))
+            self.assertTrue((self.project / name).read_text(), name)
+
     def test_a_file_is_private_and_replaced_as_a_whole(self):
         path = self.dir / "session.md"
         path.write_text("old")
@@ -260,8 +265,8 @@ class Export(SessionTest):
             self.assert_fine(self.keel("session", "export", "-o", str(path)))
             self.assertTrue(path.read_text().startswith(start), name)
         self.assert_refused(self.keel("session", "export", "-o", str(self.dir / "s.doc")), 2,
-                            "does not say which form", "--format")
-        self.assert_refused(self.keel("session", "export", "-f", "pdf"), 2, 'no form "pdf"')
+                            "does not tell the format", "--format")
+        self.assert_refused(self.keel("session", "export", "-f", "pdf"), 2, 'unknown format "pdf"')
 
     def test_a_terminal_gets_the_document_and_a_pipe_the_log(self):
         self.assertTrue(self.keel("session", "export").out.startswith('{"timestamp"'))

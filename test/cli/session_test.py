@@ -65,6 +65,12 @@ class Show(SessionCommands):
         self.assertNotIn("  seen\n", out)
         self.assertIn("  seen\n", self.session("show", session, "--tools").out)
 
+    def test_a_command_that_failed_says_so(self):
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", command="cat nosuch")]), None)
+        self.assertIn("\n> Bash  cat nosuch\n  Exit code 1\n\nFine: look\n",
+                      self.session("show", session).out)
+
     def test_one_turn_alone(self):
         session = self.talk("one")
         self.talk("two", session=session)
@@ -361,6 +367,18 @@ class Prune(SessionCommands):
 
     def newest(self, env):
         return self.session("list", "--json", env=env).json()[0]["id"]
+
+    def test_a_list_that_ends_early_says_that_there_are_more(self):
+        sessions = [self.talk(f"prompt {i}") for i in range(3)]
+        for i, session in enumerate(sessions):
+            self.set_time(session, 1_000 + i)
+        result = self.session("list", "--limit", "2")
+        self.assertEqual(result.err, f"keel: there are older sessions: --before {sessions[1]} lists "
+                                     "the next ones, --limit 0 all\n")
+        self.assertEqual(len(result.out.splitlines()), 3)
+        self.assert_fine(self.session("list", "--limit", "3"))
+        self.assert_fine(self.session("list", "--before", sessions[1], "--limit", "1"))
+        self.assertEqual(len(self.session("list", "--limit", "2", "--json").json()), 2)
 
     def test_a_limit_below_nothing_is_refused(self):
         self.user_settings({"sessions": {"retentionDays": -1}})

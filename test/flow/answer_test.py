@@ -33,7 +33,8 @@ class Answers(AnswerTest):
     def test_yes_runs_the_call_and_goes_on(self, protocol):
         session = self.new_id()
         result = self.suspend(protocol, session, self.touch(f"made-{protocol.name}"))
-        self.assertIn(f"keel -p -r {session} --answer yes|session|project|no[:REASON]", result.err)
+        self.assertIn(f"keel -p -r {session} --answer yes\n      "
+                      "answers: yes, session, project, no, no:REASON\n", result.err)
         result, _ = self.answer(protocol, session, "yes")
         self.assertEqual(result.out, "Done.\n")
         self.assertTrue((self.project / f"made-{protocol.name}").exists())
@@ -142,20 +143,20 @@ class Answers(AnswerTest):
         session = self.new_id()
         self.suspend(ANTHROPIC, session, self.touch("a", id="toolu_a"),
                      self.touch("b", id="toolu_b"))
-        self.assert_refused_answers(session, ["toolu_c=yes"], "nothing is asked about toolu_c",
+        self.assert_refused_answers(session, ["toolu_c=yes"], "no open question about toolu_c",
                                     "CALL is one of: toolu_a, toolu_b")
         self.assert_refused_answers(session, ["toolu_a=yes", "budget=yes"],
-                                    "nothing is asked about budget")
+                                    "no open question about budget")
         other = self.new_id()
         self.suspend(ANTHROPIC, other, self.touch("a", id="toolu_a"))
-        self.assert_refused_answers(other, ["toolu_c=yes"], "nothing is asked about toolu_c",
+        self.assert_refused_answers(other, ["toolu_c=yes"], "no open question about toolu_c",
                                     "CALL is one of: toolu_a")
 
     def test_text_that_answers_a_question_may_have_an_equals_sign(self):
         session = self.new_id()
         self.suspend(ANTHROPIC, session, Call("Glob", id="toolu_g", pattern="*"),
                      Call("AskUserQuestion", id="toolu_q", questions=[QUESTION]))
-        self.assert_refused_answers(session, ["toolu_g=blue"], "nothing is asked about toolu_g",
+        self.assert_refused_answers(session, ["toolu_g=blue"], "no open question about toolu_g",
                                     "CALL is one of: toolu_q")
         _, [request] = self.answer(ANTHROPIC, session, "colour=blue")
         self.assertIn("Answer: colour=blue", request[-1])
@@ -173,10 +174,10 @@ class Answers(AnswerTest):
         self.assertIn("one of: yes, session, project, no", result.err)
         self.answer(ANTHROPIC, session, "yes")
         result, _ = self.answer(ANTHROPIC, session, "yes", status=2)
-        self.assertIn("nothing", result.err)
+        self.assertIn("asks no question", result.err)
         provider = self.play(ANTHROPIC, Turn("Hi."))
         self.assert_refused(self.run_agent(ANTHROPIC, provider, "--answer", "yes", "hi"), 2,
-                            "in which session")
+                            "--answer needs a session")
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ class Prompts(FlowTest):
                              env=scripted.ANTHROPIC.environment(provider))
         with process.stdin, process.stdout, process.stderr:
             self.assertEqual(process.stdout.read().decode(), TEXT + "\n")
-            self.assertIn(b"going on without it", process.stderr.read())
+            self.assertIn(b"continuing without it", process.stderr.read())
             self.assertEqual(process.wait(scripted.HANG_SECONDS), 0)
 
     def test_a_socket_may_be_standard_input(self):
@@ -111,12 +111,19 @@ class Prompts(FlowTest):
     def test_an_empty_prompt_is_refused_before_anything_is_sent(self):
         provider = self.provider(scripted.ANTHROPIC.answer())
         for arguments in ((), ("",), (" \n",)):
-            self.assert_refused(self.ask(provider, *arguments), 2, "keel -p needs a prompt")
+            self.assert_refused(self.ask(provider, *arguments), 2, "prompt", "or pipe it in")
         self.assertEqual(provider.requests, [])
 
     def test_bytes_that_are_not_utf8_are_sent_as_replacement_characters(self):
         self.assertEqual(self.texts(b"a\xff\xc3b"), ["a\ufffd\ufffdb"])
-        self.assertEqual(self.texts("x", stdin=b"\xfe\x00\x80"), ["x", "\ufffd\x00\ufffd"])
+
+    def test_bytes_that_are_piped_in_and_are_not_text_are_reported(self):
+        provider = self.provider(scripted.ANTHROPIC.answer())
+        result = self.ask(provider, "x", stdin=b"\xfe\x00\x80")
+        self.assertEqual((result.status, result.out), (0, TEXT + "\n"))
+        self.assertEqual(self.only_request(provider).prompt_texts(), ["x", "\ufffd\x00\ufffd"])
+        self.assertEqual(result.err, "keel: standard input is not text: 3 bytes are sent, with "
+                                     "U+FFFD for what is not UTF-8\n")
 
     def test_a_large_prompt_arrives_whole(self):
         text = "".join(f"line {number}\n" for number in range(40_000))

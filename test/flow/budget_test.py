@@ -296,7 +296,7 @@ class Questions(BudgetTest):
                 self.assertIn("0 tokens of 500 tokens are used", line["result"])
                 self.assertEqual(line["asks"], [{"kind": "budget", "text": line["result"]}])
                 self.assertIn(line["result"], result.err)
-                self.assertIn(f"-r {self.session} --answer yes|session|no", result.err)
+                self.assertIn(f"-r {self.session} --answer yes\n      answers: yes, session, no\n", result.err)
 
     def test_question_and_answer_are_in_the_log(self):
         self.ask_for_more()

@@ -169,7 +169,7 @@ class FullDisk(AgentTest):
             result = self.session("prune")
             self.assert_status(result, 0)
             self.assertEqual(result.out, "0 sessions (0.0 MB) removed\n")
-            self.assertIn("keel's home cannot be written", result.err)
+            self.assertIn("cannot write to keel's home", result.err)
             self.assert_whole(kept)
         self.for_each_store(test)
 

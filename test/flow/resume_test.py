@@ -387,11 +387,11 @@ class Flags(SessionTest):
 
     def test_what_does_not_go_together(self):
         self.refused(1, "--resume needs", "-r", "", "hi")
-        self.refused(1, "not kept", "-c", "--no-session-persistence", "hi")
-        self.refused(1, "not kept", "-r", "x", "--no-session-persistence", "hi")
+        self.refused(1, "cannot be combined", "-c", "--no-session-persistence", "hi")
+        self.refused(1, "cannot be combined", "-r", "x", "--no-session-persistence", "hi")
         self.refused(2, "--fork-session", "--fork-session", "hi")
         self.refused(2, "--continue", "-c", "-r", "x", "hi")
-        self.refused(2, "has its id already", "-c", "--session-id", self.new_id(), "hi")
+        self.refused(2, "keeps its id", "-c", "--session-id", self.new_id(), "hi")
         self.refused(1, "there is no session", "-r", "nobody", "hi")
         self.refused(2, "there is no store", "--store", "pigeon:x", "hi")
 
@@ -454,7 +454,7 @@ class Flags(SessionTest):
         self.assert_fine(self.run_agent(ANTHROPIC, provider, "hi"))
         result = self.keel("-p", "-c", "--verbose", "again", env=ANTHROPIC.environment(provider))
         self.assertEqual(provider.requests[-1].json["model"], "m")
-        self.assertIn("keel: using anthropic/m, as the session did before\n", result.err)
+        self.assertIn("keel: using anthropic/m, the session's model\n", result.err)
 
     def test_where_nothing_can_be_written_it_is_told_and_the_run_goes_on(self):
         self.keel_home.mkdir(exist_ok=True)

@@ -215,7 +215,7 @@ class NotSaved(RewindTest):
         self.assertIn("cannot   undo Bash: rm run.sh; echo x > made: not all of its changes were "
                       "saved (", result.out)
         self.assertIn("done, but not all is undone", result.out)
-        self.assertIn("what 1 call changed could not be undone", result.err)
+        self.assertIn("the changes of 1 call were not saved and could not be undone", result.err)
         self.assertTrue((self.work / "made").exists())
         self.assertFalse((self.work / "new.txt").exists())  # Write is saved by itself
 

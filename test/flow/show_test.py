@@ -131,7 +131,7 @@ class HowATurnEnded(ShowTest):
     def test_a_limit_where_the_model_says_nothing(self):
         result = self.talk(Turn(Call("Bash", command="true")), Turn(Call("Bash", command="true")),
                            arguments=("--max-turns", "1", "hi"), status=5)
-        self.assertIn("gave no answer", result.err)
+        self.assertIn("before the model gave an answer", result.err)
         self.assert_state("limit_reached", "a limit was reached", forcedFinalReason="turn_limit")
 
     def test_suspended(self):

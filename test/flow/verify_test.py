@@ -300,7 +300,7 @@ class Rebuilt(Kept):
         before = self.look()
         self.change("update sessions set preview = 'x', n_messages = 77, model = 'y'")
         self.assertNotEqual(self.look(), before)
-        self.assertEqual(self.rebuild(), "index and search of 1 session made again; "
+        self.assertEqual(self.rebuild(), "rebuilt index and search of 1 session; "
                                          "1 entry corrected\n")
         self.assertEqual(self.look(), before)
         self.assertIn("0 entries corrected", self.rebuild())
@@ -313,7 +313,7 @@ class Rebuilt(Kept):
         (directory / f"{SESSION}.json").unlink()
         for path in directory.glob("index*"):
             path.write_bytes(b"nonsense\n")
-        self.assertEqual(self.rebuild(*store), "index and search of 1 session made again; "
+        self.assertEqual(self.rebuild(*store), "rebuilt index and search of 1 session; "
                                                "0 entries corrected; 1 record written\n")
         self.assertEqual(self.look(*store), before)
         self.assertEqual((directory / f"{SESSION}.json").read_text(), record)

@@ -4,7 +4,8 @@
 #include "provider/decode.h"
 
 static const struct option options[] = {
-    {"api", 0, "NAME", "anthropic-messages, openai-chat, openai-responses, gemini or ollama"},
+    {"api", 0, "NAME", "anthropic-messages, openai-chat, openai-responses, gemini or ollama",
+     .words = "anthropic-messages openai-chat openai-responses gemini ollama"},
     {"status", 0, "N", "the response's HTTP status (200)"},
     {"headers", 0, "FILE", "its headers: one JSON object of strings"},
     {"chunk", 0, "N", "feed N bytes at a time; the result is the same"},
@@ -173,6 +174,10 @@ static struct err *run(const struct args *args, int *ret_status)
 
     reply_init(&reply, (struct delta_sink){0});
     TRY(args_count(args, 1, 1, "one FILE"));
+    if (!protocol && args_has(args, "api"))
+        return err_hint(
+            err_new(ERR_VALIDATION, "--api: unknown protocol \"%s\"", args_get(args, "api")),
+            "one of: %s", options[0].help);
     if (!protocol)
         return err_hint(err_new(ERR_VALIDATION, "inspect decode needs --api with a protocol"),
                         "one of: %s", options[0].help);

@@ -36,7 +36,7 @@ const struct command command_inspect_glob = {
     .name = "inspect glob",
     .usage = "[OPTIONS] PATTERN PATH...",
     .summary = "match paths against a pattern",
-    .details = "A line for each path: \"yes PATH\" or \"no PATH\".\n\n"
+    .details = "Prints a line for each path: \"yes PATH\" or \"no PATH\".\n\n"
                "  keel inspect glob 'src/**/*.{c,h}' src/base/json.c\n",
     .options = options,
     .run = run,

@@ -66,7 +66,7 @@ static struct err *run(const struct args *args, int *ret_status)
 
     TRY(args_count(args, 1, SIZE_MAX, "a DIR and PATHs below it"));
     if (!fs_is_dir(args->operands[0]))
-        return err_new(ERR_VALIDATION, "%s is no directory", args->operands[0]);
+        return err_new(ERR_VALIDATION, "%s is not a directory", args->operands[0]);
     for (size_t i = 1; i < args->n_operands; i++)
         TRY(check(args->operands[0], args->operands[i], &out));
     return cli_print_visible(strbuf_str(&out));
@@ -75,9 +75,10 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_inspect_ignore = {
     .name = "inspect ignore",
     .usage = "DIR PATH...",
-    .summary = "say which paths .gitignore files leave out",
-    .details = "A line for each path: \"yes PATH\" is ignored, \"no PATH\" is not. DIR is the\n"
-               "repository's top; PATHs count from there. A path that ends in a slash is a\n"
-               "directory, also when it does not exist.\n",
+    .summary = "say which paths .gitignore files exclude",
+    .details = "Prints a line for each path: \"yes PATH\" is ignored, \"no PATH\" is not. DIR is\n"
+               "the top of the repository; PATHs are relative to it. A path with a slash at its\n"
+               "end is a directory, also when it does not exist.\n\n"
+               "  keel inspect ignore . build/ src/main.c\n",
     .run = run,
 };

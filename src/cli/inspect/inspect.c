@@ -15,6 +15,6 @@ const struct command command_inspect = {
     .usage = "WHAT ...",
     .group = "Look inside",
     .summary = "try decoders, schemas, patterns and rules",
-    .details = "Prints what keel makes of files, patterns and calls. Nothing is sent anywhere.\n",
+    .details = "Prints how keel reads files, patterns and calls. Sends nothing.\n",
     .children = children,
 };

@@ -29,7 +29,8 @@ const struct command command_inspect_json = {
     .name = "inspect json",
     .usage = "FILE",
     .summary = "check JSON and print its canonical form",
-    .details = "Exit 0 and the value in one line, members in their order, or exit 1 with line,\n"
-               "column and reason. \"-\" reads standard input.\n",
+    .details = "Prints the value in one line, members in their order, and exits 0; or prints\n"
+               "line, column and reason and exits 1. \"-\" reads standard input.\n\n"
+               "  keel inspect json answer.json\n",
     .run = run,
 };

@@ -12,16 +12,17 @@
 #include <unistd.h>
 
 static const struct option options[] = {
-    {"mode", 0, "MODE", "plan, default, acceptEdits, bypassPermissions; safe, moderate, full"},
+    {"mode", 0, "MODE", "plan, default, acceptEdits, bypassPermissions; safe, moderate, full",
+     .words = "plan default acceptEdits bypassPermissions safe moderate full"},
     {"tool", 0, "NAME", "the tool that is called"},
     {"args", 0, "JSON", "its arguments, an object"},
-    {"allow", 0, "RULE", "a rule that allows; may be repeated, like the next two"},
+    {"allow", 0, "RULE", "a rule that allows; repeatable, like the next two"},
     {"ask", 0, "RULE", "a rule that asks"},
     {"deny", 0, "RULE", "a rule that denies"},
     {"cwd", 0, "DIR", "the working directory, which is the workspace (.)"},
-    {"add-dir", 0, "DIR", "a further directory to work in; may be repeated"},
-    {"allowed-command", 0, "TEXT", "only such commands run; may be repeated"},
-    {"allowed-domain", 0, "HOST", "nothing else is fetched; may be repeated"},
+    {"add-dir", 0, "DIR", "additional directory to work in; repeatable"},
+    {"allowed-command", 0, "TEXT", "allow only such commands; repeatable"},
+    {"allowed-domain", 0, "HOST", "fetch only from this host; repeatable"},
     {0},
 };
 
@@ -132,7 +133,7 @@ static struct err *run(const struct args *args, int *ret_status)
     AUTO(arena) struct arena a = {0};
     struct permission_call call = {0};
 
-    TRY(args_count(args, 0, 0, "no operand: rules and call come as options"));
+    TRY(args_count(args, 0, 0, "no arguments: rules and call come as options"));
     TRY(read_call(args, &a, &call));
     return cli_run(NULL, judge_and_print, &call);
 }
@@ -144,8 +145,8 @@ const struct command command_inspect_permission = {
     .summary = "judge a tool call by rules and mode",
     .details =
         "Prints {\"decision\", \"step\", \"rule\", \"reason\"}; the decision is auto, approve\n"
-        "(a person is asked) or deny. Only what stands on the command line counts: no\n"
-        "settings files, no hooks. The arguments are not checked against the tool's\n"
+        "(asks a person) or deny. Only the command line counts: no settings files, no\n"
+        "hooks. The arguments are not checked against the tool's\n"
         "schema, and any name is taken as a tool; one that keel does not have is\n"
         "unclassified. What the settings here make of a call: keel permissions test.\n\n"
         "  keel inspect permission --deny 'Bash(rm *)' --tool Bash \\\n"

@@ -86,7 +86,7 @@ static struct err *run(const struct args *args, int *ret_status)
 }
 
 static const struct option options[] = {
-    {"remote", 0, "URI=FILE", "the document that a $ref to URI means; may be repeated"},
+    {"remote", 0, "URI=FILE", "the document for a $ref to URI; repeatable"},
     {0},
 };
 
@@ -95,8 +95,9 @@ const struct command command_inspect_schema = {
     .usage = "[--remote URI=FILE]... SCHEMA INSTANCE",
     .summary = "validate JSON against a JSON Schema (2020-12)",
     .details =
-        "Prints {\"valid\", \"errors\": [{\"path\", \"message\"}]}; exit 0 if it is valid, 1 if\n"
-        "not. Nothing is fetched: documents that are referred to are given by --remote.\n",
+        "Prints {\"valid\", \"errors\": [{\"path\", \"message\"}]}; exits 0 if it is valid, 1\n"
+        "if not. Fetches nothing: --remote gives the documents that a schema refers to.\n\n"
+        "  keel inspect schema schema.json value.json\n",
     .options = options,
     .run = run,
 };

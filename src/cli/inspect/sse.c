@@ -67,7 +67,8 @@ static const struct option options[] = {
 const struct command command_inspect_sse = {
     .name = "inspect sse",
     .usage = "[--chunk N] FILE",
-    .summary = "print the events of a text/event-stream, one JSON object a line",
+    .summary = "print the events of a text/event-stream, one JSON object per line",
+    .details = "  keel inspect sse answer.sse\n",
     .options = options,
     .run = run,
 };

@@ -42,7 +42,7 @@ static struct err *run_rename(const struct args *args, int *ret_status)
 {
     if (args->n_operands == 1)
         return err_hint(
-            err_new(ERR_VALIDATION, "which session is to be called \"%s\"?", args->operands[0]),
+            err_new(ERR_VALIDATION, "which session should be named \"%s\"?", args->operands[0]),
             "keel session rename ID NAME; keel session list shows the ids");
     TRY(args_count(args, 2, 2, "a session and its new name"));
     return session_work_run(args, rename_session, ret_status);
@@ -51,6 +51,7 @@ static struct err *run_rename(const struct args *args, int *ret_status)
 const struct command command_session_rename = {
     .name = "session rename",
     .usage = "ID NAME",
+    .operands = COMPLETE_SESSIONS,
     .summary = "give a session a name",
     .details = "A name can be used where an id can. Sessions with one are never pruned.\n"
                "\n"
@@ -70,8 +71,7 @@ static struct err *find_all(struct session_work *w, struct store_summary *items,
 
         TRY(session_work_look(w, i, &s, &found));
         if (!found)
-            cli_tell("there is no session \"%s\"; keel session list --all shows which there are",
-                     w->args->operands[i]);
+            cli_tell("no session \"%s\"; keel session list --all lists them", w->args->operands[i]);
         else if (s.is_open)
             return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %" STR_FMT,
                                     STR_ARG(s.id), STR_ARG(s.holder)),
@@ -125,10 +125,11 @@ static struct err *run_delete(const struct args *args, int *ret_status)
 const struct command command_session_delete = {
     .name = "session delete",
     .usage = "ID... [--yes]",
-    .summary = "delete sessions, with all that belongs to them",
-    .details = "Asks before it does; where nobody can be asked, --yes is needed. A session that\n"
-               "is open somewhere is not deleted; one that is not there is reported, and the\n"
-               "exit code is 0 all the same.\n",
+    .operands = COMPLETE_SESSIONS,
+    .summary = "delete sessions and everything they own",
+    .details = "Asks first; without a terminal, --yes is required. Does not delete a session\n"
+               "that is open. Reports a session that does not exist, and still exits 0.\n\n"
+               "  keel session delete 019a8bf3-0d2e --yes\n",
     .options = delete_options,
     .run = run_delete,
 };

@@ -4,8 +4,8 @@
 #include "sdk/agent.h"
 
 static const struct option options[] = {
-    {"instructions", 0, "TEXT", "what the summary must care for"},
-    {"model", 'm', "MODEL", "who makes it; else the session's own model"},
+    {"instructions", 0, "TEXT", "what the summary must keep"},
+    {"model", 'm', "MODEL", "the model that writes it (default: the session's)"},
     SESSION_OPTIONS,
     {0},
 };
@@ -38,7 +38,7 @@ static struct err *print_sizes(const struct compacting *c)
     AUTO(strbuf) struct strbuf out = {0};
 
     if (!c->is_done)
-        return err_new(ERR_INTERNAL, "the history was not summarised");
+        return err_new(ERR_INTERNAL, "the history was not summarized");
     strbuf_addf(&out, "about %lld tokens instead of %lld\n", (long long)c->sizes.after.used,
                 (long long)c->sizes.before.used);
     return cli_print(strbuf_str(&out));
@@ -93,10 +93,11 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_session_compact = {
     .name = "session compact",
     .usage = "[ID] [--instructions TEXT] [--model MODEL]",
-    .summary = "make a long history a summary of it",
-    .details = "The model is asked for the summary. keel does this by itself when the context is\n"
+    .operands = COMPLETE_SESSIONS,
+    .summary = "summarize a long history",
+    .details = "Asks the model for the summary. keel does this by itself when the context is\n"
                "nearly full; nothing is lost. keel session show prints it as a turn, and keel\n"
-               "session rewind --to TURN takes it back; without --to the last prompt goes, too.\n"
+               "session rewind --to TURN undoes it; without --to the last prompt goes, too.\n"
                "\n"
                "  keel session compact --instructions \"keep all measurements\"\n",
     .options = options,

@@ -12,10 +12,11 @@
 #include <unistd.h>
 
 static const struct option options[] = {
-    {"format", 'f', "FORM", "jsonl, json, markdown or html; else as the file's name ends"},
-    {"output", 'o', "FILE", "write there instead of to standard output"},
-    {"no-children", 0, NULL, "without the runs below it"},
-    {"requests", 0, NULL, "json, jsonl: each request with all that was sent"},
+    {"format", 'f', "FORM", "jsonl, json, markdown or html (default: from the file's name)",
+     .words = "jsonl json markdown html"},
+    {"output", 'o', "FILE", "write to FILE instead of standard output"},
+    {"no-children", 0, NULL, "omit child runs"},
+    {"requests", 0, NULL, "json, jsonl: include the complete requests"},
     SESSION_OPTIONS,
     {0},
 };
@@ -38,15 +39,14 @@ static struct err *find_form(const struct args *args, enum transcript_form *ret_
     if (given) {
         if (transcript_form_find(str_of(given), ret_form))
             return NULL;
-        return err_hint(err_new(ERR_VALIDATION, "there is no form \"%s\"", given),
-                        "it is jsonl, json, markdown or html");
+        return err_hint(err_new(ERR_VALIDATION, "unknown format \"%s\"", given),
+                        "one of: jsonl, json, markdown, html");
     }
     if (path && transcript_form_find(ending_of(path), ret_form))
         return NULL;
     if (path)
-        return err_hint(
-            err_new(ERR_VALIDATION, "the name %s does not say which form is meant", path),
-            "--format says it: jsonl, json, markdown or html");
+        return err_hint(err_new(ERR_VALIDATION, "the name %s does not tell the format", path),
+                        "add --format jsonl, json, markdown or html");
     *ret_form = isatty(STDOUT_FILENO) ? TRANSCRIPT_MARKDOWN : TRANSCRIPT_JSONL;
     return NULL;
 }
@@ -140,7 +140,7 @@ static struct err *export_session(struct session_work *w)
 
     TRY(find_form(w->args, &t.form));
     if (t.with_requests && t.form != TRANSCRIPT_JSON && t.form != TRANSCRIPT_JSONL)
-        return err_hint(err_new(ERR_VALIDATION, "--requests is for exports that programs read"),
+        return err_hint(err_new(ERR_VALIDATION, "--requests works only with json and jsonl"),
                         "add --format jsonl or --format json");
     TRY(session_work_find(w, 0, &summary));
     if (target.path) {
@@ -171,18 +171,19 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_session_export = {
     .name = "session export",
     .usage = "[ID] [--format FORM] [--output FILE] [--no-children] [--requests]",
+    .operands = COMPLETE_SESSIONS,
     .summary = "write a session as a document, or for another program",
     .details = "  jsonl     every event as a line of the log; the runs below it come after it\n"
-               "  json      one record, as programs that keep sessions read it\n"
+               "  json      one record, for programs that store sessions\n"
                "  markdown  a document\n"
-               "  html      one page that needs nothing else\n"
+               "  html      one self-contained page\n"
                "\n"
-               "Without --format the name of FILE says which; without a FILE it is markdown on a\n"
-               "terminal and jsonl in a pipe. Values of known credentials are replaced in all,\n"
-               "and so is what stands under the name of a credential in a call's arguments.\n"
+               "Without --format the name of FILE decides; without a FILE it is markdown on a\n"
+               "terminal and jsonl in a pipe or after >. All formats replace known credentials,\n"
+               "and the values under a credential's name in the arguments of a call.\n"
                "\n"
                "A log names the messages of a request by their range and hash, since each\n"
-               "stands in it once. With --requests every request holds its system text,\n"
+               "is in it once. With --requests every request holds its system text,\n"
                "messages, tools and options: the export grows with the square of the\n"
                "conversation.\n"
                "\n"

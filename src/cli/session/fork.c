@@ -8,14 +8,14 @@
 
 static const struct option options[] = {
     {"at", 0, "turn:N|EVENT", "as it was before this turn, or before the event of this number"},
-    {"name", 0, "NAME", "what the copy is called"},
+    {"name", 0, "NAME", "name of the copy"},
     SESSION_OPTIONS,
     {0},
 };
 
 static struct err *bad_place(const char *given)
 {
-    return err_hint(err_new(ERR_VALIDATION, "--at: \"%s\" is no place in this session", given),
+    return err_hint(err_new(ERR_VALIDATION, "--at: \"%s\" is not a place in this session", given),
                     "turn:3 is before turn 3, and 120 before event 120; keel session show prints "
                     "the turns");
 }
@@ -104,9 +104,10 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_session_fork = {
     .name = "session fork",
     .usage = "[ID] [--at turn:N|EVENT] [--name NAME]",
+    .operands = COMPLETE_SESSIONS,
     .summary = "copy a session and print the id of the copy",
-    .details = "History, tool state and stored results are copied, files are not touched, and\n"
-               "the copy's budget begins anew. The session may be open elsewhere, even at work.\n"
+    .details = "Copies history, tool state and stored results; leaves files alone. The copy has\n"
+               "a new budget. The session may be open elsewhere, and even be running.\n"
                "\n"
                "  keel -p -r $(keel session fork --at turn:3) \"try it another way\"\n",
     .options = options,

@@ -9,9 +9,9 @@
 #include <libgen.h>
 
 static const struct option options[] = {
-    {"name", 0, "NAME", "what the session is called; for one that is imported alone"},
+    {"name", 0, "NAME", "name of the session, if only one is imported"},
     {"partial", 0, NULL, "skip lines that cannot be read"},
-    {"json", 0, NULL, "print what was made as one JSON array"},
+    {"json", 0, NULL, "print the new sessions as one JSON array"},
     SESSION_OPTIONS,
     {0},
 };
@@ -203,10 +203,10 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_session_import = {
     .name = "session import",
     .usage = "FILE... [--name NAME] [--partial] [--json]",
-    .summary = "make sessions of files: keel's exports, or another program's",
-    .details = "What a file is shows in its content: exports of keel as jsonl or json,\n"
-               "records and logs of that kind, transcripts of Claude Code, rollouts of Codex.\n"
-               "- is standard input. Ids are kept where they are free.\n"
+    .summary = "import sessions from files: keel's exports, or another program's",
+    .details = "Recognizes files by their content: exports of keel as jsonl or json, records and\n"
+               "logs of that kind, transcripts of Claude Code, rollouts of Codex. - is standard\n"
+               "input. Keeps ids that are free.\n"
                "\n"
                "  keel session import ~/.claude/projects/*/*.jsonl\n"
                "  keel session export 019a8c1e -f json | ssh there keel session import -\n",

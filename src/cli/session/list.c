@@ -1,7 +1,10 @@
 /* list.c - `keel session list`: which sessions there are, the newest first. */
 #include "cli/session/session.h"
 
+#include "base/uuid.h"
 #include "sys/loop.h"
+
+#include <stdio.h>
 
 #define DEFAULT_N 20
 #define SHORT_ID 13 /* the time that a UUID of ours begins with: 8 letters are a minute */
@@ -10,9 +13,9 @@
 #define PLAIN_COLUMNS 100 /* where there is no terminal */
 
 static const struct option options[] = {
-    {"all", 'a', NULL, "of all directories, not only of this one"},
-    {"limit", 'n', "N", "at most so many; 0 is all (20)"},
-    {"before", 0, "ID", "the page after the one that ended with this session"},
+    {"all", 'a', NULL, "list the sessions of all directories"},
+    {"limit", 'n', "N", "list at most N; 0 lists all (20)"},
+    {"before", 0, "ID", "list those older than this session"},
     {"json", 0, NULL, "print one JSON array"},
     SESSION_OPTIONS,
     {0},
@@ -65,6 +68,9 @@ struct printing {
     struct strbuf out;
     struct json_writer json;
     bool is_json, with_cwd, any, any_open;
+    size_t n_left; /* to print; SIZE_MAX: all */
+    bool has_more; /* than were to be printed */
+    char last_id[UUID_TEXT_SIZE];
 };
 
 static struct err *print_page(void *self, const struct store_summary *items, size_t n)
@@ -76,7 +82,13 @@ static struct err *print_page(void *self, const struct store_summary *items, siz
         strbuf_addf(&p->out, "%-*s  %-*s %4s\n", SHORT_ID, "id", AGE_WIDTH, "last used", "msgs");
     p->any = true;
     for (size_t i = 0; i < n; i++) {
+        if (p->n_left == 0) {
+            p->has_more = true;
+            break;
+        }
+        p->n_left -= p->n_left != SIZE_MAX;
         p->any_open |= items[i].is_open;
+        snprintf(p->last_id, sizeof p->last_id, "%" STR_FMT, STR_ARG(items[i].id));
         if (!p->is_json) {
             add_line(&p->out, &items[i], p->with_cwd);
             continue;
@@ -95,6 +107,8 @@ static struct err *print_all(struct printing *p)
     struct store_list_query query;
 
     TRY(read_query(p->work, &query));
+    p->n_left = query.n_max ? query.n_max : SIZE_MAX;
+    query.n_max += query.n_max ? 1 : 0; /* are there more? */
     p->with_cwd = query.cwd.n == 0;
     jw_init(&p->json, &p->out);
     if (p->is_json)
@@ -106,10 +120,14 @@ static struct err *print_all(struct printing *p)
     } else if (p->any_open) {
         cli_add_tinted(&p->out, TINT_FAINT, S("* is open in a process now\n"));
     } else if (!p->any) {
-        cli_tell(query.cwd.n ? "no session in this directory; --all shows those of others"
+        cli_tell(query.cwd.n ? "no session in this directory; --all lists those of others"
                              : "no session");
     }
-    return cli_print(strbuf_str(&p->out));
+    TRY(cli_print(strbuf_str(&p->out)));
+    if (p->has_more && !p->is_json)
+        cli_tell("there are older sessions: --before %s lists the next ones, --limit 0 all",
+                 p->last_id);
+    return NULL;
 }
 
 static struct err *list(struct session_work *w)
@@ -123,7 +141,7 @@ static struct err *list(struct session_work *w)
 
 static struct err *run(const struct args *args, int *ret_status)
 {
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     return session_work_run(args, list, ret_status);
 }
 
@@ -131,7 +149,8 @@ const struct command command_session_list = {
     .name = "session list",
     .usage = "[--all] [--limit N] [--before ID] [--json]",
     .summary = "print the sessions of this directory, the newest first",
-    .details = "  keel session list --all --limit 50\n"
+    .details = "* marks a session that is open now.\n\n"
+               "  keel session list --all --limit 50\n"
                "  keel session list --json | jq -r '.[].id'\n",
     .options = options,
     .run = run,

@@ -4,8 +4,8 @@
 #include "sdk/prune.h"
 
 static const struct option options[] = {
-    {"dry-run", 0, NULL, "only say which would be removed"},
-    {"trust-clock", 0, NULL, "the date is right, though it is far ahead of the last use"},
+    {"dry-run", 0, NULL, "only list what would be removed"},
+    {"trust-clock", 0, NULL, "trust the date, though it is far ahead of the last use"},
     SESSION_OPTIONS,
     {0},
 };
@@ -55,25 +55,25 @@ static struct err *prune(struct session_work *w)
         failure = prune_by_clock(w->store, &limits, (struct str){0}, &clock, &w->arena, &report);
     TRY(print_report(&report, is_dry));
     if (report.is_unnoted)
-        cli_tell("keel's home cannot be written: that this was done today is not remembered, and "
-                 "the next run looks again");
+        cli_tell("cannot write to keel's home: the next run prunes again");
     return TAKE(failure);
 }
 
 static struct err *run(const struct args *args, int *ret_status)
 {
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     return session_work_run(args, prune, ret_status);
 }
 
 const struct command command_session_prune = {
     .name = "session prune",
     .usage = "[--dry-run] [--trust-clock]",
-    .summary = "remove sessions that are too old, or the oldest when there are too many",
-    .details = "The settings sessions.retentionDays (90) and sessions.maxBytes (8 GiB) say\n"
-               "which. keel does it by itself once a day. Sessions with a name are kept, and\n"
-               "so are those that are open. A clock that is far ahead of the last time keel did\n"
-               "this is not believed without --trust-clock.\n",
+    .summary = "remove old sessions, and the oldest when there are too many",
+    .details = "The settings sessions.retentionDays (90) and sessions.maxBytes (8 GiB) decide.\n"
+               "keel does this by itself once a day. It keeps sessions with a name and those\n"
+               "that are open. It does not trust a clock that is far ahead of the last time,\n"
+               "unless --trust-clock is given.\n\n"
+               "  keel session prune --dry-run\n",
     .options = options,
     .run = run,
 };

@@ -56,7 +56,7 @@ static struct err *rebuild(struct session_work *w)
         e = session_work_each(w, &(struct store_list_query){0}, rebuild_page, &r);
     progress_end(&r.progress);
     TRY(e);
-    strbuf_addf(&out, "index and search of %zu session%s made again; %zu entr%s corrected", r.n,
+    strbuf_addf(&out, "rebuilt index and search of %zu session%s; %zu entr%s corrected", r.n,
                 r.n == 1 ? "" : "s", r.n_changed, r.n_changed == 1 ? "y" : "ies");
     if (r.n_records)
         strbuf_addf(&out, "; %zu record%s written", r.n_records, r.n_records == 1 ? "" : "s");
@@ -66,16 +66,17 @@ static struct err *rebuild(struct session_work *w)
 
 static struct err *run(const struct args *args, int *ret_status)
 {
-    TRY(args_count(args, 0, 0, "no operand"));
+    TRY(args_count(args, 0, 0, "no arguments"));
     return session_work_run(args, rebuild, ret_status);
 }
 
 const struct command command_session_rebuild = {
     .name = "session rebuild",
     .usage = "[--store STORE]",
-    .summary = "make index, search and records again from the sessions' logs",
-    .details = "The logs are the truth; everything else follows from them. This helps when files\n"
-               "were copied, restored or edited by hand.\n",
+    .summary = "rebuild index, search and records from the logs",
+    .details = "The logs are the source of everything else. Use this after files were copied,\n"
+               "restored or edited by hand.\n\n"
+               "  keel session rebuild --store files:backup\n",
     .options = options,
     .run = run,
 };

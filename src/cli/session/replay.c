@@ -173,11 +173,12 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_session_replay = {
     .name = "session replay",
     .usage = "[ID] [--run N] [--verbose] [--json]",
-    .summary = "run a session again from its recording, and compare",
-    .details = "Nothing is sent and no tool runs: recorded answers and results go through the\n"
-               "engine once more. Requests must come out as they were sent, answers as they were\n"
-               "read, and every event as it was told. Ends with 0 when all runs are the same,\n"
-               "and with 1 else; the first difference is shown.\n",
+    .operands = COMPLETE_SESSIONS,
+    .summary = "run a session again from its recording and compare",
+    .details = "Sends nothing and runs no tool: recorded answers and results go through the\n"
+               "engine once more. Requests, answers and events must be the same as before. Exits\n"
+               "0 if all runs are the same; otherwise shows the first difference and exits 1.\n\n"
+               "  keel session replay --verbose\n",
     .options = options,
     .run = run,
 };

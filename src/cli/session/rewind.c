@@ -12,13 +12,13 @@
 #include <unistd.h>
 
 static const struct option options[] = {
-    {"to", 0, "TURN", "to before this turn; else before the last prompt"},
+    {"to", 0, "TURN", "go back to before this turn (default: before the last prompt)"},
     {"files-only", 0, NULL, "leave the conversation as it is"},
     {"conversation-only", 0, NULL, "leave files as they are"},
-    {"force", 0, NULL, "also files that somebody else has changed, or that are too large"},
-    {"add-dir", 0, "DIR", "files in this directory, too, as with keel -p"},
-    {"dry-run", 0, NULL, "only say what would be done"},
-    {"json", 0, NULL, "print what was done, or would be, as one JSON object"},
+    {"force", 0, NULL, "also restore files that someone else changed, or that are too large"},
+    {"add-dir", 0, "DIR", "also restore files in this directory; repeatable"},
+    {"dry-run", 0, NULL, "only list what would be done"},
+    {"json", 0, NULL, "print the result as one JSON object"},
     {"yes", 'y', NULL, "do not ask"},
     SESSION_OPTIONS,
     {0},
@@ -38,7 +38,7 @@ static struct err *read_options(struct session_work *w, struct rewind_options *o
     o->workspace = w->runtime.options.cwd;
     o->home = runtime_home(&w->runtime, &w->arena).p;
     if (o->keeps_messages && o->keeps_files)
-        return err_new(ERR_VALIDATION, "--files-only and --conversation-only do not go together");
+        return err_new(ERR_VALIDATION, "--files-only and --conversation-only cannot be combined");
     return NULL;
 }
 
@@ -71,7 +71,7 @@ static struct err *check_place(struct session_work *w, const struct store_summar
         return NULL;
     return err_hint(
         err_new(ERR_VALIDATION, "the files of this session are in %" STR_FMT, STR_ARG(s->cwd)),
-        "go there first, or take only the conversation back: --conversation-only");
+        "go there first, or rewind only the conversation: --conversation-only");
 }
 
 /* --- what it is --- */
@@ -269,7 +269,7 @@ static struct err *confirm(struct session_work *w, bool *ret_yes)
     *ret_yes = true;
     if (args_has(w->args, "yes"))
         return NULL;
-    return cli_confirm("Undo this?", "--yes does it without asking, --dry-run only says what",
+    return cli_confirm("Undo this?", "--yes does it without asking, --dry-run only lists it",
                        ret_yes);
 }
 
@@ -297,7 +297,7 @@ static void report(struct session_work *w, const struct rewind *r)
         cli_tell("%zu file%s restored in part", r->report.n_partly,
                  r->report.n_partly == 1 ? " was" : "s were");
     if (r->n_unsaved)
-        cli_tell("what %zu call%s changed could not be undone, because it was not saved: look at "
+        cli_tell("the changes of %zu call%s were not saved and could not be undone: check "
                  "the files",
                  r->n_unsaved, r->n_unsaved == 1 ? "" : "s");
     w->status = is_complete(r) ? 0 : 1;
@@ -536,13 +536,14 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_session_rewind = {
     .name = "session rewind",
     .usage = "[ID] [--to TURN] [--files-only|--conversation-only] [--dry-run] [--force] [--yes]",
+    .operands = COMPLETE_SESSIONS,
     .summary = "undo turns: the conversation, and what was done to files",
-    .details = "Goes back to where the session stood before a turn; keel session show prints\n"
-               "the numbers. A file that somebody else has changed since is left alone, unless\n"
-               "--force is given; so is one that is too large to be saved first. What cannot be\n"
-               "undone is listed, and the exit code is 1: what was too large to be saved, was\n"
-               "done outside of the sandbox, or lies in .git or in a directory that git ignores.\n"
-               "A rewind is a turn itself and can be undone like one.\n"
+    .details = "Goes back to the state before a turn; keel session show prints the numbers.\n"
+               "Leaves a file alone that someone else has changed since, or that is too large to\n"
+               "save first, unless --force is given. Lists what it cannot undo and exits 1:\n"
+               "changes that were too large to save, were made outside the sandbox, or are in\n"
+               ".git or in a directory that git ignores. A rewind is a turn itself and can be\n"
+               "undone like one.\n"
                "\n"
                "  keel session rewind --dry-run\n"
                "  keel session rewind ID --to 4 --yes && keel -p -r ID \"another way: ...\"\n",

@@ -10,7 +10,7 @@
 #define DEFAULT_N 20
 
 static const struct option options[] = {
-    {"limit", 'n', "N", "at most so many places (20)"},
+    {"limit", 'n', "N", "print at most N places (20)"},
     {"json", 0, NULL, "print one JSON array"},
     SESSION_OPTIONS,
     {0},
@@ -146,7 +146,7 @@ static struct err *search(struct session_work *w)
         for (size_t i = 0; i < n; i++)
             add_hit(&out, &hits[i], words);
     if (!n) {
-        cli_tell("nothing was found");
+        cli_tell("nothing found");
         w->status = 1;
     }
     return cli_print(strbuf_str(&out));
@@ -162,7 +162,7 @@ const struct command command_session_search = {
     .name = "session search",
     .usage = "WORD... [--limit N] [--json]",
     .summary = "find what was said, in sessions of all directories",
-    .details = "All the words must stand in one message. Exit code 1 when nothing is found.\n"
+    .details = "Finds messages that contain all the words. Exits 1 if nothing is found.\n"
                "\n"
                "  keel session search flaky test\n",
     .options = options,

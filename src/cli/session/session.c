@@ -186,8 +186,8 @@ const struct command command_session = {
     .name = "session",
     .usage = "COMMAND [ARGUMENTS]",
     .group = "Use",
-    .summary = "sessions that were kept: find, read, copy, take back, check",
-    .details = "A session is named by its id, by the first letters of it (8 or more), or by its\n"
-               "name. Where none is given, the newest one of this directory is meant.\n",
+    .summary = "stored sessions: list, show, fork, rewind, verify",
+    .details = "ID is a session's id, its first letters (8 or more), or its name. Without an ID,\n"
+               "a command uses the newest session of this directory.\n",
     .children = children,
 };

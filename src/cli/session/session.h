@@ -22,8 +22,8 @@ extern const struct command command_session_show;
 extern const struct command command_session_verify;
 
 #define SESSION_OPTIONS                                                                            \
-    {"store", 0, "STORE", "where sessions are kept: sqlite:FILE, files:DIR, postgres://..."},      \
-        {"settings", 0, "FILE|JSON", "further settings, above all files"}
+    {"store", 0, "STORE", "where sessions are stored: sqlite:FILE, files:DIR, postgres://..."},    \
+        {"settings", 0, "FILE|JSON", "more settings; they override all files"}
 
 /* A command at work, in a task. */
 struct session_work {

@@ -5,7 +5,7 @@
 
 static const struct option options[] = {
     {"turn", 0, "N", "only this turn"},
-    {"tools", 0, NULL, "what tools gave back too, and summaries in full"},
+    {"tools", 0, NULL, "also print tool results, and summaries in full"},
     {"json", 0, NULL, "print one JSON object"},
     SESSION_OPTIONS,
     {0},
@@ -76,8 +76,8 @@ static struct err *show_load(void *arg)
     TRY(session_look(w->store, s->summary.id, &s->loaded));
     TRY(turn_list_read(w->store, s->summary.id, &w->arena, &s->turns));
     if (s->only && !turn_list_find(&s->turns, s->only))
-        return err_hint(err_new(ERR_VALIDATION, "there is no turn %u", s->only),
-                        "without --turn all of them are printed with their numbers");
+        return err_hint(err_new(ERR_VALIDATION, "no turn %u in this session", s->only),
+                        "keel session show without --turn prints all turns with their numbers");
     return NULL;
 }
 
@@ -120,8 +120,9 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_session_show = {
     .name = "session show",
     .usage = "[ID] [--turn N] [--tools] [--json]",
+    .operands = COMPLETE_SESSIONS,
     .summary = "print a conversation, turn by turn",
-    .details = "Turns that were taken back are left out; --turn N shows them.\n"
+    .details = "Omits turns that were undone; --turn N shows them.\n"
                "\n"
                "  keel session show | less\n"
                "  keel session show ID --json | jq -r '.turns[].messages[].content'\n",

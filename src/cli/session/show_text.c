@@ -101,7 +101,7 @@ static void add_size(struct strbuf *out, const struct session_show *s)
     if (spent->microcents > 0 || !spent->is_unpriced) {
         strbuf_add_cstr(out, spent->is_estimated ? ", about " : ", ");
         text_add_money(out, spent->microcents);
-        strbuf_add_cstr(out, spent->is_unpriced ? " and what is not known" : "");
+        strbuf_add_cstr(out, spent->is_unpriced ? " and unknown costs" : "");
     }
     strbuf_add_char(out, '\n');
 }
@@ -171,7 +171,8 @@ struct err *session_show_header(struct session_show *s)
 {
     AUTO(strbuf) struct strbuf out = {0};
 
-    s->show = (struct show){.flags = SHOW_TEXT | SHOW_TOOLS | (s->with_tools ? SHOW_RESULTS : 0),
+    s->show = (struct show){.flags = SHOW_TEXT | SHOW_TOOLS |
+                                     (s->with_tools ? SHOW_RESULTS : SHOW_FAILURES),
                             .margin_fd = STDOUT_FILENO,
                             .in_colour = cli_has_colour(STDOUT_FILENO),
                             .is_visible = true};
@@ -290,7 +291,7 @@ static struct err *show_rewind(struct session_show *s, const struct event *e)
     AUTO(strbuf) struct strbuf line = {0};
 
     TRY(end_turn(s));
-    strbuf_addf(&line, "\n[%u] %s taken back to before turn %u", e->turn,
+    strbuf_addf(&line, "\n[%u] %s rewound to before turn %u", e->turn,
                 r->takes_messages ? "the conversation was" : "files were", r->turn);
     if (r->takes_messages && r->n_files)
         strbuf_addf(&line, ", with %zu file%s", r->n_files, r->n_files == 1 ? "" : "s");
@@ -402,8 +403,8 @@ static void describe_compaction(struct session_show *s, const struct event *e, s
     struct json_where where;
     struct json *body;
 
-    strbuf_add_cstr(out, e->body.message.is_kept ? "(old tool results were taken out"
-                                                 : "(what came before became a summary");
+    strbuf_add_cstr(out, e->body.message.is_kept ? "(old tool results were removed"
+                                                 : "(earlier messages became a summary");
     err_ignore(store_read(s->work->store, s->summary.id, &q, &page), "it only says how long");
     if (page.n && json_parse_at(&a, page.records[0].body, JSON_REPAIR_UTF8, &body, &where))
         strbuf_addf(out, ": about %lld tokens instead of %lld",

@@ -173,7 +173,7 @@ static struct err *verify_store(struct session_work *w, const bool *is_first)
         if (is_json) {
             write_json(&out, &s.report, &s.totals);
         } else {
-            add_count(&out, "what no session of the list has: ", s.totals.n_problems, "problem");
+            add_count(&out, "outside of these sessions: ", s.totals.n_problems, "problem");
             strbuf_add_char(&out, '\n');
             strbuf_add(&out, strbuf_str(&s.report.lines));
         }
@@ -228,17 +228,19 @@ static struct err *verify(struct session_work *w)
 static struct err *run(const struct args *args, int *ret_status)
 {
     TRY(args_count(args, 0, args_has(args, "all") ? 0 : 1,
-                   args_has(args, "all") ? "no operand" : "one ID at most"));
+                   args_has(args, "all") ? "no arguments" : "one ID at most"));
     return session_work_run(args, verify, ret_status);
 }
 
 const struct command command_session_verify = {
     .name = "session verify",
     .usage = "[ID] [--all] [--json]",
-    .summary = "check that a session is whole: requests, answers, tool calls, payloads",
+    .operands = COMPLETE_SESSIONS,
+    .summary = "check that a session is complete and undamaged",
     .details = "Reads all of it, with its child runs, and prints what is missing or damaged.\n"
-               "Ends with 0 when nothing is, and with 1 else. What a crash has cut off is told,\n"
-               "but is no problem.\n\n"
+               "Exits 0 if nothing is, 1 otherwise. Reports what a crash has cut off, which is\n"
+               "not a problem.\n"
+               "\n"
                "  keel session verify --all --json | jq '.[] | select(.whole | not)'\n",
     .options = options,
     .run = run,

@@ -1,0 +1,28 @@
+/* print_notices.c - what a person must know before a run begins. */
+#include "cli/print.h"
+
+#include "sdk/runtime.h"
+#include "sys/env.h"
+#include "sys/proc.h"
+
+/* Without a home there is no place for sessions; where one was chosen, or none is wanted, that is
+ * no loss. */
+static bool lacks_home(const struct args *args, const struct runtime *r)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return !args_has(args, "no-session-persistence") && !args_has(args, "store") &&
+           !env_find(r->options.environment, "KEEL_STORE") && !runtime_home(r, &a).n;
+}
+
+void print_tell_missing(const struct args *args, const struct runtime *r, bool is_kept)
+{
+    char path[4096];
+    AUTO(err) struct err *e = proc_find_supervisor(path);
+
+    if (!is_kept && lacks_home(args, r))
+        cli_tell("this session is not stored: HOME and KEEL_HOME are not set to a directory\n"
+                 "set one of them, or choose a place with --store");
+    if (e)
+        cli_tell("commands cannot run: %s\n%s", e->text, e->hint ? e->hint : "");
+}

@@ -1,0 +1,194 @@
+/* root.c - keel itself: a prompt, or a command; the options of a run, and what keel alone prints.
+ */
+#include "cli/agent_flags.h"
+#include "cli/commands.h"
+#include "cli/input.h"
+#include "cli/print.h"
+#include "cli/session_flags.h"
+#include "cli/text.h"
+
+static const struct command *const children[] = {
+    &command_session,
+    &command_models,
+    &command_demo,
+    &command_config,
+    &command_permissions,
+    &command_doctor,
+    &command_trust,
+    &command_sandbox,
+    &command_completion,
+    &command_inspect,
+    &command_help_about,
+    &command_version,
+    NULL,
+};
+
+static struct err *run_root(const struct args *args, int *ret_status);
+
+static const struct option root_options[] = {
+    {"print", 'p', NULL, "answer one prompt on stdout and exit; a prompt alone does the same",
+     .group = "Prompt and model"},
+    {"model", 0, "VENDOR/MODEL", "the model to ask; also the name of a profile"},
+    {"fallback-model", 0, "VENDOR/MODEL", "ask this one if the one before fails; repeatable"},
+    {"effort", 0, "LEVEL", "how much the model thinks: low, medium, high, xhigh or max",
+     .words = "low medium high xhigh max"},
+    {"thinking", 0, "MODE", "adaptive (the model decides) or disabled",
+     .words = "adaptive disabled"},
+    {"max-thinking-tokens", 0, "N", "maximum thinking tokens per answer"},
+    {"system-prompt", 0, "TEXT", "replace the built-in system prompt"},
+    {"append-system-prompt", 0, "TEXT", "add to the system prompt"},
+    {"json-schema", 0, "JSON|FILE", "the answer must be JSON that matches this schema"},
+
+    {"permission-mode", 0, "MODE", "plan, default, acceptEdits or bypassPermissions",
+     .group = "Permissions and files", .words = "plan default acceptEdits bypassPermissions"},
+    {"allowed-tools", 0, "RULES", "allow without asking: \"Read,Bash(git log *)\"",
+     .alias = "allowedTools", .is_item = rule_is_meant},
+    {"disallowed-tools", 0, "RULES", "deny these; a bare tool name hides the tool",
+     .alias = "disallowedTools", .is_item = rule_is_meant},
+    {"tools", 0, "NAMES", "offer only these tools; \"\" is none, default is all",
+     .is_item = rule_is_meant},
+    {"dangerously-skip-permissions", 0, NULL, "the same as --permission-mode bypassPermissions"},
+    {"cwd", 0, "DIR", "working directory"},
+    {"add-dir", 0, "DIR", "additional directory to work in; repeatable", .is_item = rule_is_meant},
+
+    {"continue", 'c', NULL, "continue the newest session of this directory", .group = "Sessions"},
+    {"resume", 'r', "ID|NAME", "resume this session; without a prompt, finish its last turn",
+     .words = COMPLETE_SESSIONS},
+    {"fork-session", 0, NULL, "with -c or -r: continue in a copy with a budget of its own"},
+    {"answer", 0, "[CALL=]ANSWER", "with -c or -r: answer what the session asks; repeatable"},
+    {"name", 'n', "NAME", "name the session, for --resume"},
+    {"session-id", 0, "UUID", "id of the new session"},
+    {"store", 0, "STORE", "where to store sessions: sqlite:FILE, files:DIR, postgres://..."},
+    {"no-session-persistence", 0, NULL, "do not store the session"},
+
+    {"max-turns", 0, "N", "stop after N rounds, then ask once more without tools",
+     .group = "Limits"},
+    {"max-budget-usd", 0, "AMOUNT", "stop before the session costs more than AMOUNT"},
+    {"max-tokens-total", 0, "N", "stop before the session uses more than N tokens"},
+    {"retry-seconds", 0, "N", "wait at most N seconds a round between attempts (600)"},
+    {"wait-background", 0, "SECONDS",
+     "after the answer, wait this long for background commands (600), then stop them"},
+
+    {"output-format", 0, "FORMAT", "text (the answer), json (one object) or stream-json",
+     .group = "Output", .words = "text json stream-json"},
+    {"include-partial-messages", 0, NULL, "with stream-json: print the answer as it streams in"},
+    {"no-stream", 0, NULL, "request the answer in one piece"},
+    {"verbose", 0, NULL, "print tools, retries and cost on stderr"},
+    {"trace-llm", 0, NULL, "print the HTTP exchange on stderr, without keys"},
+
+    {"settings", 0, "FILE|JSON", "more settings; they override all files", .group = "Settings"},
+    {"setting-sources", 0, "LIST", "read only these settings files: user, project, local"},
+
+    {"input-format", 0, "FORMAT", "text, or stream-json: prompts and requests as lines on stdin",
+     .group = "For programs that drive keel", .words = "text stream-json"},
+    {"replay-user-messages", 0, NULL, "with stream-json input: print each prompt that is accepted"},
+    {"permission-prompt-tool", 0, "stdio", "with stream-json input: ask the program for permission",
+     .words = "stdio"},
+    {"allow-dangerously-skip-permissions", 0, NULL,
+     "with stream-json input: allow a later switch to bypassPermissions"},
+    {"agents", 0, "JSON", "reserved; only {} is accepted"},
+    {"mcp-config", 0, "JSON", "reserved; only {} is accepted"},
+    {"strict-mcp-config", 0, NULL, "use only the servers of --mcp-config"},
+
+    {"version", 'v', NULL, "print the version", .other_letter = 'V', .group = "Help"},
+    {"help", 'h', NULL, "show this help"},
+    {0},
+};
+
+const struct command command_root = {
+    .name = "",
+    .usage = "[OPTIONS] PROMPT\nCOMMAND [ARGUMENTS]",
+    .summary = "an AI agent for the terminal and for scripts",
+    .details = "Start:\n"
+               "  export ANTHROPIC_API_KEY=...        or OPENAI_API_KEY, GEMINI_API_KEY, ...\n"
+               "  keel \"why is the sky blue?\"         ask once; the answer goes to stdout\n"
+               "  keel -c \"and at sunset?\"            continue that session\n"
+               "  git diff | keel \"review this\"       piped text is added to the prompt\n"
+               "  keel --permission-mode acceptEdits --allowed-tools \"Bash(make *)\" \\\n"
+               "      \"make the tests pass\"           let it edit files and run make\n",
+    .options = root_options,
+    .children = children,
+    .run = run_root,
+};
+
+/* As `git` alone does: enough to begin with, on one screen. */
+static const char overview[] =
+    "keel - an AI agent for the terminal and for scripts\n"
+    "\n"
+    "  keel \"why does the build fail?\"   ask; the answer goes to stdout\n"
+    "  keel -c \"now fix it\"              continue the last session of this directory\n"
+    "  keel session list                 list stored sessions\n"
+    "  keel doctor                       check keys, network and sandbox\n"
+    "  keel demo                         watch a small task; needs no key\n"
+    "\n"
+    "It needs a key: export ANTHROPIC_API_KEY=... (keel doctor names the others).\n"
+    "All commands and options: keel --help. One command: keel help COMMAND.\n";
+
+struct err *command_unknown(const struct command *parent, const char *word)
+{
+    const char *space = parent->name[0] ? " " : "";
+    const struct command *near = command_guess(parent, word);
+    struct err *e =
+        err_new(ERR_VALIDATION, "unknown command \"%s%s%s\"", parent->name, space, word);
+
+    if (near)
+        return err_hint(e, "did you mean keel %s?", near->name);
+    if (parent->remedy)
+        return err_hint(e, "%s", parent->remedy);
+    if (parent == &command_root)
+        return err_hint(e, "see keel --help");
+    return err_hint(e, "see keel %s --help", parent->name);
+}
+
+/* Letters that were typed in another order. */
+static bool has_same_letters(const char *a, const char *b)
+{
+    int n[256] = {0};
+
+    for (; *a; a++)
+        n[(unsigned char)*a]++;
+    for (; *b; b++)
+        n[(unsigned char)*b]--;
+    for (size_t i = 0; i < ARRAY_LEN(n); i++)
+        if (n[i])
+            return false;
+    return true;
+}
+
+/* A word of its own that is nearly a command is a mistake; everything else is for the model. One
+ * wrong letter of three is too many: "hello" is not "help". */
+static bool is_misspelt_command(const char *word)
+{
+    const struct command *near = strpbrk(word, " \t\n") ? NULL : command_guess(&command_root, word);
+
+    return near && (has_same_letters(word, near->name) ||
+                    text_distance(str_of(word), str_of(near->name)) * 3 <= strlen(word));
+}
+
+static struct err *misspelt_command(const char *word)
+{
+    return err_hint(err_new(ERR_VALIDATION, "unknown command \"%s\"", word),
+                    "did you mean keel %s? To send it as a prompt: keel -p \"%s\"",
+                    command_guess(&command_root, word)->name, word);
+}
+
+static struct err *run_root(const struct args *args, int *ret_status)
+{
+    const char *word = args->n_operands ? args->operands[0] : NULL;
+
+    if (args_has(args, "version"))
+        return cli_print(S(KEEL_VERSION_LINE));
+    if (args_has(args, "print") || input_is_wanted(args))
+        return print_run(args, ret_status);
+    if (word && command_find(&command_root, word))
+        return err_hint(err_new(ERR_VALIDATION, "put options after the command"),
+                        "keel %s ...; see keel help %s", word, word);
+    if (word && is_misspelt_command(word))
+        return misspelt_command(word);
+    if (word || session_flags_resume(args) || print_is_piped_in())
+        return print_run(args, ret_status);
+    if (args->n_given)
+        return err_hint(err_new(ERR_VALIDATION, "no prompt and no command given"),
+                        "keel [OPTIONS] \"why is the sky blue?\", or see keel --help");
+    return cli_print(str_of(overview));
+}
