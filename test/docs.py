@@ -32,6 +32,7 @@ PAGE_OF = {
     ("sandbox",): "sandbox.md", ("config",): "settings.md", ("trust",): "settings.md",
 }
 OTHER_PAGE = "commands.md"
+WORDS = {"help", "version"}  # what --help and --version do, as words; running them checks them
 HELP_FLAGS = {"-h", "--help"}  # of every command; print.md documents them once
 
 # Commands of code blocks that are not run, by how they begin; their flags are checked all the same.
@@ -249,6 +250,8 @@ class Commands(scripted.FlowTest):
                 n += 1
                 command, rest = command_of(words)
                 with self.subTest(f"{name_of(page)}: {' '.join(words)}"):
+                    if not command and rest and rest[0] in WORDS:
+                        continue
                     if rest and not rest[0].startswith("-") and (command in GROUPS or not command):
                         self.assertIn(" ", rest[0], "it is neither a command nor a prompt")
                     known = COMMANDS[command] | HELP_FLAGS
