@@ -7,11 +7,13 @@ with the reason.
 Reference tables are found by their head: "| flag |" in docs/print.md is about `keel -p`,
 "| command | flag |" about other commands, "| setting |" in docs/settings.md about settings.
 """
+import os
 import pathlib
 import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "flow"))
@@ -78,8 +80,11 @@ def name_of(page):
 # --- what the program says of itself ---
 
 def ask(*arguments):
-    ran = subprocess.run([keel_test.KEEL, *arguments], capture_output=True, text=True, check=False,
-                         stdin=subprocess.DEVNULL, timeout=keel_test.HANG_SECONDS)
+    env = {name: os.environ[name] for name in keel_test.KEPT_VARIABLES if name in os.environ}
+    with tempfile.TemporaryDirectory(prefix="keel-test-") as home:
+        ran = subprocess.run([keel_test.KEEL, *arguments], capture_output=True, text=True,
+                             check=False, stdin=subprocess.DEVNULL, cwd=home,
+                             env={**env, "HOME": home}, timeout=keel_test.HANG_SECONDS)
     return ran.stdout
 
 
