@@ -140,7 +140,7 @@ class Rewound(RewindTest):
         session = self.new_id()
         self.talk(ANTHROPIC, session, "one", Turn("One."))
         result = self.keel("session", "rewind", session, "--yes", "--to", "7", cwd=self.work)
-        self.assert_refused(result, 2, "no turn 7")
+        self.assert_refused(result, 2, "turn 7 does not exist")
 
 
 class AfterAKill(RewindTest):
