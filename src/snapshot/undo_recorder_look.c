@@ -29,7 +29,7 @@ static struct pre_image image_of(const struct change_entry *entry, const struct 
     bool keeps_content = entry->has_attributes_only && has_same_content(&before, now);
 
     if (entry->has_attributes_only && !keeps_content && !before.why_not)
-        before.why_not = "its content was changed without being saved first";
+        before.why_not = "its content changed before keel could save it";
     return state_image(a, &before, keeps_content, now);
 }
 
