@@ -177,8 +177,8 @@ static pid_t make_namespaces(const struct options *o, struct exec_place *place,
 
 int main(int argc, char **argv)
 {
-    static const char usage[] = "keel-exec: keel starts this program to run its commands; "
-                                "it has no use on its own\n";
+    static const char usage[] =
+        "keel-exec: keel starts this program to run commands; do not run it yourself\n";
     struct exec_place place = {.mode = EXEC_MODE_SUBREAPER};
     struct fault fault;
     struct options o;

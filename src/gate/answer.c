@@ -27,11 +27,12 @@ static void keep(const struct rule_keeper *keeper, struct str pattern, struct ar
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (e)
-        gate_add_line(a, &verdict->hook_message,
-                      arena_format(a,
-                                   "The rule %" STR_FMT " could not be kept for the project, but "
-                                   "holds for this session: %s",
-                                   STR_ARG(pattern), text));
+        gate_add_line(
+            a, &verdict->hook_message,
+            arena_format(a,
+                         "The rule %" STR_FMT
+                         " could not be saved for the project, but applies to this session: %s",
+                         STR_ARG(pattern), text));
 }
 
 static void remember_pattern(const struct rule_keeper *keeper, enum answer_kind kind,

@@ -70,8 +70,8 @@ static void add_reading(struct denied_places *d, struct denied_place place, stru
 static struct err *unreadable(struct str rule)
 {
     return err_hint(
-        err_new(ERR_SANDBOX, "the deny rule \"%" STR_FMT "\" cannot be understood", STR_ARG(rule)),
-        "correct it in the settings; until then commands do not run");
+        err_new(ERR_SANDBOX, "the deny rule \"%" STR_FMT "\" is not valid", STR_ARG(rule)),
+        "correct it in the settings; commands do not run until then");
 }
 
 static struct err *add_rule(struct denied_places *d, struct str rule, bool is_untrusted,

@@ -315,16 +315,16 @@ struct str reason_allowed(struct arena *a, const struct decided *d, enum permiss
         return arena_format(a, "The rule %" STR_FMT " allows it.",
                             STR_ARG(shown(a, d->rule, MAX_RULE_CHARS)));
     if (d->by == DECIDED_BY_LOOKING)
-        return S("Every command of the line only looks: it runs without a question, in a sandbox "
+        return S("Every command in the line only looks, so it runs without asking, in a sandbox "
                  "where nothing can be changed.");
     if (d->by == DECIDED_BY_SANDBOXED)
-        return S("The setting permissions.sandboxedCommands lets commands run without a question, "
-                 "in the sandbox.");
+        return S("The setting permissions.sandboxedCommands lets commands run without asking, in "
+                 "the sandbox.");
     if (d->by == DECIDED_BY_PERSON)
-        return arena_format(a, "The person typed it in a prompt of this session (%" STR_FMT ").",
+        return arena_format(a, "It was typed in a prompt of this session (%" STR_FMT ").",
                             STR_ARG(shown(a, d->rule, MAX_RULE_CHARS)));
-    return arena_format(a, "%s mode lets %s run without a question (%s).",
-                        permission_mode_name(mode), tool->name, risk_name(tool->risk));
+    return arena_format(a, "%s mode lets %s run without asking (%s).", permission_mode_name(mode),
+                        tool->name, risk_name(tool->risk));
 }
 
 struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
@@ -347,7 +347,7 @@ struct str reason_ask(struct arena *a, const struct decided *d, enum permission_
     }
     if (d->outside)
         return arena_format(
-            a, "%s mode asks before %s looks at %" STR_FMT ", which is outside the workspace.",
+            a, "%s mode asks before %s reads %" STR_FMT ", which is outside the workspace.",
             permission_mode_name(mode), tool->name, STR_ARG(shown_path(a, d->outside->real)));
     if (d->obeyed)
         return arena_format(a, "%s mode asks before %s changes %s, because it controls %s.",

@@ -40,12 +40,12 @@ static void complain(struct reading *r, struct str problem)
 
 static void wrong_type(struct reading *r, const char *key, const char *wanted)
 {
-    complain(r, arena_format(r->arena, "its answer is wrong: \"%s\" must be %s", key, wanted));
+    complain(r, arena_format(r->arena, "its answer is not valid: \"%s\" must be %s", key, wanted));
 }
 
 static void unknown_value(struct reading *r, const char *key, struct str value)
 {
-    complain(r, arena_format(r->arena, "its answer is wrong: \"%s\" cannot be \"%" STR_FMT "\"",
+    complain(r, arena_format(r->arena, "its answer is not valid: \"%s\" cannot be \"%" STR_FMT "\"",
                              key, STR_ARG(first_line(r->arena, value))));
 }
 
@@ -231,10 +231,11 @@ static void check_places(struct reading *r, const struct json *answer)
 
     for (size_t i = 0; i < ARRAY_LEN(specific); i++)
         if (member(answer, specific[i])) {
-            complain(r, arena_format(r->arena,
-                                     "its answer is wrong: \"%s\" must be a member of "
-                                     "\"hookSpecificOutput\"",
-                                     specific[i]));
+            complain(
+                r, arena_format(
+                       r->arena,
+                       "its answer is not valid: \"%s\" must be a member of \"hookSpecificOutput\"",
+                       specific[i]));
             refuse(r);
         }
 }
@@ -333,7 +334,7 @@ static void read_text_answer(struct reading *r, const struct hook_reply *reply, 
     if (has_byte_order_mark(text))
         complain(r, S("its answer begins with a byte order mark, so it is not valid JSON"));
     else if (holds_answer(text))
-        complain(r, S("it printed other text before its answer, which is not read then"));
+        complain(r, S("it printed other text before its answer, so the answer is ignored"));
     else
         return;
     refuse(r);
@@ -374,12 +375,12 @@ static void read_block(struct reading *r, const struct hook_reply *reply)
 
     read_last_words(r, reply);
     if (!hook_event_may_block(r->event)) {
-        complain(r, arena_format(r->arena, "it says: %" STR_FMT,
+        complain(r, arena_format(r->arena, "it reported: %" STR_FMT,
                                  STR_ARG(first_line(r->arena, strbuf_str(&reply->err)))));
         return;
     }
     block(r);
-    set_text(&o->reason, said.n ? said : S("no reason was given"));
+    set_text(&o->reason, said.n ? said : S("no reason given"));
 }
 
 static void read_failure(struct reading *r, const struct hook_reply *reply)
@@ -387,7 +388,7 @@ static void read_failure(struct reading *r, const struct hook_reply *reply)
     struct str said = first_line(r->arena, strbuf_str(&reply->err));
 
     read_last_words(r, reply);
-    complain(r, arena_format(r->arena, "it ended with code %d%s%" STR_FMT, reply->exit_code,
+    complain(r, arena_format(r->arena, "it exited with code %d%s%" STR_FMT, reply->exit_code,
                              said.n ? ": " : "", STR_ARG(said)));
 }
 

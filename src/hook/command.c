@@ -113,7 +113,7 @@ static struct err *run(struct hook_executor *executor, const struct hook_job *jo
     struct err *e, *after;
 
     if (!x->launcher)
-        return err_new(ERR_CONFIGURATION, "commands cannot be run here");
+        return err_new(ERR_CONFIGURATION, "commands are not available here");
     TRY(start(x, job, &a, &p));
     e = collect(p, job->timeout_ms, reply);
     proc_free(p);
@@ -141,7 +141,7 @@ struct err *hook_resolve(struct str value, const char *const *environment, struc
     *ret_value = env_resolve(value, environment);
     if (ret_value->n)
         return NULL;
-    return err_hint(err_new(ERR_CONFIGURATION, "the variable that %" STR_FMT " names is not set",
-                            STR_ARG(value)),
-                    "set it before keel is started, or take it out of the hook's definition");
+    return err_hint(
+        err_new(ERR_CONFIGURATION, "the variable named by %" STR_FMT " is not set", STR_ARG(value)),
+        "set it before you start keel, or remove it from the hook's definition");
 }

@@ -59,7 +59,7 @@ static struct err *leave_out(struct reader *r, struct err *take_error)
     if (!e || !r->checker.is_foreign)
         return TAKE(e);
     text = err_message(e);
-    warn(r, arena_format(r->arena, "%s (it is left out)", text));
+    warn(r, arena_format(r->arena, "%s (ignored)", text));
     return NULL;
 }
 
@@ -136,7 +136,7 @@ static void check_name(struct reader *r, struct str name)
     for (size_t i = 0; i < r->tools->n_own; i++)
         alike_try(&near, r->tools->names[i]);
     warn(r, arena_format(r->arena,
-                         "%s: \"%s.matcher\": there is no tool \"%" STR_FMT
+                         "%s: \"%s.matcher\": unknown tool \"%" STR_FMT
                          "\", so these hooks never run for it%s%" STR_FMT "%s",
                          r->checker.file, r->checker.path, STR_ARG(name),
                          near.best.n ? "; did you mean " : "", STR_ARG(near.best),
@@ -166,8 +166,8 @@ static void check_matcher(struct reader *r, enum hook_event event, struct str pa
         str_find(pattern, S(SERVER_TOOL)) == STR_NONE)
         warn(r, arena_format(r->arena,
                              "%s: \"%s.matcher\": \"%" STR_FMT
-                             "\" matches no tool that keel knows, so these hooks never run; "
-                             "\"Edit|Write\" names two tools",
+                             "\" matches no known tool, so these hooks never run; to name two "
+                             "tools: \"Edit|Write\"",
                              r->checker.file, r->checker.path,
                              STR_ARG(utf8_truncate(pattern, MAX_LABEL_BYTES))));
 }
@@ -184,7 +184,7 @@ static struct err *make_matcher(struct reader *r, enum hook_event event, const s
 
     if (!hook_event_info(event)->match_field) {
         if (pattern.n && !str_is(pattern, "*"))
-            warn(r, arena_format(r->arena, "%s: \"%s.matcher\" is not used: %s has no matcher",
+            warn(r, arena_format(r->arena, "%s: \"%s.matcher\" is ignored: %s has no matcher",
                                  r->checker.file, r->checker.path, hook_event_name(event)));
         pattern = S("");
     }

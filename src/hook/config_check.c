@@ -26,8 +26,10 @@ struct key {
 };
 
 static const char *const kind_names[] = {
-    [IS_TEXT] = "a string",      [IS_SECONDS] = "a number of seconds over 0 and up to 3600",
-    [IS_BOOL] = "true or false", [IS_TEXTS] = "an object of strings",
+    [IS_TEXT] = "a string",
+    [IS_SECONDS] = "a number of seconds greater than 0 and at most 3600",
+    [IS_BOOL] = "true or false",
+    [IS_TEXTS] = "an object of strings",
     [IS_ANY] = "anything",
 };
 
@@ -68,12 +70,12 @@ static struct err *check_key(const struct hook_checker *c, const struct json *ob
     if (!value)
         return NULL;
     if (!has_kind(value, key->kind))
-        return hook_wrong(c, "is wrong: \"%s\" must be %s, not %s", key->name,
+        return hook_wrong(c, "is not valid: \"%s\" must be %s, not %s", key->name,
                           kind_names[key->kind], json_type_name(value->type));
     if (key->kind == IS_TEXT && memchr(value->text.p, '\0', value->text.n))
-        return hook_wrong(c, "is wrong: \"%s\" holds a NUL", key->name);
+        return hook_wrong(c, "is not valid: \"%s\" contains a NUL character", key->name);
     if (key->is_required && key->kind == IS_TEXT && str_trim(value->text).n == 0)
-        return hook_wrong(c, "is wrong: \"%s\" is empty", key->name);
+        return hook_wrong(c, "is not valid: \"%s\" is empty", key->name);
     return NULL;
 }
 
@@ -156,7 +158,7 @@ static struct err *check_url(const struct hook_checker *c, struct str text)
     if (e)
         return err_wrap(e, "%s: \"%s.url\"", c->file, c->path);
     if (!str_is(url.scheme, "http") && !str_is(url.scheme, "https"))
-        return hook_wrong(c, "is wrong: \"url\" must begin with http:// or https://");
+        return hook_wrong(c, "is not valid: \"url\" must begin with http:// or https://");
     return NULL;
 }
 
@@ -165,7 +167,7 @@ static struct err *check_closed(const struct hook_checker *c, enum hook_event ev
                                 const struct json *object)
 {
     if (event != HOOK_PRE_TOOL_USE && json_bool(json_get(object, "failClosed"), false))
-        return hook_wrong(c, "is wrong: \"failClosed\" is for PreToolUse only");
+        return hook_wrong(c, "is not valid: \"failClosed\" is for PreToolUse only");
     return NULL;
 }
 
@@ -180,7 +182,7 @@ struct err *hook_check_hook(const struct hook_checker *c, enum hook_event event,
     keys = find_keys(json_get_text(hook, "type"));
     if (!keys)
         return err_hint(
-            hook_wrong(c, "is of an unknown type: %" STR_FMT, STR_ARG(json_get_text(hook, "type"))),
+            hook_wrong(c, "has an unknown type: %" STR_FMT, STR_ARG(json_get_text(hook, "type"))),
             "one of: command, http, callback, prompt, agent");
     TRY(check_keys(c, hook, hook_keys, keys));
     if (keys == http_keys)
@@ -200,7 +202,7 @@ static struct err *check_variables(const struct hook_checker *c, const struct js
     json_each (variable, env)
         if (memchr(variable->key.p, '=', variable->key.n) ||
             memchr(variable->key.p, '\0', variable->key.n))
-            return hook_wrong(c, "is wrong: \"env\" holds a name with '=' or NUL in it");
+            return hook_wrong(c, "is not valid: \"env\" contains a name with '=' or NUL in it");
     return NULL;
 }
 
@@ -213,7 +215,7 @@ struct err *hook_check_group(const struct hook_checker *c, enum hook_event event
         return hook_wrong(c, "must be an object, not %s", json_type_name(group->type));
     TRY(check_keys(c, group, group_keys, no_more));
     if (!json_is(json_get(group, "hooks"), JSON_ARRAY))
-        return hook_wrong(c, "is wrong: \"hooks\" must be an array of hooks");
+        return hook_wrong(c, "is not valid: \"hooks\" must be an array of hooks");
     TRY(check_variables(c, json_get(group, "env")));
     return check_closed(c, event, group);
 }
@@ -224,7 +226,7 @@ static struct err *unknown_event(const struct hook_checker *c)
 
     for (int e = 0; e < HOOK_N_EVENTS; e++)
         strbuf_addf(&names, "%s%s", e ? ", " : "", hook_event_name((enum hook_event)e));
-    return err_hint(hook_wrong(c, "is no event of hooks"), "one of: %s", strbuf_cstr(&names));
+    return err_hint(hook_wrong(c, "is not a hook event"), "one of: %s", strbuf_cstr(&names));
 }
 
 struct err *hook_check_event(const struct hook_checker *c, const struct json *groups,

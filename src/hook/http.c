@@ -65,7 +65,7 @@ static struct err *run(struct hook_executor *executor, const struct hook_job *jo
     struct err *e;
 
     if (!x->http)
-        return err_new(ERR_CONFIGURATION, "there is no network here");
+        return err_new(ERR_CONFIGURATION, "no network is available here");
     deadline_begin(&limit, job->timeout_ms, "the hook");
     e = fetch(x, job, reply);
     deadline_end(&limit);

@@ -68,8 +68,8 @@ static struct err *compile_error(struct str pattern, int code, size_t offset)
     return err_hint(err_new(ERR_VALIDATION,
                             "\"%" STR_FMT "\" is not a regular expression: %s, at offset %zu",
                             STR_ARG(str_slice(pattern, 0, 200)), text, offset),
-                    "\"*\" matches everything, \"Edit|Write\" two tools, \"mcp__db__.*\" those "
-                    "whose names hold this");
+                    "\"*\" matches everything, \"Edit|Write\" two tools, \"mcp__db__.*\" all tools "
+                    "of the server db");
 }
 
 static struct err *compile(struct matcher *m, struct str pattern)
@@ -99,8 +99,8 @@ struct err *matcher_new(struct str pattern, bool names_are_regex, struct matcher
     AUTO(strbuf) struct strbuf names = {0};
 
     if (pattern.n > MAX_PATTERN_BYTES)
-        return err_new(ERR_VALIDATION, "a matcher of %zu bytes is too long (%d at most)", pattern.n,
-                       MAX_PATTERN_BYTES);
+        return err_new(ERR_VALIDATION, "the matcher is too long: %zu bytes, the limit is %d",
+                       pattern.n, MAX_PATTERN_BYTES);
     if (pattern.n == 0 || str_is(pattern, "*")) {
         m->kind = MATCHES_ALL;
     } else if (!names_are_regex && read_names(pattern, &names)) {

@@ -113,7 +113,7 @@ static struct err *execute(struct job *job)
     struct hook_executor *x = find_executor(job->runner, job->def->type);
 
     if (!x)
-        return err_new(ERR_CONFIGURATION, "hooks of the type %" STR_FMT " cannot be run here",
+        return err_new(ERR_CONFIGURATION, "hooks of type %" STR_FMT " are not available here",
                        STR_ARG(job->def->type));
     return x->run(x, &job->what, &job->reply);
 }
@@ -167,7 +167,7 @@ static struct str failure_text(const struct err *e, struct arena *a)
     AUTO_FREE char *text = err_message(e);
     const char *hint = err_find_hint(e);
 
-    return arena_format(a, "it could not be run: %s%s%s", text, hint ? "; " : "", hint ? hint : "");
+    return arena_format(a, "it did not run: %s%s%s", text, hint ? "; " : "", hint ? hint : "");
 }
 
 static struct hook_answer read_job(const struct job *job, enum hook_event event, struct arena *a)
@@ -175,9 +175,8 @@ static struct hook_answer read_job(const struct job *job, enum hook_event event,
     if (job->failure)
         return (struct hook_answer){.problem = failure_text(job->failure, a)};
     if (job->reply.timed_out)
-        return (struct hook_answer){.problem =
-                                        arena_format(a, "it took longer than %g s and was ended",
-                                                     (double)job->what.timeout_ms / 1000)};
+        return (struct hook_answer){.problem = arena_format(a, "it timed out after %g s",
+                                                            (double)job->what.timeout_ms / 1000)};
     return hook_answer_read(event, &job->reply, a);
 }
 
@@ -210,7 +209,7 @@ static struct hook_answer judge_job(const struct job *job, enum hook_event event
     }
     if (o->is_blocked && o->reason.n == 0)
         o->reason =
-            arena_format(a, "%" STR_FMT "; nothing passes without its answer", STR_ARG(text));
+            arena_format(a, "%" STR_FMT "; without its answer the call is denied", STR_ARG(text));
     return answer;
 }
 

@@ -29,7 +29,7 @@ enum media_format media_sniff(struct bytes file)
 bool media_check_size(struct media_job *job, uint64_t width, uint64_t height)
 {
     if (width == 0 || height == 0) {
-        media_fail(job, MEDIA_BROKEN, "it is %ux%u pixels large", (unsigned)width,
+        media_fail(job, MEDIA_BROKEN, "its size is %ux%u pixels", (unsigned)width,
                    (unsigned)height);
         return false;
     }
@@ -37,7 +37,7 @@ bool media_check_size(struct media_job *job, uint64_t width, uint64_t height)
     job->reply.height = (uint32_t)height;
     if (width <= UINT32_MAX && height <= UINT32_MAX && width * height <= MEDIA_MAX_PIXELS)
         return true;
-    media_fail(job, MEDIA_TOO_LARGE, "%llux%llu are more than %u million pixels",
+    media_fail(job, MEDIA_TOO_LARGE, "%llux%llu is more than %u million pixels",
                (unsigned long long)width, (unsigned long long)height, MEDIA_MAX_PIXELS / 1000000);
     return false;
 }
@@ -65,7 +65,7 @@ static bool decode_png(struct media_job *job, struct picture *p)
         is_read = png_image_finish_read(&image, NULL, p->pixels, 0, NULL);
     }
     if (!is_read)
-        media_fail(job, MEDIA_BROKEN, "libpng says: %.100s", image.message);
+        media_fail(job, MEDIA_BROKEN, "libpng: %.100s", image.message);
     png_image_free(&image);
     return is_read;
 }
@@ -113,7 +113,7 @@ static bool decode_jpeg(struct media_job *job, struct picture *p)
                                               height, TJPF_RGBA, TJFLAG_LIMITSCANS));
     }
     if (!is_read)
-        media_fail(job, MEDIA_BROKEN, "libjpeg says: %.100s", tjGetErrorStr2(jpeg));
+        media_fail(job, MEDIA_BROKEN, "libjpeg: %.100s", tjGetErrorStr2(jpeg));
     if (jpeg)
         tjDestroy(jpeg);
     return is_read;
@@ -124,7 +124,7 @@ static bool decode_webp(struct media_job *job, struct picture *p)
     int width, height;
 
     if (!WebPGetInfo(job->file.p, job->file.n, &width, &height)) {
-        media_fail(job, MEDIA_BROKEN, "libwebp cannot read its head");
+        media_fail(job, MEDIA_BROKEN, "libwebp cannot read its header");
         return false;
     }
     if (!media_check_size(job, (uint64_t)width, (uint64_t)height))
@@ -134,7 +134,7 @@ static bool decode_webp(struct media_job *job, struct picture *p)
     if (WebPDecodeRGBAInto(job->file.p, job->file.n, p->pixels, (size_t)width * (size_t)height * 4,
                            width * 4))
         return true;
-    media_fail(job, MEDIA_BROKEN, "libwebp cannot decode it; it may be cut off, or an animation");
+    media_fail(job, MEDIA_BROKEN, "libwebp cannot decode it; it may be truncated or animated");
     return false;
 }
 

@@ -98,7 +98,7 @@ static bool decode(struct media_job *job, GifFileType *gif, struct picture *p)
     p->pixels = mem_alloc((size_t)p->width * p->height * 4);
     if (read_lines(gif, transparent, p))
         return true;
-    media_fail(job, MEDIA_BROKEN, "giflib says: %.100s", GifErrorString(gif->Error));
+    media_fail(job, MEDIA_BROKEN, "giflib: %.100s", GifErrorString(gif->Error));
     return false;
 }
 
@@ -110,7 +110,7 @@ bool media_decode_gif(struct media_job *job, struct picture *ret_picture)
     bool is_read;
 
     if (!gif) {
-        media_fail(job, MEDIA_BROKEN, "giflib says: %.100s", GifErrorString(error));
+        media_fail(job, MEDIA_BROKEN, "giflib: %.100s", GifErrorString(error));
         return false;
     }
     is_read = decode(job, gif, ret_picture);

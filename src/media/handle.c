@@ -33,7 +33,7 @@ static void scale(struct media_job *job)
     struct picture picture = {0};
 
     if (!format || format == MEDIA_PDF) {
-        media_fail(job, MEDIA_UNKNOWN, "it is no PNG, JPEG, GIF or WebP image");
+        media_fail(job, MEDIA_UNKNOWN, "it is not a PNG, JPEG, GIF or WebP image");
         return;
     }
     if (media_decode(job, format, &picture)) {
@@ -55,7 +55,7 @@ void media_handle(struct bytes input, struct media_job *job)
     else if (job->request.work == MEDIA_COUNT || job->request.work == MEDIA_PAGES)
         media_pdf(job);
     else
-        media_fail(job, MEDIA_REFUSED, "the request asks for nothing that is known");
+        media_fail(job, MEDIA_REFUSED, "the request is of an unknown kind");
     job->reply.n_text = (uint32_t)strlen(job->text);
     job->reply.n_bytes = job->made.n;
 }

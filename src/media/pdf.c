@@ -11,9 +11,9 @@ static void tell_error(struct media_job *job, qpdf_data pdf)
     qpdf_error e = qpdf_has_error(pdf) ? qpdf_get_error(pdf) : NULL;
 
     if (e && qpdf_get_error_code(pdf, e) == qpdf_e_password)
-        media_fail(job, MEDIA_ENCRYPTED, "it is encrypted and wants a password");
+        media_fail(job, MEDIA_ENCRYPTED, "it is encrypted and needs a password");
     else
-        media_fail(job, MEDIA_BROKEN, "libqpdf says: %.120s",
+        media_fail(job, MEDIA_BROKEN, "libqpdf: %.120s",
                    e ? qpdf_get_error_message_detail(pdf, e) : "it cannot be read");
 }
 
@@ -69,7 +69,7 @@ void media_pdf(struct media_job *job)
             job->reply.outcome = MEDIA_DONE;
         else if (r->first_page == 0 || r->first_page > r->last_page ||
                  r->first_page > job->reply.n_pages)
-            media_fail(job, MEDIA_REFUSED, "it has %d pages", n_pages);
+            media_fail(job, MEDIA_REFUSED, "it has %d page%s", n_pages, n_pages == 1 ? "" : "s");
         else
             cut(job, pdf);
     }

@@ -54,23 +54,22 @@ struct guarded *baseline_add(struct baseline *b, const char *path, enum guarded_
 
 static struct err *too_much(const struct taking *t, const char *path)
 {
-    return err_hint(err_new(ERR_SANDBOX, "%s/%s is too large to be protected", t->b->root, path),
-                    "without namespaces protected files are copied before each command; move it, "
-                    "or allow namespaces: see keel doctor");
+    return err_hint(err_new(ERR_SANDBOX, "%s/%s is too large to protect", t->b->root, path),
+                    "without namespaces keel copies protected files before each command; move the "
+                    "file, or allow namespaces: see keel doctor");
 }
 
 static struct err *too_many(const struct taking *t)
 {
     return err_hint(
-        err_new(ERR_SANDBOX, "there are more than %d protected names in %s", MAX_ITEMS, t->b->root),
-        "each repository has some eighty of them: remove those that a command has "
-        "made, or start keel in a directory of it");
+        err_new(ERR_SANDBOX, "more than %d protected names in %s", MAX_ITEMS, t->b->root),
+        "each git repository has about eighty of them: remove repositories that a command created, "
+        "or start keel in a subdirectory");
 }
 
 static struct err *unreadable(const struct taking *t, const char *path)
 {
-    return err_errno(ERR_SANDBOX, errno, "cannot remember %s/%s before a command", t->b->root,
-                     path);
+    return err_errno(ERR_SANDBOX, errno, "cannot save %s/%s before a command", t->b->root, path);
 }
 
 /* Whole, or not at all. */

@@ -267,7 +267,7 @@ static void check_ancestor(struct comparison *c, int dir, const char *name,
         move_aside_told(&c->teller, dir, name, item->path);
     }
     if (bring_back(c, item, dir, name))
-        tell(&c->teller, item->path, "was moved by the command; keel put it back");
+        tell(&c->teller, item->path, "was moved by the command; keel moved it back");
     else
         tell(&c->teller, item->path, "was removed by the command, and keel cannot restore it");
 }

@@ -226,7 +226,7 @@ struct err *baseline_parse(struct str bytes, struct baseline **ret_baseline)
         return err_new(ERR_STORAGE, "the record is damaged or from another version of keel");
     p.rest = str_slice(bytes, sizeof magic - 1, bytes.n - (sizeof magic - 1) - SHA256_SIZE);
     if (!parse(&p, b))
-        return err_new(ERR_STORAGE, "it is damaged");
+        return err_new(ERR_STORAGE, "the record is damaged");
     *ret_baseline = TAKE(b);
     return NULL;
 }

@@ -175,8 +175,8 @@ static void check_list(struct todo_check *c, int dir, const char *name, const ch
         return;
     if (move_aside(&c->teller, dir, name) && write_stripped(dir, name, strbuf_str(&stripped), mode))
         tell(&c->teller, path,
-             "held lines of the command that git would run; keel removed them, and kept the list "
-             "with them as *" ASIDE);
+             "contained lines of the command that git would run; keel removed them, and kept the "
+             "original as *" ASIDE);
     else
         tell_failure(&c->teller, path);
 }

@@ -83,11 +83,10 @@ static struct err *be_alone(struct guard *g, struct err *take_why)
     if (!err_is(take_why, ERR_STORAGE) || g->is_running)
         return take_why;
     err_free(take_why);
-    strbuf_addf(
-        &g->pending,
-        "if keel is killed while a command runs, the next keel cannot restore what the command "
-        "changed: %s\n",
-        text);
+    strbuf_addf(&g->pending,
+                "if keel is killed while a command runs, the next keel cannot restore protected "
+                "files: %s\n",
+                text);
     for (size_t i = 0; i < g->n_roots; i++)
         g->roots[i].claim = NULL;
     claims_free(TAKE(g->claims));
@@ -263,12 +262,11 @@ static struct err *recall_others(struct guarded_root *root, struct baseline **fr
     struct err *e = guard_read_stored(root, &stored);
 
     if (e)
-        return err_hint(
-            err_wrap(e,
-                     "another keel runs commands in %s, and its record of what was there "
-                     "before cannot be read",
-                     root->path),
-            "wait until its commands have ended");
+        return err_hint(err_wrap(e,
+                                 "another keel runs commands in %s, and its record of protected "
+                                 "files cannot be read",
+                                 root->path),
+                        "wait until its commands end");
     *fresh = baseline_merge(stored, *fresh);
     return NULL;
 }
@@ -359,10 +357,10 @@ static struct err *be_present(struct guard *g, struct guarded_root *root)
     for (unsigned i = 0; !try_be_present(g, root); i++)
         if (i == MAX_PRESENCE_TRIES || !work_pause(i))
             return err_hint(err_new(ERR_SANDBOX,
-                                    "a keel with another home runs commands in %s, and without "
-                                    "namespaces neither could tell what the other's have changed",
+                                    "a keel with another KEEL_HOME runs commands in %s, and "
+                                    "without namespaces the two cannot tell their changes apart",
                                     root->path),
-                            "wait until they have ended, or use the same KEEL_HOME");
+                            "wait until its commands end, or use the same KEEL_HOME");
     return NULL;
 }
 
@@ -511,7 +509,7 @@ static struct err *begin(struct guard *g, const struct sandbox_policy *policy)
     TRY(guard_choose_roots(g));
     if (!guard_lock(g))
         return err_hint(err_new(ERR_SANDBOX, "another keel is busy in %s", policy->workspace),
-                        "it may be suspended: resume it or end it");
+                        "it may be suspended: resume it with fg, or kill it");
     e = take_roots(g, policy);
     if (e && !g->is_running)
         for (size_t i = 0; i < g->n_roots; i++)
@@ -576,7 +574,7 @@ static struct err *check_root(struct guard *g, struct guarded_root *root, struct
     if (e && s->fd < 0) {
         err_ignore(e, "reported here");
         strbuf_addf(notes,
-                    "%s is gone or was replaced by a link: check its hooks and settings before you "
+                    "%s was removed or replaced by a link: check its hooks and settings before you "
                     "use it again\n",
                     root->path);
         return NULL;
@@ -599,8 +597,9 @@ static struct err *check(struct guard *g, struct strbuf *notes)
         if (g->roots[i].baseline && guard_survey_of(g, &g->roots[i]))
             TRY(check_root(g, &g->roots[i], &unlocks, notes));
     if (unlocks.n_left_open)
-        strbuf_addf(notes, "keel made %zu directories readable to check them\n",
-                    unlocks.n_left_open);
+        strbuf_addf(notes, "keel made %zu director%s readable to check %s\n", unlocks.n_left_open,
+                    unlocks.n_left_open == 1 ? "y" : "ies",
+                    unlocks.n_left_open == 1 ? "it" : "them");
     return NULL;
 }
 

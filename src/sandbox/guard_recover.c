@@ -18,7 +18,7 @@ static void tell_lost(const struct guarded_root *root, const struct err *why, st
 
     strbuf_addf(
         notes,
-        "an earlier keel died while a command ran in %s, and what was there before is unknown "
+        "an earlier keel died while a command ran in %s, and its record of protected files is lost "
         "(%s): check .git/hooks, .git/config and settings there before you use them\n",
         root->path, text);
 }
@@ -36,8 +36,8 @@ static struct err *look_after_crash(struct guard *g, struct guarded_root *root,
     TRY(guard_put_right(stored, s, &unlocks, &found));
     if (found.n)
         strbuf_addf(notes,
-                    "an earlier keel died while a command ran in %s; keel restored what has "
-                    "changed there since, including changes by others:\n%s",
+                    "an earlier keel died while a command ran in %s; keel restored the protected "
+                    "files that changed since, including changes by others:\n%s",
                     root->path, strbuf_cstr(&found));
     return NULL;
 }
@@ -121,7 +121,7 @@ static struct err *recover_one(const char *dir, const char *path, const char *ho
         if (wait_for_dying(root->claim))
             e = guard_recover_root(g, root, notes);
         else if (!claim_is_used_by_others(root->claim))
-            strbuf_addf(notes, "commands of an earlier keel still run in %s\n", path);
+            strbuf_addf(notes, "commands of an earlier keel are still running in %s\n", path);
     }
     guard_unlock(g);
     return e;

@@ -204,8 +204,8 @@ static void tell_changed(const struct survey *s, const struct linked_check *c, s
     if (c->n > MAX_NAMED)
         strbuf_addf(notes, " and %zu more", c->n - MAX_NAMED);
     strbuf_addf(notes,
-                " changed and %s a second name (hard link): the change shows there as well, "
-                "possibly in another project\n",
+                " changed and %s a second name (hard link): the change appears there too, possibly "
+                "in another project\n",
                 c->n == 1 ? "has" : "have");
 }
 

@@ -472,7 +472,7 @@ static struct err *put_cwd(struct plan *p, const char *cwd, bool namespaces)
     if (is_hidden && !namespaces)
         return err_hint(err_new(ERR_SANDBOX, "the sandbox cannot be built: %s",
                                 sandbox_step_text(EXEC_STEP_CWD)),
-                        "run it in the workspace, or add the directory to it");
+                        "run it in the workspace, or add the directory with --add-dir");
     if (is_hidden)
         seen.expect = POLICY_ANY;
     else if (seen.expect == POLICY_ABSENT)
@@ -503,7 +503,7 @@ struct err *plan_check(const struct sandbox_policy *policy)
                        policy->workspace);
     if (strcmp(policy->workspace, "/") == 0)
         return err_hint(err_new(ERR_SANDBOX, "the workspace is the whole file system"),
-                        "start keel in a directory of its own");
+                        "start keel in a project directory");
     for (size_t i = 0; i < policy->n_writable; i++)
         if (strcmp(policy->writable[i], "/") == 0)
             return err_hint(err_new(ERR_SANDBOX, "the whole file system was added as writable"),

@@ -19,8 +19,8 @@ static struct err *read_answer(const char *supervisor, int fd, pid_t pid, struct
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         continue;
     if (n != (ssize_t)sizeof *ret || ret->version != EXEC_PROTOCOL_VERSION)
-        return err_hint(err_new(ERR_CONFIGURATION, "%s does not fit this keel", supervisor),
-                        "install both from the same version, and look at KEEL_EXEC");
+        return err_hint(err_new(ERR_CONFIGURATION, "%s does not match this keel", supervisor),
+                        "install both from the same version, and check KEEL_EXEC");
     return NULL;
 }
 
@@ -35,7 +35,7 @@ static struct err *ask(struct exec_probe *ret)
 
     TRY(proc_find_supervisor(supervisor));
     if (pipe2(ends, O_CLOEXEC) < 0)
-        return err_errno(ERR_SANDBOX, errno, "cannot make a pipe");
+        return err_errno(ERR_SANDBOX, errno, "cannot create a pipe");
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     error = posix_spawn(&pid, supervisor, &actions, NULL, argv, environment);
@@ -52,9 +52,11 @@ static struct err *ask(struct exec_probe *ret)
 static const char *what_is_missing(const struct sandbox_probe *p)
 {
     if (!p->seccomp)
-        return "the kernel cannot filter system calls (CONFIG_SECCOMP_FILTER): commands do not run";
+        return "the kernel cannot filter system calls (CONFIG_SECCOMP_FILTER), so commands do not "
+               "run";
     if (!p->mount_namespace && p->landlock_abi == 0)
-        return "neither namespaces nor Landlock: commands do not run. " SANDBOX_REMEDY;
+        return "neither namespaces nor Landlock are available, so commands do not "
+               "run. " SANDBOX_REMEDY;
     return "";
 }
 
@@ -69,19 +71,18 @@ int sandbox_landlock_version(void)
 const char *sandbox_weakness_of(bool has_namespaces, int landlock_abi)
 {
     if (has_namespaces && landlock_abi == 0)
-        return "this kernel has no Landlock, so commands can write to named pipes (FIFOs) that are "
-               "yours, wherever they lie";
+        return "this kernel has no Landlock, so commands can write to your named pipes (FIFOs) "
+               "anywhere";
     if (has_namespaces)
         return NULL;
     if (landlock_abi < SANDBOX_LANDLOCK_SIGNALS)
-        return "namespaces cannot be made, so Landlock alone confines commands: they can signal "
-               "your other processes (until Linux 6.12), protected files are put back after a "
+        return "namespaces are not available, so Landlock alone confines commands: they can signal "
+               "your other processes (before Linux 6.12), protected files are restored after a "
                "command instead of being read-only, and names and sizes of hidden files can be "
                "guessed";
-    return "namespaces cannot be made, so Landlock alone confines commands: protected files are "
-           "put "
-           "back after a command instead of being read-only, and names and sizes of hidden files "
-           "can be guessed";
+    return "namespaces are not available, so Landlock alone confines commands: protected files are "
+           "restored after a command instead of being read-only, and names and sizes of hidden "
+           "files can be guessed";
 }
 
 const char *sandbox_weakness(const struct sandbox *s)

@@ -10,7 +10,7 @@ bool proxy_body_is_over(const struct proxy_body *b)
 
 static struct err *bad_chunk(void)
 {
-    return err_new(ERR_VALIDATION, "the chunks of the request's body are malformed");
+    return err_new(ERR_VALIDATION, "the request body has malformed chunks");
 }
 
 static int hex_digit(char c)

@@ -57,10 +57,10 @@ static struct err *read_request(struct connection *c)
     deadline_begin(&deadline, HEAD_MS, "a request");
     while (n_head == 0) {
         if (all.n == sizeof c->head)
-            return err_new(ERR_VALIDATION, "bad request: its head is too long");
+            return err_new(ERR_VALIDATION, "bad request: the header is too long");
         TRY(socket_read(c->client, c->head + all.n, sizeof c->head - all.n, &n));
         if (n == 0)
-            return err_new(ERR_CANCELLED, "the command has hung up");
+            return err_new(ERR_CANCELLED, "the command closed the connection");
         all.n += n;
         n_head = proxy_head_length(all, all.n - n);
     }

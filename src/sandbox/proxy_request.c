@@ -48,7 +48,7 @@ static struct err *next_line(struct str *rest, struct str *ret_line)
     BUG_IF(n == STR_NONE);
     *ret_line = str_slice(*rest, 0, n);
     *rest = str_skip(*rest, n + 2);
-    return has_control(*ret_line) ? bad("it holds a control character") : NULL;
+    return has_control(*ret_line) ? bad("it contains a control character") : NULL;
 }
 
 /* --- the request line --- */
@@ -86,11 +86,11 @@ static struct err *parse_plain(struct arena *a, struct str target, struct proxy_
     struct err *e;
 
     if (str_starts(target, S("/")))
-        return bad("this is a proxy: the target must be a whole URL");
+        return bad("this is a proxy: the target must be an absolute URL");
     e = url_parse(a, target, &r->target);
     if (e || !str_is(r->target.scheme, "http")) {
         err_ignore(e, "the text may be long");
-        return bad("the target is no URL of plain HTTP");
+        return bad("the target is not an http:// URL");
     }
     while (n_authority < rest.n && !strchr("/?", rest.p[n_authority]))
         n_authority++;
@@ -114,7 +114,7 @@ static struct err *parse_request_line(struct arena *a, struct str line, struct p
     struct str target;
 
     if (first == last)
-        return bad("the request line has not three words");
+        return bad("the request line does not have three words");
     r->method = str_slice(line, 0, first);
     target = str_slice(line, first + 1, last - first - 1);
     if (!is_token(r->method))
@@ -212,12 +212,12 @@ static struct err *check_host(struct arena *a, const struct framing *f,
     if (f->n_hosts == 0)
         return NULL;
     if (f->n_hosts > 1)
-        return bad("it has more than one Host");
+        return bad("it has more than one Host header");
     TRY(parse_authority(a, f->host, &host));
     /* Some leave the port of a tunnel out. */
     if (!str_eq(host.host, r->target.host) ||
         (host.port != r->target.port && (host.has_port || !r->is_connect)))
-        return bad("its Host is not the target's");
+        return bad("its Host header does not match the target");
     return NULL;
 }
 
@@ -237,15 +237,15 @@ static bool parse_length(struct str text, uint64_t *ret)
 static struct err *find_body(const struct framing *f, struct proxy_request *r)
 {
     if (f->n_lengths + f->n_encodings > 1)
-        return bad("it says more than once how long its body is");
+        return bad("it declares the length of its body more than once");
     if (f->n_lengths && !parse_length(f->length, &r->body.n_left))
         return bad("its Content-Length is malformed");
     if (f->n_encodings && (r->is_http_1_0 || !str_eq_nocase(f->encoding, S("chunked"))))
-        return bad("its Transfer-Encoding is not just chunked");
+        return bad("its Transfer-Encoding is not chunked");
     r->body.kind = f->n_encodings ? PROXY_BODY_CHUNKED : PROXY_BODY_LENGTH;
     r->has_length = f->n_lengths > 0;
     if (r->is_connect && !proxy_body_is_over(&r->body))
-        return bad("CONNECT has no body");
+        return bad("CONNECT must not have a body");
     return NULL;
 }
 

@@ -6,8 +6,8 @@
 static struct err *bad_pattern(struct str text)
 {
     return err_hint(err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is not a domain", STR_ARG(text)),
-                    "one of: example.com (and all below it), *.example.com, *, an address; "
-                    "with a port where it is not 80 or 443: example.com:8443");
+                    "one of: example.com (with subdomains), *.example.com, *, an address; with a "
+                    "port other than 80 and 443: example.com:8443");
 }
 
 /* The URL parser knows how hosts and ports are written, and in which spelling they compare. */
@@ -132,7 +132,7 @@ static struct err *refuse_denied(const struct url *u)
 {
     return err_hint(
         err_new(ERR_TOOL_DENIED, "commands may not connect to %" STR_FMT, STR_ARG(u->host)),
-        "a rule of the settings denies it: network.deny, or WebFetch(domain:...)");
+        "the settings deny it: network.deny, or a rule WebFetch(domain:...)");
 }
 
 static struct err *refuse_unlisted(const struct url *u)

@@ -20,7 +20,7 @@ enum {
 
 static struct err *broke_off(void)
 {
-    return err_errno(ERR_NETWORK, errno, "the connection broke off");
+    return err_errno(ERR_NETWORK, errno, "the connection was lost");
 }
 
 static bool is_not_yet(ssize_t n)
@@ -183,8 +183,7 @@ static struct err *parse_own(struct arena *a, const char *text, struct url *ret)
     err_ignore(e, "it may hold a password");
     return err_new(
         ERR_NETWORK,
-        "the proxy that keel's environment names is not an http://host:port one, the only "
-        "kind that commands can use");
+        "the proxy in keel's environment is not of the form http://host:port, which commands need");
 }
 
 static struct str authorization_of(struct arena *a, const struct url *own)
@@ -218,10 +217,11 @@ static struct err *check_answer(struct str head)
     int64_t status;
 
     if (!is_http || !str_to_int64(str_slice(head, 9, 3), &status))
-        return err_new(ERR_NETWORK, "the proxy that keel's environment names does not speak HTTP");
+        return err_new(ERR_NETWORK, "the proxy in keel's environment did not answer with HTTP");
     if (status / 100 == 2)
         return NULL;
-    return err_new(ERR_NETWORK, "the proxy that keel's environment names answered %d", (int)status);
+    return err_new(ERR_NETWORK, "the proxy in keel's environment answered with status %d",
+                   (int)status);
 }
 
 static struct err *read_answer(struct arena *a, struct upstream *u)
@@ -232,11 +232,10 @@ static struct err *read_answer(struct arena *a, struct upstream *u)
 
     while (n_head == 0) {
         if (all.n == PROXY_HEAD_MAX_BYTES)
-            return err_new(ERR_NETWORK,
-                           "the proxy that keel's environment names sent too long an answer");
+            return err_new(ERR_NETWORK, "the reply of the proxy in keel's environment is too long");
         TRY(socket_read(u->fd, buffer + all.n, PROXY_HEAD_MAX_BYTES - all.n, &n));
         if (n == 0)
-            return err_new(ERR_NETWORK, "the proxy that keel's environment names hung up");
+            return err_new(ERR_NETWORK, "the proxy in keel's environment closed the connection");
         all.n += n;
         n_head = proxy_head_length(all, all.n - n);
     }

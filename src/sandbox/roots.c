@@ -59,7 +59,7 @@ static struct err *hold(struct held_roots *h, const char *path)
 
         if (fd >= 0)
             close(fd);
-        return err_hint(e, "commands write there: it must be a directory, not a link");
+        return err_hint(e, "commands write there, so it must be a directory, not a link");
     }
     if (!held) {
         h->all = mem_resize(h->all, (h->n + 1) * sizeof *h->all);

@@ -43,7 +43,7 @@ const char *sandbox_step_text(enum exec_step step)
     case EXEC_STEP_POLICY:
         return "keel-exec cannot read the policy";
     case EXEC_STEP_NAMESPACES:
-        return "namespaces cannot be made";
+        return "namespaces are not available";
     case EXEC_STEP_PROC:
         return "/proc cannot be mounted";
     case EXEC_STEP_LOOPBACK:
@@ -71,16 +71,16 @@ static struct err *add_hint(struct err *e, enum exec_step step)
 {
     switch (step) {
     case EXEC_STEP_LANDLOCK:
-        return err_hint(e, "%s. See keel doctor.", SANDBOX_REMEDY);
+        return err_hint(e, "%s. Then run keel doctor", SANDBOX_REMEDY);
     case EXEC_STEP_CWD:
-        return err_hint(e, "run it in the workspace, or add the directory to it");
+        return err_hint(e, "run it in the workspace, or add the directory with --add-dir");
     case EXEC_STEP_CHANGED:
-        return err_hint(e, "another program or a command in the background keeps replacing files "
-                           "there; stop it, or wait until it ends");
+        return err_hint(e, "another program or a background command keeps replacing files there; "
+                           "stop it, or wait until it ends");
     case EXEC_STEP_POLICY:
         return err_hint(e, "install keel and keel-exec from the same version");
     default:
-        return err_hint(e, "see keel doctor");
+        return err_hint(e, "run keel doctor");
     }
 }
 
@@ -192,7 +192,7 @@ static struct err *open_plan(struct start *s)
     }
     if (s->fd < 0 ||
         fcntl(s->fd, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) < 0)
-        return err_errno(ERR_SANDBOX, errno, "cannot make the policy of a command");
+        return err_errno(ERR_SANDBOX, errno, "cannot create the policy of a command");
     return NULL;
 }
 
@@ -218,7 +218,7 @@ static struct err *keep_rules(struct start *s, int fd)
         return NULL;
     s->rules_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     return s->rules_fd >= 0 ? NULL
-                            : err_errno(ERR_SANDBOX, errno, "cannot keep the rules of a command");
+                            : err_errno(ERR_SANDBOX, errno, "cannot store the rules of a command");
 }
 
 static struct err *prepare(void *arg)
@@ -341,7 +341,7 @@ static void tell_unobserved(struct write_observer *o, int error)
     AUTO(strbuf) struct strbuf why = {0};
 
     if (error == EBUSY)
-        strbuf_add(&why, S("keel runs inside something that already follows all system calls"));
+        strbuf_add(&why, S("keel runs under a program that already traces all system calls"));
     else
         strbuf_addf(&why, "the kernel does not report what commands change (%s)", strerror(error));
     o->missed(o, strbuf_cstr(&why));
@@ -531,9 +531,10 @@ static struct err *start_with(struct attempt *a, struct proc **ret_proc)
 static struct err *refuse_domains(void)
 {
     return err_hint(
-        err_new(ERR_SANDBOX, "network by domain needs namespaces, which cannot be made here"),
-        "allow namespaces for keel (keel doctor says how), or take the domains out of "
-        "the settings: network.allow, and rules WebFetch(domain:...)");
+        err_new(ERR_SANDBOX,
+                "network access by domain needs namespaces, which are not available here"),
+        "allow namespaces for keel (keel doctor shows how), or remove the domains from the "
+        "settings: network.allow, and rules WebFetch(domain:...)");
 }
 
 static struct err *refuse_weakness(struct err *take_error)
@@ -639,8 +640,8 @@ struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
 
     BUG_IF(s->n_running == 0);
     if (s->has_lost_processes)
-        strbuf_add_cstr(notes, "processes of the command are left and keep running: keel could not "
-                               "end them; look for them (ps) and end them yourself\n");
+        strbuf_add_cstr(notes, "processes of the command are still running, and keel cannot kill "
+                               "them; find them with ps and kill them yourself\n");
     s->has_lost_processes = false;
     settle_notices(s);
     if (s->policy.nothing_is_writable) {

@@ -122,7 +122,7 @@ struct err *survey_read(struct survey *s)
 
     s->fd = dir_watch_root_fd(s->watch);
     if (s->fd < 0)
-        return err_new(ERR_SANDBOX, "%s is gone", s->root);
+        return err_new(ERR_SANDBOX, "%s no longer exists", s->root);
     s->has_changed = s->version != dir_watch_version(s->watch);
     if (!s->has_changed)
         return NULL;
@@ -218,7 +218,7 @@ struct err *survey_init(struct survey *s, struct dir_watch *watch)
     *s = (struct survey){.root = dir_watch_root(watch), .fd = -1};
     s->reader = survey_add_reader(watch);
     if (s->reader < 0)
-        return err_new(ERR_INTERNAL, "too many look at %s", s->root);
+        return err_new(ERR_INTERNAL, "too many readers of %s", s->root);
     s->watch = dir_watch_ref(watch);
     dir_watch_follow_files(watch);
     return NULL;

@@ -23,10 +23,10 @@ struct err *sandbox_make_tmp(char ret_path[4096])
     if (!above || above[0] != '/' || !realpath(above, real))
         snprintf(real, sizeof real, "/tmp");
     if (snprintf(ret_path, PATH_MAX, "%s/keel-XXXXXX", real) >= PATH_MAX)
-        return err_new(ERR_SANDBOX, "the path of the directory for temporary files is too long");
+        return err_new(ERR_SANDBOX, "the path of the temporary directory is too long");
     if (!mkdtemp(ret_path))
-        return err_hint(err_errno(ERR_SANDBOX, errno, "cannot make a directory in %s", real),
-                        "commands need a place for temporary files; set TMPDIR to one");
+        return err_hint(err_errno(ERR_SANDBOX, errno, "cannot create a directory in %s", real),
+                        "commands need a temporary directory; set TMPDIR to a writable one");
     return NULL;
 }
 

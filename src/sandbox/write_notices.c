@@ -62,11 +62,10 @@ static void tell_missed(struct notice_thread *t, int error)
     if (t->has_missed)
         return;
     t->has_missed = true;
-    t->observer->missed(t->observer,
-                        error == EPERM ? "a program of the command does not let keel see what it "
-                                         "changes"
-                        : error == EOVERFLOW ? "the command changes files whose paths are too long"
-                                             : "keel could not follow what the command changes");
+    t->observer->missed(
+        t->observer, error == EPERM ? "a program of the command does not let keel see its changes"
+                     : error == EOVERFLOW ? "the command changes files whose paths are too long"
+                                          : "keel could not follow the command's changes");
 }
 
 /* The pid and the memory behind it may have become another process's while keel looked. Once it is
@@ -243,7 +242,7 @@ struct err *write_notices_add(struct write_notices *n, int take_listener,
         return NULL;
     t->n_refs = 1;
     thread_unref(t);
-    return err_errno(ERR_SANDBOX, error, "cannot follow what a command changes");
+    return err_errno(ERR_SANDBOX, error, "cannot follow a command's changes");
 }
 
 bool write_notices_are_settled(struct write_notices *n)

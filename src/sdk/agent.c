@@ -62,9 +62,9 @@ static struct err *find_asker(struct agent *a, struct asker *given)
     if (given || choice.n == 0 || str_is(choice, "deny"))
         return NULL;
     if (!str_is(choice, "suspend"))
-        return err_hint(
-            err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a choice", path, STR_ARG(choice)),
-            "one of: deny, suspend");
+        return err_hint(err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a valid value", path,
+                                STR_ARG(choice)),
+                        "one of: deny, suspend");
     a->asker = &agent_asks_later;
     return NULL;
 }
@@ -151,7 +151,7 @@ static void tell_unused_variables(struct agent *a, const struct agent_options *o
     if (file.n && options->on_notice)
         options->on_notice(options->notice_self,
                            arena_format(&a->arena,
-                                        "%" STR_FMT ": \"sandbox.environment\" is not used there; "
+                                        "%" STR_FMT ": \"sandbox.environment\" is ignored there; "
                                         "only your own settings can pass variables",
                                         STR_ARG(file)));
 }
@@ -163,8 +163,8 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
 {
     *a = (struct agent){.runtime = runtime};
     if (!runtime->options.cwd)
-        return err_hint(err_new(ERR_VALIDATION, "the working directory is gone"),
-                        "start keel in a directory that exists, or say --cwd");
+        return err_hint(err_new(ERR_VALIDATION, "the working directory no longer exists"),
+                        "start keel in a directory that exists, or add --cwd DIR");
     TRY(find_asker(a, options->asker));
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));

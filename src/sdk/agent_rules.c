@@ -52,11 +52,13 @@ static struct err *keep_in_file(void *arg)
 static void tell_unused(const struct agent *a, struct keeping *k)
 {
     if (a->hooks.on_notice)
-        a->hooks.on_notice(a->hooks.self,
-                           arena_format(&k->arena,
-                                        "%" STR_FMT ": the rule is kept there, and counts once "
-                                        "this project is trusted (keel trust)",
-                                        STR_ARG(k->kept.file)));
+        a->hooks.on_notice(
+            a->hooks.self,
+            arena_format(
+                &k->arena,
+                "%" STR_FMT
+                ": the rule is saved, but has no effect until you trust this project: keel trust",
+                STR_ARG(k->kept.file)));
 }
 
 static struct err *keep(void *self, struct str rule)

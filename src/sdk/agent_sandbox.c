@@ -118,7 +118,7 @@ static void on_refusal(void *self, struct str host, const struct err *why)
 
     if (!s->options.on_notice)
         return;
-    strbuf_addf(&line, "a command's connection was refused: %s%s%s", text, hint ? "; " : "",
+    strbuf_addf(&line, "blocked a command's connection: %s%s%s", text, hint ? "; " : "",
                 hint ? hint : "");
     s->options.on_notice(s->options.self, strbuf_str(&line));
 }
@@ -170,7 +170,7 @@ static void tell_weakness(struct agent_sandbox *s, const struct sandbox *sandbox
     if (s->has_told_weakness || !weakness || !s->options.on_notice || s->options.no_namespaces)
         return;
     s->has_told_weakness = true;
-    strbuf_addf(&line, "the sandbox is weaker here: %s; see keel doctor", weakness);
+    strbuf_addf(&line, "the sandbox is weaker here: %s; run keel doctor", weakness);
     s->options.on_notice(s->options.self, strbuf_str(&line));
 }
 
@@ -406,7 +406,8 @@ void agent_sandbox_recover(struct agent_sandbox *s)
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (e && !err_is(e, ERR_CANCELLED))
-        strbuf_addf(&r.notes, "keel cannot check what a command left when keel ended: %s\n", text);
+        strbuf_addf(&r.notes, "cannot check what a command left behind when keel exited: %s\n",
+                    text);
     err_free(e);
     tell(s, strbuf_str(&r.notes));
     strbuf_done(&r.notes);

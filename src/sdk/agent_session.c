@@ -45,9 +45,9 @@ static struct err *check_thresholds(const struct json *models)
         if (!is_share(threshold))
             return err_hint(err_new(ERR_VALIDATION,
                                     "compact.models: the threshold of \"%" STR_FMT
-                                    "\" must be over 0 and at most 1",
+                                    "\" must be greater than 0 and at most 1",
                                     STR_ARG(threshold->key)),
-                            "0.6 compacts when six tenths of the model's window are full");
+                            "0.6 compacts when the model's window is 60%% full");
     return NULL;
 }
 
@@ -62,8 +62,9 @@ static struct err *read_compaction(struct agent *a, struct compact_options *ret)
     ret->keeps_results = !settings_bool(s, "compact.results", true);
     TRY(check_thresholds(settings_get(s, "compact.models")));
     if (threshold && !is_share(threshold))
-        return err_hint(err_new(ERR_VALIDATION, "compact.threshold must be over 0 and at most 1"),
-                        "\"compact\": {\"enabled\": false} switches it off");
+        return err_hint(
+            err_new(ERR_VALIDATION, "compact.threshold must be greater than 0 and at most 1"),
+            "to turn compaction off: \"compact\": {\"enabled\": false}");
     if (json_double(threshold, &share))
         ret->threshold_per_mille = MAX((int)(share * 1000), 1);
     if (!settings_bool(s, "compact.enabled", true))
@@ -92,7 +93,7 @@ static struct err *read_budget(const struct settings *s, struct budget_limits *l
     int64_t microcents = 0;
 
     if (usd && (!money_from_usd(usd, &microcents) || microcents <= 0))
-        return err_new(ERR_VALIDATION, "budget.usd must be an amount over 0");
+        return err_new(ERR_VALIDATION, "budget.usd must be greater than 0");
     if (!limits->microcents) {
         limits->microcents = microcents;
         limits->money_set_by = "the setting budget.usd";
@@ -105,7 +106,8 @@ static struct err *read_budget(const struct settings *s, struct budget_limits *l
     TRY(read_limit(s, "budget.seconds", &seconds));
     limits->active_ms = seconds * 1000;
     if (action.n && !budget_action_find(action, &limits->on_exceed))
-        return err_hint(err_new(ERR_VALIDATION, "budget.onExceed: \"%" STR_FMT "\" is not a choice",
+        return err_hint(err_new(ERR_VALIDATION,
+                                "budget.onExceed: \"%" STR_FMT "\" is not a valid value",
                                 STR_ARG(action)),
                         "one of: fail, ask, warn");
     return NULL;
@@ -158,7 +160,7 @@ static void restore_model(struct agent *a, const struct agent_options *options)
         tell(options,
              arena_format(&a->arena,
                           "the session's model %" STR_FMT "/%" STR_FMT
-                          " cannot be asked: %s; going on with %" STR_FMT,
+                          " is unavailable: %s; using %" STR_FMT,
                           STR_ARG(l->provider), STR_ARG(l->model), text, STR_ARG(first->model)));
 }
 
@@ -173,7 +175,7 @@ static struct err *do_without(struct agent *a, const struct agent_options *optio
     struct session_options private = *o;
     const char *hint = err_find_hint(e);
 
-    tell(options, arena_format(&a->arena, "this session is not kept: %s%s%s", text,
+    tell(options, arena_format(&a->arena, "this session is not saved: %s%s%s", text,
                                hint ? "; " : "", hint ? hint : ""));
     session_done(&a->session);
     store_free(a->store);
@@ -230,9 +232,10 @@ static void prune(struct agent *a)
     if (!a->hooks.on_notice)
         return;
     if (report.n) {
+        strbuf_add_cstr(&text, "removed ");
         prune_describe(&report, &text);
-        strbuf_add_cstr(&text, " not used for long were removed; sessions.retentionDays and "
-                               "sessions.maxBytes say when");
+        strbuf_add_cstr(&text, ", unused for too long (sessions.retentionDays) or over the limit "
+                               "(sessions.maxBytes)");
         a->hooks.on_notice(a->hooks.self, strbuf_str(&text));
     }
     if (report.n_held) {

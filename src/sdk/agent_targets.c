@@ -23,9 +23,9 @@ static struct err *read_cache(const struct settings *s, struct arena *a,
         }
     if (word.n == 0)
         return NULL;
-    return err_hint(
-        err_new(ERR_VALIDATION, "promptCache: nothing is called \"%" STR_FMT "\"", STR_ARG(word)),
-        "one of: 5m, 1h, off");
+    return err_hint(err_new(ERR_VALIDATION, "promptCache: \"%" STR_FMT "\" is not a valid value",
+                            STR_ARG(word)),
+                    "one of: 5m, 1h, off");
 }
 
 /* --- prices --- */
@@ -183,7 +183,7 @@ struct err *agent_add_targets(struct agent *a, const struct agent_options *optio
     struct target *targets = ARENA_ARRAY(&a->arena, CHAIN_MAX_TARGETS, struct target);
 
     if (n >= CHAIN_MAX_TARGETS)
-        return err_new(ERR_VALIDATION, "there are %zu fallback models; %d is the most", n,
+        return err_new(ERR_VALIDATION, "too many fallback models: %zu; the limit is %d", n,
                        CHAIN_MAX_TARGETS - 1);
     TRY(read_cache(a->runtime->settings, &a->arena, &a->plan.cache));
     a->lookups = ARENA_ARRAY(&a->arena, CHAIN_MAX_TARGETS, struct model_lookup);
@@ -282,7 +282,7 @@ static struct err *ask_about_model(struct agent *a, const struct profile *p,
     *ret = (struct learned_model){info.context_window, info.max_output,
                                   clock_unix_ms(loop_clock(task_loop()))};
     if (!learned_model_check(ret))
-        return err_new(ERR_BAD_RESPONSE, "the server does not tell how large its window is");
+        return err_new(ERR_BAD_RESPONSE, "the server does not report its context window");
     return NULL;
 }
 
@@ -302,7 +302,7 @@ static struct err *agent_lookup(void *arg)
     if (err_is(e, ERR_CANCELLED) || p != l->profile)
         return NULL;
     if (e) {
-        l->note = arena_format(&a->arena, "the window of %" STR_FMT " is not known: %s",
+        l->note = arena_format(&a->arena, "the context window of %" STR_FMT " is unknown: %s",
                                STR_ARG(p->model), why);
         l->is_done = true;
         return NULL;

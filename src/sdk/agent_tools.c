@@ -62,7 +62,7 @@ static struct err *check_fetch(const struct settings *s, struct arena *a)
 
     if (provider.n == 0 || str_is(provider, "native") || str_is(provider, "keel"))
         return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "webFetch.provider: nothing is called \"%" STR_FMT "\"",
+    return err_hint(err_new(ERR_VALIDATION, "webFetch.provider: unknown provider \"%" STR_FMT "\"",
                             STR_ARG(provider)),
                     "one of: keel (its own tool), native (the provider's own)");
 }
@@ -84,8 +84,7 @@ static struct err *read_search(struct agent *a, const struct settings *s)
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
         if (str_is(search->kind, kinds[i]))
             return NULL;
-    return err_hint(err_new(ERR_VALIDATION,
-                            "webSearch.provider: nothing is called \"%" STR_FMT "\"",
+    return err_hint(err_new(ERR_VALIDATION, "webSearch.provider: unknown provider \"%" STR_FMT "\"",
                             STR_ARG(search->kind)),
                     "one of: native (the provider's own), brave, searxng, command");
 }

@@ -23,7 +23,7 @@ static struct err *limit(const struct runtime *r, const char *path, int64_t *ret
     if (value < 0 || (value == 0 && settings_get(r->settings, path)))
         return err_hint(
             err_new(ERR_VALIDATION, "%s must be 1 or more, not %lld", path, (long long)value),
-            "\"snapshot\": {\"enabled\": false} saves nothing");
+            "to turn undo off: \"snapshot\": {\"enabled\": false}");
     *ret_value = value;
     return NULL;
 }
@@ -54,7 +54,7 @@ static void recover(struct agent *a, const struct snapshot_options *o,
     if (e && options->on_notice)
         options->on_notice(
             options->notice_self,
-            arena_format(&a->arena, "what the last call has changed cannot be undone: %s", text));
+            arena_format(&a->arena, "cannot undo the changes of the last call: %s", text));
 }
 
 /* The conversation that is resumed is that of files which were not all restored yet. */
@@ -68,14 +68,13 @@ static void finish_rewind(struct agent *a, const struct snapshot_options *o,
 
     if (!options->on_notice || (!e && !turn))
         return;
-    options->on_notice(
-        options->notice_self,
-        e ? arena_format(&a->arena, "the rewind that was interrupted cannot be finished: %s", text)
-          : arena_format(&a->arena,
-                         "the rewind to before turn %u, which was interrupted, is finished: %zu "
-                         "files restored, %zu could not be",
-                         turn, report.n_restored,
-                         report.n_conflicts + report.n_failed + report.n_left));
+    options->on_notice(options->notice_self,
+                       e ? arena_format(&a->arena, "cannot finish the interrupted rewind: %s", text)
+                         : arena_format(&a->arena,
+                                        "finished the interrupted rewind to before turn %u: %zu "
+                                        "file%s restored, %zu not restored",
+                                        turn, report.n_restored, report.n_restored == 1 ? "" : "s",
+                                        report.n_conflicts + report.n_failed + report.n_left));
 }
 
 struct err *agent_add_snapshots(struct agent *a, const struct agent_options *options)

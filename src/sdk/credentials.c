@@ -91,8 +91,7 @@ static bool is_same(const struct secret *a, const struct secret *b)
 
 static struct err *not_renewed(struct str provider)
 {
-    return err_new(ERR_PROVIDER_AUTH, "the key of %" STR_FMT " cannot be renewed",
-                   STR_ARG(provider));
+    return err_new(ERR_PROVIDER_AUTH, "cannot renew the key of %" STR_FMT, STR_ARG(provider));
 }
 
 static struct err *get_fetched(struct profile_credentials *c, const struct key_place *place,

@@ -25,7 +25,7 @@ static struct err *failed(const struct key_command *c, const struct proc_output 
     const char *between = complaint.n ? ": " : "";
 
     if (o->status.signalled)
-        return err_new(ERR_PROVIDER_AUTH, "%s was ended by signal %d%s%" STR_FMT, c->name,
+        return err_new(ERR_PROVIDER_AUTH, "%s was killed by signal %d%s%" STR_FMT, c->name,
                        o->status.signal, between, STR_ARG(complaint));
     if (o->status.exit_code)
         return err_new(ERR_PROVIDER_AUTH, "%s failed with exit code %d%s%" STR_FMT, c->name,
@@ -52,7 +52,7 @@ struct err *key_command_run(const struct key_command *c, struct strbuf *output)
     if (o.timed_out)
         return err_hint(err_new(ERR_PROVIDER_AUTH, "%s took longer than %llu ms", c->name,
                                 (unsigned long long)timeout_ms),
-                        "it must print the key and end; it cannot ask anything");
+                        "it must print the key and exit; it cannot prompt for input");
     if (o.status.signalled || o.status.exit_code || str_trim(strbuf_str(&o.out)).n == 0)
         return failed(c, &o);
     strbuf_add(output, strbuf_str(&o.out));

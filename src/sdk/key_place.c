@@ -110,9 +110,9 @@ struct key_place key_place_find(const struct settings *s, const char *const *env
     if (helper.n && v->takes_helper)
         return (struct key_place){KEY_BY_HELPER, S("apiKeyHelper"), helper, AUTH_BOTH};
     if (v->auth == AUTH_AWS)
-        return (struct key_place){KEY_BY_AWS, S("the credentials of AWS"), {0}, AUTH_AWS};
+        return (struct key_place){KEY_BY_AWS, S("the AWS credentials"), {0}, AUTH_AWS};
     if (v->auth == AUTH_GOOGLE)
-        return (struct key_place){KEY_BY_GOOGLE, S("the credentials of Google"), {0}, AUTH_GOOGLE};
+        return (struct key_place){KEY_BY_GOOGLE, S("the Google credentials"), {0}, AUTH_GOOGLE};
     p.name = usual_variable(v);
     return p;
 }

@@ -93,8 +93,8 @@ struct str login_aws_region(const struct login *l, struct arena *a)
 static void use_keys(struct login *l, struct str id, struct str key, struct str session)
 {
     secret_set_signing(&l->key, id, key, session);
-    secrets_learn(l->secrets, &(struct secret_value){S("the secret key of AWS"), key});
-    secrets_learn(l->secrets, &(struct secret_value){S("the session token of AWS"), session});
+    secrets_learn(l->secrets, &(struct secret_value){S("the AWS secret key"), key});
+    secrets_learn(l->secrets, &(struct secret_value){S("the AWS session token"), session});
 }
 
 static bool use_variables(struct login *l)
@@ -167,21 +167,21 @@ static struct err *not_found(const struct aws_files *f, struct arena *a)
 
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         if (file_get(f, a, others[i]).n)
-            return err_hint(
-                err_new(ERR_PROVIDER_AUTH,
-                        "the AWS profile \"%" STR_FMT "\" has %s, which keel cannot use itself",
-                        STR_ARG(f->profile), others[i]),
-                "let the AWS CLI do it: make a profile with credential_process = aws configure "
-                "export-credentials --profile %" STR_FMT " --format process, and name it in "
-                "AWS_PROFILE",
-                STR_ARG(f->profile));
+            return err_hint(err_new(ERR_PROVIDER_AUTH,
+                                    "the AWS profile \"%" STR_FMT
+                                    "\" uses %s, which keel does not support",
+                                    STR_ARG(f->profile), others[i]),
+                            "let the AWS CLI do it: add a profile with credential_process = aws "
+                            "configure export-credentials --profile %" STR_FMT
+                            " --format process, and set AWS_PROFILE to its name",
+                            STR_ARG(f->profile));
     if (is_there)
         return err_hint(err_new(ERR_PROVIDER_AUTH,
                                 "the AWS profile \"%" STR_FMT "\" has no aws_access_key_id and "
                                 "aws_secret_access_key",
                                 STR_ARG(f->profile)),
                         "add them, or credential_process");
-    return err_hint(err_new(ERR_PROVIDER_AUTH, "no AWS credentials were found"),
+    return err_hint(err_new(ERR_PROVIDER_AUTH, "no AWS credentials found"),
                     "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or "
                     "AWS_BEARER_TOKEN_BEDROCK, or add the profile \"%" STR_FMT "\" to "
                     "~/.aws/credentials",
@@ -197,7 +197,7 @@ struct err *login_aws(struct login *l)
 
     if (e) {
         e->kind = ERR_PROVIDER_AUTH;
-        return err_wrap(e, "the credentials of AWS");
+        return err_wrap(e, "AWS credentials");
     }
     if (!f.is_chosen && use_variables(l))
         return NULL;

@@ -37,8 +37,8 @@ static const char *find_path(const struct login *l, struct arena *a)
 
 static struct err *not_there(const char *path)
 {
-    return err_hint(err_new(ERR_PROVIDER_AUTH, "no Google credentials were found%s%s",
-                            path ? ": there is no file " : "", path ? path : ""),
+    return err_hint(err_new(ERR_PROVIDER_AUTH, "no Google credentials found%s%s",
+                            path ? ": no such file: " : "", path ? path : ""),
                     "set GOOGLE_APPLICATION_CREDENTIALS to the key file of a service account, or "
                     "run gcloud auth application-default login");
 }
@@ -141,15 +141,15 @@ static struct err *write_form(const struct login *l, const struct json *account,
     AUTO(strbuf) struct strbuf assertion = {0};
 
     if (str_is(type, "service_account")) {
-        learn(l, "the private key of Google", json_get_text(account, "private_key"));
+        learn(l, "the Google private key", json_get_text(account, "private_key"));
         TRY(add_assertion(l, account, token_url, &assertion));
         add_field(form, "grant_type", S("urn:ietf:params:oauth:grant-type:jwt-bearer"));
         add_field(form, "assertion", strbuf_str(&assertion));
         return NULL;
     }
     if (str_is(type, "authorized_user")) {
-        learn(l, "the refresh token of Google", json_get_text(account, "refresh_token"));
-        learn(l, "the client secret of Google", json_get_text(account, "client_secret"));
+        learn(l, "the Google refresh token", json_get_text(account, "refresh_token"));
+        learn(l, "the Google client secret", json_get_text(account, "client_secret"));
         add_field(form, "grant_type", S("refresh_token"));
         add_field(form, "client_id", json_get_text(account, "client_id"));
         add_field(form, "client_secret", json_get_text(account, "client_secret"));
@@ -157,7 +157,7 @@ static struct err *write_form(const struct login *l, const struct json *account,
         return NULL;
     }
     return err_hint(err_new(ERR_PROVIDER_AUTH,
-                            "Google credentials of the type \"%" STR_FMT "\" cannot be used",
+                            "Google credentials of type \"%" STR_FMT "\" are not supported",
                             STR_ARG(type)),
                     "use the key file of a service account, or let apiKeyHelper run "
                     "gcloud auth print-access-token");
@@ -171,7 +171,8 @@ static struct err *check_token_url(struct arena *a, struct str text)
     TRY(url_parse(a, text, &u));
     if (str_is(u.scheme, "https") || url_host_is_loopback(u.host))
         return NULL;
-    return err_new(ERR_PROVIDER_AUTH, "the token_uri of the Google credentials is not https");
+    return err_new(ERR_PROVIDER_AUTH,
+                   "the token_uri of the Google credentials is not an https:// URL");
 }
 
 static struct err *refused(int status, const struct json *answer)
@@ -181,8 +182,8 @@ static struct err *refused(int status, const struct json *answer)
     if (!why.n)
         why = json_get_text(answer, "error");
     return err_hint(err_new(status >= 500 ? ERR_PROVIDER_UNAVAILABLE : ERR_PROVIDER_AUTH,
-                            "Google gave no token: HTTP %d%s%" STR_FMT, status, why.n ? ": " : "",
-                            STR_ARG(str_slice(why, 0, 300))),
+                            "Google did not issue a token: HTTP %d%s%" STR_FMT, status,
+                            why.n ? ": " : "", STR_ARG(str_slice(why, 0, 300))),
                     "check the file that GOOGLE_APPLICATION_CREDENTIALS names, and this machine's "
                     "clock");
 }
@@ -203,7 +204,8 @@ static struct err *fetch_token(struct login *l, struct arena *a, struct str url,
     int64_t seconds;
 
     if (!l->http)
-        return err_new(ERR_PROVIDER_AUTH, "no token of Google can be fetched here");
+        return err_new(ERR_PROVIDER_AUTH,
+                       "cannot fetch a Google token: no network is available here");
     http_headers_add(a, &request.headers, S("content-type"),
                      S("application/x-www-form-urlencoded"));
     TRY(http_fetch(l->http, &request, a, &response, &body));
@@ -213,7 +215,7 @@ static struct err *fetch_token(struct login *l, struct arena *a, struct str url,
     if (response.status != 200 || !token.n)
         return refused(response.status, answer);
     secret_set(&l->key, token);
-    learn(l, "the token of Google", token);
+    learn(l, "the Google token", token);
     seconds = json_int_or(json_get(answer, "expires_in"), 0);
     if (seconds > 0 && seconds <= MAX_TOKEN_SECONDS)
         l->expires_unix_ms = l->unix_now_ms + seconds * 1000;

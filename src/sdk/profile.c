@@ -36,8 +36,8 @@ static struct err *unknown_type(const struct search *s, struct str id, struct st
     for (size_t i = 0; protocols[i]; i++)
         strbuf_addf(&names, ", %s", protocols[i]->name);
     return err_hint(err_new(ERR_CONFIGURATION,
-                            "the profile \"%" STR_FMT "\" has the unknown type \"%" STR_FMT "\"",
-                            STR_ARG(id), STR_ARG(type)),
+                            "profile \"%" STR_FMT "\": unknown type \"%" STR_FMT "\"", STR_ARG(id),
+                            STR_ARG(type)),
                     "one of: %s", strbuf_cstr(&names));
 }
 
@@ -52,7 +52,7 @@ static struct err *check_reference(const struct search *s, struct str path, cons
         return NULL;
     return err_hint(err_new(ERR_CONFIGURATION,
                             "%" STR_FMT ".%" STR_FMT " is \"%" STR_FMT
-                            "\", and the variable %" STR_FMT " is not set",
+                            "\", but the variable %" STR_FMT " is not set",
                             STR_ARG(path), STR_ARG(v->key), STR_ARG(v->text), STR_ARG(name)),
                     "export %" STR_FMT "=...", STR_ARG(name));
 }
@@ -97,9 +97,9 @@ static struct err *check_numbers(struct str id, const struct json *profile)
 
         if (n < r->least || n > r->most)
             return err_hint(err_new(ERR_CONFIGURATION,
-                                    "providers.%" STR_FMT ".%s is %lld, which cannot be meant",
+                                    "providers.%" STR_FMT ".%s is %lld, which is out of range",
                                     STR_ARG(id), r->name, (long long)n),
-                            "it counts %s: %lld to %lld; without it keel takes what it knows",
+                            "%s, from %lld to %lld; without this setting keel uses its default",
                             r->unit, (long long)r->least, (long long)r->most);
     }
     return NULL;
@@ -162,9 +162,9 @@ static void take_headers(const struct search *s, const struct json *profile, str
 
 static struct err *no_model(const struct profile *p)
 {
-    return err_hint(
-        err_new(ERR_CONFIGURATION, "%" STR_FMT " needs the name of a model", STR_ARG(p->id)),
-        "say --model %" STR_FMT "/NAME; keel models lists what is known", STR_ARG(p->id));
+    return err_hint(err_new(ERR_CONFIGURATION, "%" STR_FMT " needs a model name", STR_ARG(p->id)),
+                    "add --model %" STR_FMT "/NAME; keel models lists the known models",
+                    STR_ARG(p->id));
 }
 
 static struct err *no_base_url(const struct profile *p)
@@ -194,10 +194,9 @@ static struct err *take_backoff(const struct json *profile, struct profile *p)
 
     if (first_ms < 0 || max_ms < 0 || MAX(first_ms, max_ms) > (int64_t)MAX_SECONDS * 1000 ||
         (first_ms && max_ms && first_ms > max_ms))
-        return err_hint(err_new(ERR_CONFIGURATION,
-                                "providers.%" STR_FMT ".backoff cannot be meant as it is",
+        return err_hint(err_new(ERR_CONFIGURATION, "providers.%" STR_FMT ".backoff is not valid",
                                 STR_ARG(p->id)),
-                        "first and max are milliseconds, first not more than max");
+                        "first and max are milliseconds, and first must not exceed max");
     p->backoff.first_ms = (uint64_t)first_ms;
     p->backoff.max_ms = (uint64_t)max_ms;
     return NULL;
@@ -240,8 +239,10 @@ static struct err *take_identity(const struct search *s, const struct json *prof
                             "check the setting providers.%" STR_FMT ".%s, and %s", STR_ARG(p->id),
                             names[i].setting, names[i].variable);
     if (!found[0] && found[1])
-        return err_new(ERR_CONFIGURATION, "%" STR_FMT " has a clientKey, but no clientCertificate",
-                       STR_ARG(p->id));
+        return err_hint(
+            err_new(ERR_CONFIGURATION, "%" STR_FMT " has a clientKey but no clientCertificate",
+                    STR_ARG(p->id)),
+            "set providers.%" STR_FMT ".clientCertificate, or remove clientKey", STR_ARG(p->id));
     p->identity = (struct http_identity){found[0], found[1], found[2]};
     return NULL;
 }
@@ -365,7 +366,7 @@ static struct err *use_named(const struct search *s, struct str name, struct str
     if (find_named(s, name, &v, &profile))
         return assemble(s, v ? str_of(v->name) : name, v, profile, model, ret);
     return err_hint(
-        err_new(ERR_CONFIGURATION, "there is no provider profile \"%" STR_FMT "\"", STR_ARG(name)),
+        err_new(ERR_CONFIGURATION, "unknown provider profile \"%" STR_FMT "\"", STR_ARG(name)),
         "add it under \"providers\" in settings.json, or use a vendor's name");
 }
 
@@ -389,13 +390,11 @@ static struct err *nothing_chosen(const struct search *s)
 
     json_each (profile, s->profiles)
         strbuf_addf(&names, "%s%" STR_FMT, names.n ? ", " : "", STR_ARG(profile->key));
-    return err_hint(err_new(ERR_CONFIGURATION,
-                            "there are several provider profiles (%s), and nothing says which one "
-                            "to use",
-                            strbuf_cstr(&names)),
-                    "say --model %" STR_FMT ", or write \"currentProvider\": \"%" STR_FMT
-                    "\" into settings.json",
-                    STR_ARG(first), STR_ARG(first));
+    return err_hint(
+        err_new(ERR_CONFIGURATION, "several provider profiles (%s), and none is selected",
+                strbuf_cstr(&names)),
+        "add --model %" STR_FMT ", or put \"currentProvider\": \"%" STR_FMT "\" into settings.json",
+        STR_ARG(first), STR_ARG(first));
 }
 
 static struct err *nothing_set_up(const struct search *s)
@@ -404,9 +403,9 @@ static struct err *nothing_set_up(const struct search *s)
 
     if (s->profiles && s->profiles->n > 1)
         return nothing_chosen(s);
-    return err_hint(err_new(ERR_CONFIGURATION, "no model provider is set up"),
-                    "set %s (get a key at %s),\nor another vendor's key, or a profile in "
-                    "settings.json: see keel doctor",
+    return err_hint(err_new(ERR_CONFIGURATION, "no model provider is configured"),
+                    "export %s=... (get a key at %s),\nor set another vendor's key, or add a "
+                    "profile to settings.json: see keel doctor",
                     v->key_env, vendor_setup_link(v));
 }
 
@@ -463,7 +462,7 @@ static struct err *no_vendor(const struct search *s, struct str name, struct str
     struct alike near = {.word = name};
     AUTO(strbuf) struct strbuf all = {0};
     struct err *e =
-        err_new(ERR_VALIDATION, "there is no vendor or profile \"%" STR_FMT "\"", STR_ARG(name));
+        err_new(ERR_VALIDATION, "unknown vendor or profile \"%" STR_FMT "\"", STR_ARG(name));
 
     for (const struct vendor *v = vendors; v->name; v++)
         alike_try(&near, str_of(v->name));
@@ -483,7 +482,7 @@ static struct err *unknown_name(struct str name)
 {
     struct alike near = {.word = name};
     struct err *e =
-        err_new(ERR_VALIDATION, "there is no vendor or model \"%" STR_FMT "\"", STR_ARG(name));
+        err_new(ERR_VALIDATION, "unknown vendor or model \"%" STR_FMT "\"", STR_ARG(name));
 
     for (const struct vendor *v = vendors; v->name; v++) {
         alike_try(&near, str_of(v->name));
@@ -492,7 +491,7 @@ static struct err *unknown_name(struct str name)
     }
     if (near.best.n)
         return err_hint(e, "did you mean %" STR_FMT "?", STR_ARG(near.best));
-    return err_hint(e, "say --model VENDOR/MODEL; keel models lists what is known");
+    return err_hint(e, "use --model VENDOR/MODEL; keel models lists the known models");
 }
 
 /* A server of one's own has its own names. */
@@ -504,9 +503,9 @@ static struct err *check_spelling(const struct profile *p)
 
     if (!guess)
         return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "%s has no model \"%" STR_FMT "\" that keel knows",
+    return err_hint(err_new(ERR_VALIDATION, "%s has no model \"%" STR_FMT "\" in keel's catalogue",
                             v->display_name, STR_ARG(p->model)),
-                    "did you mean %s? If it is a new model, say --model %" STR_FMT "/%" STR_FMT,
+                    "did you mean %s? For a new model, use --model %" STR_FMT "/%" STR_FMT,
                     guess->id, STR_ARG(p->id), STR_ARG(p->model));
 }
 
@@ -556,7 +555,7 @@ static struct err *need_key(const struct settings *settings, const struct profil
     if (profile_has_key(settings, p, environment))
         return NULL;
     return err_hint(err_new(ERR_CONFIGURATION,
-                            "%" STR_FMT " needs an API key, and %" STR_FMT " is not set",
+                            "%" STR_FMT " needs an API key, but %" STR_FMT " is not set",
                             STR_ARG(p->id), STR_ARG(p->key_source)),
                     "export %" STR_FMT "=...%s%s", STR_ARG(p->key_source),
                     v ? "   get a key at " : "", v ? vendor_setup_link(v) : "");
@@ -577,8 +576,8 @@ struct err *profile_resolve(const struct settings *settings, const struct profil
     struct profile p;
 
     if (query->model && model.n == 0)
-        return err_hint(err_new(ERR_VALIDATION, "the name of the model is empty"),
-                        "--model VENDOR/MODEL; keel models lists them");
+        return err_hint(err_new(ERR_VALIDATION, "the model name is empty"),
+                        "use --model VENDOR/MODEL; keel models lists the known models");
     TRY(model.n ? use_model(&s, model, &p) : use_current(&s, model, &p));
     if (!query->is_offline)
         TRY(need_key(settings, &p, s.environment));

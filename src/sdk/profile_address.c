@@ -77,8 +77,8 @@ static struct err *add_place(const struct address_query *q, struct str name, str
         return profile_place_missing(q, key);
     if (!is_plain(value))
         return err_new(ERR_CONFIGURATION,
-                       "%" STR_FMT ": \"%" STR_FMT "\" is no %s: only letters, digits and - . _ : "
-                       "may stand there",
+                       "%" STR_FMT ": \"%" STR_FMT
+                       "\" is not a valid %s: only letters, digits and - . _ : are allowed",
                        STR_ARG(q->id), STR_ARG(value), key);
     strbuf_add(out, value);
     return NULL;

@@ -72,7 +72,7 @@ static struct err *digest_fd(int fd, const char *name, char hex[SHA256_HEX_SIZE]
         if (n < 0)
             return err_errno(ERR_STORAGE, errno, "cannot read %s", name);
         if (h.n_bytes > PROJECT_MAX_BYTES)
-            return err_new(ERR_VALIDATION, "%s grows while it is read", name);
+            return err_new(ERR_VALIDATION, "%s grew while keel read it", name);
         sha256_add(&h, str_make(buffer, (size_t)n));
     }
     sha256_end(&h, digest);
@@ -106,14 +106,14 @@ static struct err *read_fd(struct project_reading *r, int fd, struct project_fil
         return read_content(r->arena, fd, f, PROJECT_MAX_KEPT_BYTES);
     f->n_bytes = (uint64_t)st.st_size;
     if (r->n_bytes + f->n_bytes > PROJECT_MAX_BYTES)
-        return err_new(ERR_VALIDATION, "%s is too large to be looked at", f->name);
+        return err_new(ERR_VALIDATION, "%s is too large to check", f->name);
     return digest_fd(fd, f->name, f->digest);
 }
 
 static struct err *open_error(int error, const char *name)
 {
     if (error == EXDEV || error == ELOOP)
-        return err_new(ERR_STORAGE, "cannot read %s: it is a link that leads out of the project",
+        return err_new(ERR_STORAGE, "cannot read %s: it is a link to a place outside the project",
                        name);
     return fs_open_error(error, name);
 }
@@ -213,9 +213,9 @@ static void add_file(struct project_reading *r, const char *name, enum project_f
     files->items[files->n++] = f;
     if (files->n > PROJECT_MAX_FILES)
         refuse(r,
-               arena_format(r->arena, "it has more than %d files of its own", PROJECT_MAX_FILES).p);
+               arena_format(r->arena, "it has more than %d files to review", PROJECT_MAX_FILES).p);
     else if (r->n_bytes > PROJECT_MAX_BYTES)
-        refuse(r, arena_format(r->arena, "its own files hold more than %zu MiB",
+        refuse(r, arena_format(r->arena, "its files to review hold more than %zu MiB",
                                PROJECT_MAX_BYTES >> 20)
                       .p);
 }
@@ -245,7 +245,7 @@ static void add_entry(struct project_reading *r, const char *name, int depth)
     else if (!is_directory(r, name))
         add_file(r, name, PROJECT_OTHER);
     else if (depth == MAX_DEPTH)
-        refuse(r, arena_format(r->arena, "%s lies too deep", name).p);
+        refuse(r, arena_format(r->arena, "%s is nested too deeply", name).p);
     else if (!is_not_read(name))
         add_directory(r, name, depth + 1);
 }
@@ -545,9 +545,8 @@ void project_files_read(struct arena *a, const struct project_place *place,
 
 static struct err *changed(const char *name)
 {
-    return err_hint(
-        err_new(ERR_TOOL_DENIED, "%s is not what it was when this project was trusted", name),
-        "read it, then run keel trust");
+    return err_hint(err_new(ERR_TOOL_DENIED, "%s has changed since this project was trusted", name),
+                    "read it, then run keel trust");
 }
 
 static bool is_same(const struct project_file *a, const struct project_file *b)

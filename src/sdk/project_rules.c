@@ -18,8 +18,9 @@
  * in those for all projects. */
 static struct err *link_error(const char *path)
 {
-    return err_hint(err_new(ERR_STORAGE, "%s is a link", path),
-                    "rules are written to a file in the project itself: replace the link");
+    return err_hint(
+        err_new(ERR_STORAGE, "%s is a symbolic link", path),
+        "keel saves rules only inside the project: replace the link by a file or directory");
 }
 
 /* Held open: the file that is read is the one that is replaced. */
@@ -131,6 +132,6 @@ struct err *project_rules_allow(struct arena *a, const struct project_place *pla
     *ret_kept = (struct kept_rule){.file = str_of(fs_join(a, place->dir, DIRECTORY "/" NAME))};
     TRY(trust_lock_take(&lock, str_of(place->keel_home)));
     e = add(a, place, rule, ret_kept);
-    return e ? err_wrap(e, "the rule %" STR_FMT " was not kept for the project", STR_ARG(rule))
+    return e ? err_wrap(e, "cannot save the rule %" STR_FMT " for the project", STR_ARG(rule))
              : NULL;
 }

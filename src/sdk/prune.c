@@ -194,12 +194,11 @@ void prune_describe(const struct prune_report *r, struct strbuf *out)
 
 void prune_describe_held(const struct prune_report *r, struct strbuf *out)
 {
-    strbuf_addf(out,
-                "%zu session%s kept, though by the clock %s too old: it is %lld days ahead of when "
-                "sessions were used or removed last, and may be wrong. If the date is right, keel "
-                "session prune --trust-clock removes them",
-                r->n_held, r->n_held == 1 ? " was" : "s were",
-                r->n_held == 1 ? "it is" : "they are", (long long)r->days_ahead);
+    strbuf_addf(
+        out,
+        "kept %zu expired session%s: the clock is %lld days ahead of the last use or removal of a "
+        "session, and may be wrong. If the date is right, run keel session prune --trust-clock",
+        r->n_held, r->n_held == 1 ? "" : "s", (long long)r->days_ahead);
 }
 
 /* --- the clock --- */

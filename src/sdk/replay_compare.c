@@ -251,7 +251,7 @@ static bool has_ended(struct replay *r, struct str line)
     if (recording_at(r->recording, 0))
         return false;
     if (!recording_is_over(r->recording))
-        tell_difference(r, 0, S("(a model is asked before anything else)"), line);
+        tell_difference(r, 0, S("(nothing before the first request to a model)"), line);
     else if (r->recording->is_cut)
         end_comparing(r);
     else

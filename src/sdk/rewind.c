@@ -16,9 +16,9 @@ static struct err *find_turn(struct rewind *r, unsigned number)
     if (r->turn)
         return NULL;
     if (!number)
-        return err_new(ERR_VALIDATION, "there is no turn to take back");
-    return err_hint(err_new(ERR_VALIDATION, "there is no turn %u", number),
-                    "keel session show prints the turns with their numbers");
+        return err_new(ERR_VALIDATION, "no turn to undo");
+    return err_hint(err_new(ERR_VALIDATION, "turn %u does not exist", number),
+                    "keel session show lists the turns and their numbers");
 }
 
 static void count_turns(struct rewind *r)

@@ -208,14 +208,14 @@ static struct err *read_auto(const struct making *m, const char *path, bool othe
 
     if (layer_is_project(origin.layer))
         warn(m, arena_format(m->arena,
-                             "%" STR_FMT ": \"%s\" is not used there; only your own settings can "
-                             "say it",
+                             "%" STR_FMT
+                             ": \"%s\" is ignored there; only your own settings can set it",
                              STR_ARG(origin.file), path));
     *ret_is_auto = given.n ? str_is(given, "auto") : otherwise;
     if (given.n == 0 || str_is(given, "auto") || str_is(given, "ask"))
         return NULL;
     return err_hint(
-        err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a choice", path, STR_ARG(given)),
+        err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a valid value", path, STR_ARG(given)),
         "one of: auto, ask");
 }
 
@@ -272,7 +272,7 @@ struct err *agent_find_mode(const char *where, struct str name, enum permission_
     if (permission_mode_find(name, ret_mode))
         return NULL;
     return err_hint(
-        err_new(ERR_VALIDATION, "%s: there is no mode \"%" STR_FMT "\"", where, STR_ARG(name)),
+        err_new(ERR_VALIDATION, "%s: unknown mode \"%" STR_FMT "\"", where, STR_ARG(name)),
         "one of: plan, default, acceptEdits, bypassPermissions (or safe, moderate, full)");
 }
 
@@ -340,7 +340,7 @@ static void add_directory(const struct making *m, struct paths *list, struct str
     else
         warn(m, arena_format(m->arena,
                              "permissions.additionalDirectories: \"%" STR_FMT
-                             "\" is no directory; it is not used",
+                             "\" is not a directory; ignored",
                              STR_ARG(given)));
 }
 

@@ -105,7 +105,7 @@ static struct str trust_note(struct runtime *r)
         return (struct str){0};
     return arena_format(&r->arena, "%s: %" STR_FMT "%s", r->options.project_dir,
                         STR_ARG(r->trust.reason),
-                        r->trust.trust == TRUST_CHANGED ? "; keel trust shows it" : "");
+                        r->trust.trust == TRUST_CHANGED ? "; to review it: keel trust" : "");
 }
 
 static struct err *load_settings(struct runtime *r, const struct json *flags)

@@ -428,8 +428,8 @@ static struct err *update_watched(struct making *k)
     if (k->n_found <= MAX_FOUND)
         return NULL;
     return err_hint(
-        err_new(ERR_SANDBOX, "deny rules with patterns name more than %d files", MAX_FOUND),
-        "name the directories that they are in instead");
+        err_new(ERR_SANDBOX, "deny rules with patterns match more than %d files", MAX_FOUND),
+        "deny the directories that hold them instead");
 }
 
 /* --- what the rules leave --- */
@@ -451,7 +451,8 @@ static struct err *weigh_workspace(struct making *k)
             err_new(ERR_SANDBOX,
                     "a deny rule for Read hides %s from commands, and the workspace with it",
                     above),
-            "commands cannot run without it: deny less, or remove Bash");
+            "commands cannot run without the workspace: narrow the rule, or remove the tool with "
+            "--disallowed-tools Bash");
     k->policy->workspace_is_read_only = find_above(&k->denied_read_only, k->workspace) != NULL;
     return NULL;
 }

@@ -116,9 +116,10 @@ static struct err *parse(struct arena *a, struct str text, const char *file,
     struct err *e = json_parse(a, arena_str(a, text), JSON_UNIQUE_KEYS, ret_tree);
 
     if (e)
-        return err_hint(err_wrap(e, "%s", file), "%s",
-                        file[0] == '-' ? "correct the JSON text"
-                                       : "correct the file, or move it away");
+        return err_hint(err_wrap(e, "%s", file),
+                        strcmp(file, "--settings") == 0
+                            ? "pass a JSON object, or the path of a file"
+                            : "correct the file, or move it out of the way");
     return settings_check(*ret_tree, file, origin);
 }
 
@@ -158,17 +159,19 @@ static void keep_trusted(struct settings *s, enum layer l, const char *file)
     s->untrusted[l] = s->layers[l];
     s->layers[l] = settings_untrusted_part(&s->arena, s->layers[l], &left_out);
     if (left_out.n)
-        warn(s, arena_format(
-                    &s->arena,
-                    "%s: this directory is not trusted (keel trust), so these are not used: %s",
-                    file, strbuf_cstr(&left_out)));
+        warn(
+            s,
+            arena_format(
+                &s->arena,
+                "%s: this directory is not trusted (keel trust), so these settings are ignored: %s",
+                file, strbuf_cstr(&left_out)));
 }
 
 /* A command in a sandbox that starts keel does not see the person's settings. */
 static struct err *hint_at_home(struct err *take_error, const struct settings_sources *sources)
 {
     if (!env_find(sources->environment, GUARD_NESTED))
-        return err_hint(take_error, "correct the file, or move it away");
+        return err_hint(take_error, "correct the file, or move it out of the way");
     return err_hint(take_error, "keel runs in a sandbox that hides the settings: set KEEL_HOME to "
                                 "a directory in the workspace");
 }
@@ -188,7 +191,7 @@ static struct err *read_layer(const struct settings_sources *sources, enum layer
     *ret_exists = f != NULL;
     if (f && f->problem)
         return err_hint(err_new(ERR_VALIDATION, "%s: %s", sources->project_dir, f->problem),
-                        "replace it by a file, or move it away");
+                        "replace it by a file, or remove it");
     if (f)
         strbuf_add(text, f->content);
     return NULL;
@@ -217,7 +220,7 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
     if (e && layers[l].is_foreign) {
         AUTO_FREE char *message = err_message(e);
 
-        warn(s, arena_format(&s->arena, "%s (the file is not used)", message));
+        warn(s, arena_format(&s->arena, "%s (file ignored)", message));
         s->layers[l] = NULL;
         err_ignore(e, "told as a warning");
         return NULL;
@@ -245,9 +248,7 @@ static void warn_unknown(struct settings *s, const struct json *flags)
 
     settings_add_unknown(flags, &names);
     if (names.n)
-        warn(s, arena_format(&s->arena,
-                             "--settings: keel does not have these settings, and does "
-                             "not use them: %s",
+        warn(s, arena_format(&s->arena, "--settings: unknown settings ignored: %s",
                              strbuf_cstr(&names)));
 }
 

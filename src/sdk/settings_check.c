@@ -110,9 +110,9 @@ static struct err *check_name(const char *file, struct str path, enum settings_o
         alike_try(&near, sibling_name(k, path));
     if (origin == SETTINGS_FLAGS && !near.best.n)
         return NULL;
-    e = err_new(ERR_VALIDATION, "%s: there is no setting \"%" STR_FMT "\"", file, STR_ARG(path));
+    e = err_new(ERR_VALIDATION, "%s: unknown setting \"%" STR_FMT "\"", file, STR_ARG(path));
     if (!near.best.n)
-        return err_hint(e, "keel config keys lists all");
+        return err_hint(e, "keel config keys lists all settings");
     return err_hint(e, "did you mean \"%" STR_FMT "%" STR_FMT "\"?",
                     STR_ARG(str_slice(path, 0, path.n - near.word.n)), STR_ARG(near.best));
 }
@@ -145,7 +145,7 @@ struct err *settings_check(const struct json *tree, const char *file, enum setti
     AUTO(arena) struct arena a = {0};
 
     if (tree->type != JSON_OBJECT)
-        return err_new(ERR_VALIDATION, "%s: must hold one JSON object, not %s", file,
+        return err_new(ERR_VALIDATION, "%s: must be a JSON object, not %s", file,
                        json_type_name(tree->type));
     return check_at(tree, file, origin, &a, "");
 }

@@ -92,9 +92,10 @@ static struct err *find_prefix(struct store *s, struct str start, struct arena *
     *ret_found = n_found == 1;
     if (n_found <= 1)
         return NULL;
-    return err_hint(err_new(ERR_STORAGE, "%zu sessions have ids that begin with \"%" STR_FMT "\"",
-                            n_found, STR_ARG(start)),
-                    "give more of the id");
+    return err_hint(err_new(ERR_STORAGE,
+                            "ambiguous session id \"%" STR_FMT "\": %zu sessions match",
+                            STR_ARG(start), n_found),
+                    "give more characters of the id: keel session list --all");
 }
 
 struct err *shelf_look(struct store *s, struct str cwd, struct str given, struct arena *a,
@@ -116,8 +117,8 @@ struct err *shelf_find(struct store *s, struct str cwd, struct str given, struct
     TRY(shelf_look(s, cwd, given, a, ret_summary, &found));
     if (found)
         return NULL;
-    return err_hint(err_new(ERR_STORAGE, "there is no session \"%" STR_FMT "\"", STR_ARG(given)),
-                    "keel session list --all shows which there are, by id and name");
+    return err_hint(err_new(ERR_STORAGE, "session \"%" STR_FMT "\" not found", STR_ARG(given)),
+                    "keel session list --all lists the sessions by id and name");
 }
 
 struct err *shelf_find_newest(struct store *s, struct str cwd, struct arena *a,
@@ -129,6 +130,6 @@ struct err *shelf_find_newest(struct store *s, struct str cwd, struct arena *a,
     if (found)
         return NULL;
     return err_hint(
-        err_new(ERR_STORAGE, "there is no session in %" STR_FMT, STR_ARG(cwd)),
-        "keel session list --all shows those of other directories, which can be named by their id");
+        err_new(ERR_STORAGE, "no session in %" STR_FMT, STR_ARG(cwd)),
+        "keel session list --all lists the sessions of other directories; resume one by its id");
 }

@@ -34,9 +34,10 @@ struct err *trust_list(struct arena *a, struct str keel_home, struct json **ret_
         return NULL;
     e = json_parse(a, arena_str(a, strbuf_str(&text)), 0, ret_list);
     if (!e && !json_is(*ret_list, JSON_OBJECT))
-        e = err_new(ERR_VALIDATION, "it must hold an object");
+        e = err_new(ERR_VALIDATION, "must be a JSON object");
     if (e)
-        return err_hint(err_wrap(e, "%s", path), "remove the file, and trust your projects again");
+        return err_hint(err_wrap(e, "%s", path),
+                        "remove the file, and trust your projects again: keel trust");
     return NULL;
 }
 
@@ -83,7 +84,7 @@ struct err *trust_lock_take(struct trust_lock *l, struct str keel_home)
     const char *dir = arena_cstr(&a, keel_home);
 
     if (keel_home.n == 0)
-        return err_hint(err_new(ERR_CONFIGURATION, "there is no place to remember trust in"),
+        return err_hint(err_new(ERR_CONFIGURATION, "cannot save trust: no home directory"),
                         "set HOME or KEEL_HOME");
     TRY(fs_make_dirs(dir, 0700));
     l->fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -94,7 +95,7 @@ struct err *trust_lock_take(struct trust_lock *l, struct str keel_home)
         return NULL;
     trust_lock_done(l);
     return err_hint(err_new(ERR_STORAGE, "%s is locked by another program", dir),
-                    "try again; if a keel hangs, end it");
+                    "try again; if a keel process hangs, kill it");
 }
 
 /* --- comparing --- */
@@ -120,7 +121,7 @@ static struct str change_reason(struct arena *a, const char *name, enum trust_ch
     static const char *const words[] = {
         [TRUST_NEW] = "is new",
         [TRUST_DIFFERENT] = "has changed",
-        [TRUST_GONE] = "is gone",
+        [TRUST_GONE] = "was removed",
     };
 
     return arena_format(a, "%s %s since this project was trusted", name, words[change]);

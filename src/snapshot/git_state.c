@@ -46,12 +46,12 @@ struct str git_state_compare(const struct git_state *before, const struct git_st
 {
     *ret_is_gone = (before->parts & ~now->parts) != 0;
     if (*ret_is_gone)
-        return arena_format(a, "%s%s/.git is gone, and keel does not save it",
+        return arena_format(a, "%s%s/.git was removed, and keel does not save .git",
                             now->parts ? "a part of " : "", c->roots[0]);
     if (!before->parts && now->parts)
-        return arena_format(a, "it made %s/.git, which keel does not remove", c->roots[0]);
+        return arena_format(a, "it created %s/.git, which keel does not remove", c->roots[0]);
     if (!stamp_eq(&before->head, &now->head) || !stamp_eq(&before->log, &now->log))
-        return S("it moved HEAD, by a commit or a checkout, and keel does not change .git: git "
-                 "reflog shows it");
+        return S("it moved HEAD, by a commit or a checkout, and keel does not change .git: see git "
+                 "reflog");
     return (struct str){0};
 }

@@ -9,7 +9,7 @@
 
 static struct err *damaged(struct str handle)
 {
-    return err_new(ERR_STORAGE, "the list of files %.12s... is no list of files", handle.p);
+    return err_new(ERR_STORAGE, "the list of files %.12s... is damaged", handle.p);
 }
 
 static bool take_word(struct str *rest, struct str *ret_word)

@@ -273,7 +273,7 @@ static void end_named(struct restore_item *item, const struct linked_names *name
     if (item->outcome == RESTORE_DONE && names && names->n_all > names->n + names->n_new)
         restore_end_item(
             item, RESTORE_PARTLY,
-            S("it had other names, which are another file now; its content is restored"));
+            S("its other names (hard links) now belong to another file; its content is restored"));
 }
 
 static struct err *put_content(struct restoring *r, struct restore_item *item,
@@ -370,7 +370,7 @@ static void put_item(struct restoring *r, struct restore_item *item, const struc
     else if (mkdirat(dir_fd, name, item->aim.mode | 0700) == 0)
         item->aim.has_xattrs = true; /* what the directory above gives to new ones goes */
     else if (!is_dir_at(dir_fd, name))
-        restore_fail_item(r, item, "the directory cannot be made");
+        restore_fail_item(r, item, "the directory cannot be created");
 }
 
 /* --- directories, at last --- */

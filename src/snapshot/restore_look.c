@@ -64,7 +64,7 @@ static void look_at_path(struct restoring *r, struct restore_item *item, struct 
     const struct pre_image *aim = &item->aim;
 
     if (!restore_is_inside(r->options, aim->path) && !is_root(r->options, aim)) {
-        restore_end_item(item, RESTORE_IMPOSSIBLE, S("it is outside of the workspace"));
+        restore_end_item(item, RESTORE_IMPOSSIBLE, S("it is outside the workspace"));
         return;
     }
     if (is_own(r->options, aim->path)) {
@@ -73,9 +73,9 @@ static void look_at_path(struct restoring *r, struct restore_item *item, struct 
     }
     now->path = arena_cstr(r->arena, aim->path);
     if (!state_look(now))
-        restore_end_item(item, RESTORE_FAILED, S("keel may not look at it"));
+        restore_end_item(item, RESTORE_FAILED, S("keel has no access to it"));
     else if (is_root(r->options, aim) && now->kind != IMAGE_DIRECTORY)
-        restore_end_item(item, RESTORE_FAILED, S("the workspace is gone"));
+        restore_end_item(item, RESTORE_FAILED, S("the workspace no longer exists"));
     else if (r->options->unlocked && str_is(aim->path, r->options->unlocked))
         now->mode = r->options->unlocked_mode;
 }
@@ -178,9 +178,9 @@ static void judge_change(struct restoring *r, struct restore_item *item,
     else if (r->options->force)
         return;
     else if (!keeps_content && !is_as_left(r->arena, now, item))
-        restore_end_item(item, RESTORE_CONFLICT, S("it was changed since"));
+        restore_end_item(item, RESTORE_CONFLICT, S("it has changed since"));
     else if (item->changed_between)
-        restore_end_item(item, RESTORE_CONFLICT, S("somebody else changed it in between"));
+        restore_end_item(item, RESTORE_CONFLICT, S("someone else changed it in the meantime"));
     else if (is_replaced && now->why_not && !has_other_names(r, now))
         restore_end_item(
             item, RESTORE_CONFLICT,
@@ -268,7 +268,7 @@ static void keep_filled(struct restoring *r, struct restore_item *item,
     closedir(list);
     if (names.n)
         restore_end_item(item, RESTORE_LEFT,
-                         arena_format(r->arena, "it still holds %s, which keel did not save",
+                         arena_format(r->arena, "it still contains %s, which keel did not save",
                                       strbuf_cstr(&names)));
 }
 
@@ -284,7 +284,7 @@ bool restore_make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo
 
     now.is_ignored = aim->is_ignored || is_moved_dir;
     if (is_moved_dir)
-        now.why_not = "what is in it was moved, and not saved";
+        now.why_not = "its contents were moved, and not saved";
     *ret_undo = state_image(r->arena, &now, keeps_content, NULL);
     ret_undo->has_xattrs |= aim->has_xattrs;
     if (move->from) {

@@ -115,7 +115,7 @@ static void offer(struct move_search *x, const struct file_state *found, size_t 
         else if (at != NO_ITEM)
             restore_end_item(&r->plan->items[at], RESTORE_LEFT,
                              arena_format(r->arena,
-                                          "it may be what is left of %" STR_FMT
+                                          "it may be the rest of %" STR_FMT
                                           ", which could not be saved",
                                           STR_ARG(quoted(r->arena, aim->path))));
         return;
@@ -236,12 +236,12 @@ static void settle_move(struct restoring *r, size_t i)
         source->outcome != RESTORE_IMPOSSIBLE)
         restore_end_item(item,
                          source->outcome == RESTORE_CONFLICT ? RESTORE_CONFLICT : RESTORE_LEFT,
-                         arena_format(r->arena, "it is at %" STR_FMT ", which stays: %" STR_FMT,
+                         arena_format(r->arena, "it is now at %" STR_FMT ", which stays: %" STR_FMT,
                                       STR_ARG(from), STR_ARG(source->why)));
     if (item->aim.kind == IMAGE_DIRECTORY && has_items_in(r, move->from))
         restore_end_item(item, RESTORE_LEFT,
                          arena_format(r->arena,
-                                      "it is at %" STR_FMT ", where files in it were changed",
+                                      "it is now at %" STR_FMT ", where files in it were changed",
                                       STR_ARG(from)));
     if (item->outcome != RESTORE_PLANNED) {
         keep_source(r, move->source, item);
@@ -354,7 +354,7 @@ static void move_item(struct restoring *r, size_t i)
     if (item->outcome == RESTORE_DONE && item->aim.is_ignored &&
         item->aim.kind == IMAGE_DIRECTORY && !item->aim.keeps_content)
         restore_end_item(item, RESTORE_PARTLY,
-                         S("it is back, but git ignores it, so what is in it was not saved"));
+                         S("it is back, but git ignores it, so its contents were not saved"));
     if (item->outcome == RESTORE_DONE && r->plan->moves[i].is_changed)
         restore_end_item(item, RESTORE_PARTLY,
                          S("it is back, but its content has changed and was not saved"));

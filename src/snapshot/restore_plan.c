@@ -54,8 +54,8 @@ static void find_content(struct pre_image *aim, const struct place *places, size
         aim->keeps_content = false;
         aim->content = image->content;
         aim->identity = image->identity;
-        aim->why_not =
-            image->kind == aim->kind ? image->why_not : S("somebody else changed it in between");
+        aim->why_not = image->kind == aim->kind ? image->why_not
+                                                : S("someone else changed it in the meantime");
     }
 }
 

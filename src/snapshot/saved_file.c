@@ -52,7 +52,7 @@ struct err *saved_file_save(struct saved_file *s, struct blob_store *blobs)
     char handle[SHA256_HEX_SIZE];
 
     if (!state_look(f))
-        f->why_not = "keel may not look at it";
+        f->why_not = "keel has no access to it";
     s->n_missing = count_missing(f->path);
     TRY(state_save_xattrs(f, blobs));
     if (!state_has_content(f))

@@ -42,7 +42,7 @@ struct err *snapshot_recover(const struct snapshot_options *options,
         return NULL;
     if (record->tree.n)
         ret_call->unsaved =
-            S("keel ended while it ran, and an earlier version has saved its files");
+            S("keel exited while it ran, and an earlier version of keel saved its files");
     if (record->has_file)
         recover_file(&record->file, a, &ret_call->images);
     return NULL;

@@ -205,9 +205,10 @@ static bool is_covered_dir(void *self, struct str path)
 static struct str text_of_unreported(const struct unreported *found, struct arena *a)
 {
     if (found->was_cut)
-        return S("the workspace is too large to find out whether all changes were reported");
+        return S("the workspace is too large to check that all changes were reported");
     if (found->n > UNREPORTED_MAX)
-        return arena_format(a, "%zu files were changed while it ran, without a report", found->n);
+        return arena_format(a, "%zu files changed while it ran, but the changes were not reported",
+                            found->n);
     return (struct str){0};
 }
 
@@ -350,8 +351,8 @@ static struct str tell_missed(struct agent_snapshotter *s, struct arena *a, stru
         return (struct str){0};
     s->has_told_missed = true;
     return arena_format(a,
-                        "What commands change cannot be undone, or not all of it: %" STR_FMT
-                        ". Changes of Write and Edit can.",
+                        "Changes by commands cannot be undone, or not all of them: %" STR_FMT
+                        ". Changes by Write and Edit can.",
                         STR_ARG(unsaved));
 }
 

@@ -127,8 +127,9 @@ bool state_look(struct file_state *f)
 static const char *why_unreadable(int error)
 {
     if (error == EACCES || error == EPERM)
-        return "it may not be read";
-    return plain_is_absent(error) ? "it was gone before it could be read" : "it cannot be read";
+        return "keel may not read it";
+    return plain_is_absent(error) ? "it was removed before keel could read it"
+                                  : "it cannot be read";
 }
 
 /* Its owner may read it for a moment. */
@@ -198,7 +199,7 @@ static const char *read_file(struct file_state *f, uint64_t max_bytes, struct st
     /* The stamp goes with what is read now: one that is written to meanwhile has another then. */
     take_stat(f, &st);
     if (f->kind != IMAGE_FILE)
-        return "it was replaced before it could be read";
+        return "it was replaced before keel could read it";
     for (;;) {
         char *at = strbuf_reserve(out, READ_STEP);
         ssize_t n = at ? read(fd, at, READ_STEP) : 0;

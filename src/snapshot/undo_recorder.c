@@ -24,11 +24,11 @@ static const char *why_too_large(const struct undo_recorder *r, const struct fil
 
     if (f->is_ignored && saves &&
         r->n_ignored_bytes + f->stamp.size > r->options.max_bytes / IGNORED_SHARE)
-        return "git ignores it, and the command changed too much of what git ignores";
+        return "git ignores it, and the command changed too many ignored files";
     if (f->stamp.size > r->options.max_file_bytes)
         return "it is larger than snapshot.maxFileBytes allows";
     if (n_bytes + f->stamp.size > r->options.max_bytes)
-        return "all that the command changes is larger than snapshot.maxBytes allows";
+        return "the command changed more than snapshot.maxBytes allows";
     return NULL;
 }
 
@@ -320,7 +320,7 @@ static void save_path(struct undo_recorder *r, struct str path, bool wants_conte
         return;
     if (!has_state && !state_look(f)) {
         if (coverage_has(&r->rules, path, /* is_dir= */ false)) {
-            f->why_not = "keel may not look at it";
+            f->why_not = "keel has no access to it";
             undo_recorder_add_entry(r, path, f, /* has_attributes_only= */ false);
         }
         return;
@@ -383,7 +383,7 @@ static void save_list(struct moved_tree *t)
     const struct dirent *entry;
 
     if (!list) {
-        note_missed(t->recorder, S("a directory that was moved could not be read"));
+        note_missed(t->recorder, S("a moved directory could not be read"));
         return;
     }
     while ((entry = readdir(list))) {
@@ -408,7 +408,7 @@ static void save_target(struct undo_recorder *r, struct str to, bool comes_from_
 
         f.path = text;
         if (state_look(&f) && f.kind == IMAGE_NONE && coverage_has(&r->rules, to, false)) {
-            f.why_not = "it was there before, at a place that is not recorded";
+            f.why_not = "it was moved here from a place that is not recorded";
             undo_recorder_add_entry(r, to, &f, /* has_attributes_only= */ false);
             return;
         }
@@ -436,7 +436,7 @@ static void save_moved(struct moved_tree *t)
     bool is_covered = is_saved_when_moved(r, from, is_dir);
 
     if (!may_look && is_covered)
-        note_missed(r, S("something that was moved could not be looked at"));
+        note_missed(r, S("a moved file could not be read"));
     if (!may_look || f.kind == IMAGE_NONE)
         return;
     if (is_covered)
@@ -445,7 +445,7 @@ static void save_moved(struct moved_tree *t)
     if (!is_dir || (!is_covered && is_in_roots(r, from)))
         return;
     if (t->depth == MAX_DEPTH) {
-        note_missed(r, S("directories nested more than 256 deep were moved"));
+        note_missed(r, S("directories nested more than 256 levels deep were moved"));
         return;
     }
     t->depth++;

@@ -20,7 +20,7 @@
 #include <pthread.h>
 
 /* Why a change cannot be undone that was not announced, or not in time. */
-#define UNDO_UNREPORTED "it was changed while a command ran, without a report"
+#define UNDO_UNREPORTED "it changed while a command ran, but the change was not reported"
 
 struct undo_recorder;
 

@@ -8,7 +8,7 @@
 #include "snapshot/undo_recorder_internal.h"
 
 #define MAX_DIRS 1000
-#define IGNORED_TEXT "git ignores it, so what commands changed in it is not saved"
+#define IGNORED_TEXT "git ignores it, so changes by commands are not saved"
 
 static struct ignored_dir *add_dir(struct undo_recorder *r, struct str path)
 {

@@ -36,7 +36,7 @@ static struct pre_image image_of(const struct change_entry *entry, const struct 
     else if (entry->has_attributes_only && before.is_known)
         before = undo_recorder_unreported(&before);
     else if (entry->has_attributes_only && !before.why_not)
-        before.why_not = "its content was changed without being saved first";
+        before.why_not = "its content changed before keel could save it";
     return state_image(a, &before, keeps_content, now);
 }
 

@@ -110,7 +110,7 @@ struct err *tool_name_check(const char *where, struct str name)
 
     if (tool_name_is_known(name))
         return NULL;
-    e = err_new(ERR_VALIDATION, "%s: there is no tool \"%" STR_FMT "\"", where, STR_ARG(name));
+    e = err_new(ERR_VALIDATION, "%s: unknown tool \"%" STR_FMT "\"", where, STR_ARG(name));
     if (guess)
         return err_hint(e, "did you mean %s?", guess);
     for (struct tool *const *t = builtin_tools; *t; t++)

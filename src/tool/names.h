@@ -20,7 +20,7 @@ const char *tool_name_guess(struct str name);
  * other programs have. In `a`. */
 const struct str *tool_names(struct arena *a, size_t *ret_n, size_t *ret_n_own) MUST_USE;
 
-/* ERR_VALIDATION unless the name is known: "--tools: there is no tool "Bsh"", with the nearest as
+/* ERR_VALIDATION unless the name is known: "--tools: unknown tool "Bsh"", with the nearest as
  * its hint, or all there are. */
 MUST_USE struct err *tool_name_check(const char *where, struct str name);
 

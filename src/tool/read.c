@@ -219,8 +219,9 @@ static struct err *show_notebook(struct read_job *job, const struct notebook *n)
     size_t first = job->args.offset - 1, shown;
 
     if (first && first >= n->n_cells)
-        return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu cells: there is none at offset %zu",
-                                job->shown, n->n_cells, job->args.offset),
+        return err_hint(err_new(ERR_TOOL_FAILED, "%s has %zu cell%s: there is none at offset %zu",
+                                job->shown, n->n_cells, n->n_cells == 1 ? "" : "s",
+                                job->args.offset),
                         "the offset of a notebook counts cells, from 1");
     shown = notebook_show(&job->result->arena, n, first, job->args.limit, EXCERPT_MAX_BYTES,
                           &images, &cells);

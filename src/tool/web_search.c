@@ -38,8 +38,7 @@ static struct err *not_configured(struct str kind)
 {
     struct err *e =
         kind.n && !str_is(kind, "native")
-            ? err_new(ERR_CONFIGURATION, "there is no search service called \"%" STR_FMT "\"",
-                      STR_ARG(kind))
+            ? err_new(ERR_CONFIGURATION, "unknown search service \"%" STR_FMT "\"", STR_ARG(kind))
             : err_new(ERR_CONFIGURATION, "no search service is configured");
 
     return err_hint(e, "the operator can set " WEB_BRAVE_KEY_VARIABLE

@@ -83,8 +83,8 @@ class Trust(KeelTest):
         result = self.keel("config", "show")
         self.assert_status(result, 0)
         self.assertEqual(result.out, 'permissions.deny = ["Read(.env)"]\n')
-        self.assertEqual(result.err, f"keel: {file}: this directory is not trusted (keel trust), so these are "
-                                     "not used: model, providers, hooks, permissions.allow\n")
+        self.assertEqual(result.err, f"keel: {file}: this directory is not trusted (keel trust), so these settings "
+                                     "are ignored: model, providers, hooks, permissions.allow\n")
 
     def test_the_project_is_the_repository_around_the_directory(self):
         (self.project / ".git").mkdir()
@@ -145,6 +145,13 @@ class Mistakes(KeelTest):
         file = self.user_settings('{\n  "model": "x",\n')
         self.assert_refused(self.keel("-p", "hi"), 2, file, "line 3", "correct the file")
 
+    def test_a_mistake_in_settings_on_the_command_line_is_not_one_in_a_file(self):
+        self.assert_refused(self.keel("config", "show", "--settings", '{"model": '), 2,
+                            "--settings: ", "pass a JSON object, or the path of a file")
+        file = self.write("torn.json", '{"model": ')
+        self.assert_refused(self.keel("config", "show", "--settings", file), 2, file,
+                            "correct the file, or move it out of the way")
+
     def test_a_key_that_stands_twice_is_a_mistake(self):
         file = self.user_settings('{"model": "a", "model": "b"}')
         self.assert_refused(self.keel("config", "show"), 2, file, "line 1, column 16", "twice")
@@ -167,7 +174,7 @@ class Mistakes(KeelTest):
     def test_a_settings_file_that_is_a_directory_is_named(self):
         os.mkdir(self.keel_home / "settings.json")
         self.assert_refused(self.keel("config", "show"), 2, "settings.json", "Is a directory",
-                            "move it away")
+                            "move it out of the way")
 
     def test_where_a_sandbox_hides_the_settings_it_is_told_what_to_do(self):
         os.mkdir(self.keel_home / "settings.json")  # like one that is hidden, it cannot be read

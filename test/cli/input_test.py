@@ -360,7 +360,7 @@ class Requests(InputTest):
         bad, good = self.answers(request("1", "set_model", model="nope/none"),
                                  request("2", "set_model"))
         self.assertEqual((bad["subtype"], good["response"]["model"]), ("error", "m"))
-        self.assertIn('no vendor or profile "nope"', bad["error"])
+        self.assertIn('unknown vendor or profile "nope"', bad["error"])
 
     def test_no_model_is_the_first_one_again(self):
         answers = self.answers(request("1", "set_model", model="anthropic/other"),

@@ -62,7 +62,7 @@ def has_namespaces():
     """Can network by domain be had here?"""
     result = subprocess.run([KEEL, "sandbox", "--allow-domain", "example.com", "true"],
                             capture_output=True, check=False)
-    return b"network by domain needs namespaces" not in result.stderr
+    return b"network access by domain needs namespaces" not in result.stderr
 
 
 class Result:

@@ -237,7 +237,7 @@ class Doctor(KeelTest):
         self.user_settings({"permissions": {"deny": ["Bsh(rm *)"]}})
         result, findings = self.findings(env={"ANTHROPIC_API_KEY": "k"})
         self.assert_status(result, 1)
-        self.assertIn('there is no tool "Bsh"; did you mean Bash?',
+        self.assertIn('unknown tool "Bsh"; did you mean Bash?',
                       findings["Settings/rules"]["text"])
 
     def test_a_profile_that_cannot_work_is_bad(self):
@@ -289,7 +289,7 @@ class Doctor(KeelTest):
     def test_a_probe_without_a_provider_is_bad_and_says_why(self):
         result, findings = self.findings("--probe")
         self.assert_status(result, 1)
-        self.assertIn("no model provider is set up", findings["Probe/answer"]["text"])
+        self.assertIn("no model provider is configured", findings["Probe/answer"]["text"])
 
 
 if __name__ == "__main__":

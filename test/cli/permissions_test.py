@@ -67,7 +67,7 @@ class List(PermissionsTest):
     def test_a_mode_that_does_not_exist_is_told_with_its_file(self):
         file = self.user({"defaultMode": "yolo"})
         self.assert_refused(self.keel("permissions", "list"), 2,
-                            f'{file}: permissions.defaultMode: there is no mode "yolo"')
+                            f'{file}: permissions.defaultMode: unknown mode "yolo"')
 
     def test_what_the_mode_makes_of_each_class_is_shown(self):
         wanted = {"plan": "auto approve approve deny deny deny deny",
@@ -93,7 +93,7 @@ class List(PermissionsTest):
         result = self.keel("permissions", "list", "--json", "--add-dir", str(self.dir / "two"))
         self.assertEqual(result.json()["additionalDirectories"],
                          [str((self.dir / name).resolve()) for name in ("two", "one")])
-        self.assertIn('"absent" is no directory', result.err)
+        self.assertIn('"absent" is not a directory; ignored', result.err)
 
     def test_a_project_without_trust_adds_no_directory(self):
         self.bring({"additionalDirectories": ["/"]})
@@ -270,7 +270,7 @@ class Test(PermissionsTest):
         self.bring({"sandboxedCommands": "auto"})
         self.assert_status(self.keel("trust", "--yes"), 0)
         self.assertEqual(self.judged("Bash", "touch a")["decision"], "approve")
-        self.assertIn('settings.json: "permissions.sandboxedCommands" is not used there',
+        self.assertIn('settings.json: "permissions.sandboxedCommands" is ignored there',
                       self.keel("permissions", "list").err)
 
     def test_a_program_that_could_start_what_is_denied_is_asked_about_with_the_reason(self):

@@ -170,19 +170,19 @@ class WrongNames(ToolTest):
         for flag in ("--disallowed-tools", "--allowed-tools"):
             for rule in ("Bsh", "Bsh(rm *)", "bash", "Bsh*"):
                 name = rule.partition("(")[0]
-                self.refused(flag, rule, says=f'{flag}: there is no tool "{name}"')
-        self.refused("--tools", "Foo", says='--tools: there is no tool "Foo"', hint="one of: Bash")
-        self.refused("--tools", "Red", says='--tools: there is no tool "Red"',
+                self.refused(flag, rule, says=f'{flag}: unknown tool "{name}"')
+        self.refused("--tools", "Foo", says='--tools: unknown tool "Foo"', hint="one of: Bash")
+        self.refused("--tools", "Red", says='--tools: unknown tool "Red"',
                      hint="did you mean Read?")
 
     def test_a_tool_in_settings(self):
         for kind in ("deny", "ask", "allow"):
             self.refused(settings={"permissions": {kind: ["Bsh(rm *)"]}},
-                         says=f'settings.json: permissions.{kind}: there is no tool "Bsh"')
+                         says=f'settings.json: permissions.{kind}: unknown tool "Bsh"')
         self.refused(settings={"toolTimeouts": {"Bsh": 1}},
-                     says='toolTimeouts: there is no tool "Bsh"')
+                     says='toolTimeouts: unknown tool "Bsh"')
         self.refused("--settings", '{"permissions": {"deny": ["Bsh(rm *)"]}}', settings={},
-                     says='--settings: permissions.deny: there is no tool "Bsh"')
+                     says='--settings: permissions.deny: unknown tool "Bsh"')
 
     def test_what_is_not_a_rule_in_settings(self):
         for rule in ("Bash(", "Bash()", "Bash(x", "", "rm -rf"):
@@ -190,20 +190,20 @@ class WrongNames(ToolTest):
                          says=f'"{rule}" is not a valid rule', hint="Read, Bash(git *)")
 
     def test_a_key_in_settings(self):
-        self.refused(settings={"modle": "x"}, says='there is no setting "modle"',
+        self.refused(settings={"modle": "x"}, says='unknown setting "modle"',
                      hint='did you mean "model"?')
         self.refused("--settings", '{"permissions": {"denny": ["Read"]}}', settings={},
-                     says='there is no setting "permissions.denny"',
+                     says='unknown setting "permissions.denny"',
                      hint='did you mean "permissions.deny"?')
 
     def test_a_vendor(self):
-        self.refused("--model", "antropic/m", says='there is no vendor or profile "antropic"',
+        self.refused("--model", "antropic/m", says='unknown vendor or profile "antropic"',
                      hint="did you mean anthropic/m?")
-        self.refused("--model", "nosuch/x", says='there is no vendor or profile "nosuch"',
+        self.refused("--model", "nosuch/x", says='unknown vendor or profile "nosuch"',
                      hint="one of: anthropic")
-        self.refused("--model", "", says="the name of the model is empty", hint="--model")
+        self.refused("--model", "", says="the model name is empty", hint="--model")
         self.refused("--model", "anthropic/m", "--fallback-model", "antropic/m",
-                     says='there is no vendor or profile "antropic"', hint="did you mean")
+                     says='unknown vendor or profile "antropic"', hint="did you mean")
 
     def test_names_that_come_later_or_from_elsewhere_are_taken(self):
         rules = "mcp__db__query,mcp__db,Task,NotebookRead,Web*,Agent(review)"
@@ -216,9 +216,9 @@ class WrongNames(ToolTest):
         self.write("project/.keel/settings.json", {"permissions": {"deny": ["Raed(x)"]}})
         result = self.ask(self.provider(ANTHROPIC.answer()), "hi")
         self.assert_status(result, 0)
-        for words in ('.claude/settings.json: permissions.deny: there is no tool "Bsh" (did you '
-                      'mean Bash?)', 'there is no mode "dontAsk"',
-                      'permissions.deny: there is no tool "Raed" (did you mean Read?)'):
+        for words in ('.claude/settings.json: permissions.deny: unknown tool "Bsh" (did you '
+                      'mean Bash?)', 'unknown mode "dontAsk"',
+                      'permissions.deny: unknown tool "Raed" (did you mean Read?)'):
             self.assertIn(words, result.err)
 
 

@@ -54,7 +54,7 @@ class WrongClock(SessionCommands):
 
 class Prune(WrongClock):
     def test_removes_nothing_however_often_the_clock_says_that_all_are_old(self):
-        self.assertRegex(self.prune_at(DECADE), "0 sessions .* removed\n2 sessions were kept")
+        self.assertRegex(self.prune_at(DECADE), "0 sessions .* removed\nkept 2 expired sessions")
         for _ in range(N_LOOKS):
             self.prune_at(DECADE)
         self.assertEqual(set(self.ids()), set(self.before))
@@ -73,7 +73,7 @@ class Prune(WrongClock):
     def test_a_dry_run_believes_nothing_for_later(self):
         self.talk("three")
         before = self.believed()
-        self.assertIn("3 sessions were kept", self.prune_at(DECADE, "--dry-run"))
+        self.assertIn("kept 3 expired sessions", self.prune_at(DECADE, "--dry-run"))
         self.assertIn("3 sessions (", self.prune_at(DECADE, "--dry-run", "--trust-clock"))
         self.assertEqual(self.believed(), before)
         self.assertEqual(len(self.ids()), 3)
@@ -120,7 +120,7 @@ class NewHomes(WrongClock):
                 right = {self.talk(f"right {i}", env=env) for i in range(4)} | set(self.ids(env))
                 self.forget_the_time(env)
                 told = self.prune_at(8, env=env)
-                self.assertRegex(told, f"0 sessions .* removed\n{len(right)} sessions were kept")
+                self.assertRegex(told, f"0 sessions .* removed\nkept {len(right)} expired sessions")
                 self.assertIn("--trust-clock", told)
                 self.assertEqual(set(self.ids(env)), right)
                 self.assertIn(f"{len(right)} sessions", self.prune_at(8, "--trust-clock", env=env))

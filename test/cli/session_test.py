@@ -282,7 +282,8 @@ class Prune(SessionCommands):
         provider = self.provider(ANTHROPIC.answer(["Hi."]))
         result = self.ask(provider, "hi")
         self.assert_status(result, 0)
-        self.assertIn("1 session", result.err)
+        self.assertRegex(result.err, r"keel: removed 1 session \([\d.]+ MB\), unused for too long "
+                                     r"\(sessions.retentionDays\) or over the limit")
         self.assertNotIn(old, self.ids())
         again = self.talk("again")
         self.set_time(again, OLD_MS)
@@ -316,7 +317,7 @@ class Prune(SessionCommands):
         for _ in range(2):
             result = self.ask(self.provider(ANTHROPIC.answer(["Hi."])), "hi")
             self.assert_status(result, 0)
-            self.assertIn("2 sessions were kept", result.err)
+            self.assertIn("kept 2 expired sessions", result.err)
             self.assertRegex(result.err, "(400|398) days ahead")
             self.assertLessEqual({one, two}, set(self.ids()))
             looked, believed = self.believed()
@@ -327,7 +328,7 @@ class Prune(SessionCommands):
         old = self.talk("old")
         self.set_time(old, self.jump_ahead())
         told = self.session("prune").out
-        self.assertIn("0 sessions (0.0 MB) removed\n1 session was kept", told)
+        self.assertIn("0 sessions (0.0 MB) removed\nkept 1 expired session:", told)
         self.assertIn("--trust-clock", told)
         self.assertIn(old, self.session("prune", "--dry-run", "--trust-clock").out)
         self.assertEqual(self.ids(), [old])

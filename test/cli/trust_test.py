@@ -155,7 +155,7 @@ class Scripts(KeelTest):
         (self.project / ".keel" / "lib" / "new.sh").unlink()
         self.assertTrue(self.is_trusted())
         (self.project / ".robota" / "hooks" / "lib.sh").unlink()
-        self.assert_foreign(".robota/hooks/lib.sh is gone")
+        self.assert_foreign(".robota/hooks/lib.sh was removed")
 
     def test_so_does_a_script_elsewhere_that_a_hook_names(self):
         for command in ("./scripts/check.sh", '"$CLAUDE_PROJECT_DIR"/scripts/check.sh',
@@ -229,7 +229,7 @@ class Hostile(KeelTest):
 
     def device(self, path):
         path.symlink_to("/dev/zero")
-        return "leads out of the project"
+        return "outside the project"
 
     def directory(self, path):
         path.mkdir()
@@ -242,11 +242,11 @@ class Hostile(KeelTest):
 
     def link(self, path):
         path.symlink_to(self.write("outside.json", {"model": "openai/evil"}))
-        return "leads out of the project"
+        return "outside the project"
 
     def loop(self, path):
         path.symlink_to(path.name)
-        return "leads out of the project"
+        return "outside the project"
 
     def socket(self, path):
         here = os.getcwd()
@@ -286,9 +286,9 @@ class Hostile(KeelTest):
         (self.project / ".keel").symlink_to(self.home / "other")
         result = self.keel("config", "show")
         self.assert_status(result, 0)
-        self.assertIn("cannot be trusted: cannot read .keel: it is a link that leads out", result.err)
+        self.assertIn("cannot be trusted: cannot read .keel: it is a link to a place outside", result.err)
         self.write("home/other/settings.json", {"model": "openai/evil"})
-        self.assert_refused(self.keel("config", "show"), 2, ".keel/settings.json", "leads out")
+        self.assert_refused(self.keel("config", "show"), 2, ".keel/settings.json", "outside the project")
 
     def test_a_prompt_is_answered_beside_a_fifo(self):
         os.mkfifo(self.project / ".mcp.json")

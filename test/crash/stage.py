@@ -22,7 +22,8 @@ from agent import Call, Reader, Turn  # noqa: E402
 from scripted import ANTHROPIC, HANG_SECONDS, KEY, keel_test  # noqa: E402
 
 FAULT = os.environ.get("KEEL_FAULT_LIBRARY", "")
-IS_EMPTY, NO_SESSION = "has no prompt to answer", re.compile("there is no session|no session in")
+IS_EMPTY = "has no prompt to answer"
+NO_SESSION = re.compile('there is no session|session "[^"]*" not found|no session in')
 GO_ON = "  user 'Continue.'"  # told behind an answer that was cut off, and not kept
 PAYLOAD = re.compile(r"/[0-9a-f]{64}(\.json)?$")
 # Commands that leave a line behind: one that runs twice shows.

@@ -728,6 +728,8 @@ class Final(Tls):
         self.assert_failed(self.answers(provider, **trust), 1, "certificate")
         self.assert_failed(self.answers(provider, profile={"clientCertificate": "/none"}, **trust),
                            6, "/none", "clientCertificate")
+        self.assert_failed(self.answers(provider, profile={"clientKey": key}, **trust), 6,
+                           "a clientKey but no clientCertificate", ".clientCertificate, or remove")
 
     def test_a_key_with_a_passphrase(self):
         certificate, key = self.certificate("client")

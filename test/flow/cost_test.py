@@ -133,7 +133,7 @@ class PromptCache(CostTest):
     def test_another_word_is_refused(self):
         provider, result = self.ask_with("2h")
         self.assert_status(result, 2)
-        self.assertIn('promptCache: nothing is called "2h"', result.err)
+        self.assertIn('promptCache: "2h" is not a valid value', result.err)
         self.assertEqual(provider.requests, [])
 
 

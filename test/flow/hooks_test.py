@@ -83,7 +83,7 @@ class Hooks(RunTest):
 
     def test_a_matcher_that_names_no_tool_is_told(self):
         result = self.guard("Bsh")
-        self.assertIn('"hooks.PreToolUse[0].matcher": there is no tool "Bsh", so these hooks never '
+        self.assertIn('"hooks.PreToolUse[0].matcher": unknown tool "Bsh", so these hooks never '
                       "run for it; did you mean Bash?", result.err)
 
     def test_a_hook_may_change_the_arguments(self):
@@ -190,7 +190,7 @@ touch {self.dir}/once; echo the tests fail >&2; exit 2""")
                 self.configure(PreToolUse=script)
                 result = self.run_with(Turn(Call("Bash", command="touch made")), Turn("Done."))
                 self.assertIn("the PreToolUse hook", result.err)
-                self.assertIn("nothing passes without its answer", self.last_request())
+                self.assertIn("without its answer the call is denied", self.last_request())
                 self.assertFalse((self.project / "made").exists())
 
     def test_plain_text_decides_nothing(self):
@@ -244,7 +244,7 @@ class ProjectHooks(RunTest):
         self.assert_status(result, 0)
         self.assertEqual(self.ran(), ["1"])
         self.assertFalse((self.project / "made").exists())
-        self.assertIn("scripts/check.sh is not what it was when this project was trusted",
+        self.assertIn("scripts/check.sh has changed since this project was trusted",
                       result.err)
         self.assertIn("Blocked by hook", self.last_request())
 
@@ -269,7 +269,7 @@ class ProjectHooks(RunTest):
                 self.assert_status(result, 0)
                 self.assertEqual(self.ran(), ["1"])
                 self.assertFalse((self.project / "made").exists())
-                self.assertIn(f"{name} is not what it was when this project was trusted",
+                self.assertIn(f"{name} has changed since this project was trusted",
                               result.err)
                 self.script.write_text(f"check:\n\t@echo 1 >> {self.dir}/ran\n")
 
@@ -280,7 +280,7 @@ class ProjectHooks(RunTest):
             Turn("Done."))
         self.assertEqual((result.status, result.out), (0, "Done.\n"))
         self.assertEqual(self.ran(), [])
-        self.assertIn("scripts/stop.sh is not what it was", result.err)
+        self.assertIn("scripts/stop.sh has changed since", result.err)
 
     def test_the_person_s_own_hooks_may_run_what_they_like(self):
         script = self.project / "check.sh"

@@ -209,7 +209,7 @@ class Media(AgentTest):
         bomb = png(50000, 50000, bytes(6251 * 2000), depth=1, color=0)
         text, files = self.result_of(self.read("bomb.png", bomb))
         self.assertEqual(files, [])
-        self.assertIn("50000x50000 are more than 100 million pixels", text)
+        self.assertIn("50000x50000 is more than 100 million pixels", text)
 
     def pretend(self, script):
         program = self.home / "keel-media"
@@ -305,15 +305,17 @@ class Media(AgentTest):
     def test_a_document_that_nobody_can_open_is_told(self):
         text, files = self.result_of(self.read("locked.pdf", locked_pdf()))
         self.assertEqual(files, [])
-        self.assertIn("[document locked.pdf left out: it is encrypted and wants a password]", text)
+        self.assertIn("[document locked.pdf left out: it is encrypted and needs a password]", text)
         text, files = self.result_of(self.read("torn.pdf", b"%PDF-1.4\nnothing"))
         self.assertEqual(files, [])
-        self.assertIn("[document torn.pdf left out: libqpdf says:", text)
+        self.assertIn("[document torn.pdf left out: libqpdf:", text)
 
     def test_pages_that_are_not_there_are_told(self):
         text, files = self.result_of(self.read("short.pdf", pdf(2), pages="7"))
         self.assertEqual(files, [])
         self.assertIn("pages 7-7 cannot be cut out: it has 2 pages", text)
+        text, _ = self.result_of(self.read("shorter.pdf", pdf(1), pages="2"))
+        self.assertRegex(text, r"pages 2-2 cannot be cut out: it has 1 page\b")
 
 
 if __name__ == "__main__":

@@ -339,7 +339,7 @@ class Refusals(NetworkTest):
     def test_without_namespaces_the_command_does_not_run(self):
         result = self.keel("sandbox", "--no-namespaces", "--allow-domain", "example.com", "echo",
                            "ran")
-        self.assert_refused(result, 2, "network by domain needs namespaces")
+        self.assert_refused(result, 2, "network access by domain needs namespaces")
 
     def test_what_is_no_domain_is_told(self):
         result = self.keel("sandbox", "--allow-domain", "https://example.com/", "true")

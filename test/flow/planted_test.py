@@ -521,7 +521,7 @@ class SeveralKeels(Planting):
         if not self.has_namespaces:
             two = self.finish(self.start("sandbox", "--", "true", env=other))
             self.assertNotEqual(two.status, 0)
-            self.assertIn("a keel with another home runs commands in", two.err)
+            self.assertIn("a keel with another KEEL_HOME runs commands in", two.err)
         two = self.begin(env=other) if self.has_namespaces else None
         self.end(one)
         self.assert_told()

@@ -75,7 +75,7 @@ class Project(InputTest):
         self.write("project/.keel/settings.json", {"permissions": {"allow": ["Bash"]}})
         call = Call("Bash", command=COMMAND)
         result = self.asked(call, "localSettings")
-        self.assertIn("counts once this project is trusted", result.err)
+        self.assertIn("has no effect until you trust this project", result.err)
         self.assertEqual(self.kept(), [f"Bash({RULE})"])
         told, _ = self.run_alone(call)
         self.assertTrue(told["is_error"])

@@ -392,7 +392,7 @@ class Flags(SessionTest):
         self.refused(2, "--fork-session", "--fork-session", "hi")
         self.refused(2, "--continue", "-c", "-r", "x", "hi")
         self.refused(2, "keeps its id", "-c", "--session-id", self.new_id(), "hi")
-        self.refused(1, "there is no session", "-r", "nobody", "hi")
+        self.refused(1, 'session "nobody" not found', "-r", "nobody", "hi")
         self.refused(2, "there is no store", "--store", "pigeon:x", "hi")
 
     def test_an_id_is_used_once(self):
@@ -462,7 +462,7 @@ class Flags(SessionTest):
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")), "first")
         self.assert_status(result, 0)
         self.assertEqual(result.out, "One.\n")
-        self.assertIn("this session is not kept", result.err)
+        self.assertIn("this session is not saved", result.err)
 
 
 class Budgets(SessionTest):

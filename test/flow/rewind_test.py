@@ -105,7 +105,7 @@ class Rewound(RewindTest):
                   Turn(Call("Bash", command="echo 3 >> notes.txt; rm run.sh")), Turn("Changed."))
         (self.work / "notes.txt").write_text("mine\n")
         result = self.rewind(session, "--files-only", status=1)
-        self.assertIn("leave    notes.txt: it was changed since", result.out)
+        self.assertIn("leave    notes.txt: it has changed since", result.out)
         self.assertIn("--force", result.err)
         self.assertEqual((self.work / "notes.txt").read_text(), "mine\n")
         self.assertTrue((self.work / "run.sh").exists())
@@ -140,7 +140,7 @@ class Rewound(RewindTest):
         session = self.new_id()
         self.talk(ANTHROPIC, session, "one", Turn("One."))
         result = self.keel("session", "rewind", session, "--yes", "--to", "7", cwd=self.work)
-        self.assert_refused(result, 2, "no turn 7")
+        self.assert_refused(result, 2, "turn 7 does not exist")
 
 
 class AfterAKill(RewindTest):
@@ -276,7 +276,7 @@ class NotSaved(RewindTest):
         self.talk(ANTHROPIC, session, "change", Turn(Call("Bash", command="rm -rf .git")),
                   Turn("Gone."), status=0)
         result = self.rewind(session, status=1)
-        self.assertIn(".git is gone, and keel does not save it", result.out)
+        self.assertIn(".git was removed, and keel does not save .git", result.out)
 
     def test_names_with_newlines_stay_one_line(self):
         session = self.new_id()

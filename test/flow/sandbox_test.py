@@ -254,7 +254,7 @@ class Network(SandboxTest):
     def test_by_a_setting(self):
         self.user_settings({"network": {"allowPrivate": [self.place]}})
         self.assertEqual(self.fetch(), ["200\n", "403\n"])
-        self.assertIn("a command's connection was refused: commands may not connect to 127.0.0.1:1; "
+        self.assertIn("blocked a command's connection: commands may not connect to 127.0.0.1:1; "
                       'to allow it, a person adds "127.0.0.1:1" to network.allow', self.result.err)
 
     def test_not_by_a_repository_that_nobody_trusts(self):

@@ -245,8 +245,8 @@ class Commands(UndoneCommands):
                 self.own()
                 self.prepare("git init -q . && echo 'this is notes.txt' > notes.txt")
                 result = self.talk(Turn(Call("Bash", command=command)))
-                self.assertIn(".git is gone, and keel does not save it", result.err)
-                self.assertIn(".git is gone, and keel does not save it", self.rewind(1).out)
+                self.assertIn(".git was removed, and keel does not save .git", result.err)
+                self.assertIn(".git was removed, and keel does not save .git", self.rewind(1).out)
                 self.assertEqual((self.work / "notes.txt").read_text(), "this is notes.txt\n")
 
     def test_two_commands_at_once(self):
@@ -306,7 +306,7 @@ class Commands(UndoneCommands):
         self.assertEqual(self.heard[-1].count("unseen:"), 3, self.heard)
         result = self.rewind(status=1)
         for name in ("notes.txt", "run.sh", "src/main.c", "also"):
-            self.assertIn(f"cannot   {name}: it was changed while a command ran, without a report",
+            self.assertIn(f"cannot   {name}: it changed while a command ran, but the change was not reported",
                           result.out)
         self.assertIn("4 files could not be restored", result.err)
         self.assertEqual((self.work / "d/b/x").read_text(), "this is d/b/x\n")
@@ -384,7 +384,7 @@ class AsMyself(Commands, SessionTest):
         self.talk(Turn(Call("Bash", command="echo x >> notes.txt; sed -i s/this/that/ run.sh")))
         self.assertIn("x\n", outside.read_text())
         result = self.rewind(status=1)  # run.sh is a file of its own now
-        self.assertIn("run.sh: it had other names", result.err)
+        self.assertIn("run.sh: its other names (hard links)", result.err)
         self.assertEqual(outside.read_text(), "this is notes.txt\n")
         self.assertEqual((self.work / "run.sh").read_text(), "this is run.sh\n")
 

@@ -102,7 +102,7 @@ class InPart(UndoneCommands):
         self.assertNotIn("undone", result.err)
         for arguments in (["--dry-run"], []):
             result = self.rewind(1, *arguments)
-            self.assertIn("leave    build: git ignores it, so what commands changed in it is not "
+            self.assertIn("leave    build: git ignores it, so changes by commands are not "
                           "saved", result.out)
             self.assertIn("leave    out: git ignores it", result.out)
         self.assertIn("2 paths stay as they are", result.err)
@@ -150,7 +150,7 @@ class InPart(UndoneCommands):
         self.bash("mkdir -p z/.git/objects; echo 1 > z/file")
         for arguments in ([], ["--force"]):
             result = self.rewind(1, *arguments)
-            self.assertIn("leave    z: it still holds .git, which keel did not save", result.out)
+            self.assertIn("leave    z: it still contains .git, which keel did not save", result.out)
             self.assertIn("1 path stays as it is", result.err)
             self.assertNotIn("--force", result.err)
             self.assertEqual(os.listdir(self.work / "z"), [".git"])
@@ -189,8 +189,8 @@ class Closed(UndoneCommands):
         self.prepare(REPOSITORY.format(".") + "; ln notes.txt second")
         was = describe(self.work)
         result = self.bash("echo x >> notes.txt; chmod 000 .")
-        self.assertNotIn(".git is gone", result.err)
-        self.assertNotIn("without a report", result.err)
+        self.assertNotIn(".git was removed", result.err)
+        self.assertNotIn("not reported", result.err)
         self.assert_status(self.closed("session", "rewind", self.session, "--yes"), 0)
         self.assertEqual(describe(self.work), was)
 

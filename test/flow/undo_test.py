@@ -97,7 +97,7 @@ class Undo(AgentTest):
         self.user_settings({"sandbox": {"enabled": False}})
         result = self.run_turns(Turn(Call("Bash", command="touch a")),
                                 Turn(Call("Bash", command="touch b")), Turn("Done."))
-        self.assertEqual(result.err.count("What commands change cannot be undone"), 1, result)
+        self.assertEqual(result.err.count("Changes by commands cannot be undone"), 1, result)
 
     def test_it_can_be_switched_off(self):
         self.user_settings({"snapshot": {"enabled": False}})

@@ -113,8 +113,9 @@ struct err *stored_show_lines(const struct stored_text *text, uint64_t from, siz
         show_block(&r, block, lines.window_at, out);
     } while (block.n && !r.is_full);
     if (!r.first.number)
-        return err_new(ERR_VALIDATION, "offset %llu is past the end: there are %llu lines",
-                       (unsigned long long)from, (unsigned long long)r.n_lines);
+        return err_new(ERR_VALIDATION, "offset %llu is past the end: there %s %llu line%s",
+                       (unsigned long long)from, r.n_lines == 1 ? "is" : "are",
+                       (unsigned long long)r.n_lines, r.n_lines == 1 ? "" : "s");
     add_run_note(out, &r, text->n_bytes);
     return NULL;
 }
@@ -220,8 +221,9 @@ struct err *stored_show_chunk(const struct stored_text *text, uint64_t from, str
     uint64_t end;
 
     if (from >= text->n_bytes)
-        return err_new(ERR_VALIDATION, "offset %llu is past the end: there are %llu bytes",
-                       (unsigned long long)from, (unsigned long long)text->n_bytes);
+        return err_new(ERR_VALIDATION, "offset %llu is past the end: there %s %llu byte%s",
+                       (unsigned long long)from, text->n_bytes == 1 ? "is" : "are",
+                       (unsigned long long)text->n_bytes, text->n_bytes == 1 ? "" : "s");
     TRY(blob_get_range(text->blobs, text->handle, from, CHUNK_BYTES, &bytes));
     shown = strbuf_str(&bytes);
     if (from + shown.n < text->n_bytes)

@@ -107,7 +107,7 @@ DEFINE_AUTO_VAL(pipes, pipes_done)
 
 static struct err *pipe_error(int error)
 {
-    return err_hint(err_errno(ERR_TOOL_FAILED, error, "cannot make a pipe for a command"),
+    return err_hint(err_errno(ERR_TOOL_FAILED, error, "cannot create a pipe for a command"),
                     "if too many files are open, raise the limit with ulimit -n");
 }
 
@@ -245,7 +245,7 @@ static void add_trouble(struct strbuf *notes, struct err *take_error)
 {
     AUTO_FREE char *message = err_message(take_error);
 
-    strbuf_addf(notes, "what the command did could not be looked at: %s\n", message);
+    strbuf_addf(notes, "cannot check what the command changed: %s\n", message);
     err_free(take_error);
 }
 

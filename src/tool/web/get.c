@@ -145,7 +145,7 @@ struct err *web_get(struct http_client *client, const struct tool_config *config
     for (unsigned n = 0; n <= WEB_MAX_REDIRECTS && again; n++)
         TRY(get_hop(client, config, &u, answer, &again));
     if (again)
-        return err_new(ERR_VALIDATION, "%" STR_FMT " redirects more often than %d times",
-                       STR_ARG(u.host), WEB_MAX_REDIRECTS);
+        return err_new(ERR_VALIDATION, "%" STR_FMT " redirects more than %d times", STR_ARG(u.host),
+                       WEB_MAX_REDIRECTS);
     return NULL;
 }

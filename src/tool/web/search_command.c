@@ -16,10 +16,10 @@ static struct err *check_end(const struct proc_output *o)
         return err_new(ERR_TOOL_FAILED, "the search command took longer than %d s",
                        WEB_SEARCH_MS / 1000);
     if (!o->status.exited)
-        return err_new(ERR_TOOL_FAILED, "the search command was ended by signal %d",
+        return err_new(ERR_TOOL_FAILED, "the search command was killed by signal %d",
                        o->status.signal);
     if (o->status.exit_code != 0)
-        return err_new(ERR_TOOL_FAILED, "the search command ended with exit code %d%s%s",
+        return err_new(ERR_TOOL_FAILED, "the search command exited with code %d%s%s",
                        o->status.exit_code, complaint.n ? ": " : "", strbuf_cstr(&complaint));
     if (o->n_out_bytes > MAX_OUTPUT_BYTES)
         return err_new(ERR_TOOL_FAILED, "the search command printed more than 1 MB");
@@ -54,18 +54,19 @@ struct err *web_search_command(struct tool_context *c, struct web_hits *hits)
     AUTO(proc_output) struct proc_output output = {0};
 
     if (c->config->search.command.n == 0)
-        return err_hint(err_new(ERR_CONFIGURATION, "there is no search command"),
+        return err_hint(err_new(ERR_CONFIGURATION, "no search command is configured"),
                         "set webSearch.command in the settings");
     if (!launcher_of(c))
-        return err_new(ERR_TOOL_UNAVAILABLE, "the search is a command, and none can be run here");
+        return err_new(ERR_TOOL_UNAVAILABLE,
+                       "the search service is a command, and commands are not available here");
     if (str_find_char(hits->query->text, 0) != STR_NONE)
-        return err_new(ERR_VALIDATION, "the query holds a NUL character");
+        return err_new(ERR_VALIDATION, "the query contains a NUL character");
     strbuf_init(&output.out, MAX_OUTPUT_BYTES);
     strbuf_init(&output.err, MAX_ERROR_BYTES);
     TRY(run(c, hits->arena, hits->query->text, &output));
     TRY(check_end(&output));
     web_hits_add_output(hits, arena_str(hits->arena, strbuf_str(&output.out)));
     if (hits->n == 0 && hits->n_unusable)
-        return err_new(ERR_TOOL_FAILED, "the search command printed nothing that has an address");
+        return err_new(ERR_TOOL_FAILED, "the search command printed no result with an address");
     return NULL;
 }

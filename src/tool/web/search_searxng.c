@@ -14,7 +14,7 @@ struct err *web_search_searxng(struct tool_context *c, struct web_hits *hits)
     TRY(url_join(a, c->config->search.url, S("search"), &ask.url));
     ask.url = web_add_parameter(a, ask.url, "q", web_query_words(a, hits->query));
     ask.url = web_add_parameter(a, ask.url, "format", S("json"));
-    ask.hint = "does its settings.yml list json among search.formats?";
+    ask.hint = "check that its settings.yml lists json under search.formats";
     http_headers_add(a, &ask.headers, S("Accept"), S("application/json"));
     TRY(web_ask_json(c, a, &ask, &answer));
     web_hits_add_json(hits, json_get(answer, "results"), "content");

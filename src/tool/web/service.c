@@ -113,7 +113,6 @@ struct err *web_ask_json(struct tool_context *c, struct arena *a, const struct w
     if (response.status != 200)
         return status_error(ask, response.status, answer);
     if (!json_parse_at(a, answer, JSON_REPAIR_UTF8, ret_answer, &where))
-        return err_new(ERR_TOOL_FAILED, "%s answered with something that is not JSON",
-                       ask->service);
+        return err_new(ERR_TOOL_FAILED, "the answer of %s is not JSON", ask->service);
     return NULL;
 }

@@ -373,7 +373,7 @@ TEST(a_yes_to_a_search_outside_covers_what_is_in_that_directory)
     judge(&s, "Grep", "{\"path\":\"/var\"}");
     assert_str(s.verdict.ask.rule, "Read(//var/**)");
     assert_str(s.verdict.ask.text,
-               "default mode asks before Grep looks at /var, which is outside the workspace.");
+               "default mode asks before Grep reads /var, which is outside the workspace.");
     s.answer.kind = ANSWER_NO;
     assert_int_equal(judge(&s, "Grep", "{\"path\":\"/var\"}")->kind, VERDICT_ALLOW);
     assert_int_equal(judge(&s, "Read", "{\"file_path\":\"/var/new/x\"}")->kind, VERDICT_ALLOW);
@@ -465,8 +465,8 @@ TEST(a_rule_that_cannot_be_kept_holds_for_the_session_and_the_person_is_told)
     s.answer.kind = ANSWER_PROJECT;
     judge(&s, "Bash", "{\"command\":\"ls\"}");
     assert_int_equal(s.verdict.kind, VERDICT_ALLOW);
-    assert_str(s.verdict.hook_message, "The rule Bash(ls) could not be kept for the project, but "
-                                       "holds for this session: the disk is full");
+    assert_str(s.verdict.hook_message, "The rule Bash(ls) could not be saved for the project, but "
+                                       "applies to this session: the disk is full");
     s.answer.kind = ANSWER_NO;
     assert_int_equal(judge(&s, "Bash", "{\"command\":\"ls\"}")->kind, VERDICT_ALLOW);
 }

@@ -50,21 +50,21 @@ TEST(exit_2_blocks_with_stderr_as_the_reason)
     means(POST_TOOL_USE, "blocked reason[lint]", 2, "", "lint");
     means(USER_PROMPT_SUBMIT, "blocked reason[no]", 2, "ignored", "no");
     means(STOP, "blocked reason[tests fail]", 2, "", "tests fail");
-    means(PERMISSION_REQUEST, "blocked deny reason[no reason was given]", 2);
+    means(PERMISSION_REQUEST, "blocked deny reason[no reason given]", 2);
 }
 
 TEST(exit_2_where_nothing_can_be_blocked_is_for_the_person)
 {
-    means(SESSION_START, "problem: it says: too late", 2, "", "too late\nreally");
-    means(SESSION_END, "problem: it says: x", 2, "", "x");
+    means(SESSION_START, "problem: it reported: too late", 2, "", "too late\nreally");
+    means(SESSION_END, "problem: it reported: x", 2, "", "x");
 }
 
 TEST(other_codes_are_problems_with_the_first_line_of_stderr)
 {
-    means(PRE_TOOL_USE, "problem: it ended with code 1: boom", 1, "{\"decision\":\"approve\"}",
+    means(PRE_TOOL_USE, "problem: it exited with code 1: boom", 1, "{\"decision\":\"approve\"}",
           " boom\nTraceback\n");
-    means(PRE_TOOL_USE, "problem: it ended with code 127", 127);
-    means(STOP, "problem: it ended with code 137", 137);
+    means(PRE_TOOL_USE, "problem: it exited with code 127", 127);
+    means(STOP, "problem: it exited with code 137", 137);
 }
 
 TEST(plain_text_is_context_for_prompts_and_at_the_start_only)
@@ -103,7 +103,7 @@ TEST(a_prompt_is_rewritten_by_its_new_text)
     means(USER_PROMPT_SUBMIT, "input[{\"prompt\":\"do it well\"}]", 0,
           SPECIFIC("UserPromptSubmit", "\"updatedInput\":{\"prompt\":\"do it well\"}"));
     means(USER_PROMPT_SUBMIT,
-          "problem: its answer is wrong: \"updatedInput\" must be an object with \"prompt\", a "
+          "problem: its answer is not valid: \"updatedInput\" must be an object with \"prompt\", a "
           "string",
           0, SPECIFIC("UserPromptSubmit", "\"updatedInput\":{\"prompt\":1}"));
 }
@@ -138,8 +138,8 @@ TEST(a_request_for_permission_is_answered_by_its_behavior)
                    "\"decision\":{\"behavior\":\"deny\",\"message\":\"not now\"}"));
     means(PERMISSION_REQUEST, "blocked deny stops[]", 0,
           SPECIFIC("PermissionRequest", "\"decision\":{\"behavior\":\"deny\",\"interrupt\":true}"));
-    means(PERMISSION_REQUEST, "problem: its answer is wrong: \"behavior\" cannot be \"maybe\"", 0,
-          SPECIFIC("PermissionRequest", "\"decision\":{\"behavior\":\"maybe\"}"));
+    means(PERMISSION_REQUEST, "problem: its answer is not valid: \"behavior\" cannot be \"maybe\"",
+          0, SPECIFIC("PermissionRequest", "\"decision\":{\"behavior\":\"maybe\"}"));
     means(PRE_TOOL_USE, "", 0, SPECIFIC("PreToolUse", "\"decision\":{\"behavior\":\"allow\"}"));
 }
 
@@ -147,7 +147,7 @@ TEST(continue_false_ends_the_run_and_blocks_whatever_else_is_said)
 {
     means(PRE_TOOL_USE, "blocked deny reason[enough] stops[enough]", 0,
           "{\"continue\":false,\"stopReason\":\"enough\",\"decision\":\"approve\"}");
-    means(PRE_TOOL_USE, "blocked deny reason[s] stops[s] problem: it ended with code 1: e", 1,
+    means(PRE_TOOL_USE, "blocked deny reason[s] stops[s] problem: it exited with code 1: e", 1,
           "{\"continue\":false,\"stopReason\":\"s\"}", "e");
     means(POST_TOOL_USE, "blocked reason[e] stops[s]", 2,
           "{\"continue\":false,\"stopReason\":\"s\"}", "e");
@@ -167,19 +167,20 @@ TEST(nonsense_is_a_problem_with_its_place)
           "problem: its answer is not valid JSON: a name in double quotes was expected at line 1, "
           "column 2",
           0, "{");
-    means(PRE_TOOL_USE, "problem: its answer is wrong: \"decision\" cannot be \"perhaps\"", 0,
+    means(PRE_TOOL_USE, "problem: its answer is not valid: \"decision\" cannot be \"perhaps\"", 0,
           "{\"decision\":\"perhaps\"}");
-    means(PRE_TOOL_USE, "problem: its answer is wrong: \"hookSpecificOutput\" must be an object", 0,
+    means(PRE_TOOL_USE,
+          "problem: its answer is not valid: \"hookSpecificOutput\" must be an object", 0,
           "{\"hookSpecificOutput\":\"deny\"}");
-    means(PRE_TOOL_USE, "problem: its answer is wrong: \"continue\" must be true or false", 0,
+    means(PRE_TOOL_USE, "problem: its answer is not valid: \"continue\" must be true or false", 0,
           "{\"continue\":\"no\"}");
-    means(STOP, "problem: its answer is wrong: \"systemMessage\" must be a string", 0,
+    means(STOP, "problem: its answer is not valid: \"systemMessage\" must be a string", 0,
           "{\"systemMessage\":[]}");
 }
 
 #define REFUSED "blocked deny problem: "
 #define DENY SPECIFIC("PreToolUse", "\"permissionDecision\":\"deny\"")
-#define BEFORE "it printed other text before its answer, which is not read then"
+#define BEFORE "it printed other text before its answer, so the answer is ignored"
 #define MARK "its answer begins with a byte order mark, so it is not valid JSON"
 
 /* Each of them may have been a no that got lost. */
@@ -205,7 +206,7 @@ TEST(an_answer_that_cannot_be_read_refuses_a_call)
     means(PRE_TOOL_USE, REFUSED MARK, 0, "\xEF\xBB\xBF \n" DENY);
     means(PRE_TOOL_USE, REFUSED MARK, 0, "\xFF\xFE{");
     means(PRE_TOOL_USE,
-          REFUSED "its answer is wrong: \"permissionDecision\" must be a member of "
+          REFUSED "its answer is not valid: \"permissionDecision\" must be a member of "
                   "\"hookSpecificOutput\"",
           0, "{\"permissionDecision\":\"deny\"}");
 }
@@ -233,13 +234,14 @@ TEST(other_text_with_braces_is_just_text)
 
 TEST(an_answer_with_a_problem_allows_nothing_and_still_denies)
 {
-    means(PRE_TOOL_USE, "problem: its answer is wrong: \"reason\" must be a string", 0,
+    means(PRE_TOOL_USE, "problem: its answer is not valid: \"reason\" must be a string", 0,
           "{\"decision\":\"approve\",\"reason\":1}");
-    means(PRE_TOOL_USE, "blocked deny problem: its answer is wrong: \"reason\" must be a string", 0,
+    means(PRE_TOOL_USE,
+          "blocked deny problem: its answer is not valid: \"reason\" must be a string", 0,
           "{\"decision\":\"block\",\"reason\":1}");
-    means(PRE_TOOL_USE, "problem: its answer is wrong: \"hookEventName\" cannot be \"Stop\"", 0,
+    means(PRE_TOOL_USE, "problem: its answer is not valid: \"hookEventName\" cannot be \"Stop\"", 0,
           SPECIFIC("Stop", "\"permissionDecision\":\"allow\",\"updatedInput\":{}"));
-    means(PRE_TOOL_USE, "problem: its answer is wrong: \"updatedInput\" must be an object", 0,
+    means(PRE_TOOL_USE, "problem: its answer is not valid: \"updatedInput\" must be an object", 0,
           SPECIFIC("PreToolUse", "\"permissionDecision\":\"allow\",\"updatedInput\":[]"));
 }
 

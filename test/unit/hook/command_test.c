@@ -158,7 +158,7 @@ TEST(a_variable_that_is_not_set_keeps_the_hook_from_running)
     t.job.env = env;
     run_with(&t, NULL);
     assert_string_equal(t.error->text,
-                        "the variable that $ENV:KEEL_TEST_IS_NOT_SET names is not set");
+                        "the variable named by $ENV:KEEL_TEST_IS_NOT_SET is not set");
     assert_err(t.error, ERR_CONFIGURATION);
     assert_int_not_equal(access(temp_path(&t.dir, "ran"), F_OK), 0);
 }

@@ -117,65 +117,67 @@ TEST(every_type_is_taken)
 TEST(our_own_files_are_read_strictly)
 {
     refused("[]", "\"hooks\" must be an object, not array");
-    refused("{\"PreToolUsee\":[]}", "\"hooks.PreToolUsee\" is no event of hooks");
+    refused("{\"PreToolUsee\":[]}", "\"hooks.PreToolUsee\" is not a hook event");
     refused("{\"Stop\":{}}", "\"hooks.Stop\" must be an array of groups, not object");
     refused(PRE("1"), "\"hooks.PreToolUse[0]\" must be an object, not number");
     refused(PRE("{}"), "\"hooks.PreToolUse[0]\" has no \"hooks\"");
     refused(PRE("{\"hooks\":{}}"),
-            "\"hooks.PreToolUse[0]\" is wrong: \"hooks\" must be an array of hooks");
+            "\"hooks.PreToolUse[0]\" is not valid: \"hooks\" must be an array of hooks");
     refused(PRE("{\"hooks\":[],\"matchers\":\"x\"}"),
             "\"hooks.PreToolUse[0]\" has an unknown key \"matchers\"");
     refused(PRE("{\"hooks\":[],\"matcher\":1}"),
-            "\"hooks.PreToolUse[0]\" is wrong: \"matcher\" must be a string, not number");
+            "\"hooks.PreToolUse[0]\" is not valid: \"matcher\" must be a string, not number");
     refused(PRE("{\"hooks\":[],\"matcher\":\"a(\"}"),
             "\"hooks.PreToolUse[0].matcher\": \"a(\" is not a regular expression: missing closing "
             "parenthesis, at offset 2");
-    refused(PRE("{\"hooks\":[],\"env\":{\"A\":1}}"),
-            "\"hooks.PreToolUse[0]\" is wrong: \"env\" must be an object of strings, not object");
+    refused(
+        PRE("{\"hooks\":[],\"env\":{\"A\":1}}"),
+        "\"hooks.PreToolUse[0]\" is not valid: \"env\" must be an object of strings, not object");
     refused(PRE("{\"hooks\":[],\"env\":{\"A=B\":\"\"}}"),
-            "\"hooks.PreToolUse[0]\" is wrong: \"env\" holds a name with '=' or NUL in it");
+            "\"hooks.PreToolUse[0]\" is not valid: \"env\" contains a name with '=' or NUL in it");
     refused(PRE(GROUP(COMMAND("")) "," GROUP(COMMAND("") ",[]")),
             "\"hooks.PreToolUse[1].hooks[1]\" must be an object, not array");
     refused(PRE(GROUP("{}")), "\"hooks.PreToolUse[0].hooks[0]\" has no \"type\"");
     refused(PRE(GROUP("{\"type\":\"shell\"}")),
-            "\"hooks.PreToolUse[0].hooks[0]\" is of an unknown type: shell");
+            "\"hooks.PreToolUse[0].hooks[0]\" has an unknown type: shell");
     refused(PRE(GROUP("{\"type\":\"command\"}")),
             "\"hooks.PreToolUse[0].hooks[0]\" has no \"command\"");
     refused(PRE(GROUP("{\"type\":\"command\",\"command\":\" \"}")),
-            "\"hooks.PreToolUse[0].hooks[0]\" is wrong: \"command\" is empty");
+            "\"hooks.PreToolUse[0].hooks[0]\" is not valid: \"command\" is empty");
     refused(PRE(GROUP("{\"type\":\"command\",\"command\":\"a\\u0000b\"}")),
-            "\"hooks.PreToolUse[0].hooks[0]\" is wrong: \"command\" holds a NUL");
+            "\"hooks.PreToolUse[0].hooks[0]\" is not valid: \"command\" contains a NUL character");
     refused(PRE(GROUP(COMMAND(",\"failclosed\":true"))),
             "\"hooks.PreToolUse[0].hooks[0]\" has an unknown key \"failclosed\"");
     refused(PRE(GROUP(COMMAND(",\"timeout\":0"))),
-            "\"hooks.PreToolUse[0].hooks[0]\" is wrong: \"timeout\" must be a number of seconds "
-            "over 0 and up to 3600, not number");
+            "\"hooks.PreToolUse[0].hooks[0]\" is not valid: \"timeout\" must be a number of "
+            "seconds greater than 0 and at most 3600, not number");
     refused(PRE(GROUP(COMMAND(",\"timeout\":1e300"))),
-            "\"hooks.PreToolUse[0].hooks[0]\" is wrong: \"timeout\" must be a number of seconds "
-            "over 0 and up to 3600, not number");
+            "\"hooks.PreToolUse[0].hooks[0]\" is not valid: \"timeout\" must be a number of "
+            "seconds greater than 0 and at most 3600, not number");
     refused(PRE(GROUP("{\"type\":\"http\",\"url\":\"file:///etc\"}")),
             "\"hooks.PreToolUse[0].hooks[0].url\": bad URL \"file:///etc\": it has no host");
     refused(PRE(GROUP("{\"type\":\"http\",\"url\":\"ftp://h/\"}")),
-            "\"hooks.PreToolUse[0].hooks[0]\" is wrong: \"url\" must begin with http:// or "
+            "\"hooks.PreToolUse[0].hooks[0]\" is not valid: \"url\" must begin with http:// or "
             "https://");
 }
 
 TEST(fail_closed_is_no_promise_where_nothing_can_be_stopped)
 {
-    refused("{\"PostToolUse\":[" GROUP(COMMAND(",\"failClosed\":true")) "]}",
-            "\"hooks.PostToolUse[0].hooks[0]\" is wrong: \"failClosed\" is for PreToolUse only");
+    refused(
+        "{\"PostToolUse\":[" GROUP(COMMAND(",\"failClosed\":true")) "]}",
+        "\"hooks.PostToolUse[0].hooks[0]\" is not valid: \"failClosed\" is for PreToolUse only");
     refused("{\"Stop\":[{\"failClosed\":true,\"hooks\":[]}]}",
-            "\"hooks.Stop[0]\" is wrong: \"failClosed\" is for PreToolUse only");
+            "\"hooks.Stop[0]\" is not valid: \"failClosed\" is for PreToolUse only");
 }
 
 TEST(foreign_files_lose_what_is_wrong_and_keep_the_rest)
 {
     AUTO(hook_config) struct hook_config *c = hook_config_new();
     static const char *const want[] = {
-        "f: \"hooks.Elicitation\" is no event of hooks (it is left out)",
-        "f: \"hooks.PreToolUse[0].hooks[0]\" is of an unknown type: mcp_tool (it is left out)",
-        "f: \"hooks.PreToolUse[0].hooks[1]\" has an unknown key \"if\" (it is left out)",
-        "f: \"hooks.PreToolUse[1]\" must be an object, not number (it is left out)",
+        "f: \"hooks.Elicitation\" is not a hook event (ignored)",
+        "f: \"hooks.PreToolUse[0].hooks[0]\" has an unknown type: mcp_tool (ignored)",
+        "f: \"hooks.PreToolUse[0].hooks[1]\" has an unknown key \"if\" (ignored)",
+        "f: \"hooks.PreToolUse[1]\" must be an object, not number (ignored)",
     };
 
     assert_ok(
@@ -188,8 +190,7 @@ TEST(foreign_files_lose_what_is_wrong_and_keep_the_rest)
     for (size_t i = 0; i < ARRAY_LEN(want); i++)
         assert_str(hook_config_warning(c, i), want[i]);
     assert_ok(add(c, "[]", "g", true));
-    assert_str(hook_config_warning(c, 4),
-               "g: \"hooks\" must be an object, not array (it is left out)");
+    assert_str(hook_config_warning(c, 4), "g: \"hooks\" must be an object, not array (ignored)");
 }
 
 TEST(a_matcher_where_there_is_nothing_to_match_is_told_and_not_used)
@@ -199,7 +200,7 @@ TEST(a_matcher_where_there_is_nothing_to_match_is_told_and_not_used)
     assert_ok(add(c, "{\"Stop\":[" GROUP(COMMAND("")) "]}", "f", false));
     assert_int_equal(hook_config_n_warnings(c), 1);
     assert_str(hook_config_warning(c, 0),
-               "f: \"hooks.Stop[0].matcher\" is not used: Stop has no matcher");
+               "f: \"hooks.Stop[0].matcher\" is ignored: Stop has no matcher");
     assert_true(matcher_matches(hook_config_list(c, HOOK_STOP)->items[0].matcher, S("")));
 }
 
@@ -236,15 +237,15 @@ TEST(a_hook_whose_matcher_names_no_tool_does_not_stay_silent)
     AUTO_FREE char *regex = warnings_of("PreToolUse", "Bash, Read", /* names_are_regex= */ true);
 
     assert_warned("PreToolUse", "Bsh",
-                  "f: \"hooks.PreToolUse[0].matcher\": there is no tool \"Bsh\", so these hooks "
-                  "never run for it; did you mean Bash?\n");
+                  "f: \"hooks.PreToolUse[0].matcher\": unknown tool \"Bsh\", so these hooks never "
+                  "run for it; did you mean Bash?\n");
     assert_warned("PostToolUse", "Bash, Nothing",
-                  "f: \"hooks.PostToolUse[0].matcher\": there is no tool \"Nothing\", so these "
-                  "hooks never run for it\n");
+                  "f: \"hooks.PostToolUse[0].matcher\": unknown tool \"Nothing\", so these hooks "
+                  "never run for it\n");
     assert_warned("PreToolUse", "Bash Read",
-                  "f: \"hooks.PreToolUse[0].matcher\": \"Bash Read\" matches no tool that keel "
-                  "knows, so these hooks never run; \"Edit|Write\" names two tools\n");
-    assert_true(str_find(str_of(regex), S("matches no tool")) != STR_NONE);
+                  "f: \"hooks.PreToolUse[0].matcher\": \"Bash Read\" matches no known tool, so "
+                  "these hooks never run; to name two tools: \"Edit|Write\"\n");
+    assert_true(str_find(str_of(regex), S("matches no known tool")) != STR_NONE);
     assert_warned("PreToolUse", "Bash, Read|Task", "");
     assert_warned("PreToolUse", "^B|W.*e$", "");
     assert_warned("PreToolUse", "mcp__db__query", "");

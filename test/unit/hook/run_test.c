@@ -266,11 +266,11 @@ TEST(a_hook_that_fails_is_told_and_stops_nothing)
     assert_str(fire(&s, HOOK_PRE_TOOL_USE, BASH), "");
     assert_str(
         strbuf_str(&s.notices),
-        FAILS("callback \"fail\" of f failed: it could not be run: nothing is called fail; call it "
-              "otherwise\n")
-            FAILS("command \"echo boom >&2; exit 1\" of f failed: it ended with code 1: boom\n")
-                FAILS("prompt \"Safe?\" of f failed: it could not be run: hooks of the type "
-                      "prompt cannot be run here\n"));
+        FAILS("callback \"fail\" of f failed: it did not run: nothing is called fail; call "
+              "it otherwise\n")
+            FAILS("command \"echo boom >&2; exit 1\" of f failed: it exited with code 1: boom\n")
+                FAILS("prompt \"Safe?\" of f failed: it did not run: hooks of type prompt are "
+                      "not available here\n"));
 }
 
 TEST(an_answer_that_cannot_be_read_is_told_and_refuses_the_call)
@@ -278,10 +278,11 @@ TEST(an_answer_that_cannot_be_read_is_told_and_refuses_the_call)
     AUTO(scene) struct scene s;
 
     scene_init(&s, PRE(ALL(CALLS("{oops"))));
-    assert_str(fire(&s, HOOK_PRE_TOOL_USE, BASH),
-               "blocked deny reason[" FAILS(
-                   "callback \"{oops\" of f failed: its answer is not valid JSON: a name in double "
-                   "quotes was expected at line 1, column 2; nothing passes without its answer]"));
+    assert_str(
+        fire(&s, HOOK_PRE_TOOL_USE, BASH),
+        "blocked deny reason[" FAILS(
+            "callback \"{oops\" of f failed: its answer is not valid JSON: a name in double quotes "
+            "was expected at line 1, column 2; without its answer the call is denied]"));
     assert_str(strbuf_str(&s.notices),
                FAILS("callback \"{oops\" of f failed: its answer is not valid JSON: a name in "
                      "double quotes was expected at line 1, column 2\n"));
@@ -294,9 +295,8 @@ TEST(a_hook_that_takes_too_long_is_ended_and_told)
     scene_init(&s, PRE("{\"timeout\":0.2,\"hooks\":[" CALLS("sleep") "," RUNS("sleep 1000") "]}"));
     assert_str(fire(&s, HOOK_PRE_TOOL_USE, BASH), "");
     assert_str(strbuf_str(&s.notices),
-               FAILS("callback \"sleep\" of f failed: it took longer than 0.2 s and was ended\n")
-                   FAILS("command \"sleep 1000\" of f failed: it took longer than 0.2 s and was "
-                         "ended\n"));
+               FAILS("callback \"sleep\" of f failed: it timed out after 0.2 s\n")
+                   FAILS("command \"sleep 1000\" of f failed: it timed out after 0.2 s\n"));
 }
 
 static void closed(const char *hook, const char *want)
@@ -312,25 +312,23 @@ static void closed(const char *hook, const char *want)
 
 TEST(a_hook_that_must_not_fail_blocks_when_it_does)
 {
-    closed(CALLS("fail"),
-           "blocked deny reason[" FAILS("callback \"fail\" of f failed: it could not be run: "
-                                        "nothing is called fail; call it otherwise; nothing passes "
-                                        "without its answer]"));
+    closed(CALLS("fail"), "blocked deny reason[" FAILS(
+                              "callback \"fail\" of f failed: it did not run: nothing is called "
+                              "fail; call it otherwise; without its answer the call is denied]"));
     closed(CALLS("sleep"),
-           "blocked deny reason[" FAILS("callback \"sleep\" of f failed: it took longer than 0.2 s "
-                                        "and was ended; nothing passes without its answer]"));
+           "blocked deny reason[" FAILS("callback \"sleep\" of f failed: it timed out after 0.2 s; "
+                                        "without its answer the call is denied]"));
     closed(RUNS("exit 1"),
-           "blocked deny reason[" FAILS("command \"exit 1\" of f failed: it ended with code 1; "
-                                        "nothing passes without its answer]"));
+           "blocked deny reason[" FAILS("command \"exit 1\" of f failed: it exited with code 1; "
+                                        "without its answer the call is denied]"));
     closed(CALLS("{"),
-           "blocked deny reason[" FAILS("callback \"{\" of f failed: its answer is not valid JSON: "
-                                        "a name in double quotes was expected at line 1, column 2; "
-                                        "nothing passes without its answer]"));
-    closed(
-        "{\"type\":\"agent\",\"agent\":\"x\"}",
-        "blocked deny reason[" FAILS("agent \"x\" of f failed: it could not be run: hooks of the "
-                                     "type agent cannot be run here; nothing passes without its "
-                                     "answer]"));
+           "blocked deny reason[" FAILS(
+               "callback \"{\" of f failed: its answer is not valid JSON: a name in double quotes "
+               "was expected at line 1, column 2; without its answer the call is denied]"));
+    closed("{\"type\":\"agent\",\"agent\":\"x\"}",
+           "blocked deny reason[" FAILS(
+               "agent \"x\" of f failed: it did not run: hooks of type agent are not available "
+               "here; without its answer the call is denied]"));
 }
 
 TEST(a_hook_that_must_not_fail_and_does_not_blocks_nothing)

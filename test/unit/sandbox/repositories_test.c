@@ -191,7 +191,8 @@ BOX_TEST(lines_of_a_rebase_that_a_person_began_stay)
     TRY(box_run(b, "printf 'exec make test\\nexec evil\\npick 2 two\\n' >"
                    ".git/rebase-merge/git-rebase-todo; true"));
     EXPECT(file_is(todo, "exec make test\npick 2 two\n"));
-    EXPECT(has_text(&b->notes, "git-rebase-todo held lines of the command that git would run"));
+    EXPECT(
+        has_text(&b->notes, "git-rebase-todo contained lines of the command that git would run"));
     EXPECT(file_is(box_path(b, "ws/.git/rebase-merge/git-rebase-todo.keel-untrusted"),
                    "exec make test\nexec evil\npick 2 two\n"));
     TRY(box_run(b, "echo break >>.git/rebase-merge/git-rebase-todo"));

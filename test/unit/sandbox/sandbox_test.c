@@ -227,7 +227,7 @@ BOX_TEST(hooks_and_configuration_of_git_are_as_they_were)
     TRY(make_repository(b, "ws"));
     TRY(box_run(b, attack_on_git));
     EXPECT(has_namespaces(b) ||
-           has_text(&b->notes, "ws/.git was moved by the command; keel put it back"));
+           has_text(&b->notes, "ws/.git was moved by the command; keel moved it back"));
     return expect_repository(b, "ws");
 }
 

@@ -305,7 +305,7 @@ BOX_TEST(a_process_that_sets_itself_apart_is_seen_or_told)
     if (geteuid() == 0 || has_namespaces(b))
         EXPECT_OUTPUT(w.lines, "content ws/apart\n");
     else
-        EXPECT_OUTPUT(w.missed, "a program of the command does not let keel see what it changes\n");
+        EXPECT_OUTPUT(w.missed, "a program of the command does not let keel see its changes\n");
     return NULL;
 }
 
@@ -523,7 +523,7 @@ BOX_TEST(a_keel_that_cannot_look_says_so_once_and_lets_the_command_go_on)
     TRY(box_watch(b, &w, "echo x > file; echo y > missed; echo z > file"));
     EXPECT(b->exit_code == 0 && file_is(box_path(b, "ws/missed"), "y\n"));
     EXPECT_OUTPUT(w.lines, "content ws/file\ncontent ws/file\n");
-    EXPECT_OUTPUT(w.missed, "keel could not follow what the command changes\n");
+    EXPECT_OUTPUT(w.missed, "keel could not follow the command's changes\n");
     return NULL;
 }
 
@@ -632,7 +632,7 @@ BOX_TEST(inside_of_what_follows_calls_already_it_is_told)
     TRY(box_watch(b, &w, "echo x > file"));
     EXPECT(b->exit_code == 0 && file_is(box_path(b, "ws/file"), "x\n"));
     EXPECT_OUTPUT(w.lines, "");
-    EXPECT_OUTPUT(w.missed, "keel runs inside something that already follows all system calls\n");
+    EXPECT_OUTPUT(w.missed, "keel runs under a program that already traces all system calls\n");
     return NULL;
 }
 

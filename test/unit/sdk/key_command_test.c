@@ -60,7 +60,7 @@ TEST(one_that_fails_says_why_and_what_it_printed_is_not_shown)
     run(&w, "echo secret-half; echo locked >&2; exit 7");
     assert_string_equal(w.error->text, "theHelper failed with exit code 7: locked");
     run(&v, "kill -9 $$");
-    assert_string_equal(v.error->text, "theHelper was ended by signal 9");
+    assert_string_equal(v.error->text, "theHelper was killed by signal 9");
     run(&u, "echo '  '");
     assert_string_equal(u.error->text, "theHelper printed nothing");
 }

@@ -85,7 +85,7 @@ TEST(a_vendor_without_its_key_names_the_variable_and_the_link)
     AUTO(world) struct world w = {0};
     AUTO(err) struct err *e = resolve(&w, "{}", "anthropic/x", NULL, NULL);
 
-    assert_string_equal(e->text, "anthropic needs an API key, and ANTHROPIC_API_KEY is not set");
+    assert_string_equal(e->text, "anthropic needs an API key, but ANTHROPIC_API_KEY is not set");
     assert_non_null(strstr(err_find_hint(e), vendor_setup_link(vendor_find(S("anthropic")))));
 }
 
@@ -151,7 +151,7 @@ TEST(an_unknown_type_lists_what_is_known)
     AUTO(err)
     struct err *e = resolve(&w, "{\"providers\":{\"x\":{\"type\":\"antropic\"}}}", "x", NULL, NULL);
 
-    assert_string_equal(e->text, "the profile \"x\" has the unknown type \"antropic\"");
+    assert_string_equal(e->text, "profile \"x\": unknown type \"antropic\"");
     assert_non_null(strstr(err_find_hint(e), "anthropic-messages"));
 }
 
@@ -178,7 +178,7 @@ TEST(a_misspelt_model_is_sent_to_nobody)
     assert_guess("cluade-haiku-4-5", "did you mean claude-haiku-5-5?");
     assert_guess("sonet", "did you mean claude-sonnet-5-5?");
     assert_guess("hiaku", "did you mean claude-haiku-5-5?");
-    assert_guess("opsu", "say --model anthropic/opsu");
+    assert_guess("opsu", "use --model anthropic/opsu");
 }
 
 TEST(a_model_that_is_new_is_asked_for_by_its_name)
@@ -253,11 +253,11 @@ TEST(a_misspelt_vendor_without_any_key_is_told_as_that_and_not_as_a_missing_key)
     AUTO(world) struct world w = {0}, several = {0};
     AUTO(err) struct err *e = resolve(&w, "{}", "nope/m", NULL, NULL), *of_several = NULL;
 
-    assert_string_equal(e->text, "there is no vendor or profile \"nope\"");
+    assert_string_equal(e->text, "unknown vendor or profile \"nope\"");
     assert_no_vendor("antropic/m", NULL, "did you mean anthropic/m?");
     assert_no_vendor("antropic", NULL, "did you mean anthropic?");
     assert_no_vendor("claude-opus-5-4", NULL, "did you mean claude-opus-5-5?");
-    assert_no_vendor("no-such-model", NULL, "say --model VENDOR/MODEL");
+    assert_no_vendor("no-such-model", NULL, "use --model VENDOR/MODEL");
     of_several = resolve(&several,
                          "{\"providers\":{\"one\":{\"type\":\"openai\"},"
                          "\"two\":{\"type\":\"openai\"}}}",
@@ -314,7 +314,7 @@ TEST(a_part_that_would_change_the_address_is_refused)
     struct err *e = resolve(&w, "{}", "bedrock/m", "AWS_REGION=evil.example/?x=", NULL);
 
     assert_int_equal(e->kind, ERR_CONFIGURATION);
-    assert_non_null(strstr(e->text, "is no region"));
+    assert_non_null(strstr(e->text, "is not a valid region"));
 }
 
 TEST(a_hosted_model_is_known_by_its_makers_name_and_has_no_known_price)
@@ -341,7 +341,7 @@ TEST(keys_of_a_cloud_that_may_be_meant_for_other_things_choose_no_vendor)
     struct err *e =
         resolve(&w, "{}", NULL, "AWS_ACCESS_KEY_ID=k", "GOOGLE_APPLICATION_CREDENTIALS=/x");
 
-    assert_string_equal(e->text, "no model provider is set up");
+    assert_string_equal(e->text, "no model provider is configured");
 }
 
 TEST(a_token_in_the_environment_is_bearer_whatever_keys_are)

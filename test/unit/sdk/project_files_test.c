@@ -234,7 +234,7 @@ TEST(limits_are_told)
     for (int i = 0; i < 20; i++)
         strbuf_add_cstr(&text, "d/");
     put(&s.dir, arena_format(&s.arena, "third/.keel/%sx", strbuf_cstr(&text)).p, "");
-    has_problem(&s, "too deep");
+    has_problem(&s, "nested too deeply");
 }
 
 TEST(a_home_has_its_settings_and_nothing_else_of_keel_s)

@@ -75,7 +75,8 @@ TEST(a_mistake_in_our_own_file_is_told_with_its_name)
     put(&s.dir, "project/.keel/settings.json", "{\"hooks\":{\"OnStop\":[]}}");
     e = load(&s, true);
     assert_true(err_is(e, ERR_VALIDATION));
-    assert_non_null(strstr(e->text, "/project/.keel/settings.json: \"hooks.OnStop\" is no event"));
+    assert_non_null(
+        strstr(e->text, "/project/.keel/settings.json: \"hooks.OnStop\" is not a hook event"));
 }
 
 TEST(a_mistake_in_a_foreign_file_is_a_warning)

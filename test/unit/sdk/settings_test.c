@@ -157,7 +157,7 @@ TEST(an_untrusted_project_may_only_forbid)
     assert_null(settings_get(w.settings, "model"));
     assert_int_equal(settings_n_warnings(w.settings), 1);
     assert_true(str_ends(settings_warning(w.settings, 0),
-                         S("so these are not used: permissions.allow, model, hooks")));
+                         S("so these settings are ignored: permissions.allow, model, hooks")));
 }
 
 TEST(a_wrong_type_names_file_key_and_expected_type)
@@ -169,7 +169,7 @@ TEST(a_wrong_type_names_file_key_and_expected_type)
          "\"providers.x.contextWindow\" must be an integer, not string"},
         {"{\"permissions\":{\"deny\":[1]}}",
          "\"permissions.deny\" must be an array of strings, not array"},
-        {"[]", "must hold one JSON object, not array"},
+        {"[]", "must be a JSON object, not array"},
         {"{\"a\":1,\"a\":2}",
          "not valid JSON: line 1, column 8: the same name stands twice in this object"},
     };
@@ -209,16 +209,15 @@ TEST(a_key_that_does_not_exist_is_an_error_with_the_nearest_that_does)
     static const char user[] = "home/.keel/settings.json",
                       project[] = "project/.keel/settings.json";
 
-    assert_unknown(user, "{\"modle\":\"x\"}", "there is no setting \"modle\"",
+    assert_unknown(user, "{\"modle\":\"x\"}", "unknown setting \"modle\"",
                    "did you mean \"model\"?");
     assert_unknown(user, "{\"permissions\":{\"denny\":[]}}",
-                   "there is no setting \"permissions.denny\"",
-                   "did you mean \"permissions.deny\"?");
+                   "unknown setting \"permissions.denny\"", "did you mean \"permissions.deny\"?");
     assert_unknown(project, "{\"providers\":{\"a.b\":{\"apikey\":\"x\"}}}",
-                   "there is no setting \"providers.a/b.apikey\"",
+                   "unknown setting \"providers.a/b.apikey\"",
                    "did you mean \"providers.a/b.apiKey\"?");
-    assert_unknown(user, "{\"colour\":1}", "there is no setting \"colour\"",
-                   "keel config keys lists all");
+    assert_unknown(user, "{\"colour\":1}", "unknown setting \"colour\"",
+                   "keel config keys lists all settings");
 }
 
 TEST(settings_of_the_command_line_may_be_for_another_program_but_not_misspelt)
@@ -234,8 +233,7 @@ TEST(settings_of_the_command_line_may_be_for_another_program_but_not_misspelt)
         settings_parse_flag(&a, S("{\"statusLine\":{},\"model\":\"x\"}"), "--settings", &tree));
     assert_ok(load(&w, true, "{\"statusLine\":{},\"model\":\"x\"}"));
     assert_int_equal(settings_n_warnings(w.settings), 1);
-    assert_str(settings_warning(w.settings, 0),
-               "--settings: keel does not have these settings, and does not use them: statusLine");
+    assert_str(settings_warning(w.settings, 0), "--settings: unknown settings ignored: statusLine");
 }
 
 TEST(foreign_files_never_stop_us)

@@ -171,7 +171,7 @@ TEST(a_change_between_two_calls_is_not_lost_unseen)
     scene_command(&s, "echo three > a");
     scene_try_restore(&s, /* force= */ false);
     assert_int_equal(scene_item(&s, "a")->outcome, RESTORE_CONFLICT);
-    assert_str(scene_item(&s, "a")->why, "somebody else changed it in between");
+    assert_str(scene_item(&s, "a")->why, "someone else changed it in the meantime");
 }
 
 TEST(calls_side_by_side_are_no_conflict)
@@ -204,7 +204,7 @@ TEST(files_of_a_person_keep_a_new_directory_alive)
     assert_false(fs_exists(scene_path(&s, "d/theirs")));
     assert_true(fs_exists(scene_path(&s, "d/mine")));
     assert_int_equal(scene_item(&s, "d")->outcome, RESTORE_LEFT);
-    assert_non_null(strstr(scene_item(&s, "d")->why.p, "it still holds mine"));
+    assert_non_null(strstr(scene_item(&s, "d")->why.p, "it still contains mine"));
 }
 
 /* --- bounds --- */

@@ -333,8 +333,8 @@ TEST(that_the_repository_itself_is_gone_is_told)
     scene_open(&s);
     put(&s.dir, "ws/.git/HEAD", "x");
     scene_command(&s, "rm -rf .git");
-    assert_true(str_find(s.note, S(".git is gone")) != STR_NONE);
-    assert_true(str_find(s.unsaved, S(".git is gone")) != STR_NONE);
+    assert_true(str_find(s.note, S(".git was removed")) != STR_NONE);
+    assert_true(str_find(s.unsaved, S(".git was removed")) != STR_NONE);
 }
 
 TEST(that_a_command_moved_head_is_told)
@@ -412,9 +412,9 @@ TEST(a_change_that_was_not_announced_is_told_and_stays)
     scene_end(&s, &r);
     assert_int_equal(scene_image(&s, "a")->why_not.n, 0);
     assert_str(scene_image(&s, "b")->why_not,
-               "it was changed while a command ran, without a report");
+               "it changed while a command ran, but the change was not reported");
     assert_true(scene_image(&s, "d")->why_not.n > 0); /* something in it is gone */
-    assert_true(str_find(s.note, S("/b (it was changed")) != STR_NONE);
+    assert_true(str_find(s.note, S("/b (it changed")) != STR_NONE);
     scene_try_restore(&s, /* force= */ false);
     assert_int_equal(scene_item(&s, "a")->outcome, RESTORE_DONE);
     assert_int_equal(scene_item(&s, "b")->outcome, RESTORE_IMPOSSIBLE);
@@ -436,7 +436,7 @@ TEST(a_change_that_is_announced_only_afterwards_is_told)
     scene_run(&s, &r, "chmod 600 a; echo three > b; echo three > a; ln c d; rm d; echo two > c");
     scene_end(&s, &r);
     assert_str(scene_image(&s, "b")->why_not,
-               "it was changed while a command ran, without a report");
+               "it changed while a command ran, but the change was not reported");
     assert_int_equal(scene_image(&s, "a")->why_not.n, 0);
     assert_int_equal(scene_image(&s, "c")->why_not.n, 0);
 }
@@ -507,7 +507,7 @@ TEST(files_of_write_and_edit_beside_a_command_are_no_strangers)
 
 /* --- changes behind an announced change of attributes --- */
 
-#define UNREPORTED "it was changed while a command ran, without a report"
+#define UNREPORTED "it changed while a command ran, but the change was not reported"
 
 /* What a command does that means harm: it changes what the file holds, announces nothing, and sets
  * the time back. */
@@ -871,7 +871,7 @@ TEST(a_file_that_may_not_be_read_is_told_unless_it_is_our_own)
     scene_command(&s, "rm -f closed mine");
     if (getuid() == 0) {
         assert_int_equal(seteuid(0), 0);
-        assert_str(scene_image(&s, "closed")->why_not, "it may not be read");
+        assert_str(scene_image(&s, "closed")->why_not, "keel may not read it");
     }
     assert_int_equal(scene_image(&s, "mine")->why_not.n, 0);
 }

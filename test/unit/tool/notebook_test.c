@@ -38,6 +38,9 @@ TEST(a_notebook_is_shown_by_cells)
                 "[cells 0-0 of 2; to continue, set offset to 2]\n");
     assert_fails(&f, &tool_read, "{\"file_path\":\"n.ipynb\",\"offset\":3}",
                  "n.ipynb has 2 cells: there is none at offset 3");
+    put(&f.dir, "n.ipynb", HEAD "{\"cell_type\":\"raw\",\"source\":\"x\"}" TAIL);
+    assert_fails(&f, &tool_read, "{\"file_path\":\"n.ipynb\",\"offset\":3}",
+                 "n.ipynb has 1 cell: there is none at offset 3");
 }
 
 TEST(outputs_are_shortened_and_images_attached)

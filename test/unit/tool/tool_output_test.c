@@ -197,6 +197,7 @@ TEST(offset_and_limit_choose_lines)
     assert_refused(s, "\"offset\":11", "offset 11 is past the end: there are 10 lines");
     assert_refused(s, "\"offset\":9223372036854775807",
                    "offset 9223372036854775807 is past the end: there are 10 lines");
+    assert_refused(S("one\n"), "\"offset\":2", "offset 2 is past the end: there is 1 line");
 }
 
 TEST(two_hundred_lines_are_shown_unless_more_are_asked_for)
@@ -605,6 +606,8 @@ TEST(chunks_give_every_byte)
     assert_true(str_eq(strbuf_str(&seen), strbuf_str(&text)));
     assert_refused(S("text"), "\"mode\":\"full-chunked\",\"offset\":4",
                    "offset 4 is past the end: there are 4 bytes");
+    assert_refused(S("t"), "\"mode\":\"full-chunked\",\"offset\":1",
+                   "offset 1 is past the end: there is 1 byte");
 }
 
 TEST(a_chunk_that_ends_inside_a_line_leaves_out_no_byte)

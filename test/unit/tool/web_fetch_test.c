@@ -419,7 +419,7 @@ TEST(redirects_are_followed_ten_times)
 
     serve(&w);
     r = fetch(&w, "/round");
-    assert_str(strbuf_str(&r.text), "127.0.0.1 redirects more often than 10 times.");
+    assert_str(strbuf_str(&r.text), "127.0.0.1 redirects more than 10 times.");
     assert_true(r.is_error);
     assert_int_equal(server_n_requests(w.server), 11);
 }

@@ -135,7 +135,7 @@ TEST(an_answer_that_is_no_json_is_told)
     AUTO(tool_result)
     struct tool_result r = search_brave(&w, S(OK_HEAD "\r\n<html>"), "{\"query\":\"x\"}");
 
-    assert_text(&r, "Brave Search answered with something that is not JSON.");
+    assert_text(&r, "the answer of Brave Search is not JSON.");
     assert_true(r.is_error);
 }
 
@@ -231,8 +231,8 @@ TEST(a_searxng_that_gives_no_json_is_told_how_to)
 
     use_searxng(&w, &page);
     r = search(&w, "{\"query\":\"x\"}");
-    assert_text(&r, "SearXNG answered with status 403: Forbidden. Hint: does its settings.yml list "
-                    "json among search.formats?");
+    assert_text(&r, "SearXNG answered with status 403: Forbidden. Hint: check that its "
+                    "settings.yml lists json under search.formats.");
 }
 
 TEST(searxng_needs_an_address)
@@ -292,11 +292,11 @@ TEST(the_query_is_an_argument_of_the_command_and_no_part_of_it)
 
 TEST(a_command_that_fails_is_told_with_what_it_says)
 {
-    check_command("echo 'no luck' >&2; exit 3 #",
-                  "the search command ended with exit code 3: no luck.", true);
-    check_command("kill -9 $$ #", "the search command was ended by signal 9.", true);
-    check_command("echo nothing of use #",
-                  "the search command printed nothing that has an address.", true);
+    check_command("echo 'no luck' >&2; exit 3 #", "the search command exited with code 3: no luck.",
+                  true);
+    check_command("kill -9 $$ #", "the search command was killed by signal 9.", true);
+    check_command("echo nothing of use #", "the search command printed no result with an address.",
+                  true);
     check_command("true", "No results.\n", false);
 }
 
@@ -342,7 +342,7 @@ TEST(a_command_cannot_be_run_where_none_may)
 
     w.fixture.context.launcher = NULL;
     r = search_command(&w, "true", "{\"query\":\"x\"}");
-    assert_text(&r, "the search is a command, and none can be run here.");
+    assert_text(&r, "the search service is a command, and commands are not available here.");
     assert_int_equal(r.code, ERR_TOOL_UNAVAILABLE);
 }
 
@@ -368,7 +368,7 @@ TEST(a_service_that_is_not_known_is_named)
 
     w.fixture.config.search.kind = S("gopher");
     r = search(&w, "{\"query\":\"x\"}");
-    assert_has(strbuf_str(&r.text), "there is no search service called \"gopher\"");
+    assert_has(strbuf_str(&r.text), "unknown search service \"gopher\"");
 }
 
 /* --- domains --- */
