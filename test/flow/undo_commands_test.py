@@ -306,8 +306,8 @@ class Commands(UndoneCommands):
         self.assertEqual(self.heard[-1].count("unseen:"), 3, self.heard)
         result = self.rewind(status=1)
         for name in ("notes.txt", "run.sh", "src/main.c", "also"):
-            self.assertIn(f"cannot   {name}: it changed while a command ran, but the change was not reported",
-                          result.out)
+            self.assertIn(f"cannot   {name}: it changed while a command ran, but the change was "
+                          "not reported", result.out)
         self.assertIn("4 files could not be restored", result.err)
         self.assertEqual((self.work / "d/b/x").read_text(), "this is d/b/x\n")
 
@@ -413,7 +413,7 @@ class AsMyself(Commands, SessionTest):
             pipe.write(b"go\n")
         process.communicate(timeout=HANG_SECONDS)
         result = self.rewind(status=1)
-        self.assertIn("cannot   notes.txt: it was changed while a command ran", result.out)
+        self.assertIn("cannot   notes.txt: it changed while a command ran", result.out)
         self.assertEqual((self.work / "notes.txt").read_text(), "a person's\n")
         self.assertFalse((self.work / "made").exists())
 
