@@ -479,7 +479,9 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     struct str url;
 
     if (e->config.models_path.n == 0)
-        return err_new(ERR_CONFIGURATION, "%" STR_FMT " cannot list its models", STR_ARG(p->id));
+        return err_hint(
+            err_new(ERR_CONFIGURATION, "%" STR_FMT " cannot list its models", STR_ARG(p->id)),
+            "keel models --all lists the models that keel knows");
     if (e->config.about_path.n) {
         AUTO(err) struct err *without = list_about(e, call, a, ret_models);
 
