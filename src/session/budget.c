@@ -244,7 +244,7 @@ static struct err *exceed(struct budget *b, const struct measure *m, struct ask 
         ask(b, m, strbuf_str(&text), ret_ask);
     e = err_new(ERR_BUDGET_EXCEEDED, "%s", strbuf_cstr(&text));
     if (m->set_by)
-        return err_hint(e, "raise the limit that %s sets", m->set_by);
+        return err_hint(e, "raise %s", m->set_by);
     return err_hint(e, "%s", m->raise);
 }
 

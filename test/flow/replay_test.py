@@ -600,7 +600,7 @@ class Different(ReplayTest):
                     "type = 'tool_end'")
         [run] = self.replay(session)
         self.assertEqual(run["verdict"], "damaged")
-        self.assertIn("another history", run["damage"])
+        self.assertIn("a different history", run["damage"])
 
     def test_a_message(self):
         session = self.record_usual()
