@@ -80,16 +80,16 @@ static struct err *check(struct str text, size_t *ret_n_letters)
         int meaning = meaning_of(text.p[i]);
 
         if (meaning == NO)
-            return err_new(ERR_VALIDATION, "base64: byte %zu is not a base64 letter", i + 1);
+            return err_new(ERR_VALIDATION, "base64: byte %zu is not a base64 character", i + 1);
         if (meaning >= 0 && n_pads)
-            return err_new(ERR_VALIDATION, "base64: byte %zu comes after the padding", i + 1);
+            return err_new(ERR_VALIDATION, "base64: byte %zu follows the padding", i + 1);
         n_letters += meaning >= 0;
         n_pads += meaning == EQ;
     }
     if (n_letters % 4 == 1)
         return err_new(ERR_VALIDATION, "base64: the text ends in the middle of a byte");
     if (n_pads && (n_letters % 4 == 0 || n_letters % 4 + n_pads != 4))
-        return err_new(ERR_VALIDATION, "base64: %zu letters cannot be padded with %zu '='",
+        return err_new(ERR_VALIDATION, "base64: %zu characters cannot be padded with %zu '='",
                        n_letters, n_pads);
     *ret_n_letters = n_letters;
     return NULL;

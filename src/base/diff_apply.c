@@ -20,7 +20,7 @@ struct hunk {
 static struct err *unfit(const struct patcher *p, const char *what)
 {
     return err_hint(err_new(ERR_VALIDATION, "line %zu of the diff: %s", p->n_diff, what),
-                    "make the diff again from the current text");
+                    "regenerate the diff from the current text");
 }
 
 /* --- the new text --- */
@@ -28,7 +28,7 @@ static struct err *unfit(const struct patcher *p, const char *what)
 static struct err *add_line(struct patcher *p, struct str line)
 {
     if (p->lacks_newline)
-        return unfit(p, "a line without a line end would not be the last one");
+        return unfit(p, "a line without a line end is not the last one");
     p->lacks_newline = !str_ends(line, S("\n"));
     strbuf_add(p->out, line);
     p->n_new++;
@@ -53,7 +53,7 @@ static struct err *expect_line(struct patcher *p, struct str want)
     if (!diff_take_line(&p->old_rest, &line))
         return unfit(p, "the text has fewer lines");
     if (!str_eq(line, want))
-        return unfit(p, "the text has another line there");
+        return unfit(p, "the text has a different line there");
     p->n_old++;
     return NULL;
 }
@@ -140,7 +140,7 @@ static struct err *apply_line(struct patcher *p, struct hunk *h, struct str line
         TRY(expect_line(p, text));
         return add_line(p, text);
     }
-    return unfit(p, "its hunk has other lines than its first line says");
+    return unfit(p, "the hunk does not have the lines that its header announces");
 }
 
 static struct err *apply_hunk(struct patcher *p, struct hunk h)
@@ -169,7 +169,7 @@ static struct err *apply(struct patcher *p)
         return unfit(p, "a +++ line must follow the --- line");
     while (take_diff_line(p, &line)) {
         if (!parse_hunk(line, &hunk))
-            return unfit(p, "it is not the start of a hunk");
+            return unfit(p, "expected the start of a hunk");
         TRY(apply_hunk(p, hunk));
     }
     while (p->old_rest.n)

@@ -70,7 +70,7 @@ struct err *err_errno(enum err_kind kind, int error, const char *format, ...)
     va_end(args);
     e->cause = make(kind, mem_strdup(strerrordesc_np(error) ? strerrordesc_np(error) : "error"));
     if (kind == ERR_STORAGE && (error == ENOSPC || error == EDQUOT))
-        return err_hint(e, "the disk is full: make room there");
+        return err_hint(e, "the disk is full: free some space on it");
     return e;
 }
 

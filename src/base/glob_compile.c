@@ -187,7 +187,7 @@ static struct err *parse_class_name(struct parser *p)
         p->rest = str_skip(p->rest, end + 1);
         return NULL;
     }
-    return invalid(p, offset(p), "there is no class of this name", "use one such as [:alpha:]");
+    return invalid(p, offset(p), "unknown character class", "use one such as [:alpha:]");
 }
 
 /* A character that a class names; only git knows escapes there. */
@@ -295,7 +295,7 @@ static struct err *close_brace(struct parser *p)
     uint16_t jump, next;
 
     if (p->depth == 0)
-        return invalid(p, offset(p), "the '}' was not opened", "write \\} for a plain '}'");
+        return invalid(p, offset(p), "the '}' has no matching '{'", "write \\} for a plain '}'");
     b = &p->braces[--p->depth];
     end_alternative(p, b);
     for (jump = b->last_jump; jump != NONE; jump = next) {

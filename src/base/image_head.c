@@ -54,7 +54,7 @@ static void walk_png(struct str s, struct image_head *h)
             return;
         if (is_needed(type) && crc32_add(0, str_slice(s, at + 4, 4 + n)) != big32(s, at + 8 + n)) {
             h->state = IMAGE_WRONG;
-            h->problem = "the checksum of a chunk does not fit";
+            h->problem = "the checksum of a chunk does not match";
             return;
         }
         if (str_is(type, "IEND")) {
@@ -99,7 +99,7 @@ static void read_jpeg(struct str s, struct image_head *h)
 
         if (byte_at(s, at) != 0xFF || (marker != 0xFF && n < 2)) {
             h->state = IMAGE_WRONG;
-            h->problem = "something else stands where a marker should";
+            h->problem = "a marker is missing";
             return;
         }
         if (marker == 0xFF) { /* filling */
@@ -163,7 +163,7 @@ static void read_gif(struct str s, struct image_head *h)
             return;
         } else {
             h->state = IMAGE_WRONG;
-            h->problem = "it holds no picture";
+            h->problem = "it contains no image";
             return;
         }
     }

@@ -120,7 +120,7 @@ static struct json *member_node(struct parser *p, struct json *object, struct st
 
     if (member) {
         if (p->flags & JSON_UNIQUE_KEYS) {
-            p->reason = "the same name stands twice in this object";
+            p->reason = "this object has the same name twice";
             return NULL;
         }
         *member = (struct json){.key = member->key, .next = member->next};
@@ -463,7 +463,7 @@ static bool parse_document(struct parser *p, struct json *root)
             return false;
     skip_space(p);
     if (p->at < p->end)
-        return fail(p, p->at, "something follows after the value");
+        return fail(p, p->at, "unexpected text after the value");
     return true;
 }
 

@@ -26,7 +26,7 @@ void json_walk_done(struct json_walk *w)
 
 static struct err *wrong(const struct json_walk *w, const char *what)
 {
-    return err_new(ERR_VALIDATION, "this is not JSON: %s at byte %" PRIu64, what,
+    return err_new(ERR_VALIDATION, "not valid JSON: %s at byte %" PRIu64, what,
                    w->before + w->at + 1);
 }
 
@@ -35,7 +35,7 @@ static struct err *make_room(struct json_walk *w)
 {
     if (w->keeps && w->buffer.n - w->kept_from > w->max_kept) {
         w->is_too_long = true;
-        return err_new(ERR_VALIDATION, "a value is too long to be taken");
+        return err_new(ERR_VALIDATION, "a value is too long");
     }
     if (w->keeps)
         return NULL;
@@ -127,10 +127,10 @@ static struct err *over_string(struct json_walk *w)
             return NULL;
         }
         if (c != '\\')
-            return wrong(w, "a control character in a string");
+            return wrong(w, "a string holds a control character");
         TRY(need(w, 2, &found));
         if (!found)
-            return wrong(w, "a string without an end");
+            return wrong(w, "a string is not closed");
         w->at += 2;
     }
 }
@@ -149,7 +149,7 @@ static struct err *over_word(struct json_walk *w)
     for (;; n++, w->at++) {
         TRY(need(w, 1, &found));
         if (!found || !is_of_word(w->buffer.p[w->at]))
-            return n ? NULL : wrong(w, "no value");
+            return n ? NULL : wrong(w, "a value is missing");
     }
 }
 
@@ -167,7 +167,7 @@ static struct err *over_value(struct json_walk *w)
         } else if (c == '{' || c == '[') {
             w->at++;
             if (++depth > JSON_MAX_DEPTH)
-                return wrong(w, "too many levels");
+                return wrong(w, "values are nested too deeply");
         } else if (depth && (c == '}' || c == ']')) {
             w->at++;
             depth--;
@@ -224,7 +224,7 @@ struct err *json_walk_take(struct json_walk *w, size_t max_bytes, struct str *re
     bool fits;
 
     TRY(json_walk_take_short(w, max_bytes, ret_raw, &fits));
-    return fits ? NULL : err_new(ERR_VALIDATION, "a value has more than %zu MB", max_bytes >> 20);
+    return fits ? NULL : err_new(ERR_VALIDATION, "a value is larger than %zu MB", max_bytes >> 20);
 }
 
 struct err *json_walk_skip(struct json_walk *w)
@@ -240,9 +240,9 @@ struct err *json_walk_enter(struct json_walk *w)
 
     TRY(json_walk_type(w, &type));
     if (type != JSON_OBJECT && type != JSON_ARRAY)
-        return wrong(w, "no object and no array");
+        return wrong(w, "an object or an array was expected");
     if (w->depth == JSON_MAX_DEPTH)
-        return wrong(w, "too many levels");
+        return wrong(w, "values are nested too deeply");
     w->at++;
     w->is_object[w->depth] = type == JSON_OBJECT;
     w->has_items[w->depth++] = false;
@@ -259,16 +259,16 @@ static struct err *read_key(struct json_walk *w, struct str *ret_key)
 
     TRY(json_walk_take_short(w, MAX_KEY_BYTES, &raw, &fits));
     if (!fits)
-        return wrong(w, "a name that is too long");
+        return wrong(w, "a name is too long");
     strbuf_clear(&w->text);
     if (raw.p[0] == '"' && json_find_special(raw, 1) == raw.n - 1 && utf8_is_valid(raw))
         strbuf_add(&w->text, str_slice(raw, 1, raw.n - 2)); /* as nearly all are */
     else if (json_parse_at(&a, raw, JSON_REPAIR_UTF8, &value, &where) && value->type == JSON_STRING)
         strbuf_add(&w->text, value->text);
     else
-        return wrong(w, "a name that is not a string");
+        return wrong(w, "a name is not a string");
     *ret_key = strbuf_str(&w->text);
-    return expect(w, ':', "no colon after a name");
+    return expect(w, ':', "a colon is missing after a name");
 }
 
 struct err *json_walk_next(struct json_walk *w, struct str *ret_key, bool *ret_found)
@@ -286,7 +286,7 @@ struct err *json_walk_next(struct json_walk *w, struct str *ret_key, bool *ret_f
         return NULL;
     }
     if (w->has_items[level])
-        TRY(expect(w, ',', "no comma between two values"));
+        TRY(expect(w, ',', "a comma is missing between two values"));
     w->has_items[level] = *ret_found = true;
     TRY(skip_space(w));
     return w->is_object[level] ? read_key(w, ret_key) : NULL;
@@ -298,7 +298,7 @@ struct err *json_walk_end(struct json_walk *w)
 
     TRY(skip_space(w));
     TRY(need(w, 1, &found));
-    return found ? wrong(w, "something behind the value") : NULL;
+    return found ? wrong(w, "unexpected text after the value") : NULL;
 }
 
 /* --- texts --- */
@@ -334,7 +334,7 @@ static struct err *add_code(struct json_walk *w)
 
     TRY(need(w, 6, &found));
     if (!found || !read_unit(w, 2, &code))
-        return wrong(w, "a bad escape");
+        return wrong(w, "a string holds a bad escape");
     w->at += 6;
     if (code >= 0xd800 && code < 0xdc00) {
         TRY(need(w, 6, &found));
@@ -358,12 +358,12 @@ static struct err *add_escape(struct json_walk *w)
 
     TRY(need(w, 2, &found));
     if (!found)
-        return wrong(w, "a string without an end");
+        return wrong(w, "a string is not closed");
     if (w->buffer.p[w->at + 1] == 'u')
         return add_code(w);
     name = memchr(names, w->buffer.p[w->at + 1], sizeof names - 1);
     if (!name)
-        return wrong(w, "a bad escape");
+        return wrong(w, "a string holds a bad escape");
     strbuf_add_char(&w->text, bytes[name - names]);
     w->at += 2;
     return NULL;
@@ -389,7 +389,7 @@ struct err *json_walk_text(struct json_walk *w, struct err *(*take)(void *self, 
     bool found;
     char c;
 
-    TRY(expect(w, '"', "no string"));
+    TRY(expect(w, '"', "a string was expected"));
     strbuf_clear(&w->text);
     for (;;) {
         TRY(need(w, 1, &found));
@@ -405,7 +405,7 @@ struct err *json_walk_text(struct json_walk *w, struct err *(*take)(void *self, 
         if (c == '\\')
             TRY(add_escape(w));
         else if ((unsigned char)c < 0x20)
-            return wrong(w, "a control character in a string");
+            return wrong(w, "a string holds a control character");
     }
     w->at++;
     return give_text(w, /* is_last= */ true, take, self);

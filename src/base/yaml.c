@@ -79,7 +79,7 @@ static struct err *place(struct builder *b, const yaml_event_t *event, struct js
     unsigned top = b->depth - 1;
 
     if (++b->n_values > YAML_MAX_VALUES)
-        return bad(&event->start_mark, "the document holds too many values");
+        return bad(&event->start_mark, "the document has too many values");
     if (b->depth == 0) {
         b->root = value;
         return NULL;
@@ -104,7 +104,7 @@ static struct err *take_key(struct builder *b, const yaml_event_t *event)
     struct str key = str_make((const char *)event->data.scalar.value, event->data.scalar.length);
 
     if (json_get_str(b->open[top], key))
-        return bad(&event->start_mark, "the same key stands twice");
+        return bad(&event->start_mark, "this mapping has the same key twice");
     b->key[top] = arena_str(b->arena, key);
     b->has_key[top] = true;
     return NULL;
@@ -140,7 +140,7 @@ static struct err *take_event(struct builder *b, const yaml_event_t *event)
         b->depth--;
         return NULL;
     case YAML_DOCUMENT_START_EVENT:
-        return b->root ? bad(&event->start_mark, "only one document is taken") : NULL;
+        return b->root ? bad(&event->start_mark, "only one document is allowed") : NULL;
     default:
         return NULL;
     }

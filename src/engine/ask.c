@@ -654,16 +654,16 @@ static struct err *check_stop(const struct reply *reply)
     struct str why = reply->stop_detail.n ? reply->stop_detail : reply->stop_reason;
 
     if (reply->stop == STOP_OVERFLOW)
-        return err_hint(err_new(ERR_CONTEXT_OVERFLOW,
-                                "the context window was full before the answer was whole "
-                                "(%" STR_FMT ")",
-                                STR_ARG(reply->stop_reason)),
-                        "keel session compact makes room");
+        return err_hint(
+            err_new(ERR_CONTEXT_OVERFLOW,
+                    "the context window filled up before the answer was complete (%" STR_FMT ")",
+                    STR_ARG(reply->stop_reason)),
+            "run keel session compact to make room");
     if (reply->stop != STOP_FILTERED || reply->n_parts)
         return NULL;
     return err_hint(err_new(ERR_CONTENT_FILTER, "the provider withheld the answer%s%" STR_FMT "%s",
                             why.n ? " (" : "", STR_ARG(why), why.n ? ")" : ""),
-                    "say it in other words, or ask another model");
+                    "rephrase the prompt, or use another model with --model");
 }
 
 static struct err *ask(struct ask_state *a, struct message **ret_message)

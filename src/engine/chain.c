@@ -169,13 +169,15 @@ static struct err *explain_wait(const struct ask *a, struct err *take_error, uin
         e = err_wrap(take_error, "gave up: the waits between attempts would take more than %llu s",
                      (unsigned long long)(a->chain->max_wait_ms / 1000));
     else
-        e = err_wrap(
-            take_error, "the provider asks to wait %llu s, keel's limit for waits leaves %llu s",
-            (unsigned long long)((delay_ms + 999) / 1000), (unsigned long long)(left_ms / 1000));
-    if (err_find_hint(e))
+        e = err_wrap(take_error,
+                     "the provider asks to wait %llu s, but keel's limit for waits leaves %llu s",
+                     (unsigned long long)((delay_ms + 999) / 1000),
+                     (unsigned long long)(left_ms / 1000));
+    if (err_find_hint(e) && !err_is(e, ERR_PROVIDER_RATE_LIMIT) &&
+        !err_is(e, ERR_PROVIDER_UNAVAILABLE))
         return e;
-    return err_hint(e, "try again later, or allow longer waits: --retry-seconds N, or "
-                       "retry.maxSeconds in the settings");
+    return err_hint(e, "try again later, use another model with --model, or allow longer waits: "
+                       "--retry-seconds N, or retry.maxSeconds in the settings");
 }
 
 /* As long as the provider says, if that is longer. */

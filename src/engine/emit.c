@@ -133,7 +133,7 @@ void run_tell_hidden(struct run *r, uint64_t found, struct str where)
     if (!found)
         return;
     secrets_add_names(r->secrets, found, &text);
-    strbuf_addf(&text, ": taken out of %" STR_FMT ", which shows " REDACTED " instead",
+    strbuf_addf(&text, ": removed from %" STR_FMT ", which shows " REDACTED " instead",
                 STR_ARG(where));
     run_notice(r, SEVERITY_WARNING, "secrets", strbuf_str(&text));
 }

@@ -202,7 +202,7 @@ static bool may_block(struct run *r)
     run_notice(r, SEVERITY_WARNING, "hook",
                arena_format(&r->arena,
                             "a Stop hook has made the model continue %u times; the turn ends with "
-                            "this answer (stopHookBlocks in the settings allows more)",
+                            "this answer (raise stopHookBlocks in the settings to allow more)",
                             max));
     return false;
 }

@@ -125,8 +125,8 @@ void ledger_explain_guard(const struct token_estimate *e, int64_t window, struct
     strbuf_addf(out,
                 "The prompt was not sent: the conversation takes about %lld tokens, and the "
                 "model's context window is %lld (the limit is %lld, 95 %%). Estimated from the "
-                "messages: %lld; from the provider's last count: %lld. Compact the conversation, "
-                "or start a new one.",
+                "messages: %lld; from the provider's last count: %lld. Send less, compact the "
+                "conversation with keel session compact, or start a new one.",
                 (long long)e->used, (long long)window, (long long)limit, (long long)e->serialized,
                 (long long)MAX(e->counted, e->floor));
 }

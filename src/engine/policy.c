@@ -44,15 +44,15 @@ static struct err *end_denied(const struct verdict *v)
 
 static struct err *end_spent(struct str tool)
 {
-    return err_new(ERR_TOOL_FAILED,
-                   "the model keeps calling %" STR_FMT " with arguments that do not fit",
+    return err_new(ERR_TOOL_FAILED, "the model keeps calling %" STR_FMT " with invalid arguments",
                    STR_ARG(tool));
 }
 
 static struct err *end_turn_limit(unsigned max_rounds)
 {
-    return err_hint(err_new(ERR_TURN_LIMIT, "the model was not done after %u rounds", max_rounds),
-                    "allow more rounds, or ask for less");
+    return err_hint(err_new(ERR_TURN_LIMIT, "the model was not done after %u round%s", max_rounds,
+                            max_rounds == 1 ? "" : "s"),
+                    "allow more rounds with --max-turns or the setting maxTurns, or ask for less");
 }
 
 static struct err *end_no_answer(enum final_reason reason, struct str *ret_text)

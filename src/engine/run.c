@@ -188,7 +188,7 @@ static struct err *check_input(struct run *r)
     if (!e)
         return NULL;
     message_unref(TAKE(r->input));
-    return err_hint(e, "put it into a file, and let the model read what it needs of it");
+    return err_hint(e, "put it into a file, and let the model read the parts that it needs");
 }
 
 /* The budget's question belongs to no call: what was said to it counts before anything is asked. */

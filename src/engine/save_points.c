@@ -100,7 +100,7 @@ static struct err *begin_snapshot(struct call *c, const struct snapshot_call *ca
 
 static struct err *end_snapshot(struct call *c, struct snapshot_changes *ret_changes)
 {
-    struct slow_look look = {.call = c, .text = S("keel looks at what this call has changed\n")};
+    struct slow_look look = {.call = c, .text = S("keel checks what this call has changed\n")};
     struct err *e;
 
     if (!c->snapshot)
@@ -125,7 +125,7 @@ struct err *save_before(struct call *c)
         return failure;
     if (failure) {
         record.unsaved = text_of(&c->arena, failure);
-        tell_failure(r, "what this call changes cannot be undone", failure);
+        tell_failure(r, "the changes of this call cannot be undone", failure);
     }
     c->snapshot = record.snapshot;
     c->observer = record.observer;
@@ -151,7 +151,7 @@ void save_after(struct call *c)
     task_shield_end();
     if (failure) {
         changes.unsaved = text_of(&c->arena, failure);
-        tell_failure(r, "what this call has changed is not known", failure);
+        tell_failure(r, "the changes of this call are unknown", failure);
     }
     tell_unsaved(r, &c->owner, c->part->id, changes.unsaved);
     tell_images(r, c->part->id, &changes.images);
@@ -168,7 +168,7 @@ void save_at_end(struct run *r)
     task_shield_end();
     if (failure) {
         changes.unsaved = text_of(&r->arena, failure);
-        tell_failure(r, "what commands in the background have changed is not known", failure);
+        tell_failure(r, "the changes of background commands are unknown", failure);
     }
     tell_unsaved(r, NULL, (struct str){0}, changes.unsaved);
     tell_images(r, (struct str){0}, &changes.images);

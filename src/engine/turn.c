@@ -168,10 +168,10 @@ static struct err *end_again(unsigned max_rounds)
 {
     return err_hint(
         err_new(ERR_TURN_LIMIT,
-                "the limit of %u rounds for this turn is reached, the last request "
-                "without tools included",
-                max_rounds),
-        "allow more rounds (--max-turns or the setting maxTurns), or give a new prompt");
+                "this turn has reached its limit of %u round%s, including the last request without "
+                "tools",
+                max_rounds, max_rounds == 1 ? "" : "s"),
+        "allow more rounds with --max-turns or the setting maxTurns, or give a new prompt");
 }
 
 unsigned run_max_rounds(const struct run *r)

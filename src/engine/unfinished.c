@@ -34,8 +34,8 @@ static struct err *continue_answer(struct run *r, const struct message *answer, 
     if (r->n_continued == MAX_CONTINUED)
         return err_hint(err_new(ERR_OUTPUT_LIMIT, "the answer was cut off %d times (%" STR_FMT ")",
                                 MAX_CONTINUED + 1, STR_ARG(answer->stop_reason)),
-                        "maxOutput in the profile sets the limit, or what is left of the budget; "
-                        "ask for less at a time");
+                        "the limit is maxOutput of the profile or the rest of the budget; ask for "
+                        "less at a time");
     message_text(answer, &r->continued);
     r->n_continued++;
     r->is_continuing = *ret_goes_on = true;
@@ -61,7 +61,7 @@ static struct err *say_declined(const struct run *r, const struct message *answe
                             "the model declined to answer%s%" STR_FMT "%s%" STR_FMT "%s",
                             said.n ? ": " : "", STR_ARG(said), r->stop_detail.n ? " [" : "",
                             STR_ARG(r->stop_detail), r->stop_detail.n ? "]" : ""),
-                    "say it in other words, or ask another model");
+                    "rephrase the prompt, or use another model with --model");
 }
 
 static bool has(const struct message *m, enum part_kind kind)
@@ -87,7 +87,7 @@ static struct err *mend_empty(struct run *r, const struct message *answer, bool 
         return err_hint(err_new(ERR_PROVIDER_ERROR, "the model's answer is empty%s%" STR_FMT "%s",
                                 answer->stop_reason.n ? " (" : "", STR_ARG(answer->stop_reason),
                                 answer->stop_reason.n ? ")" : ""),
-                        "ask again, or ask another model");
+                        "try again, or use another model with --model");
     r->was_empty = *ret_goes_on = true;
     return ask_again(r, S(SAY_SOMETHING));
 }
@@ -96,11 +96,13 @@ static struct err *mend_empty(struct run *r, const struct message *answer, bool 
 static struct err *ask_for_call(struct run *r, const struct message *answer, bool *ret_goes_on)
 {
     if (r->n_unread == MAX_UNREAD)
-        return err_hint(err_new(ERR_PROVIDER_ERROR,
-                                "the provider could not read the model's tool calls, %d times "
-                                "in a row (%" STR_FMT ")",
-                                MAX_UNREAD + 1, STR_ARG(why_it_ended(r, answer))),
-                        "ask for smaller steps, or ask another model");
+        return err_hint(
+            err_new(
+                ERR_PROVIDER_ERROR,
+                "the provider could not parse the model's tool calls %d times in a row (%" STR_FMT
+                ")",
+                MAX_UNREAD + 1, STR_ARG(why_it_ended(r, answer))),
+            "ask for smaller steps, or use another model with --model");
     r->n_unread++;
     *ret_goes_on = true;
     return ask_again(r, S(CALL_AGAIN));
@@ -112,12 +114,12 @@ static void tell_odd_end(struct run *r, const struct message *answer)
     AUTO(strbuf) struct strbuf text = {0};
 
     if (r->stop == STOP_TOOL_CALLS)
-        strbuf_add_cstr(&text, "the answer may not be whole: the provider says that the model "
-                               "calls a tool, but sent no call");
+        strbuf_add_cstr(
+            &text,
+            "the answer may be incomplete: the provider announced a tool call but sent none");
     else if (r->stop == STOP_UNKNOWN && answer->stop_reason.n)
         strbuf_addf(&text,
-                    "the answer may not be whole: keel does not know the reason for which it "
-                    "ended (%" STR_FMT ")",
+                    "the answer may be incomplete: it ended for an unknown reason (%" STR_FMT ")",
                     STR_ARG(answer->stop_reason));
     if (text.n)
         run_notice(r, SEVERITY_WARNING, "provider", strbuf_str(&text));
@@ -135,10 +137,10 @@ struct err *unfinished_fit(struct run *r, bool *ret_goes_on)
         return TAKE(e);
     }
     if (r->n_misfits == r->policy->max_misfits)
-        return err_hint(TAKE(e),
-                        "the model tried again %u times; a simpler schema or "
-                        "another model may help",
-                        r->n_misfits);
+        return err_hint(
+            TAKE(e),
+            "the model tried %u more time%s; try a simpler schema, or another model with --model",
+            r->n_misfits, r->n_misfits == 1 ? "" : "s");
     unfinished_reset(r);
     r->n_misfits++;
     r->result->text = (struct str){0};
@@ -166,7 +168,7 @@ struct err *unfinished_check(struct run *r, const struct message *answer, bool *
         return err_hint(err_new(ERR_CONTENT_FILTER,
                                 "the provider withheld the rest of the answer (%" STR_FMT ")",
                                 STR_ARG(why_it_ended(r, answer))),
-                        "say it in other words, or ask another model");
+                        "rephrase the prompt, or use another model with --model");
     if (r->stop == STOP_UNREAD)
         return ask_for_call(r, answer, ret_goes_on);
     if (is_empty(answer) && r->n_continued == 0)

@@ -63,9 +63,9 @@ struct err *request_check(const struct model_request *r)
         request_can(r, REASONS_BETWEEN_TOOLS))
         return NULL;
     return err_hint(err_new(ERR_VALIDATION,
-                            "%" STR_FMT " always reasons: it cannot be switched off",
+                            "%" STR_FMT " always reasons; its reasoning cannot be switched off",
                             STR_ARG(r->model)),
-                    "--effort low makes it reason least");
+                    "--effort low makes it reason the least");
 }
 
 int64_t request_max_output(const struct model_request *r)

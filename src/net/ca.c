@@ -94,7 +94,7 @@ static struct err *add_file(const char *path, const char *source, struct strbuf 
     struct err *e = fs_read(path, pem, NULL);
 
     if (!e && str_find(str_skip(strbuf_str(pem), before), S("-----BEGIN ")) == STR_NONE)
-        e = err_new(ERR_CONFIGURATION, "%s holds no certificate in PEM", path);
+        e = err_new(ERR_CONFIGURATION, "%s contains no PEM certificate", path);
     strbuf_add_char(pem, '\n');
     if (!e)
         return NULL;

@@ -94,9 +94,9 @@ static struct err *unknown_name(const struct dial *d, const struct lookup *l)
     struct err *e;
 
     if (d->is_proxy)
-        return err_hint(err_new(ERR_NETWORK, "cannot use %s: its name has no address", d->peer),
+        return err_hint(err_new(ERR_NETWORK, "cannot resolve the host name of %s", d->peer),
                         "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY");
-    e = err_hint(err_new(ERR_NETWORK, "cannot find the address of %s", d->host),
+    e = err_hint(err_new(ERR_NETWORK, "cannot resolve the host name %s", d->host),
                  "check the host name, the network, and whether HTTPS_PROXY must be set");
     return may_change ? e : err_final(e);
 }
@@ -138,7 +138,7 @@ static struct err *find_addresses(const struct dial *d, struct name_cache *names
     while (str_split(&list, ',', &item))
         add_address(a, item, d->port);
     if (d->addresses && !a->n_addresses)
-        return err_new(ERR_VALIDATION, "\"%s\" is no address of %s", d->addresses, d->peer);
+        return err_new(ERR_VALIDATION, "\"%s\" is not an address of %s", d->addresses, d->peer);
     if (!a->n_addresses && !add_address(a, str_of(d->host), d->port)) {
         if (url_host_is_loopback(str_of(d->host))) {
             add_address(a, S("127.0.0.1"), d->port);

@@ -44,9 +44,9 @@ static struct err *check_prelude(struct str prelude, size_t max_bytes)
     size_t n_total = number_at(prelude, 0), n_headers = number_at(prelude, 4);
 
     if (crc32_add(0, str_slice(prelude, 0, 8)) != number_at(prelude, 8))
-        return err_new(ERR_VALIDATION, "the checksum of a frame's lengths is not right");
+        return err_new(ERR_VALIDATION, "the checksum of a frame's prelude does not match");
     if (n_total < LEAST_BYTES || n_headers > n_total - LEAST_BYTES)
-        return err_new(ERR_VALIDATION, "the lengths of a frame do not fit");
+        return err_new(ERR_VALIDATION, "the lengths of a frame do not add up");
     if (n_total > max_bytes)
         return err_new(ERR_VALIDATION, "a frame has %zu bytes, more than the limit of %zu", n_total,
                        max_bytes);
@@ -73,7 +73,7 @@ struct err *event_frames_next(struct event_frame_reader *r, struct event_frame *
         return NULL;
     frame = strbuf_str(&r->pending);
     if (crc32_add(0, str_slice(frame, 0, n_total - 4)) != number_at(frame, n_total - 4))
-        return err_new(ERR_VALIDATION, "the checksum of a frame is not right");
+        return err_new(ERR_VALIDATION, "the checksum of a frame does not match");
     *ret_frame = (struct event_frame){
         .headers = str_slice(frame, PRELUDE_BYTES, n_headers),
         .payload = str_slice(frame, PRELUDE_BYTES + n_headers, n_total - LEAST_BYTES - n_headers),

@@ -43,27 +43,28 @@ struct err *exchange_head_missing(const struct route *r, size_t n_bytes)
 struct err *exchange_fault(const struct route *r, enum http1_fault fault)
 {
     if (fault == HTTP1_BAD_CHUNK)
-        return err_new(ERR_NETWORK, "the connection to %s broke off: %s", r->peer,
+        return err_new(ERR_NETWORK, "lost the connection to %s: %s", r->peer,
                        http1_fault_text(fault));
     if (fault == HTTP1_TOO_LONG)
         return err_hint(err_new(ERR_BAD_RESPONSE,
                                 "%s sent headers that are too long: more than %zu bytes", r->peer,
                                 HTTP1_MAX_HEAD_BYTES),
-                        "check the URL: does it lead to the API?");
+                        "check that the URL is the API's");
     return err_hint(err_new(ERR_BAD_RESPONSE, "%s did not answer in HTTP/1: %s", r->peer,
                             http1_fault_text(fault)),
-                    "check the URL: does it need https instead of http, or another port?");
+                    "check the URL: it may need https:// instead of http://, or another port");
 }
 
 struct err *exchange_body_missing(const struct route *r, const struct http1_body *b)
 {
     if (b->framing == HTTP1_BY_LENGTH)
         return err_new(ERR_NETWORK,
-                       "the connection to %s broke off: %llu bytes of the answer are missing",
-                       r->peer, (unsigned long long)b->n_left);
-    return err_new(ERR_NETWORK, "the connection to %s broke off: %s", r->peer,
-                   b->framing == HTTP1_BY_CHUNKS ? "the last chunk of the answer is missing"
-                                                 : "it was closed without TLS saying so");
+                       "lost the connection to %s: %llu bytes of the answer are missing", r->peer,
+                       (unsigned long long)b->n_left);
+    return err_new(ERR_NETWORK, "lost the connection to %s: %s", r->peer,
+                   b->framing == HTTP1_BY_CHUNKS
+                       ? "the last chunk of the answer is missing"
+                       : "it was closed without a TLS close notification");
 }
 
 struct err *exchange_too_large(const struct route *r, size_t max_bytes)
@@ -75,6 +76,6 @@ struct err *exchange_too_large(const struct route *r, size_t max_bytes)
 
 struct err *exchange_too_much_between(const struct route *r, uint64_t n_bytes)
 {
-    return err_new(ERR_BAD_RESPONSE, "%" STR_FMT " sent %llu MiB between the pieces of its answer",
+    return err_new(ERR_BAD_RESPONSE, "%" STR_FMT " sent %llu MiB that are not part of its answer",
                    STR_ARG(r->target.host), (unsigned long long)(n_bytes >> 20));
 }

@@ -67,11 +67,11 @@ bool http_header_is_framing(struct str name)
 static struct err *check_header(const struct http_header *h)
 {
     if (!http_is_token(h->name))
-        return err_new(ERR_VALIDATION, "a header's name is empty or holds a character that no "
-                                       "header may have");
+        return err_new(ERR_VALIDATION,
+                       "the name of a header is empty or contains an invalid character");
     if (!http_is_value(h->value))
         return err_new(ERR_VALIDATION,
-                       "the value of the header %" STR_FMT " holds a control character",
+                       "the value of the header %" STR_FMT " contains a control character",
                        STR_ARG(h->name));
     if (http_header_is_framing(h->name))
         return err_new(ERR_VALIDATION, "the header %" STR_FMT " is set by the HTTP client itself",
@@ -91,7 +91,8 @@ static struct err *check_request(const struct http_request *request)
     TRY(url_parse(&a, request->url, &u));
     if (!str_is(u.scheme, "http") && !str_is(u.scheme, "https"))
         return err_new(ERR_VALIDATION,
-                       "cannot ask %" STR_FMT "://%" STR_FMT ": only http and https are possible",
+                       "cannot ask %" STR_FMT "://%" STR_FMT
+                       ": only http:// and https:// URLs are supported",
                        STR_ARG(u.scheme), STR_ARG(u.host));
     return NULL;
 }

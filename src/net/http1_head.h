@@ -15,10 +15,10 @@
 /* name, what a person reads behind "did not answer in HTTP/1: " */
 #define HTTP1_FAULTS(X)                                                                            \
     X(NONE, "")                                                                                    \
-    X(NOT_HTTP, "its answer begins with something else")                                           \
+    X(NOT_HTTP, "its answer does not start with a status line")                                    \
     X(TOO_LONG, "its headers are too long")                                                        \
     X(BAD_HEADER, "a line of its headers is malformed")                                            \
-    X(BAD_LENGTH, "it does not say how long its answer is, but several things about it")           \
+    X(BAD_LENGTH, "it gives conflicting lengths for its answer")                                   \
     X(BAD_CODING, "its answer uses a transfer coding other than chunked")                          \
     X(BAD_CHUNK, "a chunk of its answer is malformed")
 

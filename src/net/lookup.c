@@ -39,7 +39,7 @@ struct err *lookup_run(struct lookup *l)
 
 struct err *lookup_not_found(const struct lookup *l)
 {
-    return err_hint(err_new(ERR_NETWORK, "cannot find the address of %s: %s", l->host,
-                            l->error ? gai_strerror(l->error) : "it has none"),
-                    "check how the host is spelled");
+    return err_hint(err_new(ERR_NETWORK, "cannot resolve the host name %s: %s", l->host,
+                            l->error ? gai_strerror(l->error) : "it has no address"),
+                    "check the spelling of the host name");
 }

@@ -71,7 +71,8 @@ static struct err *cut_time(struct redirects *r)
         return NULL;
     now_ms = loop_now_ms(task_loop());
     if (now_ms >= r->end_ms)
-        return err_new(ERR_TIMEOUT, "following redirects took longer than the request may take");
+        return err_new(ERR_TIMEOUT,
+                       "following redirects took longer than the time limit of the request");
     r->request.total_ms = r->end_ms - now_ms;
     return NULL;
 }
@@ -82,10 +83,10 @@ static struct err *check_hop(const struct redirects *r, const struct url *from,
     if (str_is(from->scheme, "https") && !str_is(to->scheme, "https"))
         return err_new(ERR_VALIDATION,
                        "%" STR_FMT " redirects from https to %" STR_FMT "://%" STR_FMT
-                       ", which is not followed",
+                       ", and keel does not follow that",
                        STR_ARG(from->host), STR_ARG(to->scheme), STR_ARG(to->host));
     if (r->n_followed == r->request.max_redirects)
-        return err_new(ERR_VALIDATION, "%" STR_FMT " redirects more often than %u times",
+        return err_new(ERR_VALIDATION, "%" STR_FMT " redirects more than %u times",
                        STR_ARG(from->host), r->request.max_redirects);
     return NULL;
 }

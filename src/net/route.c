@@ -9,7 +9,7 @@ static struct err *unusable_proxy(struct arena *a, const char *text)
 {
     return err_hint(err_new(ERR_NETWORK,
                             "cannot use the proxy %" STR_FMT
-                            ": it is not http://, https://, socks5:// or socks5h://host:port",
+                            ": it must be http://, https://, socks5:// or socks5h://HOST:PORT",
                             STR_ARG(url_redact(a, str_of(text)))),
                     "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY");
 }
@@ -58,7 +58,8 @@ static struct err *find_pins(struct arena *a, const char *text, const struct url
     struct str front = arena_format(a, "%" STR_FMT ":%d:", STR_ARG(u->host), u->port);
 
     if (!str_starts(str_of(text), front))
-        return err_new(ERR_VALIDATION, "the addresses for %" STR_FMT " are those of another host",
+        return err_new(ERR_VALIDATION,
+                       "the pinned addresses of %" STR_FMT " belong to another host",
                        STR_ARG(u->host));
     *ret_pins = arena_cstr(a, str_skip(str_of(text), front.n));
     return NULL;

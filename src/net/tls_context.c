@@ -135,8 +135,8 @@ static struct err *set_up(struct tls_context *c, const struct tls_trust *trust)
     c->ctx = tls_api_get()->SSL_CTX_new(tls_api_get()->TLS_client_method());
     if (!c->ctx) {
         tls_api_get()->ERR_clear_error();
-        return err_hint(err_new(ERR_CONFIGURATION, "OpenSSL cannot be used"),
-                        "check its configuration: openssl version -d");
+        return err_hint(err_new(ERR_CONFIGURATION, "cannot initialize OpenSSL"),
+                        "check its configuration; openssl version -d prints the directory");
     }
     tls_api_get()->SSL_CTX_ctrl(c->ctx, SSL_CTRL_SET_MIN_PROTO_VERSION, TLS1_2_VERSION, NULL);
     tls_api_get()->SSL_CTX_ctrl(c->ctx, SSL_CTRL_SET_READ_AHEAD, 1, NULL);

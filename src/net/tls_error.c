@@ -7,7 +7,7 @@ static struct str take_reason(struct arena *a)
     const struct tls_api *api = tls_api_get();
     unsigned long code = api->ERR_peek_error();
     const char *reason = code ? api->ERR_reason_error_string(code) : NULL;
-    struct str text = reason ? arena_str(a, str_of(reason)) : S("OpenSSL does not say why");
+    struct str text = reason ? arena_str(a, str_of(reason)) : S("OpenSSL gives no reason");
 
     api->ERR_clear_error();
     return text;
@@ -22,21 +22,23 @@ static struct err *certificate_error(const struct tls_wire *t, long result)
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
         return err_hint(
-            err_new(ERR_NETWORK, "the certificate of %s is from an unknown authority", t->peer),
-            "let the setting caFile, NODE_EXTRA_CA_CERTS or SSL_CERT_FILE name a file with the "
+            err_new(ERR_NETWORK, "the certificate of %s is signed by an unknown authority",
+                    t->peer),
+            "set caFile in the settings, NODE_EXTRA_CA_CERTS or SSL_CERT_FILE to a file with the "
             "authority's certificate, or install the package ca-certificates");
     case X509_V_ERR_CERT_NOT_YET_VALID:
     case X509_V_ERR_CERT_HAS_EXPIRED:
         return err_hint(
-            err_new(ERR_NETWORK, "the certificate of %s is not valid at this time", t->peer),
-            "check this machine's clock");
+            err_new(ERR_NETWORK, "the certificate of %s has expired or is not valid yet", t->peer),
+            "check this machine's clock with date; if it is right, the server needs a new "
+            "certificate");
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH:
         return err_hint(
-            err_new(ERR_NETWORK, "the certificate of %s is for another host name", t->peer),
-            "check the URL: it must name the host as the certificate does");
+            err_new(ERR_NETWORK, "the certificate of %s is not valid for this host name", t->peer),
+            "check the URL: it must use a host name that the certificate lists");
     default:
-        return err_new(ERR_NETWORK, "the certificate of %s is not right: %s", t->peer,
+        return err_new(ERR_NETWORK, "the certificate of %s is not valid: %s", t->peer,
                        tls_api_get()->X509_verify_cert_error_string(result));
     }
 }
@@ -44,9 +46,9 @@ static struct err *certificate_error(const struct tls_wire *t, long result)
 static struct err *no_agreement(const struct tls_wire *t, struct str reason)
 {
     return err_hint(
-        err_new(ERR_NETWORK, "cannot agree on TLS with %s: %" STR_FMT, t->peer, STR_ARG(reason)),
-        "does the server speak https at this port, and does it ask for a client "
-        "certificate?");
+        err_new(ERR_NETWORK, "TLS handshake with %s failed: %" STR_FMT, t->peer, STR_ARG(reason)),
+        "check that the server uses https on this port, and whether it requires a client "
+        "certificate");
 }
 
 /* A handshake that breaks off because the connection did is no matter of TLS. */
@@ -79,8 +81,7 @@ struct err *tls_broken_error(const struct tls_wire *t)
 
     if (is_refusal_of_client(reason))
         return err_final(no_agreement(t, reason));
-    return err_new(ERR_NETWORK, "the connection to %s broke off: %" STR_FMT, t->peer,
-                   STR_ARG(reason));
+    return err_new(ERR_NETWORK, "lost the connection to %s: %" STR_FMT, t->peer, STR_ARG(reason));
 }
 
 struct err *tls_identity_error(const char *file)

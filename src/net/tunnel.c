@@ -37,20 +37,20 @@ static struct err *send_connect(const struct tunnel *t, const char *user_agent)
 
 static struct err *refused(const struct tunnel *t, int status)
 {
-    struct err *e =
-        err_new(ERR_NETWORK, "%s does not connect to %s: it answered %d%s", t->route->proxy_peer,
-                t->route->peer, status, status == 407 ? ", it wants a user and a password" : "");
+    struct err *e = err_new(ERR_NETWORK, "%s refuses to connect to %s: it answered %d%s",
+                            t->route->proxy_peer, t->route->peer, status,
+                            status == 407 ? ", it requires a user name and a password" : "");
 
     if (status / 100 == 4) /* its rules; a 5xx is about the target, and may change */
         e = err_final(e);
-    return err_hint(e, "check HTTPS_PROXY and ALL_PROXY, and what the proxy allows; NO_PROXY names "
-                       "hosts that need none");
+    return err_hint(e, "check HTTPS_PROXY and ALL_PROXY, and what the proxy allows; NO_PROXY lists "
+                       "hosts to reach without it");
 }
 
 static struct err *not_http(const struct tunnel *t)
 {
-    return err_hint(err_new(ERR_NETWORK, "%s does not speak HTTP", t->route->proxy_peer),
-                    "check HTTPS_PROXY and ALL_PROXY: is it a proxy of another kind?");
+    return err_hint(err_new(ERR_NETWORK, "%s is not an HTTP proxy", t->route->proxy_peer),
+                    "check HTTPS_PROXY and ALL_PROXY; a SOCKS proxy is socks5://HOST:PORT");
 }
 
 /* Nothing but the head may come: the target has been told nothing yet that it could answer. */
@@ -148,13 +148,14 @@ static struct err *log_in(const struct tunnel *t)
     if (colon != STR_NONE)
         password = url_decode(&a, str_skip(info, colon + 1));
     if (user.n > 255 || password.n > 255)
-        return no_socks(t, "a user or a password of more than 255 bytes does not fit into SOCKS");
+        return no_socks(t, "SOCKS limits a user name and a password to 255 bytes each");
     strbuf_add_char(&message, 1);
     add_short(&message, user);
     add_short(&message, password);
     TRY(wire_write_all(t->wire, t->socket, strbuf_str(&message)));
     TRY(read_exactly(t, answer, sizeof answer));
-    return answer[1] == 0 ? NULL : err_final(no_socks(t, "it refuses the user and the password"));
+    return answer[1] == 0 ? NULL
+                          : err_final(no_socks(t, "it rejects the user name and the password"));
 }
 
 static struct err *agree_on_method(const struct tunnel *t)
@@ -169,12 +170,12 @@ static struct err *agree_on_method(const struct tunnel *t)
                                     : str_make(without, sizeof without)));
     TRY(read_exactly(t, answer, sizeof answer));
     if (answer[0] != SOCKS_VERSION)
-        return no_socks(t, "it does not speak SOCKS 5");
+        return no_socks(t, "it is not a SOCKS 5 proxy");
     if (answer[1] == SOCKS_NO_PASSWORD)
         return NULL;
     if (answer[1] == SOCKS_PASSWORD && has_password)
         return log_in(t);
-    return err_final(no_socks(t, "it wants a user and a password"));
+    return err_final(no_socks(t, "it requires a user name and a password"));
 }
 
 /* An address as bytes, a name with its length. */
@@ -186,7 +187,7 @@ static struct err *send_target(const struct tunnel *t, const char *address)
     int port = t->route->target.port;
 
     if (strlen(host) > 255)
-        return no_socks(t, "a host name of more than 255 bytes does not fit into SOCKS");
+        return no_socks(t, "SOCKS limits a host name to 255 bytes");
     strbuf_add_char(&message, SOCKS_VERSION);
     strbuf_add_char(&message, SOCKS_CONNECT);
     strbuf_add_char(&message, 0);
@@ -209,21 +210,20 @@ static struct err *socks_refused(const struct tunnel *t, unsigned code)
 {
     static const char *const reasons[] = {
         "",
-        "it failed",
+        "general failure",
         "its rules do not allow it",
-        "the network cannot be reached",
-        "the host cannot be reached",
+        "the network is unreachable",
+        "the host is unreachable",
         "the connection was refused",
-        "the time to live has passed",
-        "it does not know the command",
-        "it does not know this kind of address",
+        "the TTL expired",
+        "it does not support the command",
+        "it does not support this address type",
     };
 
-    return err_hint(err_new(ERR_NETWORK, "%s does not connect to %s: %s", t->route->proxy_peer,
-                            t->route->peer,
-                            code < ARRAY_LEN(reasons) ? reasons[code] : "it does not say why"),
-                    "check ALL_PROXY and what the proxy allows; NO_PROXY names hosts that need "
-                    "none");
+    return err_hint(
+        err_new(ERR_NETWORK, "%s refuses to connect to %s: %s", t->route->proxy_peer,
+                t->route->peer, code < ARRAY_LEN(reasons) ? reasons[code] : "it gives no reason"),
+        "check ALL_PROXY and what the proxy allows; NO_PROXY lists hosts to reach without it");
 }
 
 /* The proxy's own address follows; skip it. */
@@ -234,7 +234,7 @@ static struct err *read_reply(const struct tunnel *t)
 
     TRY(read_exactly(t, reply, sizeof reply));
     if (reply[0] != SOCKS_VERSION)
-        return no_socks(t, "it does not speak SOCKS 5");
+        return no_socks(t, "it is not a SOCKS 5 proxy");
     if (reply[1] != 0)
         return socks_refused(t, reply[1]);
     if (reply[3] == SOCKS_IPV6) {
@@ -243,7 +243,7 @@ static struct err *read_reply(const struct tunnel *t)
         TRY(read_exactly(t, rest, 1));
         n = rest[0];
     } else if (reply[3] != SOCKS_IPV4) {
-        return no_socks(t, "it does not speak SOCKS 5");
+        return no_socks(t, "it is not a SOCKS 5 proxy");
     }
     return read_exactly(t, rest, n + 2);
 }

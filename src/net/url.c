@@ -58,11 +58,11 @@ static const char *check_bytes(struct str text)
         unsigned char c = (unsigned char)text.p[i];
 
         if (c < 0x20 || c == 0x7f)
-            return "it holds a control character";
+            return "it contains a control character";
         if (c == ' ')
-            return "it holds a space";
+            return "it contains a space";
         if (c == '\\')
-            return "it holds a backslash";
+            return "it contains a backslash";
     }
     return NULL;
 }
@@ -105,7 +105,7 @@ static const char *parse_ipv6(struct arena *a, struct str text, struct url *u)
     char shortest[INET6_ADDRSTRLEN];
 
     if (inet_pton(AF_INET6, copy, address) != 1)
-        return "the host in brackets is no IPv6 address";
+        return "the host in brackets is not an IPv6 address";
     inet_ntop(AF_INET6, address, shortest, sizeof shortest);
     u->host = arena_str(a, str_of(shortest));
     u->is_ipv6 = true;
@@ -134,7 +134,7 @@ static const char *check_label(struct str label)
         if ((unsigned char)c >= 0x80)
             return "the host is not ASCII; write it in its xn-- form";
         if (!is_alpha(c) && !is_digit(c) && c != '-' && c != '_')
-            return "the host holds a character that no host name has";
+            return "the host contains a character that is not valid in a host name";
     }
     return NULL;
 }
@@ -156,7 +156,7 @@ static const char *parse_name(struct arena *a, struct str text, struct url *u)
             return why;
     }
     if (is_number(label) && inet_pton(AF_INET, host.p, address) != 1)
-        return "the host ends in a number but is no IPv4 address of four decimal parts";
+        return "the host ends in a number but is not an IPv4 address of four decimal parts";
     u->host = host;
     return NULL;
 }
@@ -170,7 +170,7 @@ static const char *parse_port(struct str text, struct url *u)
         return NULL;
     for (size_t i = 0; i < text.n; i++)
         if (!is_digit(text.p[i]))
-            return "the port is no number";
+            return "the port is not a number";
     if (!str_to_int64(text, &port) || port < 1 || port > 65535)
         return "the port is not between 1 and 65535";
     u->port = (int)port;

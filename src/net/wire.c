@@ -15,7 +15,7 @@ void wire_free(struct wire *w)
 
 static struct err *broke_off(const struct socket *s, int error)
 {
-    return err_errno(ERR_NETWORK, error, "the connection to %s broke off", s->peer);
+    return err_errno(ERR_NETWORK, error, "lost the connection to %s", s->peer);
 }
 
 /* Every piece is waited for, also when there is more: a peer that never stops must neither keep

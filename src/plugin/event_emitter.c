@@ -176,11 +176,12 @@ struct err *event_emitter_on(struct event_emitter *m, const char *pattern,
                              struct emitter_listener listener, uint64_t *ret_id)
 {
     if (!pattern_is_valid(str_of(pattern)))
-        return err_hint(err_new(ERR_VALIDATION, "no event is called \"%s\"", pattern),
+        return err_hint(err_new(ERR_VALIDATION, "unknown event \"%s\"", pattern),
                         "subscribe to a name like tool.execute_start, to tool.* or to *");
     if (m->metrics.n_listeners >= EVENT_EMITTER_MAX_LISTENERS)
-        return err_hint(err_new(ERR_PLUGIN, "more than %d listeners", EVENT_EMITTER_MAX_LISTENERS),
-                        "unsubscribe those that are not needed any more");
+        return err_hint(
+            err_new(ERR_PLUGIN, "cannot add more than %d listeners", EVENT_EMITTER_MAX_LISTENERS),
+            "unsubscribe listeners that are no longer needed");
     if (m->n_subscriptions == m->room) {
         m->room = MAX(m->room * 2, (size_t)8);
         m->subscriptions = mem_resize(m->subscriptions, m->room * sizeof *m->subscriptions);

@@ -19,7 +19,7 @@ static struct err *check_handle(struct str handle)
 {
     if (blob_handle_is_valid(handle))
         return NULL;
-    return err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is no handle of stored content",
+    return err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is not a handle of stored content",
                    STR_ARG(str_slice(handle, 0, 80)));
 }
 
@@ -29,7 +29,7 @@ static struct err *check_size(const struct blob_store *b, struct str bytes)
 
     if (bytes.n <= max)
         return NULL;
-    return err_new(ERR_VALIDATION, "content of %zu bytes is over the limit of %zu", bytes.n, max);
+    return err_new(ERR_VALIDATION, "content of %zu bytes exceeds the limit of %zu", bytes.n, max);
 }
 
 struct err *blob_put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
@@ -60,7 +60,7 @@ static struct err *damaged(struct str handle)
 {
     return err_hint(
         err_new(ERR_STORAGE, "stored content %.12s... was changed or damaged", handle.p),
-        "restore it from a backup; keel does not use bytes that fail their check");
+        "restore it from a backup; keel does not use content that fails its checksum");
 }
 
 /* The whole of it, checked against its name. */
@@ -156,7 +156,7 @@ struct err *blob_reference_parse(const struct json *v, struct blob_reference *re
     int64_t n_bytes;
 
     if (!blob_is_reference(v) || !str_is(json_get_text(v, "encoding"), "json"))
-        return err_new(ERR_VALIDATION, "INVALID_REFERENCE: this is no reference to a payload");
+        return err_new(ERR_VALIDATION, "INVALID_REFERENCE: this is not a reference to a payload");
     if (!blob_handle_is_valid(r.sha256))
         return err_new(ERR_VALIDATION, "INVALID_REFERENCE: the reference has no valid sha256");
     if (!json_int64(json_get(v, "byteLength"), &n_bytes) || n_bytes < 0)

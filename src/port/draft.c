@@ -131,7 +131,7 @@ static struct err *take(struct draft *d, const struct store *s, struct str id,
     if (!c.is_held)
         return NULL;
     draft_done(d);
-    return err_new(ERR_STORAGE, "session %" STR_FMT " is being made by another process",
+    return err_new(ERR_STORAGE, "session %" STR_FMT " is being created by another process",
                    STR_ARG(id));
 }
 

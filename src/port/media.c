@@ -160,7 +160,7 @@ static bool take_scaled(const struct fitting *f, const struct media_answer *x,
     if (x->head.outcome != MEDIA_DONE || !image_head_read(x->bytes, &made) ||
         made.state != IMAGE_WHOLE) {
         strbuf_addf(&why, "it is %ux%u pixels large and cannot be scaled: %" STR_FMT, h->width,
-                    h->height, STR_ARG(x->text.n ? x->text : S("the result is no image")));
+                    h->height, STR_ARG(x->text.n ? x->text : S("the result is not an image")));
         say_left_out(f, "image", strbuf_str(&why));
         return false;
     }
@@ -291,10 +291,10 @@ struct err *media_cut_pages(struct str pdf, uint32_t first, uint32_t last, struc
                                 pdf, &answer);
 
     if (!e && answer.missing)
-        e = err_hint(err_new(ERR_TOOL_FAILED, "pages cannot be cut out: %s", answer.missing),
-                     "leave out pages to get all of it, or use a program such as pdftotext");
+        e = err_hint(err_new(ERR_TOOL_FAILED, "cannot extract pages: %s", answer.missing),
+                     "omit pages to get the whole file, or use a program such as pdftotext");
     else if (!e && answer.head.outcome != MEDIA_DONE)
-        e = err_new(ERR_TOOL_FAILED, "pages %u-%u cannot be cut out: %" STR_FMT, first, last,
+        e = err_new(ERR_TOOL_FAILED, "cannot extract pages %u-%u: %" STR_FMT, first, last,
                     STR_ARG(answer.text));
     if (!e) {
         *ret_pdf = arena_str(a, answer.bytes);

@@ -44,7 +44,9 @@ struct err *provider_list_models(const struct provider *p, const struct provider
                                  struct arena *a, struct model_list *ret_models)
 {
     if (!p->ops->list_models)
-        return err_new(ERR_CONFIGURATION, "%" STR_FMT " cannot list its models", STR_ARG(p->id));
+        return err_hint(
+            err_new(ERR_CONFIGURATION, "%" STR_FMT " cannot list its models", STR_ARG(p->id)),
+            "keel models --all lists the models that keel knows");
     return p->ops->list_models(p, call, a, ret_models);
 }
 

@@ -10,8 +10,9 @@ struct err *store_open(struct store *s, struct str id, const struct store_summar
 {
     *ret_lease = (struct store_lease){0};
     if (!store_id_is_valid(id))
-        return err_hint(err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is no session id", STR_ARG(id)),
-                        "use a UUID, or up to %d letters, digits, '-', '_' and '.'", MAX_ID_BYTES);
+        return err_hint(
+            err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is not a valid session id", STR_ARG(id)),
+            "use a UUID, or up to %d letters, digits, '-', '_' and '.'", MAX_ID_BYTES);
     return s->ops->open(s, id, create, a, ret_lease);
 }
 
@@ -23,7 +24,8 @@ void store_close(struct store *s, struct str id, uint64_t fence)
 struct err *store_add_child(struct store *s, const struct store_summary *child, uint64_t fence)
 {
     if (!store_id_is_valid(child->id))
-        return err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is no session id", STR_ARG(child->id));
+        return err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is not a valid session id",
+                       STR_ARG(child->id));
     return s->ops->add_child(s, child, fence);
 }
 
@@ -155,16 +157,16 @@ struct err *store_check(struct store *s, struct str stream, struct store_damage_
 struct str store_stray(struct arena *a, struct str id, struct str parent)
 {
     if (!parent.n)
-        return arena_format(a, "session %" STR_FMT " has another root than itself", STR_ARG(id));
-    return arena_format(a,
-                        "session %" STR_FMT " is below %" STR_FMT ", which leads to no session of "
-                        "the list",
-                        STR_ARG(id), STR_ARG(parent));
+        return arena_format(
+            a, "session %" STR_FMT " is a root but names another session as its root", STR_ARG(id));
+    return arena_format(
+        a, "session %" STR_FMT " is below %" STR_FMT ", which is not in the list of sessions",
+        STR_ARG(id), STR_ARG(parent));
 }
 
 struct str store_orphan(struct arena *a, int64_t stream)
 {
-    return arena_format(a, "stream %lld has records, and its session is missing",
+    return arena_format(a, "stream %lld has records, but its session is missing",
                         (long long)stream);
 }
 
@@ -229,10 +231,12 @@ struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
     uint64_t seq = expected_seq;
 
     if (expected_seq != next_seq)
-        return err_hint(
-            err_new(ERR_STORAGE, "the session has %llu events, not %llu: somebody else wrote to it",
-                    (unsigned long long)(next_seq - 1), (unsigned long long)(expected_seq - 1)),
-            "open it again");
+        return err_hint(err_new(ERR_STORAGE,
+                                "stale writer: the session has %llu events, expected %llu; another "
+                                "process wrote to it",
+                                (unsigned long long)(next_seq - 1),
+                                (unsigned long long)(expected_seq - 1)),
+                        "open the session again");
     for (size_t i = 0; i < n; i++) {
         BUG_IF(records[i].seq != seq || records[i].n_events == 0);
         seq += records[i].n_events;
@@ -240,12 +244,12 @@ struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
     return NULL;
 }
 
-#define MISSING "cannot store a record: its content %" STR_FMT " is not there"
+#define MISSING "cannot store a record: its content %" STR_FMT " is missing"
 
 struct err *store_payload_missing(struct str handle)
 {
     return err_hint(err_new(ERR_STORAGE, MISSING, STR_ARG(handle)),
-                    "it was removed meanwhile: try again");
+                    "it was removed in the meantime; try again");
 }
 
 bool store_lacks_payload(const struct err *e, struct str handle)

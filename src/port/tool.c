@@ -214,6 +214,6 @@ struct err *tool_search_model(const struct tool_context *c, const struct model_s
                               struct message **ret_answer)
 {
     if (!c->search_model)
-        return err_new(ERR_TOOL_UNAVAILABLE, "there is no model that could search");
+        return err_new(ERR_TOOL_UNAVAILABLE, "no model is available for web search");
     return c->search_model(c->search_self, s, ret_answer);
 }

@@ -142,8 +142,8 @@ static struct err *check_pinned(const struct tool *t, const struct json *schema,
     json_each (value, pinned)
         if (!takes_others && !json_get_str(json_get(schema, "properties"), value->key))
             return err_new(ERR_VALIDATION,
-                           "the argument \"%" STR_FMT "\" cannot be pinned: tool %s has none of "
-                           "that name",
+                           "the argument \"%" STR_FMT
+                           "\" cannot be pinned: tool %s has no such argument",
                            STR_ARG(value->key), t->name);
     return NULL;
 }
@@ -156,8 +156,8 @@ static struct err *check_tool(const struct tool *t, const struct json *pinned)
 
     if (!tool_name_is_valid(str_of(t->name)))
         return err_hint(
-            err_new(ERR_VALIDATION, "a tool cannot be called \"%s\"", t->name ? t->name : ""),
-            "names have 1 to 64 letters, digits, \"_\" or \"-\"");
+            err_new(ERR_VALIDATION, "\"%s\" is not a valid tool name", t->name ? t->name : ""),
+            "a name has 1 to 64 letters, digits, \"_\" or \"-\"");
     e = json_parse(&a, str_of(t->schema), 0, &schema);
     if (e)
         return err_wrap(e, "the schema of tool %s is not JSON", t->name);

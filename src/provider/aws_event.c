@@ -69,5 +69,5 @@ struct err *aws_event_read(const struct event_frame *frame, struct arena *scratc
     if (!e)
         return NULL;
     e->kind = ERR_BAD_RESPONSE;
-    return err_wrap(e, "the provider sent an event that cannot be read");
+    return err_wrap(e, "cannot parse an event of the provider");
 }

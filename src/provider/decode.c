@@ -125,12 +125,12 @@ static bool is_web_page(const struct decoder *d)
 static struct err *web_page_error(int status)
 {
     enum err_kind kind = status >= 400 ? kind_of_status(status) : ERR_MODEL_NOT_AVAILABLE;
-    struct err *e = provider_error(kind, status, S("a web page came back instead of an answer"));
+    struct err *e =
+        provider_error(kind, status, S("the server sent a web page instead of an answer"));
 
     if (kind == ERR_PROVIDER_RATE_LIMIT || kind == ERR_PROVIDER_UNAVAILABLE)
         return e;
-    return err_hint(e,
-                    "check the base URL: it must lead to the API, and a proxy may be in the way");
+    return err_hint(e, "check the base URL: it must be the API's; a proxy may be in the way");
 }
 
 static struct err *classify(struct decoder *d)
@@ -143,7 +143,7 @@ static struct err *classify(struct decoder *d)
         body = NULL;
     if (d->headers && decoder_compression(d->headers).n)
         e = provider_error(kind_of_status(d->status), d->status,
-                           S("the reason is compressed, which was not asked for"));
+                           S("the error message is compressed, which keel did not ask for"));
     else if (body)
         e = d->protocol->classify(d->status, body);
     else if (is_web_page(d))
@@ -204,7 +204,7 @@ static struct err *parse_event(struct decoder *d, struct str data, struct json *
     if (*ret_event)
         return NULL;
     e = json_series_parse(&d->events, repair(&d->decode.scratch, data), ret_event);
-    return e ? err_wrap(blame_provider(e), "the provider sent an event that cannot be read") : NULL;
+    return e ? err_wrap(blame_provider(e), "cannot parse an event of the provider") : NULL;
 }
 
 static struct err *take_event(struct decoder *d, struct str type, struct str data)
@@ -212,7 +212,7 @@ static struct err *take_event(struct decoder *d, struct str type, struct str dat
     struct json *event = NULL;
 
     if (d->n_events++ == d->max_events)
-        return err_new(ERR_BAD_RESPONSE, "the answer has more events than the limit of %zu",
+        return err_new(ERR_BAD_RESPONSE, "the answer exceeds the limit of %zu events",
                        d->max_events);
     arena_clear(&d->decode.scratch);
     if (d->on_event)
@@ -455,13 +455,13 @@ static struct err *foreign_error(const struct decoder *d)
     struct str text = utf8_truncate(str_trim(str_make(d->beginning, d->n_beginning)), 40);
 
     if (d->n_events || d->framing != FRAMING_SSE)
-        return err_hint(err_new(ERR_BAD_RESPONSE, "the answer has nothing of the protocol %s",
+        return err_hint(err_new(ERR_BAD_RESPONSE, "the answer does not follow the protocol %s",
                                 d->protocol->name),
-                        "check the base URL, and \"type\" of the profile");
+                        "check the base URL and \"type\" of the profile");
     return err_hint(err_new(ERR_BAD_RESPONSE,
                             "the answer is neither JSON nor a stream of events: %" STR_FMT,
                             STR_ARG(quoted(&a, text))),
-                    "check the base URL: it must lead to the API");
+                    "check the base URL: it must be the API's");
 }
 
 static bool is_foreign(const struct decoder *d)
@@ -487,7 +487,7 @@ static struct err *end_json(struct decoder *d)
     text = repair(&d->decode.scratch, text);
     if (!json_parse_at(&d->decode.scratch, text, 0, &body, &where))
         return err_new(where.offset >= text.n ? ERR_NETWORK : ERR_BAD_RESPONSE,
-                       "the provider's answer cannot be read: line %zu, column %zu: %s", where.line,
+                       "cannot parse the provider's answer: line %zu, column %zu: %s", where.line,
                        where.column, where.reason);
     if (body->type != JSON_ARRAY)
         return d->protocol->body(&d->decode, body);

@@ -243,7 +243,7 @@ struct err *media_bytes(const struct model_request *r, const struct media *m,
         return NULL;
     }
     if (!r->media)
-        return err_new(ERR_INTERNAL, "a stored file is to be sent, but nothing can load it");
+        return err_new(ERR_INTERNAL, "cannot load a stored file to send it");
     TRY(r->media->load(r->media->self, m->data, scratch));
     *ret_bytes = strbuf_str(scratch);
     return NULL;
@@ -283,7 +283,7 @@ struct err *jw_media_url(struct json_writer *w, const struct model_request *r,
         return NULL;
     }
     if (!mime_is_plain(m->mime))
-        return err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is no type of a file",
+        return err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is not a media type",
                        STR_ARG(str_slice(m->mime, 0, 80)));
     strbuf_addf(&prefix, "data:%" STR_FMT ";base64,", STR_ARG(m->mime));
     return jw_media(w, r, m, strbuf_str(&prefix));
@@ -296,9 +296,9 @@ bool media_is(const struct media *m, const char *mime_prefix)
 
 struct err *media_unsupported(const struct media *m, const char *protocol)
 {
-    return err_hint(err_new(ERR_VALIDATION, "%s cannot carry a file of type \"%" STR_FMT "\"",
+    return err_hint(err_new(ERR_VALIDATION, "%s does not accept files of type \"%" STR_FMT "\"",
                             protocol, STR_ARG(m->mime)),
-                    "convert it first, or send it to a model that takes it");
+                    "convert it, or use a model that accepts it");
 }
 
 /* --- ids, tools, parts --- */

@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "model/kept_body.h"
 #include "net/url.h"
+#include "provider/advice.h"
 #include "provider/aws_sign.h"
 #include "provider/decode.h"
 #include "provider/model_list.h"
@@ -193,9 +194,9 @@ static struct err *note_progress(struct answer_reading *r)
     if (now_ms - r->said_ms <= r->idle_ms * STALL_FACTOR)
         return NULL;
     return err_hint(err_new(ERR_TIMEOUT,
-                            "the provider sent signs of life for %llu s, but nothing of an answer",
+                            "the provider kept the connection alive for %llu s but sent no answer",
                             (unsigned long long)(r->idle_ms * STALL_FACTOR / 1000)),
-                    "the setting providers.NAME.timeout allows more");
+                    "raise \"timeout\" of the provider in the settings to wait longer");
 }
 
 static struct err *read_answer(struct answer_reading *r)
@@ -254,7 +255,7 @@ static struct err *redirected(const struct http_response *response)
 
     return err_hint(err_new(ERR_MODEL_NOT_AVAILABLE,
                             "HTTP %d: the server redirects to another address", response->status),
-                    "check the base URL; it leads to %" STR_FMT "%s", STR_ARG(shown),
+                    "check the base URL; the server redirects it to %" STR_FMT "%s", STR_ARG(shown),
                     shown.n < to.n ? "..." : "");
 }
 
@@ -267,15 +268,15 @@ static struct err *check_head(const struct http_response *response)
     if (is_redirect && http_headers_get(&response->headers, "location").n)
         return redirected(response);
     if (is_redirect || response->status < 200)
-        return err_hint(err_new(ERR_BAD_RESPONSE,
-                                "HTTP %d: the server sent a status, but not an answer",
+        return err_hint(err_new(ERR_BAD_RESPONSE, "HTTP %d: the server sent a status but no answer",
                                 response->status),
-                        "check the base URL: it must lead to the API");
+                        "check the base URL: it must be the API's");
     if (encoding.n && response->status < 400)
         return err_hint(err_new(ERR_BAD_RESPONSE,
-                                "the answer is compressed (%" STR_FMT "), which was not asked for",
+                                "the answer is compressed (%" STR_FMT
+                                "), which keel did not ask for",
                                 STR_ARG(encoding)),
-                        "check the base URL and what stands between: a proxy may compress");
+                        "check the base URL; a proxy in between may compress answers");
     return NULL;
 }
 
@@ -308,6 +309,7 @@ static struct err *send_once(struct exchange *x, const struct model_request *r, 
     e = check_head(&response);
     if (!e)
         e = receive(x, http, &response, reply);
+    e = advice_name_request(e, &response.headers);
     http_close(x->call->http, http);
     return e;
 }
@@ -344,22 +346,12 @@ static struct err *name_refused(struct err *take_error, struct str body)
     return err_refuse_media(take_error, hex);
 }
 
-/* The key is known, but whoever pays for it must do something. */
-static bool is_about_money(const struct err *e)
+static struct err *explain(const struct endpoint *e, struct str model, struct err *take_error)
 {
-    return e->peer_status == 402 || e->peer_status == 429;
-}
-
-static struct err *explain(const struct endpoint *e, struct err *take_error)
-{
-    if (err_is(take_error, ERR_PROVIDER_AUTH) && is_about_money(take_error))
-        take_error = err_hint(take_error, "the account's credit or quota is used up: add to it, or "
-                                          "ask another model");
-    else if (err_is(take_error, ERR_PROVIDER_AUTH) && e->config.key_hint.n && !take_error->hint)
-        take_error = err_hint(take_error, "%" STR_FMT, STR_ARG(e->config.key_hint));
     if (err_is(take_error, ERR_CANCELLED))
         return take_error;
-    return err_wrap(take_error, "%" STR_FMT, STR_ARG(e->provider.id));
+    return err_wrap(advice_add(&e->config, model, take_error), "%" STR_FMT,
+                    STR_ARG(e->provider.id));
 }
 
 static struct err *ask(const struct provider *p, const struct model_request *r,
@@ -391,7 +383,7 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
                      STR_ARG(r->model));
     if (r->kept)
         kept_body_take(r->kept, &body);
-    return failure ? explain(e, failure) : NULL;
+    return failure ? explain(e, r->model, failure) : NULL;
 }
 
 /* --- what it can, what it has --- */
@@ -458,8 +450,8 @@ static struct err *fetch_about_models(const struct endpoint *e, const struct pro
         return NULL;
     if (response.status >= 400)
         return provider_error(kind_of_status(response.status), response.status,
-                              S("the list of models was refused"));
-    return err_hint(err_new(ERR_CONFIGURATION, "the list of models cannot be read%s%s",
+                              S("the provider refused to list its models"));
+    return err_hint(err_new(ERR_CONFIGURATION, "cannot parse the list of models%s%s",
                             where.reason ? ": " : "", where.reason ? where.reason : ""),
                     "check the base URL %" STR_FMT, STR_ARG(e->config.base_url));
 }
@@ -493,7 +485,9 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     struct str url;
 
     if (e->config.models_path.n == 0)
-        return err_new(ERR_CONFIGURATION, "%" STR_FMT " cannot list its models", STR_ARG(p->id));
+        return err_hint(
+            err_new(ERR_CONFIGURATION, "%" STR_FMT " cannot list its models", STR_ARG(p->id)),
+            "keel models --all lists the models that keel knows");
     if (e->config.about_path.n) {
         AUTO(err) struct err *without = list_about(e, call, a, ret_models);
 
@@ -503,7 +497,7 @@ static struct err *list_models(const struct provider *p, const struct provider_c
     failure = url_join(a, e->config.base_url, e->config.models_path, &url);
     if (!failure)
         failure = fetch_list(e, call, url, a, ret_models);
-    return failure ? explain(e, failure) : NULL;
+    return failure ? explain(e, (struct str){0}, failure) : NULL;
 }
 
 /* The server tells about one model when it is asked for that one. */
@@ -532,16 +526,17 @@ struct err *endpoint_ask_model(const struct provider *p, const struct provider_c
     if (e->config.protocol->show_path) {
         struct err *failure = show_model(e, call, model, a, ret_model);
 
-        return failure ? explain(e, failure) : NULL;
+        return failure ? explain(e, (struct str){0}, failure) : NULL;
     }
     TRY(list_models(p, call, a, &models));
     found = model_list_find(&models, model);
     if (!found && models.n == 1 && e->config.has_any_name)
         found = &models.items[0];
     if (!found)
-        return explain(e, err_new(ERR_MODEL_NOT_AVAILABLE,
-                                  "the server does not list a model \"%" STR_FMT "\"",
-                                  STR_ARG(model)));
+        return explain(e, model,
+                       err_new(ERR_MODEL_NOT_AVAILABLE,
+                               "the server does not list a model \"%" STR_FMT "\"",
+                               STR_ARG(model)));
     *ret_model = *found;
     return NULL;
 }
@@ -565,17 +560,21 @@ static const struct provider_ops ops = {
 static struct err *check_base_url(const struct endpoint_config *c)
 {
     AUTO(arena) struct arena a = {0};
+    struct str place = advice_base_url(c, &a);
     struct url url;
     struct err *e = url_parse(&a, c->base_url, &url);
 
     if (!e && url.userinfo.n)
-        e = err_hint(err_new(ERR_CONFIGURATION, "it holds a user's name or password"),
-                     "take it out of the address; a key belongs into \"apiKey\", a password into "
-                     "\"headers\": {\"authorization\": \"Basic ...\"}");
+        e = err_hint(err_new(ERR_CONFIGURATION, "it contains a user name or a password"),
+                     "remove it from %" STR_FMT "; put a key into \"apiKey\", a password into "
+                     "\"headers\": {\"authorization\": \"Basic ...\"}",
+                     STR_ARG(place));
     if (!e && !str_is(url.scheme, "http") && !str_is(url.scheme, "https"))
-        e = err_new(ERR_CONFIGURATION, "only http and https are spoken");
+        e = err_new(ERR_CONFIGURATION, "only http:// and https:// URLs are supported");
     if (!e)
         return NULL;
+    if (!e->hint)
+        e = err_hint(e, "correct %" STR_FMT, STR_ARG(place));
     e->kind = ERR_CONFIGURATION;
     return err_wrap(e, "%" STR_FMT ": bad base URL \"%" STR_FMT "\"", STR_ARG(c->id),
                     STR_ARG(url_redact(&a, c->base_url)));

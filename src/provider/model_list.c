@@ -288,7 +288,7 @@ struct err *model_list_parse(struct arena *a, const struct json *root,
     struct model_list models = {0};
 
     if (!list)
-        return err_hint(err_new(ERR_BAD_RESPONSE, "the answer holds no list of models"),
+        return err_hint(err_new(ERR_BAD_RESPONSE, "the answer contains no list of models"),
                         "check the base URL");
     models.items = ARENA_ARRAY(a, MIN(list->n, (uint32_t)MODEL_LIST_MAX), struct model_info);
     json_each (entry, list) {
@@ -364,7 +364,8 @@ struct err *model_show_parse(struct arena *a, struct str id, const struct json *
     int64_t most = made_for(json_get(root, "model_info"));
 
     if (!set && !most)
-        return err_new(ERR_BAD_RESPONSE, "the server does not tell how large the window is");
+        return err_new(ERR_BAD_RESPONSE,
+                       "the server does not report the size of the context window");
     *ret_model = (struct model_info){
         .id = arena_cstr(a, id),
         .name = arena_cstr(a, id),

@@ -82,7 +82,7 @@ static struct err *ask(const struct provider *p, const struct model_request *req
         return err_hint(err_new(ERR_PROVIDER_ERROR,
                                 "[replay] no recorded provider response for call #%zu",
                                 r->n_played + 1),
-                        "the run asks more often than the recorded one did: compare their inputs");
+                        "this run makes more requests than the recorded one: compare their inputs");
     answer = r->answers[r->n_played++];
     reply->model = reply_str(reply, answer->origin.model);
     reply->id = reply_str(reply, answer->id);

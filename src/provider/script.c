@@ -40,8 +40,8 @@ static struct err *check_step(const struct json *step, size_t turn, size_t index
                            index, STR_ARG(member->key));
     if (json_has(step, "error") && !err_kind_find(json_get_text(step, "error"), &kind))
         return err_new(ERR_VALIDATION,
-                       "script: turn %zu, step %zu: \"%" STR_FMT "\" is no error code", turn, index,
-                       STR_ARG(json_get_text(step, "error")));
+                       "script: turn %zu, step %zu: \"%" STR_FMT "\" is not an error code", turn,
+                       index, STR_ARG(json_get_text(step, "error")));
     return NULL;
 }
 
@@ -180,8 +180,9 @@ static struct err *ask(const struct provider *p, const struct model_request *req
     struct err *e;
 
     if (!turn)
-        return err_hint(err_new(ERR_PROVIDER_ERROR, "the script has %u turns, and request %zu came",
-                                s->turns->n, s->n_played + 1),
+        return err_hint(err_new(ERR_PROVIDER_ERROR,
+                                "the script has %u turn%s, but this is request %zu", s->turns->n,
+                                s->turns->n == 1 ? "" : "s", s->n_played + 1),
                         "add a turn to the script, or find out why one more request was made");
     s->n_played++;
     reply_set_word(reply, &reply->model, request->model);

@@ -402,7 +402,7 @@ const struct vendor vendors[] = {
         .models_path = "/models",
         .console_url = "https://vercel.com/ai-gateway",
         .official_url = "https://vercel.com/docs/ai-gateway",
-        .setup_prompt = "Paste your key of the Vercel AI Gateway",
+        .setup_prompt = "Paste your Vercel AI Gateway key",
         NO_MODELS,
     },
     {
@@ -455,7 +455,7 @@ const struct vendor vendors[] = {
         .models_path = "/models",
         .console_url = "https://github.com/settings/copilot",
         .official_url = "https://docs.github.com/copilot",
-        .setup_prompt = "Paste a token that Copilot's API takes",
+        .setup_prompt = "Paste a token for the Copilot API",
         NO_MODELS,
     },
     {
@@ -686,7 +686,7 @@ const struct vendor vendors[] = {
         .models_path = "/models",
         .about_path = "/api/v0/models", /* the one of OpenAI's shape holds names only */
         .official_url = "https://lmstudio.ai/docs",
-        .setup_prompt = "Start the server of LM Studio, and load a model",
+        .setup_prompt = "Start the LM Studio server, and load a model",
         NO_MODELS,
     },
     {
@@ -711,7 +711,7 @@ const struct vendor vendors[] = {
         .models_path = "/models",
         .about_path = "/model_group/info",
         .official_url = "https://docs.litellm.ai",
-        .setup_prompt = "Set LITELLM_PROXY_API_BASE to the address of the gateway",
+        .setup_prompt = "Set LITELLM_PROXY_API_BASE to the URL of the gateway",
         NO_MODELS,
     },
     {
@@ -736,7 +736,7 @@ const struct vendor vendors[] = {
         ROUTER_FILES,
         .models_path = "/models",
         .has_any_name = true,
-        .setup_prompt = "Set KEEL_BASE_URL to the address of the server, with its /v1",
+        .setup_prompt = "Set KEEL_BASE_URL to the URL of the server, including /v1",
         NO_MODELS,
     },
     {0},

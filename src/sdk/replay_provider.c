@@ -93,12 +93,17 @@ static struct err *feed_stream(struct exchange *x, struct decoder *d,
 
 /* --- how it ended --- */
 
-static bool is_same_error(const struct err *a, const struct err *b)
+/* The id of the request came in a header, and headers are not recorded. */
+static bool is_same_error(const struct err *read, const struct err *recorded)
 {
-    AUTO_FREE char *one = err_message(a);
-    AUTO_FREE char *other = err_message(b);
+    AUTO_FREE char *one = err_message(read);
+    AUTO_FREE char *other = err_message(recorded);
+    struct str rest = str_of(other);
 
-    return a->kind == b->kind && strcmp(one, other) == 0;
+    if (read->kind != recorded->kind || !str_starts(rest, str_of(one)))
+        return false;
+    rest = str_skip(rest, strlen(one));
+    return rest.n == 0 || str_starts(rest, S(" (request-id "));
 }
 
 static struct err *recorded_error(const struct exchange *x)

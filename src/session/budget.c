@@ -127,17 +127,17 @@ static void add_time(struct strbuf *out, int64_t ms)
 
 static void add_tokens(struct strbuf *out, int64_t n)
 {
-    strbuf_addf(out, "%" PRId64 " tokens", n);
+    strbuf_addf(out, "%" PRId64 " token%s", n, n == 1 ? "" : "s");
 }
 
 static void add_rounds(struct strbuf *out, int64_t n)
 {
-    strbuf_addf(out, "%" PRId64 " turns", n);
+    strbuf_addf(out, "%" PRId64 " turn%s", n, n == 1 ? "" : "s");
 }
 
 static void add_calls(struct strbuf *out, int64_t n)
 {
-    strbuf_addf(out, "%" PRId64 " tool calls", n);
+    strbuf_addf(out, "%" PRId64 " tool call%s", n, n == 1 ? "" : "s");
 }
 
 /* One of the limits, and what the next step would do to it. */
@@ -188,9 +188,9 @@ static void describe(const struct budget *b, const struct measure *m, struct str
     m->add(out, m->spent);
     strbuf_add_cstr(out, " of ");
     m->add(out, limit);
-    strbuf_add_cstr(out, " are used");
+    strbuf_add_cstr(out, " used");
     if (m->spent < limit) {
-        strbuf_add_cstr(out, ", and the next request may take ");
+        strbuf_add_cstr(out, ", and the next request may need ");
         m->add(out, m->next);
     }
 }
@@ -248,7 +248,7 @@ static struct err *exceed(struct budget *b, const struct measure *m, struct ask 
         ask(b, m, strbuf_str(&text), ret_ask);
     e = err_new(ERR_BUDGET_EXCEEDED, "%s", strbuf_cstr(&text));
     if (m->set_by)
-        return err_hint(e, "%s sets this limit: a higher one allows more", m->set_by);
+        return err_hint(e, "raise %s", m->set_by);
     return err_hint(e, "%s", m->raise);
 }
 
@@ -301,11 +301,11 @@ static struct err *check_price(const struct budget *b, const struct attempt *a)
     if (!b->limits.microcents || b->limits.on_exceed == BUDGET_WARNS || !b->spent.is_unpriced)
         return NULL;
     return err_hint(err_new(ERR_CONFIGURATION,
-                            "%s cannot be kept: what %" STR_FMT " costs is not known",
-                            b->limits.money_set_by ? b->limits.money_set_by : "the budget in money",
+                            "cannot enforce %s: the price of %" STR_FMT " is unknown",
+                            b->limits.money_set_by ? b->limits.money_set_by : "the dollar budget",
                             STR_ARG(a->target->model)),
-                    "give its price in the setting pricing: {\"VENDOR/MODEL\": {\"input\": 3, "
-                    "\"output\": 15}}, in dollars a million tokens");
+                    "set its price in the settings, in dollars per million tokens: \"pricing\": "
+                    "{\"VENDOR/MODEL\": {\"input\": 3, \"output\": 15}}");
 }
 
 static struct measure measure_money(const struct budget *b, const struct reservation *r)
@@ -315,7 +315,7 @@ static struct measure measure_money(const struct budget *b, const struct reserva
                         b->spent.microcents,
                         MAX(r->microcents, (int64_t)0),
                         add_money,
-                        "--max-budget-usd or the setting budget.usd allows more",
+                        "raise --max-budget-usd or the setting budget.usd",
                         b->limits.money_set_by};
 
     for (size_t i = 0; i < b->n_held; i++)
@@ -330,7 +330,7 @@ static struct measure measure_tokens(const struct budget *b, const struct reserv
                         tokens_of(&b->spent.usage),
                         r->input + r->output,
                         add_tokens,
-                        "--max-tokens-total or the setting budget.tokens allows more",
+                        "raise --max-tokens-total or the setting budget.tokens",
                         b->limits.tokens_set_by};
 
     for (size_t i = 0; i < b->n_held; i++)
@@ -345,7 +345,7 @@ static struct measure measure_calls(const struct budget *b)
                             (int64_t)b->spent.n_tool_calls,
                             1,
                             add_calls,
-                            "the setting budget.toolCalls allows more",
+                            "raise the setting budget.toolCalls",
                             NULL};
 }
 
@@ -356,9 +356,9 @@ static struct err *check_request(struct budget *b, const struct reservation *r, 
         measure_money(b, r),
         measure_tokens(b, r),
         {"turns", (int64_t)l->rounds, (int64_t)b->spent.n_rounds, 1, add_rounds,
-         "the setting budget.turns allows more", NULL},
+         "raise the setting budget.turns", NULL},
         {"seconds", (int64_t)l->active_ms, (int64_t)active_ms(b), 0, add_time,
-         "the setting budget.seconds allows more", NULL},
+         "raise the setting budget.seconds", NULL},
         measure_calls(b),
     };
     /* Calls up to the limit are fine, and so is the answer after them. */

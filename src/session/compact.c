@@ -712,7 +712,7 @@ static struct err *compact(struct compactor *base, struct run *r, bool is_full)
     if (has_something(run_history(r)))
         return compact_in_steps(&x);
     if (strcmp(x.trigger, "manual") == 0)
-        run_notice(r, SEVERITY_VERBOSE, SOURCE, S("There is nothing to summarise yet."));
+        run_notice(r, SEVERITY_VERBOSE, SOURCE, S("There is nothing to summarize yet."));
     return NULL;
 }
 

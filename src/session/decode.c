@@ -58,7 +58,7 @@ static struct err *decode_body(struct decoding *d)
     if (str_is(d->record->type, CODEC_STREAM))
         return codec_decode_streamed(d);
     if (!codec_find_type(d->record->type, &d->event->type))
-        return codec_broken(d, "is of a type that this keel does not know");
+        return codec_broken(d, "has a type that this keel does not know");
     return codec_types[d->event->type].decode(d);
 }
 

@@ -19,7 +19,7 @@ static struct err *read_record(struct decoding *d, uint64_t seq, struct store_pa
     if (seq < d->record->seq)
         TRY(store_read(d->reader->store, d->reader->stream, &q, page));
     if (page->n == 0 || page->records[0].seq != seq)
-        return codec_broken(d, "refers to a record that is not there");
+        return codec_broken(d, "refers to a missing record");
     TRY(json_parse(d->arena, arena_str(d->arena, page->records[0].body), 0, &body));
     ret_there->body = body;
     ret_there->record = &page->records[0];
@@ -119,7 +119,7 @@ static struct err *read_reply_parts(struct decoding *d, uint64_t seq, struct mes
     from.arena = &a;
     TRY(read_record(&from, seq, &page, &there));
     if (!str_is(there.record->type, event_type_name(EVENT_RESPONSE_RAW)))
-        return codec_broken(d, "refers to an answer that is not there");
+        return codec_broken(d, "refers to a missing answer");
     TRY(codec_get_json(&there, "parts", &parts));
     json_each (v, parts) {
         struct part part;
@@ -210,7 +210,7 @@ static struct err *read_tool_message(struct decoding *d, struct message **ret)
 
     TRY(codec_get_result(d, /* is_whole= */ true, &part));
     if (!part)
-        return codec_broken(d, "holds no result");
+        return codec_broken(d, "contains no result");
     *ret = message_new(ROLE_TOOL, (struct str){0});
     arena_reserve(&(*ret)->arena, estimate_bytes(part));
     message_set_id(*ret, json_get_text(d->body, "messageId"));
@@ -250,7 +250,7 @@ struct err *codec_get_message(struct decoding *d, const char *key, struct messag
     if (id.n) {
         x = find_message(d->reader, id);
         if (!x)
-            return codec_broken(d, "refers to a message that is not there");
+            return codec_broken(d, "refers to a missing message");
         if (!x->message)
             TRY(read_message_again(d, x));
         *ret_message = x->message;
@@ -270,7 +270,7 @@ struct err *codec_decode_message(struct decoding *d)
     d->event->body.message.is_aside = codec_get_bool(d, "isAside");
     TRY(codec_get_message(d, "message", &m));
     d->event->body.message.message = m;
-    return m ? NULL : codec_broken(d, "holds no message");
+    return m ? NULL : codec_broken(d, "contains no message");
 }
 
 /* --- results of tools --- */
@@ -359,7 +359,7 @@ static struct err *read_result_again(struct decoding *d, uint64_t seq, bool is_w
     TRY(read_record(d, seq, &page, &there));
     TRY(codec_get_json(&there, "result", &v));
     if (!v || json_has(v, "$result"))
-        return codec_broken(d, "refers to a result that is not there");
+        return codec_broken(d, "refers to a missing result");
     return read_result(&there, v, is_whole, ret_part);
 }
 
@@ -452,7 +452,7 @@ struct err *codec_check_history(struct decoding *d, const char *key)
                str_is(json_get_text(v, "sha256"), hex)))
         return NULL;
     r->has_other_history = true;
-    return codec_broken(d, "was made with another history than the records before it");
+    return codec_broken(d, "was made with a different history than the records before it");
 }
 
 static struct err *get_tool_message(struct decoding *d, struct message **ret_message)

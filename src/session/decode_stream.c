@@ -35,7 +35,7 @@ static struct err *get_payload(struct decoding *d, const struct json *v)
     if (json_has(v, "$blob"))
         return codec_text_of(d, v, &s->payload);
     if (!json_is(v, JSON_OBJECT))
-        return codec_broken(d, "holds no payload");
+        return codec_broken(d, "contains no payload");
     s->payload = v->raw;
     s->value = v;
     s->stands_as_it_is = true;
@@ -48,7 +48,7 @@ static struct err *get_like_payload(struct decoding *d, struct str text)
     struct stream_reading *s = &d->reader->streaming;
 
     if (!s->has_text)
-        return codec_broken(d, "is like a payload that is not there");
+        return codec_broken(d, "repeats a missing payload");
     strbuf_clear(&s->like);
     strbuf_add(&s->like, s->before);
     strbuf_add(&s->like, text);
@@ -100,7 +100,7 @@ static struct err *get_kind(const struct decoding *d, const struct json *v, enum
             *ret = kind;
             return NULL;
         }
-    return codec_broken(d, "holds a piece of an unknown kind");
+    return codec_broken(d, "contains a piece of an unknown kind");
 }
 
 /* What the payload says: parsed with its record, or by itself where it does not stand in it. */
@@ -142,7 +142,7 @@ static struct err *get_delta_text(struct decoding *d, const struct json *v, stru
     find_strings(d);
     place = json_int_or(v, -1);
     if (place < 0 || (size_t)place >= s->strings.n)
-        return codec_broken(d, "refers to a text that is not there");
+        return codec_broken(d, "refers to a missing text");
     *ret_text = s->strings.items[place];
     note_text(s, (size_t)place);
     return NULL;
@@ -246,6 +246,6 @@ struct err *codec_decode_streamed(struct decoding *d)
     v = next_entry(s);
     d->event->unix_ms = s->unix_ms;
     if (!v)
-        return codec_broken(d, "holds fewer events than it says");
+        return codec_broken(d, "contains fewer events than it announces");
     return v->type == JSON_ARRAY ? decode_streamed_delta(d, v) : decode_streamed_payload(d, v);
 }

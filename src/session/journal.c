@@ -385,7 +385,8 @@ static struct err *wait_until_safe(struct journal *j, enum recorder_safety safet
     if (is_safe(j, w.seq, safety))
         return NULL;
     if (j->is_broken)
-        return err_new(ERR_STORAGE, "events of session %s wait for a store that does not take them",
+        return err_new(ERR_STORAGE,
+                       "session %s: the store is not accepting writes; the backlog is full",
                        j->stream);
     waker_init(&w.waker);
     w.next = j->waiting;

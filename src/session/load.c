@@ -452,7 +452,7 @@ static void tell_broken(struct loading *l, const struct err *e)
         return;
     out->notice = arena_format(&out->arena, "%" STR_FMT "%s%s%s", STR_ARG(out->notice),
                                out->notice.n ? "\n" : "", text,
-                               l->n_broken == MAX_TOLD ? " (further ones are not told)" : "");
+                               l->n_broken == MAX_TOLD ? " (keel omits further ones)" : "");
 }
 
 /* --- what a crash has left --- */
@@ -695,7 +695,7 @@ static struct err *load(struct loading *l, struct str id, uint64_t to)
     TRY(store_find(l->store, id, &out->arena, &out->summary, &found));
     if (!found)
         return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                        "keel session list shows those that are there");
+                        "keel session list --all lists the stored sessions");
     out->provider = out->summary.provider;
     out->model = out->summary.model;
     l->end = to ? MIN(to, out->summary.next_seq) : out->summary.next_seq;

@@ -8,7 +8,7 @@ static struct err *blobs_get_text(void *self, struct str handle, struct arena *a
 
     strbuf_init(&bytes, BLOB_DEFAULT_MAX);
     if (!blob_handle_is_valid(handle))
-        return err_new(ERR_STORAGE, "a pack of messages is damaged: it names no text");
+        return err_new(ERR_STORAGE, "a pack of messages is damaged: it refers to no text");
     TRY(blob_get(self, handle, &bytes));
     *ret_bytes = arena_str(a, strbuf_str(&bytes));
     return NULL;
@@ -20,7 +20,7 @@ struct err *pack_load(struct blob_store *blobs, struct str handle, struct pack *
     AUTO(strbuf) struct strbuf bytes = {0};
 
     if (!blob_handle_is_valid(handle))
-        return err_new(ERR_STORAGE, "a checkpoint names no pack of messages");
+        return err_new(ERR_STORAGE, "a checkpoint refers to no pack of messages");
     strbuf_init(&bytes, PACK_MAX_BYTES);
     TRY(blob_get(blobs, handle, &bytes));
     return pack_read(&bytes, &source, ret_pack);
@@ -62,7 +62,7 @@ static struct err *read_packs(struct blob_store *blobs, uint64_t base_seq,
             return err_new(ERR_STORAGE, "a pack of messages belongs to another history");
         handle = p->items[p->n - 1].head.previous;
     }
-    return p->n ? NULL : err_new(ERR_STORAGE, "a checkpoint names an empty pack of messages");
+    return p->n ? NULL : err_new(ERR_STORAGE, "a checkpoint refers to an empty pack of messages");
 }
 
 static struct pack_head copy_head(struct arena *a, const struct pack_head *head)

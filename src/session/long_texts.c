@@ -139,7 +139,7 @@ struct err *codec_get_long_texts(struct decoding *d, const struct json *list, st
         struct str handle = json_get_text(json_at(entry, 2), "$blob");
 
         if (!p || !handle.n)
-            return codec_broken(d, "has a text that belongs nowhere");
+            return codec_broken(d, "has a text that no field refers to");
         TRY(codec_load_blob(d, handle, a, bytes_of(p)));
     }
     return NULL;

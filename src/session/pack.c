@@ -231,7 +231,7 @@ static struct err *get_length(struct unpacking *u, size_t *ret_n)
 
     TRY(get_number(u, &n));
     if (n > u->rest.n)
-        return is_broken("it ends too soon");
+        return is_broken("it is truncated");
     *ret_n = (size_t)n;
     return NULL;
 }
@@ -315,7 +315,7 @@ static struct err *get_parts(struct unpacking *u, unsigned depth, struct part **
     size_t n;
 
     if (depth > MAX_DEPTH)
-        return is_broken("its contents are too deep");
+        return is_broken("its contents are nested too deeply");
     TRY(get_length(u, &n));
     parts = ARENA_ARRAY(&u->holder->arena, n, struct part);
     for (size_t i = 0; i < n; i++)
@@ -398,7 +398,7 @@ static struct err *get_head(struct unpacking *u, struct pack_head *head)
     TRY(get_length(u, &head->n_parts));
     head->first = (size_t)first;
     if (u->rest.n < SHA256_SIZE)
-        return is_broken("it ends too soon");
+        return is_broken("it is truncated");
     memcpy(head->chain.bytes, u->rest.p, SHA256_SIZE);
     u->rest = str_skip(u->rest, SHA256_SIZE);
     TRY(get_text(u, &head->previous));
@@ -425,7 +425,7 @@ static struct err *get_all(struct unpacking *u, struct pack *p)
     p->items = ARENA_ARRAY(&u->holder->arena, p->head.n, struct packed_message);
     for (size_t i = 0; i < p->head.n; i++)
         TRY(get_message(u, &p->items[i]));
-    return u->rest.n ? is_broken("something stands behind its end") : NULL;
+    return u->rest.n ? is_broken("data follows its end") : NULL;
 }
 
 struct err *pack_read(struct strbuf *bytes, const struct pack_source *source, struct pack *ret_pack)

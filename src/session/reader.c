@@ -89,7 +89,7 @@ struct err *codec_read_result(struct store *s, struct str stream, uint64_t seq, 
 
     TRY(codec_read(r, &e));
     if (!e || e->type != EVENT_TOOL_END || e->seq != seq || !e->body.tool.result)
-        return err_new(ERR_STORAGE, "record %llu of session %" STR_FMT " holds no result",
+        return err_new(ERR_STORAGE, "record %llu of session %" STR_FMT " contains no result",
                        (unsigned long long)seq, STR_ARG(stream));
     *ret_result = part_copy(a, e->body.tool.result);
     return NULL;

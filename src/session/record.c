@@ -495,7 +495,6 @@ struct err *session_record_save(struct store *s, struct str id)
     new_file_done(&f.file);
     if (!e || err_is(e, ERR_CANCELLED))
         return e;
-    return err_hint(err_wrap(e, "the record beside the log is not up to date"),
-                    "nothing of the session is lost; keel session rebuild writes the record when "
-                    "there is room");
+    return err_hint(err_wrap(e, "the record beside the log is out of date"),
+                    "nothing is lost; free some disk space, then run keel session rebuild");
 }

@@ -451,7 +451,7 @@ static struct err *follow(struct recording_reader *r, uint64_t seq)
         if (codec_reader_has_failed(s->events))
             return TAKE(failure);
         if (!failure && !s->held)
-            return err_new(ERR_STORAGE, "event %llu of session %" STR_FMT " is gone",
+            return err_new(ERR_STORAGE, "event %llu of session %" STR_FMT " is missing",
                            (unsigned long long)seq, STR_ARG(s->stream));
     }
     return NULL;

@@ -636,7 +636,7 @@ struct err *recording_load_end(const struct recording *r, const struct recorded_
     *ret_reader = codec_reader_new(s->store, s->stream, x->seq, CODEC_READ_ALL);
     TRY(codec_read(*ret_reader, &e));
     if (!e || e->seq != x->seq || e->type != EVENT_TOOL_END)
-        return err_new(ERR_STORAGE, "event %llu of session %" STR_FMT " is gone",
+        return err_new(ERR_STORAGE, "event %llu of session %" STR_FMT " is missing",
                        (unsigned long long)x->seq, STR_ARG(s->stream));
     *ret_end = e->body.tool.result;
     return NULL;
@@ -658,7 +658,7 @@ struct err *recording_load_line(const struct recording *r, uint64_t seq, struct 
     if (e && e->seq == seq)
         replay_line(e, codec_reader_left(reader), &hashed_texts, &hashed);
     if (!str_eq(strbuf_str(&hashed), line))
-        return err_new(ERR_STORAGE, "event %llu of session %" STR_FMT " is gone",
+        return err_new(ERR_STORAGE, "event %llu of session %" STR_FMT " is missing",
                        (unsigned long long)seq, STR_ARG(s->stream));
     replay_line(e, codec_reader_left(reader), NULL, out);
     return NULL;

@@ -25,8 +25,8 @@ static void copy_options(struct session *s, const struct session_options *option
 static struct err *is_taken(const struct session *s)
 {
     return err_hint(
-        err_new(ERR_VALIDATION, "there is a session %" STR_FMT " already", STR_ARG(s->options.id)),
-        "--resume continues it");
+        err_new(ERR_VALIDATION, "session %" STR_FMT " already exists", STR_ARG(s->options.id)),
+        "continue it with --resume");
 }
 
 static struct err *take_lease(struct session *s, const struct store_summary *create)
@@ -87,7 +87,7 @@ static void settle_lost(struct session *s)
 
     if (!l->is_there)
         return;
-    died = err_new(ERR_CANCELLED, "the process ended before the answer did");
+    died = err_new(ERR_CANCELLED, "the process ended before the answer was complete");
     *a = (struct event_attempt){.provider = l->provider,
                                 .model = l->model,
                                 .is_aside = l->is_aside,
@@ -150,12 +150,12 @@ static struct err *check_whole(const struct session *s)
 
     if (!l->is_damaged || !s->options.must_be_whole)
         return NULL;
-    return err_hint(err_new(ERR_STORAGE,
-                            "session %" STR_FMT " is damaged, and a part of its conversation "
-                            "cannot be read: %" STR_FMT,
-                            STR_ARG(s->options.id), STR_ARG(l->notice)),
-                    "keel session verify lists what is damaged; --fork-session continues in a copy "
-                    "without it");
+    return err_hint(
+        err_new(ERR_STORAGE,
+                "session %" STR_FMT
+                " is damaged, and part of its conversation is unreadable: %" STR_FMT,
+                STR_ARG(s->options.id), STR_ARG(l->notice)),
+        "keel session verify lists the damage; --fork-session continues in a copy without it");
 }
 
 static void continue_journal(struct session *s)

@@ -162,10 +162,10 @@ static struct err *check_compact(struct session *s)
 {
     leave_finished(s);
     if (!last_message(s))
-        return err_new(ERR_VALIDATION, "there is nothing to summarise yet");
+        return err_new(ERR_VALIDATION, "there is nothing to summarize yet");
     if (s->loaded.last_run == LAST_RUN_CUT_OFF || s->loaded.last_run == LAST_RUN_SUSPENDED ||
         open_calls_find(&s->conversation.history))
-        return err_hint(err_new(ERR_VALIDATION, "the last turn is not finished"),
+        return err_hint(err_new(ERR_VALIDATION, "the last turn is unfinished"),
                         "keel -p --resume %s finishes it", s->conversation.id);
     return NULL;
 }

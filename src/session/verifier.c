@@ -98,7 +98,7 @@ static void tell_attempt(struct verifier *v, enum finding_kind kind, const char 
 static void close_attempt(struct verifier *v)
 {
     if (v->attempt.state == ATTEMPT_ASKED)
-        tell_attempt(v, FINDING_MISSING_ATTEMPT_END, "it is not told how it ended");
+        tell_attempt(v, FINDING_MISSING_ATTEMPT_END, "its end is not recorded");
     if (v->attempt.state == ATTEMPT_ANSWERED)
         tell_attempt(v, FINDING_MISSING_NORMALIZED, "the answer was not accepted as a message");
     v->attempt = (struct open_attempt){0};
@@ -121,7 +121,7 @@ static bool is_in_attempt(struct verifier *v, const struct event *e)
         return true;
     if (!v->is_blind)
         verifier_tell(v, FINDING_MISSING_REQUEST, e->seq,
-                      "%s belongs to an attempt that had not begun", event_type_name(e->type));
+                      "%s belongs to an attempt that had not started", event_type_name(e->type));
     return false;
 }
 
@@ -161,11 +161,11 @@ static void take_attempt_end(struct verifier *v, const struct event *e)
     if (e->body.attempt.is_lost || !is_in_attempt(v, e))
         return; /* the cut-off run is reported anyway */
     if (!a->has_request)
-        tell_attempt(v, FINDING_MISSING_REQUEST, "it is not told what was asked");
+        tell_attempt(v, FINDING_MISSING_REQUEST, "the request is not recorded");
     if (!e->body.attempt.error && a->has_own_bytes && !a->has_bytes)
         tell_attempt(v, FINDING_MISSING_NATIVE, "the bytes of the answer are missing");
     if (!e->body.attempt.error && !a->has_reply)
-        tell_attempt(v, FINDING_MISSING_RAW, "it is not told what was answered");
+        tell_attempt(v, FINDING_MISSING_RAW, "the reply is not recorded");
     a->state = ATTEMPT_NONE;
     /* An answer without anything in it may have been withheld, and is then an error. */
     if (!e->body.attempt.error && !a->is_aside && a->n_parts)
@@ -216,13 +216,13 @@ static void take_tool_result(struct verifier *v, const struct event *e)
     if (!open) {
         if (!v->is_blind)
             verifier_tell(v, FINDING_UNMATCHED_RESULT, e->seq,
-                          "the result of %" STR_FMT " (%" STR_FMT ") belongs to no request",
+                          "the result of %" STR_FMT " (%" STR_FMT ") has no request",
                           STR_ARG(t->name), STR_ARG(t->call_id));
         return;
     }
     if (open->has_begun && !open->has_ended && !v->is_blind)
         verifier_tell(v, FINDING_MISSING_TOOL_END, open->seq,
-                      "%" STR_FMT " (%" STR_FMT ") has begun, and it is not told how it ended",
+                      "%" STR_FMT " (%" STR_FMT ") started, but its end is not recorded",
                       STR_ARG(open->name), STR_ARG(open->call_id));
     *open = v->tools[--v->n_tools];
     if (v->n_tools == 0)
@@ -242,8 +242,8 @@ static void close_early(struct verifier *v)
 {
     if (v->n_early && !v->is_blind)
         verifier_tell(v, FINDING_UNMATCHED_REQUEST, v->run_seq,
-                      "%zu calls of the run began early, and it is not told what came of them",
-                      v->n_early);
+                      "%zu early call%s of the run: the outcome is not recorded", v->n_early,
+                      v->n_early == 1 ? "" : "s");
     v->n_early = 0;
 }
 
@@ -263,7 +263,7 @@ static void close_tools(struct verifier *v)
 {
     for (size_t i = 0; i < v->n_tools && !v->is_blind; i++)
         verifier_tell(v, FINDING_UNMATCHED_REQUEST, v->tools[i].seq,
-                      "%" STR_FMT " (%" STR_FMT ") was asked for and has no result",
+                      "%" STR_FMT " (%" STR_FMT ") was requested and has no result",
                       STR_ARG(v->tools[i].name), STR_ARG(v->tools[i].call_id));
     forget_tools(v);
 }
@@ -348,7 +348,7 @@ static void take_history(struct verifier *v, const struct event *e)
         return;
     if (b->index != v->n_messages && !v->is_history_lost)
         verifier_tell(v, FINDING_HISTORY_MISMATCH, e->seq,
-                      "message %zu of the history stands at place %zu", v->n_messages, b->index);
+                      "message %zu of the history is at position %zu", v->n_messages, b->index);
     v->n_messages = b->index + 1;
     if (m->role == ROLE_TOOL) {
         take_result_message(v, e);
@@ -365,7 +365,7 @@ static void tell_cut(struct verifier *v)
 {
     if (v->is_in_run)
         verifier_tell(v, FINDING_CUT_OFF, v->run_seq, "the run was cut off%s%s",
-                      v->attempt.state == ATTEMPT_ASKED ? " while an answer came" : "",
+                      v->attempt.state == ATTEMPT_ASKED ? " while an answer was arriving" : "",
                       v->n_tools ? " while tool calls were under way" : "");
     v->attempt = (struct open_attempt){0};
     v->n_early = 0;
@@ -402,8 +402,9 @@ static void check_number(struct verifier *v, uint64_t seq)
 {
     if (v->next_seq && seq > v->next_seq)
         verifier_tell(v, FINDING_MISSING_RECORDS, v->next_seq,
-                      "%llu events are missing before number %llu",
-                      (unsigned long long)(seq - v->next_seq), (unsigned long long)seq);
+                      "%llu event%s missing before number %llu",
+                      (unsigned long long)(seq - v->next_seq),
+                      seq - v->next_seq == 1 ? " is" : "s are", (unsigned long long)seq);
     v->next_seq = seq + 1;
 }
 
@@ -475,7 +476,7 @@ static void check_index(struct verifier *v, uint64_t next_seq)
 {
     if (v->next_seq && v->next_seq != next_seq)
         verifier_tell(v, FINDING_STALE_INDEX, v->next_seq,
-                      "the index says that the next number is %llu, the records say %llu",
+                      "the next number is %llu in the index, but %llu in the records",
                       (unsigned long long)next_seq, (unsigned long long)v->next_seq);
 }
 

@@ -75,7 +75,7 @@ static bool check_blob(struct verifying *v, uint64_t seq, struct str handle, con
         *place_of(v, handle) = part_of_handle(handle, 0);
     if (err_is(e, ERR_CANCELLED))
         return true;
-    text = e ? err_message(e) : mem_strdup("the store does not know that it is needed");
+    text = e ? err_message(e) : mem_strdup("the store does not list it as referenced");
     if (e || !is_kept)
         verifier_tell(v->verifier, FINDING_INVALID_PAYLOAD, seq, "%s: %s", what, text);
     return !e;
@@ -249,8 +249,7 @@ static struct err *compare_pack(struct verifying *v, const struct codec_reader *
     if (pack.head.base_seq == now.base_seq && pack.head.first + pack.head.n == now.n &&
         strcmp(own, now.sha256) == 0 && strcmp(told, now.sha256) == 0)
         return NULL;
-    return err_new(ERR_STORAGE,
-                   "the messages that it packs are not those of the records before it");
+    return err_new(ERR_STORAGE, "its packed messages differ from the records before it");
 }
 
 /* What resuming reads instead of the records. A blob that is damaged was told by now. */
@@ -292,7 +291,7 @@ static void compare_text(struct verifying *v, const char *what, struct str liste
 {
     if (told.n && !str_eq(listed, told))
         verifier_tell(v->verifier, FINDING_STALE_INDEX, 0,
-                      "the list has another %s than the records: \"%" STR_FMT
+                      "the list has a different %s than the records: \"%" STR_FMT
                       "\" instead of \"%" STR_FMT "\"",
                       what, STR_ARG(listed), STR_ARG(told));
 }
@@ -308,7 +307,7 @@ static void compare_listed(struct verifying *v, const struct store_summary *list
     compare_text(v, "preview", listed->preview, told->preview);
     if (told->n_messages && listed->n_messages != told->n_messages)
         verifier_tell(v->verifier, FINDING_STALE_INDEX, 0,
-                      "the list says that there are %llu messages, the records say %llu",
+                      "the list counts %llu messages, the records %llu",
                       (unsigned long long)listed->n_messages, (unsigned long long)told->n_messages);
 }
 

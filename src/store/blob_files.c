@@ -105,8 +105,8 @@ static struct err *check_dir(struct blob_files *f)
     pthread_mutex_unlock(&f->lock);
     if (is_same)
         return NULL;
-    return err_hint(err_new(ERR_STORAGE, "%s was moved or removed while it was in use", f->dir),
-                    "put it back if you can; nothing more is stored until keel starts again");
+    return err_hint(err_new(ERR_STORAGE, "%s was moved or removed while in use", f->dir),
+                    "put it back if you can; keel stores nothing more until it is restarted");
 }
 
 static void remember_dir(struct blob_files *f)
@@ -452,8 +452,8 @@ static struct err *sync_files(struct blob_store *b)
 
 static struct err *not_there(struct str handle)
 {
-    return err_hint(err_new(ERR_STORAGE, "stored content %.12s... is not there", handle.p),
-                    "it may have been removed by the retention or quota setting");
+    return err_hint(err_new(ERR_STORAGE, "stored content %.12s... is missing", handle.p),
+                    "the retention or quota setting may have removed it");
 }
 
 /* Opening a pipe would wait for who writes it. */
@@ -463,8 +463,8 @@ static struct err *check_kind(const char *path)
 
     if (stat(path, &st) < 0 || S_ISREG(st.st_mode))
         return NULL;
-    return err_hint(err_new(ERR_STORAGE, "%s is not a file", path),
-                    "move it away, and put the file itself there if you have it");
+    return err_hint(err_new(ERR_STORAGE, "%s is not a regular file", path),
+                    "move it away, and put the file there if you have it");
 }
 
 static struct err *get_job(struct job *job)

@@ -233,9 +233,10 @@ static struct err *need_stream(struct files_store *f, struct str id, uint64_t fe
     if (!s)
         TRY(load_stream(f, id, &s));
     if (!s || s->is_lost || s->root->is_lost || s->root->lock_fd < 0 || s->root->fence != fence)
-        return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now",
+        return err_hint(err_new(ERR_STORAGE,
+                                "session %" STR_FMT " is now written by another process",
                                 STR_ARG(s ? s->root->state.summary.id : id)),
-                        "open it again, or go on in a copy of it with --fork-session");
+                        "open it again, or continue in a copy of it with --fork-session");
     *ret_stream = s;
     return NULL;
 }

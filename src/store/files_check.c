@@ -60,10 +60,12 @@ static void check_place(struct checking *c, const struct files_line *l, uint64_t
     if (has_gap)
         c->broken = 0;
     tell_broken(c);
-    if (shift != c->shift && !has_gap)
-        tell(c, "%" PRId64 " bytes %s before line %" PRIu64,
-             shift > c->shift ? shift - c->shift : c->shift - shift,
-             shift > c->shift ? "are too many" : "are missing", c->n_lines);
+    if (shift > c->shift && !has_gap)
+        tell(c, "%" PRId64 " byte%s added before line %" PRIu64, shift - c->shift,
+             shift - c->shift == 1 ? " was" : "s were", c->n_lines);
+    if (shift < c->shift && !has_gap)
+        tell(c, "%" PRId64 " byte%s missing before line %" PRIu64, c->shift - shift,
+             c->shift - shift == 1 ? " is" : "s are", c->n_lines);
     c->shift = shift;
 }
 
@@ -79,14 +81,14 @@ static void check_line(struct checking *c, struct str line, uint64_t start)
         return;
     }
     if (!str_eq(l.id, c->id))
-        tell(c, "line %" PRIu64 " is of another session", c->n_lines);
+        tell(c, "line %" PRIu64 " belongs to another session", c->n_lines);
     check_place(c, &l, start);
     files_state_add(&c->state, &l);
     c->state.end = start + line.n + 1;
     if (l.is_own)
         return;
     if (l.record.seq < c->next_seq)
-        tell(c, "line %" PRIu64 " has event %" PRIu64 ", which a line before it has, too",
+        tell(c, "line %" PRIu64 " has event %" PRIu64 ", which an earlier line also has",
              c->n_lines, l.record.seq);
     c->next_seq = MAX(c->next_seq, l.record.seq + l.record.n_events);
 }
@@ -106,15 +108,15 @@ static void check_entry(struct checking *c, const struct files_entry *e)
         {"provider", str_eq(listed->provider, told->provider)},
         {"model", str_eq(listed->model, told->model)},
         {"preview", str_eq(listed->preview, told->preview)},
-        {"time of its beginning", listed->created_ms == told->created_ms},
-        {"time of its last use", listed->updated_ms == told->updated_ms},
+        {"time of creation", listed->created_ms == told->created_ms},
+        {"time of last use", listed->updated_ms == told->updated_ms},
         {"number of events", listed->next_seq == told->next_seq},
         {"number of messages", listed->n_messages == told->n_messages},
     };
 
     for (size_t i = 0; c->state.is_created && i < ARRAY_LEN(values); i++)
         if (!values[i].is_same)
-            tell(c, "the list has another %s than what is", values[i].what);
+            tell(c, "the list has a different %s than the log", values[i].what);
 }
 
 /* What a crash had cut off was not acknowledged; a line that is whole but for its end was. The list
@@ -128,12 +130,13 @@ static void check_end(struct checking *c, const char *dir, uint64_t end, struct 
     if (files_index_find(dir, c->id, &c->scratch, &listed) && listed.end == c->state.end)
         check_entry(c, &listed);
     if (listed.end > end)
-        tell(c, "%" PRIu64 " bytes are missing at the end", listed.end - end);
+        tell(c, "%" PRIu64 " byte%s missing at the end", listed.end - end,
+             listed.end - end == 1 ? " is" : "s are");
     else if (tail.n && (files_line_parse(tail, &c->scratch, &l) ||
                         files_line_parse(str_slice(tail, 0, tail.n - 1), &c->scratch, &l)))
         tell(c, "the end of the last line is damaged");
     else if (tail.n && listed.end == end - tail.n && !files_line_is_torn(tail, c->id))
-        tell(c, "%zu bytes at the end are too many", tail.n);
+        tell(c, "%zu byte%s added at the end", tail.n, tail.n == 1 ? " was" : "s were");
 }
 
 static struct err *walk(struct checking *c, const char *dir, int fd, uint64_t end)
@@ -239,7 +242,7 @@ static struct str tell_unlisted(const char *path, struct arena *a)
     if (fd < 0)
         return (struct str){0};
     close(fd);
-    return arena_format(a, "%s is not in the list; keel session rebuild lists it", path);
+    return arena_format(a, "%s is not in the list of sessions; keel session rebuild adds it", path);
 }
 
 /* The list knows of a session before its log is there: so the logs are looked at first. */

@@ -40,7 +40,7 @@ struct err *files_index_lock(const char *dir, int *ret_fd)
     *ret_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (*ret_fd < 0)
         return err_hint(err_errno(ERR_STORAGE, errno, "cannot open %s", path),
-                        "see to it that you may write there, or use another store with --store");
+                        "check its permissions, or choose another store with --store");
     e = files_lock(*ret_fd, path);
     if (e) {
         close(*ret_fd);
@@ -329,7 +329,7 @@ static int open_index(const char *dir)
 static struct err *cannot_write(const char *dir)
 {
     return err_hint(err_errno(ERR_STORAGE, errno, "cannot write %s/.index", dir),
-                    "see to it that there is room and that you may write there");
+                    "check the free disk space and the permissions of the directory");
 }
 
 static struct err *add_lines(const char *dir, struct str lines, bool is_durable)

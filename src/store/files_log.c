@@ -25,7 +25,8 @@ struct err *files_path(char path[FILES_MAX_PATH], const char *dir, struct str id
 
     if (n > 0 && n < FILES_MAX_PATH)
         return NULL;
-    return err_new(ERR_STORAGE, "the path of %s is too long", dir);
+    return err_hint(err_new(ERR_STORAGE, "the path of %s is too long", dir),
+                    "choose a store with a shorter path with --store");
 }
 
 /* No id begins with a dot. */
@@ -37,7 +38,7 @@ const char *files_lock_dir(struct arena *a, const char *dir)
 struct err *files_no_session(struct str id)
 {
     return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                    "keel session list shows those that are there");
+                    "keel session list --all lists the stored sessions");
 }
 
 /* Who deletes a session removes its log and its entry in one hold of the index's lock. */
@@ -68,14 +69,14 @@ struct err *files_cannot_open(int error, const char *path)
 {
     if (error != ELOOP)
         return err_errno(ERR_STORAGE, error, "cannot open %s", path);
-    return err_hint(err_new(ERR_STORAGE, "%s is a link", path),
-                    "a log must be a file of its own: move the file itself to this name");
+    return err_hint(err_new(ERR_STORAGE, "%s is a symbolic link", path),
+                    "a log must be a regular file: move the file itself to this name");
 }
 
 struct err *files_not_a_log(const char *path)
 {
-    return err_hint(err_new(ERR_STORAGE, "%s is not a file", path),
-                    "move it away, and put the log itself there if you have it");
+    return err_hint(err_new(ERR_STORAGE, "%s is not a regular file", path),
+                    "move it away, and put the log there if you have it");
 }
 
 /* A pipe would let the opening wait for who writes it. */
@@ -88,7 +89,7 @@ struct err *files_open_to_read(const char *path, int *ret_fd, uint64_t *ret_end)
     if (*ret_fd < 0)
         return errno == ENOENT ? NULL : files_cannot_open(errno, path);
     if (fstat(*ret_fd, &st) < 0)
-        e = err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
+        e = err_errno(ERR_STORAGE, errno, "cannot stat %s", path);
     else if (!S_ISREG(st.st_mode))
         e = files_not_a_log(path);
     if (e) {

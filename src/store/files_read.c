@@ -165,7 +165,7 @@ static struct err *tell_gap(struct filling *f, uint64_t from, uint64_t to, uint6
         snprintf(what, sizeof what, "events %" PRIu64 " to %" PRIu64 " are", from, to - 1);
     return err_hint(
         err_new(ERR_STORAGE, "%s damaged: line %" PRIu64 " of %s", what, n_before, f->log->path),
-        "the file holds one JSON object a line; restore this one from a backup if you have it");
+        "the file holds one JSON object per line; restore this line from a backup if you have one");
 }
 
 static struct err *read_forward(struct filling *f)

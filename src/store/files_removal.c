@@ -156,7 +156,7 @@ static struct err *list_removal(const char *dir, struct str root, const struct s
     for (size_t i = 0; i < n; i++)
         TRY(remove_named(dir, ids[i], ".json"));
     e = write_list(dir, root, ids, n);
-    return e ? err_hint(e, "see to it that there is room and that you may write there") : NULL;
+    return e ? err_hint(e, "check the free disk space and the permissions of the directory") : NULL;
 }
 
 /* --- after a crash --- */

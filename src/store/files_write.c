@@ -23,17 +23,16 @@ static void close_fd(int *fd)
 
 static struct err *written_by_others(struct str root)
 {
-    return err_hint(
-        err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now", STR_ARG(root)),
-        "open it again, or go on in a copy of it with --fork-session");
+    return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is now written by another process",
+                            STR_ARG(root)),
+                    "open it again, or continue in a copy of it with --fork-session");
 }
 
 /* The lock went with the log: it was no other keel, which leaves the lock. */
 static struct err *was_removed(const char *dir)
 {
-    return err_hint(
-        err_new(ERR_STORAGE, "what is in %s was moved or removed while it was in use", dir),
-        "put it back if you can; nothing more is stored until keel starts again");
+    return err_hint(err_new(ERR_STORAGE, "a file in %s was moved or removed while in use", dir),
+                    "put it back if you can; keel stores nothing more until it is restarted");
 }
 
 static struct err *cannot_write(int error, const char *path)
@@ -44,8 +43,8 @@ static struct err *cannot_write(int error, const char *path)
         return files_cannot_open(error, path);
     e = err_errno(ERR_STORAGE, error, "cannot write %s", path);
     if (error == ENOSPC || error == EDQUOT || error == EFBIG)
-        return err_hint(e, "make room, or use another store with --store");
-    return err_hint(e, "see to it that you may write there, or use another store with --store");
+        return err_hint(e, "free some disk space, or choose another store with --store");
+    return err_hint(e, "check its permissions, or choose another store with --store");
 }
 
 /* --- the file --- */
@@ -55,7 +54,7 @@ static struct err *size_of(int fd, const char *path, uint64_t *ret_bytes)
     struct stat st;
 
     if (fstat(fd, &st) < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
+        return err_errno(ERR_STORAGE, errno, "cannot stat %s", path);
     if (!S_ISREG(st.st_mode))
         return files_not_a_log(path);
     *ret_bytes = (uint64_t)st.st_size;
@@ -120,8 +119,7 @@ static struct err *cut_torn(int fd, const char *path, struct files_state *s, uin
         return NULL;
     TRY(move_aside(fd, path, s->end, (size_t)(size - s->end), unix_ms, torn));
     if (notice)
-        strbuf_addf(notice,
-                    "the last %" PRIu64 " bytes of %s were torn by a crash; they are in %s now",
+        strbuf_addf(notice, "a crash tore the last %" PRIu64 " bytes of %s; they are now in %s",
                     size - s->end, path, torn);
     return NULL;
 }
@@ -198,7 +196,7 @@ static void write_accepted(struct strbuf *out, const char *dir, const struct fil
             continue;
         write_append(out, s, w, unix_ms);
         if (strbuf_is_over(out)) {
-            w->error = strbuf_check(out, "what is to be appended");
+            w->error = strbuf_check(out, "the data to append");
             w->error->kind = ERR_STORAGE;
             strbuf_cut(out, before);
             continue;
@@ -294,8 +292,7 @@ static struct err *create_listed(const char *dir, const char *path, struct files
     struct err *e;
 
     if (fs_exists(path))
-        return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already",
-                       STR_ARG(s->summary.id));
+        return err_new(ERR_STORAGE, "session %" STR_FMT " already exists", STR_ARG(s->summary.id));
     e = files_index_put(dir, s, /* is_durable= */ true);
     if (!e)
         e = create_file(dir, path, s, unix_ms, fence);

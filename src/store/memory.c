@@ -39,7 +39,7 @@ static struct stream *find_stream(const struct memory *m, struct str id)
 static struct err *no_stream(struct str id)
 {
     return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                    "keel session list shows those that are there");
+                    "keel session list --all lists the stored sessions");
 }
 
 static void copy_text(struct stream *s, struct str *to, struct str from)
@@ -124,10 +124,10 @@ static struct err *open_stream(struct store *store, struct str id,
     if (!s && !create)
         return no_stream(id);
     if (s && s->is_leased)
-        return err_hint(
-            err_new(ERR_STORAGE, "session %" STR_FMT " is open already", STR_ARG(id)),
-            "close it there, or go on in a copy of it: keel session fork, or keel -p with "
-            "--fork-session");
+        return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open already", STR_ARG(id)),
+                        "close it there, or continue in a copy: keel session fork %" STR_FMT
+                        ", or keel -p -r %" STR_FMT " --fork-session PROMPT",
+                        STR_ARG(id), STR_ARG(id));
     ret_lease->is_new = !s;
     if (!s)
         s = add_stream(m, id, create);
@@ -149,9 +149,9 @@ static struct err *check_fence(const struct stream *s, uint64_t fence)
 {
     if (s->root->is_leased && s->root->fence == fence)
         return NULL;
-    return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now",
+    return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is now written by another process",
                             STR_ARG(s->root->summary.id)),
-                    "open it again, or go on in a copy of it with --fork-session");
+                    "open it again, or continue in a copy of it with --fork-session");
 }
 
 static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
@@ -163,7 +163,7 @@ static struct err *add_child(struct store *store, const struct store_summary *ch
         return no_stream(child->parent);
     TRY(check_fence(parent, fence));
     if (find_stream(m, child->id))
-        return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already", STR_ARG(child->id));
+        return err_new(ERR_STORAGE, "session %" STR_FMT " already exists", STR_ARG(child->id));
     add_stream(m, child->id, child);
     return NULL;
 }

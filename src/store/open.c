@@ -50,25 +50,22 @@ static const char *place(struct arena *a, struct str path, const char *home, con
 
 static struct err *unknown(struct str scheme)
 {
-    return err_hint(
-        err_new(ERR_VALIDATION, "there is no store called \"%" STR_FMT ":\"", STR_ARG(scheme)),
-        "use sqlite:FILE, files:DIRECTORY, postgres://USER@HOST/DATABASE or memory:; "
-        "a file with a colon in its name is ./NAME");
+    return err_hint(err_new(ERR_VALIDATION, "unknown store \"%" STR_FMT ":\"", STR_ARG(scheme)),
+                    "use sqlite:FILE, files:DIRECTORY, postgres://USER@HOST/DATABASE or memory:; "
+                    "a file with a colon in its name is ./NAME");
 }
 
 /* What SQLite would take for something else than the name of a file. */
 static struct err *check_sqlite_path(struct str path)
 {
     if (str_is(path, ":memory:"))
-        return err_hint(err_new(ERR_VALIDATION, "\"sqlite::memory:\" is not a store of keel's"),
-                        "write memory: for one that keeps nothing; "
-                        "a file of that name is sqlite:./:memory:");
+        return err_hint(err_new(ERR_VALIDATION, "\"sqlite::memory:\" is not supported"),
+                        "use memory: to keep nothing; a file of that name is sqlite:./:memory:");
     if (!str_starts(path, S("file:")))
         return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "keel takes the path of a database, not a URI of "
-                                            "SQLite's"),
-                    "write sqlite:FILE; a file whose name begins with \"file:\" is "
-                    "sqlite:./file:NAME");
+    return err_hint(
+        err_new(ERR_VALIDATION, "keel takes the path of a database, not an SQLite URI"),
+        "use sqlite:FILE; a file whose name begins with \"file:\" is sqlite:./file:NAME");
 }
 
 /* --- links --- */
@@ -113,11 +110,9 @@ static struct err *follow(struct arena *a, const char *link, const char **ret_ta
     if (target[0] != '/')
         target = fs_join(a, folder_of(a, link), target);
     if (!fs_is_dir(folder_of(a, target)))
-        return err_hint(err_new(ERR_STORAGE,
-                                "%s is a link to %s, and the directory of that does "
-                                "not exist",
+        return err_hint(err_new(ERR_STORAGE, "%s is a link to %s, whose directory does not exist",
                                 link, target),
-                        "make the directory, or mount what it is on; or change the link, or use "
+                        "create the directory, mount its file system, change the link, or choose "
                         "another store with --store");
     *ret_target = target;
     return NULL;
@@ -142,8 +137,8 @@ static struct err *resolve(struct arena *a, const char *path, const char **ret_p
         TRY(follow(a, arena_cstr(a, str_make(path, n)), &target));
         path = arena_format(a, "%s%s", target, path + n).p;
     }
-    return err_hint(err_new(ERR_STORAGE, "the links of %s lead in a circle", given),
-                    "change one of them, or use another store with --store");
+    return err_hint(err_new(ERR_STORAGE, "%s is a loop of symbolic links", given),
+                    "change one of them, or choose another store with --store");
 }
 
 static struct err *open_in_place(const char *path, const char *home,
@@ -177,8 +172,7 @@ struct err *store_from_url(const char *spec, const char *home, uint64_t timeout_
     } else if (str_is(scheme, "memory") && path.n == 0) {
         *ret_store = store_memory_new();
     } else if (str_is(scheme, "memory")) {
-        return err_hint(err_new(ERR_VALIDATION, "the store in memory has no path"),
-                        "write it as memory:");
+        return err_hint(err_new(ERR_VALIDATION, "the memory store has no path"), "use memory:");
     } else {
         return unknown(scheme);
     }

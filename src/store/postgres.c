@@ -16,7 +16,7 @@
 struct err *postgres_no_session(struct str id)
 {
     return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                    "keel session list shows those that are there");
+                    "keel session list --all lists the stored sessions");
 }
 
 struct err *postgres_told(struct err *take_error)
@@ -204,7 +204,7 @@ static struct err *create_child(struct postgres_store *p, const struct store_sum
     if (was_lost && of_child.is_ours && str_eq(of_child.parent, child->parent))
         return NULL;
     if (of_child.exists)
-        return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already", STR_ARG(child->id));
+        return err_new(ERR_STORAGE, "session %" STR_FMT " already exists", STR_ARG(child->id));
     TRY(postgres_look_at_lease(p, child->parent, fence, &a, &of_parent));
     if (!of_parent.exists)
         return postgres_no_session(child->parent);

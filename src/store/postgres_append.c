@@ -214,8 +214,8 @@ static struct err *find_reason(struct postgres_store *p, const struct postgres_a
 static struct err *not_known(const struct postgres_append *w, struct err *take_error)
 {
     return err_wrap(take_error,
-                    "the connection was lost while session %" STR_FMT " was written, and it is not "
-                    "known whether it was; opening the session again shows it",
+                    "lost the connection while writing session %" STR_FMT
+                    "; open it again to see whether it was written",
                     STR_ARG(w->stream));
 }
 
@@ -245,7 +245,7 @@ static struct err *append_one(struct postgres_store *p, const struct postgres_ap
         } else if (i == N_TRIES) {
             return err_hint(err_new(ERR_STORAGE,
                                     "the lease of session %" STR_FMT
-                                    " has run out and cannot be renewed",
+                                    " has expired and cannot be renewed",
                                     STR_ARG(w->stream)),
                             "open it again, or continue in a copy of it with --fork-session");
         }
@@ -264,8 +264,8 @@ static size_t select_good(const struct postgres_store *p, struct postgres_append
         add_args(p, &args[n], w);
         if (args[n].has_nul) {
             w->error =
-                err_hint(err_new(ERR_STORAGE, "PostgreSQL keeps no text with a NUL character"),
-                         "use another store with --store for this session");
+                err_hint(err_new(ERR_STORAGE, "PostgreSQL cannot store text with a NUL character"),
+                         "choose another store for this session with --store");
             postgres_args_done(&args[n]);
             continue;
         }

@@ -24,8 +24,8 @@ static struct err *put(struct blob_store *b, struct str bytes, char handle[SHA25
 
 static struct err *not_there(struct str handle)
 {
-    return err_hint(err_new(ERR_STORAGE, "stored content %.12s... is not there", handle.p),
-                    "it may have been removed by the retention or quota setting");
+    return err_hint(err_new(ERR_STORAGE, "stored content %.12s... is missing", handle.p),
+                    "the retention or quota setting may have removed it");
 }
 
 static struct err *get(struct blob_store *b, struct str handle, uint64_t from, size_t n,

@@ -111,7 +111,7 @@ struct err *postgres_lost(struct postgres_conn *c, const char *what, const char 
 static struct err *lost(struct postgres_conn *c)
 {
     return postgres_lost(c, "lost the connection to",
-                         "check that the server runs and can be reached");
+                         "check that the server is running and reachable");
 }
 
 static const char *advice(const char *state)
@@ -119,11 +119,11 @@ static const char *advice(const char *state)
     if (!state)
         return NULL;
     if (strcmp(state, "53100") == 0)
-        return "the server's disk is full: make room there";
+        return "the server's disk is full: free some space there";
     if (strcmp(state, "42501") == 0 || strcmp(state, "25006") == 0)
-        return "give the user of the store's URL the right to write and to make tables there";
+        return "grant the user of the store's URL the right to write and to create tables";
     if (strncmp(state, "22", 2) == 0)
-        return "PostgreSQL keeps only UTF-8 text without NUL; another store keeps everything";
+        return "PostgreSQL stores only UTF-8 text without NUL; choose another store with --store";
     return NULL;
 }
 
@@ -150,8 +150,8 @@ static struct err *silent(const struct postgres_conn *c, const char *how, uint64
 {
     return err_hint(err_new(ERR_NETWORK, "PostgreSQL at %s %s %.1f s", c->server->place, how,
                             (double)ms / 1000),
-                    "check that the server runs and can be reached; the setting "
-                    "sessions.storeTimeoutSeconds (now %g) says how long keel waits",
+                    "check that the server is running and reachable; the setting "
+                    "sessions.storeTimeoutSeconds (now %g) limits how long keel waits",
                     (double)c->server->timeout_ms / 1000);
 }
 
@@ -355,8 +355,8 @@ static struct err *check_args(const struct postgres_args *a)
 {
     if (!a->has_nul)
         return NULL;
-    return err_hint(err_new(ERR_STORAGE, "PostgreSQL keeps no text with a NUL character"),
-                    "use another store with --store for this session");
+    return err_hint(err_new(ERR_STORAGE, "PostgreSQL cannot store text with a NUL character"),
+                    "choose another store for this session with --store");
 }
 
 bool postgres_may_retry(const struct postgres_conn *c, const struct err *e)

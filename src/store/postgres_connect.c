@@ -225,9 +225,8 @@ static struct err *seal_rows(struct postgres_conn *c)
 
     if (!e || strcmp(state, IN_USE) != 0)
         return e;
-    return err_hint(
-        err_wrap(e, "the database must be brought up to date, but an older keel uses it"),
-        "end that keel first, or use another store with --store");
+    return err_hint(err_wrap(e, "the database must be upgraded, but an older keel is using it"),
+                    "stop that keel first, or choose another store with --store");
 }
 
 static struct err *check_tables(struct postgres_conn *c)
@@ -245,12 +244,11 @@ static struct err *check_tables(struct postgres_conn *c)
     if (e && strcmp(state, NO_TABLE) != 0)
         return e;
     if (!e && *value && version < UNSEALED)
-        return err_hint(err_new(ERR_STORAGE, "the tables were made by a keel before the first "
-                                             "release"),
-                        "drop the tables keel_*, or use another store with --store");
+        return err_hint(err_new(ERR_STORAGE, "the tables are from a keel before the first release"),
+                        "drop the tables keel_*, or choose another store with --store");
     if (!e && version > strtol(VERSION, NULL, 10))
-        return err_hint(err_new(ERR_STORAGE, "the database was made by a newer keel"),
-                        "update keel, or use another store with --store");
+        return err_hint(err_new(ERR_STORAGE, "the database is from a newer keel"),
+                        "update keel, or choose another store with --store");
     err_free(e);
     TRY(postgres_run_script(c, tables, value, state));
     return version == UNSEALED ? seal_rows(c) : NULL;
@@ -262,9 +260,8 @@ static void ignore_notice(void *arg, const char *text)
 
 static struct err *connect_once(struct postgres_conn *c)
 {
-    static const char *const hint =
-        "check that the server runs and that address, user and password of the store's URL are "
-        "right";
+    static const char *const hint = "check that the server is running, and check the address, user "
+                                    "and password in the store's URL";
     struct err *e;
 
     c->heard_ms = postgres_now_ms();

@@ -56,9 +56,10 @@ static struct err *held_by(struct str id, struct str holder)
 {
     return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %" STR_FMT, STR_ARG(id),
                             STR_ARG(holder)),
-                    "close it there, or go on in a copy of it: keel session fork, or keel -p with "
-                    "--fork-session; when that process was killed, the session is free a few "
-                    "seconds later");
+                    "close it there, or continue in a copy: keel session fork %" STR_FMT
+                    ", or keel -p -r %" STR_FMT " --fork-session PROMPT; if that process was "
+                    "killed, the session is free a few seconds later",
+                    STR_ARG(id), STR_ARG(id));
 }
 
 struct err *postgres_written_by_others(struct str root)
@@ -175,8 +176,9 @@ static struct err *is_open_here(struct postgres_store *p, struct str id)
         return NULL;
     }
     return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open already", STR_ARG(id)),
-                    "close it there, or go on in a copy of it: keel session fork, or keel -p with "
-                    "--fork-session");
+                    "close it there, or continue in a copy: keel session fork %" STR_FMT
+                    ", or keel -p -r %" STR_FMT " --fork-session PROMPT",
+                    STR_ARG(id), STR_ARG(id));
 }
 
 static struct err *take_or_create(struct postgres_store *p, struct str id,

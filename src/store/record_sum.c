@@ -26,16 +26,16 @@ struct err *record_damaged(struct str stream, uint64_t seq, const char *place)
 {
     return err_hint(err_new(ERR_STORAGE,
                             "record %" PRIu64 " of session %" STR_FMT
-                            " is damaged: what %s holds does not fit its checksum",
+                            " is damaged: its checksum in %s does not match",
                             seq, STR_ARG(stream), place),
-                    "restore it from a backup if you have one; the rest of the session is used");
+                    "restore it from a backup if you have one; keel uses the rest of the session");
 }
 
 struct str row_damaged(struct arena *a, struct str id, const char *place)
 {
     return arena_format(a,
-                        "name, directory, times or other values of session %" STR_FMT
-                        " were changed: what %s holds does not fit its checksum; keel session "
-                        "rebuild accepts them as they are now",
+                        "the name, directory, times or other values of session %" STR_FMT
+                        " were changed: their checksum in %s does not match; keel session rebuild "
+                        "accepts them as they are",
                         STR_ARG(id), place);
 }

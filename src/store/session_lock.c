@@ -47,8 +47,9 @@ static struct err *is_held(struct str id, int fd)
     read_holder(fd, holder);
     return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %s", STR_ARG(id),
                             *holder ? holder : "another process"),
-                    "close it there, or go on in a copy of it: keel session fork, or keel -p with "
-                    "--fork-session");
+                    "close it there, or continue in a copy: keel session fork %" STR_FMT
+                    ", or keel -p -r %" STR_FMT " --fork-session PROMPT",
+                    STR_ARG(id), STR_ARG(id));
 }
 
 /* A killed process leaves its lock to a child that it has forked, until the child begins its own
@@ -66,8 +67,7 @@ static bool is_of_the_dead(int fd)
 /* Says what to do about a place where nothing can be written. */
 static struct err *advise(struct err *take_error)
 {
-    return err_hint(take_error,
-                    "see to it that you may write there, or use another store with --store");
+    return err_hint(take_error, "check its permissions, or choose another store with --store");
 }
 
 /* The file may have been removed between opening and locking it. */
@@ -114,7 +114,8 @@ struct err *session_lock_take(const char *dir, struct str id, int *ret_fd)
 
     *ret_fd = -1;
     if (!lock_path(dir, id, path))
-        return err_new(ERR_STORAGE, "the path of %s is too long", dir);
+        return err_hint(err_new(ERR_STORAGE, "the path of %s is too long", dir),
+                        "choose a store with a shorter path with --store");
     e = fs_make_dirs(dir, 0700);
     if (e)
         return advise(e);

@@ -602,11 +602,11 @@ static struct err *check(struct store *store, struct str stream, struct store_da
     if (!is_row_whole)
         sink.on_damage(sink.self, row_damaged(&a, stream, sqlite_of(store)->path));
     if (n_missing)
-        sink.on_damage(sink.self,
-                       arena_format(&a,
-                                    "%zu events are missing at the end: there were more when "
-                                    "the session was closed",
-                                    n_missing));
+        sink.on_damage(
+            sink.self,
+            arena_format(&a,
+                         "%zu event%s missing at the end; the session had more when it was closed",
+                         n_missing, n_missing == 1 ? " is" : "s are"));
     return NULL;
 }
 

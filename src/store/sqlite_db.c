@@ -88,14 +88,14 @@ static const char *advice(int code)
     case SQLITE_READONLY:
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
-        return "see to it that you may write there, or use another store with --store";
+        return "check its permissions, or choose another store with --store";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-        return "keep a copy of the file, then try `sqlite3 FILE .recover`, or use another store "
+        return "keep a copy of the file, then try sqlite3 FILE .recover, or choose another store "
                "with --store";
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
-        return "another program holds the file for long: end it and try again";
+        return "another program keeps the file locked: stop it and try again";
     default:
         return NULL;
     }
@@ -111,8 +111,8 @@ struct err *sqlite_db_error(struct sqlite_db *db, const char *what)
     db->lacks_room = is_about_room(db, code);
     db->is_damaged = (code & 0xFF) == SQLITE_CORRUPT;
     if (db->lacks_room)
-        hint = "the disk is full: make room, for example with keel session delete, or use another "
-               "store with --store";
+        hint = "the disk is full: free some space, for example with keel session delete, or choose "
+               "another store with --store";
     return hint ? err_hint(e, "%s", hint) : e;
 }
 
@@ -231,10 +231,10 @@ static struct err *check_nobody_writes(struct sqlite_db *db)
         e = sqlite_db_error(db, "look");
     else if (o.holder.n)
         e = err_hint(err_new(ERR_STORAGE,
-                             "%s must be brought up to date, but an older keel has session "
-                             "%" STR_FMT " open in %" STR_FMT,
+                             "%s must be upgraded, but an older keel has session %" STR_FMT
+                             " open in %" STR_FMT,
                              db->path, STR_ARG(o.id), STR_ARG(o.holder)),
-                     "end that keel first, or use another store with --store");
+                     "stop that keel first, or choose another store with --store");
     arena_done(&o.arena);
     return e;
 }
@@ -254,7 +254,7 @@ static struct err *look_at_version(struct sqlite_db *db, struct sqlite_version *
  * connection is closed, which undoes it. */
 static struct err *write_tables(struct sqlite_db *db)
 {
-    static const char what[] = "make the tables";
+    static const char what[] = "create the tables";
     struct sqlite_version version;
 
     TRY(run_script(db, "BEGIN IMMEDIATE", what));
@@ -278,16 +278,16 @@ static struct err *make_tables(struct sqlite_db *db)
 
     TRY(look_at_version(db, &version));
     if (version.number == VERSION && !version.has_clock)
-        err_ignore(run_script(db, CLOCK_TABLE, "make the tables"), "it may only be read");
+        err_ignore(run_script(db, CLOCK_TABLE, "create the tables"), "it may only be read");
     if (version.number == VERSION)
         return NULL;
     if (version.number > VERSION)
-        return err_hint(err_new(ERR_STORAGE, "%s was made by a newer keel", db->path),
-                        "update keel, or use another store with --store");
+        return err_hint(err_new(ERR_STORAGE, "%s is from a newer keel", db->path),
+                        "update keel, or choose another store with --store");
     if (version.number > 0 && version.number < UNSEALED)
         return err_hint(
-            err_new(ERR_STORAGE, "%s was made by a keel before the first release", db->path),
-            "move it away, or use another store with --store");
+            err_new(ERR_STORAGE, "%s is from a keel before the first release", db->path),
+            "move it away, or choose another store with --store");
     return write_tables(db);
 }
 
@@ -304,7 +304,7 @@ static struct err *make_file(const char *path)
         TRY(fs_make_dirs(dir, 0700));
     }
     if (mknod(path, S_IFREG | 0600, 0) < 0 && errno != EEXIST && access(path, R_OK) < 0)
-        return err_hint(err_errno(ERR_STORAGE, errno, "cannot make %s", path),
+        return err_hint(err_errno(ERR_STORAGE, errno, "cannot create %s", path),
                         "check its permissions, or choose another store with --store");
     return NULL;
 }
@@ -317,18 +317,18 @@ static struct err *check_names(const char *path)
     struct statx st;
 
     if (statx(AT_FDCWD, path, 0, STATX_TYPE | STATX_NLINK, &st) < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
+        return err_errno(ERR_STORAGE, errno, "cannot stat %s", path);
     if (!S_ISREG(st.stx_mode))
         return err_hint(err_new(ERR_STORAGE, "%s is not a regular file", path),
-                        "move it away, or use another store with --store");
+                        "move it away, or choose another store with --store");
     if (st.stx_nlink <= 1)
         return NULL;
     return err_hint(err_new(ERR_STORAGE,
-                            "%s has %u names (hard links): used under two of them, it "
-                            "would lose sessions",
+                            "%s has %u hard links: used under two names, it would lose sessions",
                             path, st.stx_nlink),
-                    "remove the other names, which find -samefile FILE lists; or make this one a "
-                    "file of its own while no keel is running: cp FILE COPY, then mv COPY FILE");
+                    "remove the other names, which find / -samefile '%s' lists; or make this one a "
+                    "separate file while no keel is running: cp '%s' COPY && mv COPY '%s'",
+                    path, path, path);
 }
 
 static void register_files(struct sqlite_db *db)
@@ -482,9 +482,9 @@ static struct err *check_files(struct sqlite_db *db)
         !has_moved && sqlite_log_is_whole(db) && access(db->files[2].path, F_OK) == 0)
         return check_names(db->path);
     return err_hint(err_new(ERR_STORAGE,
-                            "%s or its log was moved or removed while it was in use, or cut short",
+                            "%s or its log was moved or removed while in use, or truncated",
                             db->path),
-                    "put it back if you can; nothing more is stored until keel starts again");
+                    "put it back if you can; keel stores nothing more until it is restarted");
 }
 
 struct err *sqlite_end_transaction(struct sqlite_db *db, struct err *take_error)

@@ -49,7 +49,7 @@ struct err *sqlite_log_restart(struct sqlite_db *db)
         return NULL;
     if (db->api.wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL) !=
         SQLITE_OK)
-        return sqlite_db_error(db, "make what was written durable");
+        return sqlite_db_error(db, "make the last write durable");
     db->is_log_suspect = false;
     return NULL;
 }
@@ -77,7 +77,7 @@ struct err *sqlite_log_sync(struct sqlite_db *db)
     if (!log || log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY) == SQLITE_OK)
         return NULL;
     db->is_log_suspect = true;
-    return err_new(ERR_STORAGE, "cannot make what was written to %s durable: %s", db->path,
+    return err_new(ERR_STORAGE, "cannot make the last write to %s durable: %s", db->path,
                    strerror(errno));
 }
 

@@ -51,7 +51,7 @@ struct err *sqlite_mark(const char *lock_dir, struct str id)
     AUTO_FD dir = open(lock_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd < 0 || dir < 0 || (fsync(dir) < 0 && errno != EINVAL))
-        return err_errno(ERR_STORAGE, errno, "cannot make %s", path);
+        return err_errno(ERR_STORAGE, errno, "cannot create %s", path);
     return NULL;
 }
 

@@ -22,7 +22,7 @@ struct stream {
 struct err *sqlite_no_session(struct str id)
 {
     return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                    "keel session list shows those that are there");
+                    "keel session list --all lists the stored sessions");
 }
 
 /* A job that cannot be done, while the others can. */
@@ -75,9 +75,9 @@ static struct err *check_fence(const struct stream *s, uint64_t fence)
     if (s->is_leased && s->fence == fence)
         return NULL;
     return refuse(
-        err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is written by somebody else now",
+        err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is now written by another process",
                          STR_ARG(s->root)),
-                 "open it again, or go on in a copy of it with --fork-session"));
+                 "open it again, or continue in a copy of it with --fork-session"));
 }
 
 static struct err *finish_with(struct sqlite_db *db, enum sqlite_statement s, int64_t first,
@@ -174,8 +174,7 @@ struct err *sqlite_job_add_child(struct sqlite_db *db, struct sqlite_job *j)
     TRY(check_fence(&parent, j->fence));
     e = find_stream(db, j->id, &a, &other);
     if (!e)
-        return refuse(
-            err_new(ERR_STORAGE, "there is a session %" STR_FMT " already", STR_ARG(j->id)));
+        return refuse(err_new(ERR_STORAGE, "session %" STR_FMT " already exists", STR_ARG(j->id)));
     if (!err_is(e, ERR_VALIDATION))
         return e;
     err_free(e);

@@ -96,9 +96,10 @@ static void take_child(struct dir_watch *w, struct watched_dir *d, const struct 
 
 static struct err *too_much(const struct dir_watch *w, const char *what, int limit)
 {
-    return err_hint(err_new(ERR_SANDBOX, "%s holds more than %d %s", w->root_path, limit, what),
-                    "commands run only where keel can look for what is to be kept from them: start "
-                    "it in a smaller directory, and give deny rules directories that are smaller");
+    return err_hint(
+        err_new(ERR_SANDBOX, "%s holds more than %d %s", w->root_path, limit, what),
+        "keel runs commands only where it can list the files that it protects from them: start it "
+        "in a smaller directory, and name smaller directories in deny rules");
 }
 
 static bool is_dots(const char *name)
@@ -250,8 +251,8 @@ static struct err *cannot_read(struct dir_watch *w, struct watched_dir *d, int e
     AUTO(strbuf) struct strbuf path = {0};
 
     watched_dir_path(d, &path);
-    return err_errno(ERR_SANDBOX, error, "cannot look into %s%s%s", w->root_path, path.n ? "/" : "",
-                     strbuf_cstr(&path));
+    return err_errno(ERR_SANDBOX, error, "cannot read the directory %s%s%s", w->root_path,
+                     path.n ? "/" : "", strbuf_cstr(&path));
 }
 
 /* It cannot be opened. What is not there any more goes; what is shut keeps what was known of it. */

@@ -176,7 +176,7 @@ static struct err *set_attributes(int fd, const char *path, unsigned mode,
     if (like && !xattrs_inherit(replaced->fd, fd))
         return err_errno(ERR_STORAGE, errno, "cannot keep the extended attributes of %s", path);
     if (fstat(fd, &st) < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot look at %s", path);
+        return err_errno(ERR_STORAGE, errno, "cannot stat %s", path);
     if (like && (like->st_uid != st.st_uid || like->st_gid != st.st_gid) &&
         fchown(fd, like->st_uid, like->st_gid) < 0 && errno != EPERM)
         return err_errno(ERR_STORAGE, errno, "cannot keep the owner of %s", path);
@@ -284,7 +284,7 @@ struct err *fs_make_dirs(const char *path, unsigned mode)
         *c = was;
     }
     if (!fs_is_dir(path))
-        return err_new(ERR_STORAGE, "%s is in the way: it is no directory", path);
+        return err_new(ERR_STORAGE, "%s exists and is not a directory", path);
     return NULL;
 }
 
@@ -312,15 +312,15 @@ struct err *fs_check_entry(const char *dir)
     is_known = stat(dir, &st) == 0;
     if (is_known && st.st_uid == geteuid())
         return err_hint(err_new(ERR_VALIDATION,
-                                "you may not look into the directory %s: its permissions are %03o",
-                                dir, (unsigned)st.st_mode & 07777),
-                        "chmod u+rwx '%s' opens it; if a command of keel has closed it, keel "
-                        "session rewind does",
+                                "cannot enter the directory %s: its permissions are %03o", dir,
+                                (unsigned)st.st_mode & 07777),
+                        "chmod u+rwx '%s' opens it; if a command that keel ran has closed it, keel "
+                        "session rewind restores it",
                         dir);
     return err_hint(
-        err_new(ERR_VALIDATION, "you may not look into the directory %s: %s", dir,
+        err_new(ERR_VALIDATION, "cannot enter the directory %s: %s", dir,
                 is_known ? "it belongs to another user" : "a directory above it is closed to you"),
-        "go to another directory, or ask its owner");
+        "use another directory, or ask its owner for access");
 }
 
 bool fs_is_dir(const char *path)

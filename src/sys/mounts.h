@@ -20,8 +20,8 @@ void mounts_done(struct mounts *m);
 /* What cannot be read belongs to a sandbox that keel itself runs in. */
 #define NESTED_SANDBOX_HINT                                                                        \
     "keel runs in a sandbox without namespaces, where a second one cannot be built. The first "    \
-    "one "                                                                                         \
-    "confines all that runs here: run the command without keel, or start keel outside of it"
+    "one confines everything that runs here: run the command without keel, or start keel outside " \
+    "of it"
 
 /* *ret_table lives until the next call. */
 MUST_USE struct err *mounts_look(struct mounts *m, const struct mount_table **ret_table);

@@ -49,7 +49,7 @@ static void request(struct proc *p, enum exec_kind kind, int value)
 
 static struct err *supervisor_is_gone(const struct proc *p)
 {
-    return err_hint(err_new(ERR_TOOL_FAILED, "the supervisor of %s ended without a word", p->name),
+    return err_hint(err_new(ERR_TOOL_FAILED, "the supervisor of %s exited unexpectedly", p->name),
                     "keel-exec was killed, or the system is out of memory or processes");
 }
 
@@ -117,8 +117,8 @@ static struct err *read_record(struct proc *p, struct exec_record *ret, struct c
     if (n <= 0)
         return supervisor_is_gone(p);
     if (n != (ssize_t)sizeof *ret || ret->version != EXEC_PROTOCOL_VERSION)
-        return err_hint(err_new(ERR_CONFIGURATION, "keel-exec does not fit this keel"),
-                        "install both from the same version, and look at KEEL_EXEC");
+        return err_hint(err_new(ERR_CONFIGURATION, "keel-exec and keel are of different versions"),
+                        "install both from the same version, and check KEEL_EXEC");
     return NULL;
 }
 
@@ -266,7 +266,7 @@ static struct err *wait_plain(struct proc *p)
 
     TRY(proc_wait_gone(p));
     if (wait_with(p, &info, WNOHANG | WNOWAIT) < 0)
-        return err_hint(err_errno(ERR_INTERNAL, errno, "cannot learn how %s ended", p->name),
+        return err_hint(err_errno(ERR_INTERNAL, errno, "cannot get the exit status of %s", p->name),
                         "the program that uses keel must neither ignore SIGCHLD nor wait for "
                         "children that it did not start");
     p->status = status_of(&info);
@@ -292,8 +292,8 @@ static struct err *wait_supervised(struct proc *p)
         TRY(read_record(p, &record, NULL));
     }
     if (record.kind == EXEC_LOST)
-        return err_hint(err_new(ERR_TOOL_FAILED, "%s could not be ended", p->name),
-                        "it has privileges that keel lacks; end it as root");
+        return err_hint(err_new(ERR_TOOL_FAILED, "cannot kill %s", p->name),
+                        "it has privileges that keel lacks; kill it as root");
     if (record.kind == EXEC_EXITED)
         p->status = (struct proc_status){.exited = true, .exit_code = record.value};
     else

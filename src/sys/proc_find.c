@@ -54,17 +54,20 @@ static struct err *add_hint(struct err *e, int error, const char *program, bool 
     switch (error) {
     case ENOENT:
         if (is_file)
-            return err_hint(e, "the interpreter that %s needs is missing: see its first line",
-                            program);
+            return err_hint(e, "the interpreter of %s is missing: check its first line", program);
         return err_hint(e, "install it, add its directory to PATH, or give its full path");
     case EACCES:
-        return err_hint(e, "%s must be a file that you may execute: try chmod +x", program);
+        return err_hint(e, "it must be a file that you may execute; try chmod +x %s", program);
     case ENOEXEC:
         return err_hint(e, "if %s is a script, it needs a first line such as #!/bin/sh", program);
     case E2BIG:
         return err_hint(e, "its arguments and environment are too long; pass them in a file");
     default:
-        return is_passing(error) ? err_hint(e, "the system is short of something; try again") : e;
+        return is_passing(error)
+                   ? err_hint(
+                         e,
+                         "the system is short of memory, processes or open files; try again later")
+                   : e;
     }
 }
 
@@ -111,7 +114,7 @@ struct err *proc_find_program(const struct proc_spec *spec, char **ret_path)
     if (dir < 0)
         return err_hint(
             err_errno(ERR_CONFIGURATION, errno, "cannot run %s in %s", spec->argv[0], cwd),
-            "the working directory must be a directory that you may enter");
+            "choose a working directory that exists and that you may enter");
     if (!strchr(spec->argv[0], '/'))
         return search(spec, dir, ret_path);
     error = check_executable(dir, spec->argv[0]);

@@ -159,7 +159,7 @@ struct err *proc_park(const struct proc_parking *how, struct proc_parked **ret_p
     p->pidfd = pidfd_open(p->pid, 0);
     p->is_built = how->policy_fd >= 0;
     if (p->is_built && !tell_policy(p, how))
-        return parking_error(errno, "tell keel-exec a policy");
+        return parking_error(errno, "send a policy to keel-exec");
     *ret_parked = TAKE(p);
     return NULL;
 }

@@ -228,7 +228,7 @@ struct err *proc_read_now(struct proc *p, enum proc_stream stream, void *buffer,
     ssize_t n = *fd < 0 ? 0 : read_some(fd, buffer, size);
 
     if (n < 0 && n != -EAGAIN)
-        return err_errno(ERR_TOOL_FAILED, (int)-n, "cannot read what %s prints", p->name);
+        return err_errno(ERR_TOOL_FAILED, (int)-n, "cannot read the output of %s", p->name);
     *ret_n = n > 0 ? (size_t)n : 0;
     return NULL;
 }
@@ -284,7 +284,7 @@ struct err *proc_write(struct proc *p, struct str bytes)
         n = write_quietly(p->in, bytes.p, bytes.n);
         if (n < 0 && (errno == EPIPE || errno == EIO)) {
             fd_close(&p->in);
-            return err_new(ERR_TOOL_FAILED, "%s has closed its input", p->name);
+            return err_new(ERR_TOOL_FAILED, "%s closed its input", p->name);
         }
         if (n < 0 && errno != EAGAIN && errno != EINTR)
             return err_errno(ERR_TOOL_FAILED, errno, "cannot write to %s", p->name);

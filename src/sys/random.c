@@ -13,7 +13,7 @@ static void system_fill(void *self, void *bytes, size_t n)
         size_t part = MIN(n, (size_t)256);
 
         if (getentropy(at, part) < 0)
-            BUG("the kernel gives no random bytes");
+            BUG("cannot get random bytes from the kernel");
         at += part;
         n -= part;
     }

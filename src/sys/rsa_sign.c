@@ -76,7 +76,7 @@ struct err *rsa_sign_sha256(struct str pem, struct str bytes, struct strbuf *sig
     key = read_key(&api, pem);
     if (!key) {
         api.clear_errors();
-        return err_new(ERR_VALIDATION, "the private key is no RSA key that can be read");
+        return err_new(ERR_VALIDATION, "the private key is not a readable RSA key in PEM format");
     }
     context = api.context_new();
     is_done = context && api.init(context, NULL, api.sha256(), NULL, key) == 1 &&
@@ -86,7 +86,7 @@ struct err *rsa_sign_sha256(struct str pem, struct str bytes, struct strbuf *sig
     api.key_free(key);
     api.clear_errors();
     if (!is_done)
-        return err_new(ERR_VALIDATION, "the private key signs nothing");
+        return err_new(ERR_VALIDATION, "cannot sign with the private key");
     strbuf_add(signature, str_make((const char *)out, n));
     return NULL;
 }

@@ -11,7 +11,7 @@
 
 static struct err *is_link_now(const char *shown)
 {
-    return err_hint(err_new(ERR_STORAGE, "%s has become a link since it was decided about", shown),
+    return err_hint(err_new(ERR_STORAGE, "%s became a symbolic link after it was checked", shown),
                     "try again");
 }
 
@@ -30,7 +30,7 @@ struct err *spot_find(const char *path, const char *shown, struct spot *ret_spot
     int fd = open_plain_above(path, &name);
 
     if (fd < 0)
-        return cannot("look at", shown, errno);
+        return cannot("stat", shown, errno);
     *ret_spot = (struct spot){.shown = shown, .name = name, .dir_fd = fd};
     return NULL;
 }
@@ -52,7 +52,7 @@ struct err *spot_look(const struct spot *p, bool *ret_exists, struct stat *ret_s
     *ret_exists = has_dir(p) && fstatat(p->dir_fd, p->name, ret_stat, AT_SYMLINK_NOFOLLOW) == 0;
     if (*ret_exists)
         return S_ISLNK(ret_stat->st_mode) ? is_link_now(p->shown) : NULL;
-    return !has_dir(p) || errno == ENOENT ? NULL : cannot("look at", p->shown, errno);
+    return !has_dir(p) || errno == ENOENT ? NULL : cannot("stat", p->shown, errno);
 }
 
 struct err *spot_open(const struct spot *p, int flags, int *ret_fd)
@@ -72,8 +72,8 @@ static struct err *enter(struct spot *p, const char *dir)
     int fd = openat(p->dir_fd, dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     if (fd < 0 && errno == ENOTDIR)
-        return err_new(ERR_STORAGE, "cannot make the directories of %s: %s is in the way", p->shown,
-                       dir);
+        return err_new(ERR_STORAGE, "cannot create the directories of %s: %s is not a directory",
+                       p->shown, dir);
     if (fd < 0)
         return err_errno(ERR_STORAGE, errno, "cannot enter the directory %s of %s", dir, p->shown);
     close(p->dir_fd);
@@ -89,7 +89,7 @@ struct err *spot_make_dirs(struct spot *p, unsigned mode)
         AUTO_FREE char *dir = str_dup(str_make(p->name, (size_t)(slash - p->name)));
 
         if (mkdirat(p->dir_fd, dir, mode) < 0 && errno != EEXIST)
-            return err_errno(ERR_STORAGE, errno, "cannot make the directory %s of %s", dir,
+            return err_errno(ERR_STORAGE, errno, "cannot create the directory %s of %s", dir,
                              p->shown);
         TRY(enter(p, dir));
         p->name = slash + 1 + strspn(slash + 1, "/");

@@ -330,7 +330,7 @@ static void tell(void *self, const struct story_item *item)
         add_source(out_of(h), item);
         break;
     case STORY_SUMMARY:
-        add_folded(h, "What it goes on with", item->text);
+        add_folded(h, "Summary", item->text);
         break;
     case STORY_NOTE:
         add_note(h, item);

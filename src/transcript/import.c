@@ -110,9 +110,9 @@ static enum form find_form(struct importing *x)
 static struct err *not_a_session(const struct importing *x)
 {
     return err_hint(
-        err_new(ERR_VALIDATION, "keel cannot read a session from %s", x->options->name),
-        "it reads its own exports (jsonl, json), session records, and the transcripts of "
-        "Claude Code and Codex");
+        err_new(ERR_VALIDATION, "%s is not a session file that keel can read", x->options->name),
+        "keel reads its own exports (jsonl, json), session records, and the transcripts of Claude "
+        "Code and Codex");
 }
 
 static struct err *read_form(struct importing *x)
@@ -157,13 +157,13 @@ static struct err *check(const struct import *o, const struct import_options *op
     bool is_empty = true;
 
     if (o->n_problems && !options->is_partial)
-        return err_hint(err_new(ERR_VALIDATION,
-                                "%s: %zu %s cannot be read, so nothing was imported", options->name,
-                                o->n_problems, o->n_problems == 1 ? "line" : "lines"),
-                        "--partial skips them");
+        return err_hint(err_new(ERR_VALIDATION, "%s: cannot read %zu %s; nothing was imported",
+                                options->name, o->n_problems,
+                                o->n_problems == 1 ? "line" : "lines"),
+                        "skip them with --partial");
     for (size_t i = 0; i < o->n && is_empty; i++)
         is_empty = !is_session(&o->sessions[i]);
-    return is_empty ? err_new(ERR_VALIDATION, "%s holds no messages", options->name) : NULL;
+    return is_empty ? err_new(ERR_VALIDATION, "%s contains no messages", options->name) : NULL;
 }
 
 /* From the first message that has a time to the last; a record may know it better. */

@@ -345,7 +345,7 @@ static void count_left_out(struct claude *c, const struct json *v, const struct 
     if (n->is_side)
         import_leave_out(c->x, S("lines of subagents"));
     else if (n->is_message && n->is_meta)
-        import_leave_out(c->x, S("lines of the program itself"));
+        import_leave_out(c->x, S("lines for the program itself"));
     else if (n->is_message && !n->is_taken)
         import_leave_out(c->x, S("lines of another branch"));
     else if (!n->is_message && !n->is_boundary && !str_is(type, "summary") &&

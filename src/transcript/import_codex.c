@@ -74,7 +74,7 @@ static void add_content(struct codex *c, struct message *m, const struct json *c
         struct str text = json_get_text(v, "text");
 
         if (m->role == ROLE_USER && is_surroundings(text))
-            import_leave_out(c->x, S("what Codex said of its surroundings"));
+            import_leave_out(c->x, S("Codex's description of its environment"));
         else if (text.n)
             add_text(c, m, text);
         else if (m->role == ROLE_USER && import_image(&c->x->scratch, json_get(v, "image_url"), &p))

@@ -82,7 +82,7 @@ static struct err *flush(struct import *i)
 {
     size_t n = i->tail.n;
 
-    TRY(strbuf_check(&i->tail, "what is kept of the file"));
+    TRY(strbuf_check(&i->tail, "the imported part of the file"));
     if (!i->spool)
         return NULL;
     TRY(i->spool->write(i->spool->self, strbuf_str(&i->tail)));
@@ -169,7 +169,7 @@ struct err *import_fetch_text(struct import *i, uint64_t at, uint32_t n_bytes, s
         TRY(i->spool->read(i->spool->self, at, n, &i->window));
     }
     if (end > i->window_at + i->window.n)
-        return err_new(ERR_STORAGE, "what was read is no longer in the temporary file");
+        return err_new(ERR_STORAGE, "the temporary file lost what was read from the import");
     *ret_text = str_slice(strbuf_str(&i->window), at - i->window_at, n_bytes);
     return NULL;
 }

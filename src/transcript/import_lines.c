@@ -283,7 +283,7 @@ static bool parse_short(struct importing *x, struct str text, struct json **ret_
     if (x->is_last)
         import_leave_out(x, S(CUT_OFF));
     else
-        import_problem(x, "this is not JSON: %s at column %zu", where.reason, where.column);
+        import_problem(x, "not valid JSON: %s at column %zu", where.reason, where.column);
     return false;
 }
 
@@ -354,7 +354,7 @@ const struct json *import_next_line(struct importing *x)
             continue;
         if (json_is(value, JSON_OBJECT))
             return value;
-        import_problem(x, "this is %s and no JSON object", json_type_name(value->type));
+        import_problem(x, "expected a JSON object, got %s", json_type_name(value->type));
     }
     return NULL;
 }

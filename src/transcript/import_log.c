@@ -61,16 +61,16 @@ static struct err *resolve(struct importing *x, const struct json *v, const stru
         return NULL;
     TRY(blob_reference_parse(v, &reference));
     if (!x->options->load)
-        return err_new(ERR_VALIDATION, "it refers to %" STR_FMT ", which is not there",
+        return err_new(ERR_VALIDATION, "it refers to %" STR_FMT ", which is missing",
                        STR_ARG(reference.relative_path));
     TRY(x->options->load(x->options->self, &reference, &bytes));
     if (bytes.n != reference.n_bytes)
         return err_new(ERR_VALIDATION,
-                       "%" STR_FMT " is not what it was: it has %zu bytes instead of %" PRIu64,
+                       "%" STR_FMT " was changed: it has %zu bytes instead of %" PRIu64,
                        STR_ARG(reference.relative_path), bytes.n, reference.n_bytes);
     sha256_hex(strbuf_str(&bytes), hash);
     if (!str_is(reference.sha256, hash))
-        return err_new(ERR_VALIDATION, "%" STR_FMT " is not what it was: its hash is another",
+        return err_new(ERR_VALIDATION, "%" STR_FMT " was changed: its hash differs",
                        STR_ARG(reference.relative_path));
     TRY(json_parse(&x->scratch, arena_str(&x->scratch, strbuf_str(&bytes)), JSON_REPAIR_UTF8,
                    &value));
@@ -166,8 +166,7 @@ static struct err *take_line(struct log_reading *r, const struct json *v)
     struct imported *s = find_session(r, json_get_text(v, "sessionId"));
 
     if (!s)
-        return err_new(ERR_VALIDATION, "there are more than %d sessions in it",
-                       IMPORT_MAX_SESSIONS);
+        return err_new(ERR_VALIDATION, "it contains more than %d sessions", IMPORT_MAX_SESSIONS);
     if (!s->parent.n)
         import_set(r->x, &s->parent, json_get_text(v, "parentSessionId"));
     if (str_is(event, "session_init"))
@@ -192,7 +191,7 @@ static struct err *read_lines(struct log_reading *r)
         AUTO(err) struct err *e = NULL;
 
         if (!json_is(json_get(v, "event"), JSON_STRING)) {
-            import_problem(x, "the line names no event");
+            import_problem(x, "the line has no event");
             continue;
         }
         e = take_line(r, v);

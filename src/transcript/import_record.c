@@ -244,8 +244,7 @@ static struct err *read_record(struct importing *x, struct json_walk *w, size_t 
     if (type != JSON_OBJECT)
         return err_new(ERR_VALIDATION, "an entry of the list is not a session record");
     if (index == IMPORT_MAX_SESSIONS)
-        return err_new(ERR_VALIDATION, "there are more than %d sessions in it",
-                       IMPORT_MAX_SESSIONS);
+        return err_new(ERR_VALIDATION, "it contains more than %d sessions", IMPORT_MAX_SESSIONS);
     import_new_session(x)->parent_index = parent;
     e = read_members(x, w, index, &r);
     fill_session(x, index, &r);

@@ -335,7 +335,7 @@ static struct err *save_root(struct saving *v, size_t index)
     TRY(store_open(store, create.id, &create, &a, &lease));
     if (!lease.is_new) {
         store_close(store, create.id, lease.fence);
-        return err_new(ERR_STORAGE, "there is a session %" STR_FMT " already", STR_ARG(create.id));
+        return err_new(ERR_STORAGE, "session %" STR_FMT " already exists", STR_ARG(create.id));
     }
     v->is_made[index] = true;
     e = save_one(v, index, lease.fence);

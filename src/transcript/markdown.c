@@ -295,7 +295,7 @@ static void tell(void *self, const struct story_item *item)
         add_source(out, item);
         break;
     case STORY_SUMMARY:
-        add_folded(out, "What it goes on with", item->text);
+        add_folded(out, "Summary", item->text);
         break;
     case STORY_NOTE:
         add_note(out, item);
@@ -320,7 +320,7 @@ static void begin(struct writer *w, const struct store_summary *s, unsigned dept
     m->story = story_new(w->redaction, tell, m);
     strbuf_clear(&m->cwd);
     strbuf_add(&m->cwd, s->cwd);
-    strbuf_add_cstr(&w->out, depth ? "\n## Below it: " : "# ");
+    strbuf_add_cstr(&w->out, depth ? "\n## Child run: " : "# ");
     add_escaped(&w->out, words_title(s));
     strbuf_add_cstr(&w->out, "\n\nSession ");
     add_code_span(&w->out, s->id);

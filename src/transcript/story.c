@@ -233,7 +233,7 @@ static void take_answer(struct story *s, const struct event *e, const struct mes
     if (m->state == MESSAGE_INTERRUPTED)
         note(s, e, TONE_WARNING, S("This answer was interrupted."));
     else if (m->state == MESSAGE_BROKEN)
-        note(s, e, TONE_WARNING, S("This answer broke off before it was complete."));
+        note(s, e, TONE_WARNING, S("This answer ended before it was complete."));
 }
 
 static void take_message(struct story *s, const struct event *e, const struct message *m)
@@ -261,10 +261,10 @@ static void take_history(struct story *s, const struct event *e)
     s->is_base = str_is(mutation, "compact");
     if (b->index == 0 && str_is(mutation, "compact"))
         note(s, e, TONE_PLAIN,
-             b->is_kept ? S("Old tool results were taken out here, to make room for more.")
-                        : S("The conversation was summarised here, to make room for more."));
+             b->is_kept ? S("Old tool results were removed here to make room.")
+                        : S("The conversation was summarized here to make room."));
     if (b->index == 0 && str_is(mutation, "rewind"))
-        note(s, e, TONE_PLAIN, S("The conversation was taken back, and goes on differently."));
+        note(s, e, TONE_PLAIN, S("The conversation was rewound here and continues differently."));
     if (str_is(mutation, "clear"))
         note(s, e, TONE_PLAIN, S("The conversation was cleared."));
     if (b->message && !b->is_kept && !str_is(mutation, "rewind"))

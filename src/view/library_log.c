@@ -211,7 +211,7 @@ static void log_attempt(const struct library_view *v, const struct event *e, str
         break;
     case EVENT_FALLBACK:
         severity = "WRN";
-        strbuf_addf(&text, "going on with %" STR_FMT ":%" STR_FMT ": ", STR_ARG(a->next_provider),
+        strbuf_addf(&text, "continuing with %" STR_FMT ":%" STR_FMT ": ", STR_ARG(a->next_provider),
                     STR_ARG(a->next_model));
         break;
     default:
@@ -277,7 +277,8 @@ static void log_compacted(const struct library_view *v, const struct event *e, s
     strbuf_addf(&text, "%s: %" PRId64 " tokens became %" PRId64, c->trigger, c->before.used,
                 c->after.used);
     if (c->n_results)
-        strbuf_addf(&text, ", %zu tool results taken out", c->n_results);
+        strbuf_addf(&text, ", %zu tool result%s removed", c->n_results,
+                    c->n_results == 1 ? "" : "s");
     write_log(v, e, (struct entry){"VRB", false, OF_LLM, S("agent:compaction")}, strbuf_str(&text),
               out);
 }
@@ -325,7 +326,7 @@ void library_log(const struct library_view *v, const struct event *e, struct str
         break;
     case EVENT_TEXT_DROPPED:
         write_log(v, e, (struct entry){"WRN", false, OF_LLM, S("agent:text-dropped")},
-                  S("the text of the failed attempt is taken back"), out);
+                  S("the text of the failed attempt is discarded"), out);
         break;
     case EVENT_RESPONSE_NORMALIZED:
         if (!e->body.message.is_aside)

@@ -728,11 +728,11 @@ class Flags(InputTest):
         provider = self.provider(ANTHROPIC.answer())
         result = self.feed(provider, user("a"), user("b"), flags=["--max-budget-usd", "5"])
         self.assert_status(result, 6)
-        self.assertIn("--max-budget-usd cannot be kept", result.err)
+        self.assertIn("cannot enforce --max-budget-usd", result.err)
         self.assertIn("pricing", result.err)
         self.user_settings({"budget": {"usd": 5}})
         result = self.feed(self.provider(ANTHROPIC.answer()), user("a"), user("b"))
-        self.assertIn("the setting budget.usd cannot be kept", result.err)
+        self.assertIn("cannot enforce the setting budget.usd", result.err)
 
     def test_the_parts_of_a_text_are_the_answer(self):
         self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), "--input-format", "text",

@@ -164,7 +164,7 @@ class Text(FlowTest):
                 self.user_settings(price | settings)
                 result = self.ask(self.provider(), *flags, "hi")
                 self.assert_status(result, 5)
-                self.assertIn(f"{told} sets this limit", result.err)
+                self.assertIn(f"raise {told}\n", result.err)
                 self.assertNotIn(other, result.err)
 
 

@@ -671,7 +671,7 @@ class Foreign(SessionTest):
     def test_what_is_left_out_is_told_once_by_kind(self):
         err = self.import_file(CLAUDE).err
         for text in ("1 x file-history-snapshot", "1 x lines of subagents",
-                     "1 x lines of another branch", "1 x lines of the program itself"):
+                     "1 x lines of another branch", "1 x lines for the program itself"):
             self.assertIn(text, err)
         err = self.import_file(CODEX, store="sqlite:codex.db").err
         self.assertIn("1 x instructions of Codex", err)
@@ -874,8 +874,8 @@ class Records(SessionTest):
         content = "\n".join(lines[:3] + ["{broken"] + lines[3:] + ["[1]"]) + "\n"
         result = self.import_file(content)
         self.assert_status(result, 2)
-        for text in ("in.jsonl:4: this is not JSON", "in.jsonl:16: this is array",
-                     "2 lines cannot be read, so nothing was imported", "--partial"):
+        for text in ("in.jsonl:4: not valid JSON", "in.jsonl:16: expected a JSON object, got array",
+                     "cannot read 2 lines; nothing was imported", "--partial"):
             self.assertIn(text, result.err)
         self.assertEqual(self.keel("session", "list", "--all", "--store", "sqlite:other.db",
                                    "--json").json(), [])
@@ -899,7 +899,7 @@ class Records(SessionTest):
         bad, good = self.write("bad.json", "hello"), self.write("good.json", RECORD)
         result = self.keel("session", "import", bad, good, "--store", "sqlite:other.db")
         self.assert_status(result, 2)
-        self.assertRegex(result.err, "cannot read a session from .*bad.json")
+        self.assertRegex(result.err, "bad.json is not a session file that keel can read")
         self.assertIn(RECORD["id"], result.out)
 
 

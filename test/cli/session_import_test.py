@@ -125,7 +125,7 @@ class Hostile(ImportTest):
         bad = '{"event":"history_mutation","sessionId":"s","message":' + "[" * 300 + "]" * 300 + "}\n"
         refused = self.import_file(lines + bad)
         self.assert_status(refused, 2)
-        self.assertIn("in.json:3: this is not JSON", refused.err)
+        self.assertIn("in.json:3: not valid JSON", refused.err)
         self.assert_status(self.import_file(lines + bad, "--partial"), 0)
 
     def test_what_is_said_of_a_bad_line_is_short(self):
@@ -196,14 +196,14 @@ class Files(ImportTest):
     def test_a_file_with_nothing_in_it_but_its_length_is_refused(self):
         with open(self.dir / "sparse", "wb") as file:
             file.truncate(1 << 40)
-        self.assert_refused(self.import_path(self.dir / "sparse"), 2, "cannot read a session from")
+        self.assert_refused(self.import_path(self.dir / "sparse"), 2, "is not a session file that keel can read")
 
     def test_blank_lines_are_no_lines(self):
         path = self.write("blank.jsonl", "\n" * (32 << 20))
-        self.assert_refused(self.import_path(path), 2, "cannot read a session from")
+        self.assert_refused(self.import_path(path), 2, "is not a session file that keel can read")
         talk = "".join(json.dumps(line) + "\n" for line in log(user("a"), answer("b")))
         path = self.write("talk.jsonl", "\r\n \n" + talk.replace("\n", "\n" * (8 << 20)) + "[1]\n")
-        self.assert_refused(self.import_path(path), 2, f"talk.jsonl:{(16 << 20) + 3}: this is array")
+        self.assert_refused(self.import_path(path), 2, f"talk.jsonl:{(16 << 20) + 3}: expected a JSON object, got array")
 
     def test_standard_input_may_be_a_file(self):
         path = self.write("in.json", "no JSON\n" + json.dumps(record(user("a"))))

@@ -598,7 +598,7 @@ class Mistakes(Access):
 
     def test_a_password_in_an_address_is_refused(self):
         self.refuse(6, {"apiKey": "k", "baseUrl": "http://me:hushhush@127.0.0.1:9"},
-                    "user's name or password", "headers")
+                    "a user name or a password", "headers")
 
     def test_several_profiles_are_named(self):
         self.user_settings({"providers": {"one": {"type": "anthropic", "apiKey": "k"},
@@ -683,7 +683,7 @@ class Final(Tls):
     def test_a_name_without_an_address(self):
         retries, text = self.retries("http://nobody.localhost.invalid")
         self.assertEqual(retries, [], text)
-        self.assertIn("cannot find the address", text)
+        self.assertIn("cannot resolve the host name", text)
 
     def test_a_certificate_of_nobody_that_is_known(self):
         provider = self.tls_provider(ANTHROPIC.answer())
@@ -830,7 +830,7 @@ class Proxies(Tls):
 
     def test_a_proxy_that_refuses_is_named_without_its_password(self):
         provider = self.tls_provider(ANTHROPIC.answer())
-        for status, words in ((407, "user and a password"), (403, "403"), (502, "502")):
+        for status, words in ((407, "user name and a password"), (403, "403"), (502, "502")):
             proxy = self.proxy(refuses=status)
             result = self.ask_by(provider, f"http://me:hunter2@{proxy.place}")
             self.assert_failed(result, 1, f"the proxy http://{proxy.place}", str(status), words)

@@ -107,7 +107,7 @@ class Told(BackgroundTest):
         provider = self.play_gated(Turn(background(command)), Turn("Started."), Turn("Done."))
         result = self.run_agent(ANTHROPIC, provider, "go")
         self.assertEqual(result.out, "Done.\n")
-        self.assertIn("taken out of the output of a background command", result.err)
+        self.assertIn("removed from the output of a background command", result.err)
         self.assertIn("  | key [REDACTED]", self.sent(provider))
 
 

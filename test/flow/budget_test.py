@@ -72,7 +72,7 @@ class KilledInEveryAnswer(BudgetTest):
     def test_before_its_first_byte(self, protocol):
         silent = self.silent(protocol, Turn("Once", usage=(2000, 9)))
         n = self.kill_each(protocol, silent, "--max-tokens-total", "24000")
-        self.assertIn("of 24000 tokens are used", self.error)
+        self.assertIn("of 24000 tokens used", self.error)
         self.assertTrue(2 <= n <= 24000 // 2000, n)
 
     def test_in_the_middle_of_it(self):
@@ -81,14 +81,14 @@ class KilledInEveryAnswer(BudgetTest):
                 turn = Turn(["Once upon a time " * 300, self.hold()], usage=(2000, 1700))
                 n = self.kill_each(ANTHROPIC, turn, "--max-tokens-total", "24000", *store,
                                    in_stream=True)
-                self.assertIn("of 24000 tokens are used", self.error)
+                self.assertIn("of 24000 tokens used", self.error)
                 self.assertTrue(2 <= n <= 24000 // 3700, n)
 
     def test_and_money(self):
         self.user_settings({"pricing": PRICES})
         turn = Turn(["Once", self.hold()], usage=(2000, 100))
         n = self.kill_each(ANTHROPIC, turn, "--max-budget-usd", "0.05")
-        self.assertIn("of $0.0500 are used", self.error)
+        self.assertIn("of $0.0500 used", self.error)
         self.assertTrue(2 <= n <= 0.05 / 0.003, n)
         shown = self.show()
         self.assertGreater(shown["costUsd"], n * 0.003)
@@ -101,7 +101,7 @@ class KilledInEveryAnswer(BudgetTest):
         for turn, in_stream in ((silent, False), (Turn(["Once", self.hold()]), True)):
             with self.subTest(in_stream=in_stream):
                 n = self.kill_each(ANTHROPIC, turn, in_stream=in_stream)
-                self.assertIn("of 5 s are used", self.error)
+                self.assertIn("of 5 s used", self.error)
                 self.assertLessEqual(n, 5)
 
     def test_while_it_is_tried_again(self):
@@ -147,7 +147,7 @@ class KilledInEveryAnswer(BudgetTest):
         self.kill(process)
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), "-r", session)
         self.assert_status(result, 3)
-        self.assertIn("2 turns of 2 turns are used. Continue with a limit of 3 turns?", result.err)
+        self.assertIn("2 turns of 2 turns used. Continue with a limit of 3 turns?", result.err)
 
 
 class CountsOfZero(BudgetTest):
@@ -165,7 +165,7 @@ class CountsOfZero(BudgetTest):
             result = self.run_agent(protocol, provider, *limit, "-r", self.session, "go " * 3000)
             if result.status:
                 break
-        self.assert_refused(result, 5, "of $0.0500 are used")
+        self.assert_refused(result, 5, "of $0.0500 used")
         self.assert_status(self.keel("session", "replay", self.session), 0)
 
 
@@ -181,7 +181,7 @@ class Copies(BudgetTest):
         self.assert_fine(self.run_agent(ANTHROPIC, provider, "-r", session, "--fork-session",
                                         *limit, "more"))
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), "-r", session, *limit, "more")
-        self.assert_refused(result, 5, "45027 tokens of 60000 tokens are used")
+        self.assert_refused(result, 5, "45027 tokens of 60000 tokens used")
 
 
 class Rounds(BudgetTest):
@@ -208,7 +208,7 @@ class Rounds(BudgetTest):
     def test_of_a_turn_that_is_killed_in_every_answer(self):
         n = self.kill_each(ANTHROPIC, Turn([self.hold(), "Once"]), "--max-turns", "3")
         self.assertEqual(n, 4)
-        self.assertIn("the limit of 3 rounds for this turn is reached", self.error)
+        self.assertIn("this turn has reached its limit of 3 rounds", self.error)
 
     def test_begin_anew_with_a_prompt(self):
         self.kill_each(ANTHROPIC, Turn([self.hold(), "Once"]), "--max-turns", "1")
@@ -278,8 +278,8 @@ class Questions(BudgetTest):
 
     def test_one_yes_lets_the_run_continue_however_small_the_limit(self):
         result = self.ask_for_more()
-        self.assertRegex(result.err, r"0 tokens of 500 tokens are used, and the next request may "
-                                     r"take \d+ tokens. Continue with a limit of \d+ tokens\?")
+        self.assertRegex(result.err, r"0 tokens of 500 tokens used, and the next request may "
+                                     r"need \d+ tokens. Continue with a limit of \d+ tokens\?")
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Done.")), "-r", self.session,
                                 "--answer", "yes")
         self.assert_fine(result)
@@ -293,7 +293,7 @@ class Questions(BudgetTest):
                 self.assertEqual((line["subtype"], line["is_error"], line["error_code"]),
                                  ("error_max_budget_usd", True, "budget_exceeded"))
                 self.assertNotIn("deferred_tool_use", line)
-                self.assertIn("0 tokens of 500 tokens are used", line["result"])
+                self.assertIn("0 tokens of 500 tokens used", line["result"])
                 self.assertEqual(line["asks"], [{"kind": "budget", "text": line["result"]}])
                 self.assertIn(line["result"], result.err)
                 self.assertIn(f"-r {self.session} --answer yes\n      answers: yes, session, no\n", result.err)
@@ -314,7 +314,7 @@ class Questions(BudgetTest):
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Done.")), "--session-id",
                                 self.session, "go")
         self.assert_status(result, 0)
-        self.assertIn("budget exceeded: 0 tokens of 500 tokens are used", result.err)
+        self.assertIn("budget exceeded: 0 tokens of 500 tokens used", result.err)
         log = self.keel("session", "export", self.session, "--format", "jsonl").out
         notices = [line for line in map(json.loads, log.splitlines())
                    if line.get("source") == "budget"]

@@ -67,6 +67,16 @@ class Refusals(FlowTest):
             result = self.refuse(protocol, status, "so it goes")
             self.assert_refused(result, 1, f"HTTP {status}", "so it goes")
 
+    def test_a_refusal_says_what_to_do_and_which_request_it_was(self):
+        for status, exit_code, next_step in (
+                (400, 1, "--trace-llm"), (404, 6, "keel models anthropic --refresh"),
+                (413, 5, "keel session compact"), (429, 1, "another model with --model"),
+                (500, 1, "another model with --model"), (529, 1, "another model with --model")):
+            with self.subTest(status):
+                result = self.refuse(ANTHROPIC, status, "so it goes", Request_Id="req_123")
+                self.assert_refused(result, exit_code, f"HTTP {status}: so it goes",
+                                    "(request-id req_123)", next_step)
+
     def test_a_prompt_that_is_too_long_is_a_limit_that_was_reached(self):
         text = "prompt is too long: 208310 tokens > 200000 maximum"
         self.assert_refused(self.refuse(ANTHROPIC, 400, text), 5, text)
@@ -108,7 +118,8 @@ class Refusals(FlowTest):
     def test_a_redirect_is_not_followed_with_the_key(self):
         other = self.provider(ANTHROPIC.answer())
         provider = self.provider(Answer([], 307, location=other.url + "/v1/messages"))
-        self.assert_refused(self.ask(provider, "hi"), 6, "HTTP 307", f"leads to {other.url}/")
+        self.assert_refused(self.ask(provider, "hi"), 6, "HTTP 307",
+                            f"redirects it to {other.url}/")
         self.assertEqual(other.requests, [])
 
 

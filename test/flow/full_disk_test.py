@@ -183,7 +183,7 @@ class FullDisk(AgentTest):
             path = str(self.keel_home / "out.jsonl")
             for command in (["fork", id], ["rebuild"], ["export", id, "--output", path]):
                 with self.subTest(command[0]):
-                    self.assert_refused(self.session(*command), 1, "make room")
+                    self.assert_refused(self.session(*command), 1, "free some")
             self.assert_whole(id)
         self.for_each_store(test)
 
@@ -194,10 +194,10 @@ class FullDisk(AgentTest):
             result = self.session("rename", id, "another name")
             if result.status == 0:
                 self.assertIn("keel: the session is renamed, but: the record beside the log is "
-                              "not up to date", result.err)
+                              "out of date", result.err)
                 self.assertIn("keel session rebuild", result.err)
             else:
-                self.assert_refused(result, 1, "make room")
+                self.assert_refused(result, 1, "free some")
             self.assertEqual(self.listed()[id], "another name" if result.status == 0 else "")
             self.make_room()
             self.assertEqual(self.listed()[id], "another name" if result.status == 0 else "")
@@ -222,7 +222,7 @@ class FullDisk(AgentTest):
         self.fill((self.keel_home / "sessions" / f"{id}.jsonl").stat().st_size + 65536)
         result = self.session("fork", id)
         self.assert_status(result, 0)
-        self.assertIn("the record beside the log is not up to date", result.err)
+        self.assertIn("the record beside the log is out of date", result.err)
         self.assert_whole(id, result.out.strip())
 
     def test_a_run_says_that_it_is_not_stored(self):
@@ -237,7 +237,7 @@ class FullDisk(AgentTest):
                 again = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Fine.")), "--store",
                                        store, "-c", "and?")
                 self.assert_status(again, 1)
-                self.assertIn("make room", again.err)
+                self.assertIn("free some", again.err)
                 told = [line.split("cannot ")[-1] for line in again.err.splitlines()
                         if "cannot " in line]
                 self.assertLessEqual(len(told), 2, again)  # while it ran, and as its result

@@ -196,7 +196,7 @@ class Payloads(LargeTest):
                 provider = self.play(ANTHROPIC, Answer(
                     [b"data: ", b"\x01\x02" * 15_000_000, b"\n\n"]), Turn("I remember PELICAN."))
                 result = self.run_in(store, provider, "remember PELICAN")
-                self.assert_refused(result, 1, "an event that cannot be read")
+                self.assert_refused(result, 1, "cannot parse an event")
                 self.assert_whole(store)
                 self.assert_answer(self.run_in(store, provider, "-c", "more"),
                                    "I remember PELICAN.")

@@ -192,7 +192,7 @@ class Media(AgentTest):
         broken[45] ^= 1
         text, files = self.result_of(self.read("bad.png", bytes(broken)))
         self.assertEqual(files, [])
-        self.assertIn("the PNG is broken: the checksum of a chunk does not fit", text)
+        self.assertIn("the PNG is broken: the checksum of a chunk does not match", text)
 
     def test_half_a_photograph_is_told(self):
         jpeg = ask_media(SCALE, noise(64, 64), max_bytes=6000).file
@@ -313,9 +313,9 @@ class Media(AgentTest):
     def test_pages_that_are_not_there_are_told(self):
         text, files = self.result_of(self.read("short.pdf", pdf(2), pages="7"))
         self.assertEqual(files, [])
-        self.assertIn("pages 7-7 cannot be cut out: it has 2 pages", text)
+        self.assertIn("cannot extract pages 7-7: it has 2 pages", text)
         text, _ = self.result_of(self.read("shorter.pdf", pdf(1), pages="2"))
-        self.assertRegex(text, r"pages 2-2 cannot be cut out: it has 1 page\b")
+        self.assertRegex(text, r"cannot extract pages 2-2: it has 1 page\b")
 
 
 if __name__ == "__main__":

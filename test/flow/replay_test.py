@@ -158,6 +158,14 @@ class Failures(ReplayTest):
         self.assert_same(self.record(
             ANTHROPIC, scripted.json_answer({"error": {"message": "bad"}}, 400), status=1))
 
+    def test_a_refusal_that_named_the_id_of_its_request(self):
+        session = self.record(
+            ANTHROPIC, scripted.json_answer({"error": {"message": "bad"}}, 400,
+                                            request_id="req_123"), status=1)
+        self.assert_same(session)
+        exported = self.keel("session", "export", session, "--format", "jsonl")
+        self.assertIn("(request-id req_123)", exported.out)
+
     def test_another_model(self):
         self.user_settings({"maxAttempts": 1})
         self.assert_same(self.record(
@@ -592,7 +600,7 @@ class Different(ReplayTest):
                     "type = 'tool_end'")
         [run] = self.replay(session)
         self.assertEqual(run["verdict"], "damaged")
-        self.assertIn("another history", run["damage"])
+        self.assertIn("a different history", run["damage"])
 
     def test_a_message(self):
         session = self.record_usual()

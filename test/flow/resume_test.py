@@ -332,14 +332,14 @@ class Damaged(SessionTest):
             for how in (["-r", session, "three"], ["-c", "three"], ["-r", session]):
                 provider = self.play(ANTHROPIC)
                 result = self.run_agent(ANTHROPIC, provider, *how, "--store", store)
-                self.assert_refused(result, 1, f"session {session} is damaged", "is not there",
+                self.assert_refused(result, 1, f"session {session} is damaged", "is missing",
                                     "--fork-session")
                 self.assertEqual(provider.requests, [])
             provider = self.play(ANTHROPIC, Turn("Fine."))
             result = self.run_agent(ANTHROPIC, provider, "-r", session, "--fork-session", "three",
                                     "--store", store)
             self.assert_status(result, 0)
-            self.assertIn("is not there", result.err)
+            self.assertIn("is missing", result.err)
             self.requests(ANTHROPIC, provider)
 
 
@@ -393,7 +393,7 @@ class Flags(SessionTest):
         self.refused(2, "--continue", "-c", "-r", "x", "hi")
         self.refused(2, "keeps its id", "-c", "--session-id", self.new_id(), "hi")
         self.refused(1, 'session "nobody" not found', "-r", "nobody", "hi")
-        self.refused(2, "there is no store", "--store", "pigeon:x", "hi")
+        self.refused(2, "unknown store", "--store", "pigeon:x", "hi")
 
     def test_an_id_is_used_once(self):
         session = self.new_id()
@@ -484,7 +484,7 @@ class Budgets(SessionTest):
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(
             Call("Bash", command="true"), usage=(99000, 1000))), "--session-id", session, "first")
         self.assert_status(result, 3)
-        self.assertIn("$0.1000 of $0.1000 are used", result.err)
+        self.assertIn("$0.1000 of $0.1000 used", result.err)
         provider = self.play(ANTHROPIC, Turn("Done."))
         result = self.run_agent(ANTHROPIC, provider, "-r", session, "--max-budget-usd", "1")
         self.assert_fine(result)

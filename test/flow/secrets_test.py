@@ -59,7 +59,7 @@ class Providers(Secrets):
                 self.assertNotIn(KEY, result.out + result.err)
         result = self.run_agent(protocol, self.play(protocol, Turn(cut(text, 5))), "hi")
         self.assertEqual(result.out, "Your key is [REDACTED], sir.\n")
-        self.assertIn(f"{protocol.key_variable}: taken out of the model's answer", result.err)
+        self.assertIn(f"{protocol.key_variable}: removed from the model's answer", result.err)
 
     def test_deltas_add_up_to_the_message(self):
         text = f"Your key is {KEY}, sir: as is"
@@ -93,7 +93,7 @@ class Prompts(Secrets):
         result = self.run_agent(protocol, provider, f"my key is {KEY}")
         self.assert_hidden(result)
         self.assert_not_sent(provider)
-        self.assertIn(f"{protocol.key_variable}: taken out of the prompt", result.err)
+        self.assertIn(f"{protocol.key_variable}: removed from the prompt", result.err)
 
     def test_nor_one_in_the_system_prompt(self):
         provider = self.play(ANTHROPIC, Turn("All right."))
@@ -122,7 +122,7 @@ class Tools(Secrets):
                 self.assert_hidden(result)
                 self.assert_not_sent(self.model)
                 self.assertIn("KEY=[REDACTED]", self.results())
-        self.assertIn("ANTHROPIC_API_KEY: taken out of the result of Read", result.err)
+        self.assertIn("ANTHROPIC_API_KEY: removed from the result of Read", result.err)
 
     def test_nor_is_it_seen_in_other_spellings(self):
         basic = base64.b64encode(f"someone:{KEY}".encode()).decode()

@@ -213,7 +213,7 @@ class AsAnOrdinaryUser(InPart, Closed, SessionTest):
     def test_commands_say_that_the_workspace_is_closed(self):
         self.own()
         self.bash("chmod 000 .", "echo hello > new")
-        self.assertIn(f"cannot look into {self.work}: Permission denied", self.heard[-1])
+        self.assertIn(f"cannot read the directory {self.work}: Permission denied", self.heard[-1])
         self.assertIn("chmod u+rwx", self.heard[-1])
         self.assertNotIn("without the sandbox", self.heard[-1])
         os.chmod(self.work, 0o755)
@@ -223,7 +223,7 @@ class AsAnOrdinaryUser(InPart, Closed, SessionTest):
         for arguments in (("-p", "hello"), ("session", "list"), ("config", "show")):
             result = self.closed(*arguments)
             self.assert_status(result, 2)
-            self.assertIn(f"you may not look into the directory {self.work}: its permissions are "
+            self.assertIn(f"cannot enter the directory {self.work}: its permissions are "
                           "000\n      chmod u+rwx", result.err)
         os.chmod(self.work, 0o755)
 

@@ -84,7 +84,7 @@ class Unfinished(AgentTest):
                 result = self.run_agent(protocol, provider, "go")
                 self.assert_status(result, 0)
                 self.assertEqual(result.out, "Partly.\n")
-                self.assertIn("the answer may not be whole", result.err)
+                self.assertIn("the answer may be incomplete", result.err)
                 self.assertIn(f"({stop})", result.err)
 
     def test_a_call_that_was_announced_and_did_not_come_is_reported(self):
@@ -94,7 +94,7 @@ class Unfinished(AgentTest):
                 provider = self.play(protocol, Turn("I look.", stop=stop))
                 result = self.run_agent(protocol, provider, "go")
                 self.assertEqual((result.status, result.out), (0, "I look.\n"))
-                self.assertIn("sent no call", result.err)
+                self.assertIn("announced a tool call but sent none", result.err)
 
     def test_a_call_that_the_provider_could_not_read_is_asked_for_again(self):
         protocol = BY_NAME["gemini"]
@@ -113,7 +113,7 @@ class Unfinished(AgentTest):
         result = self.run_agent(protocol, provider, "go")
         self.assert_status(result, 1)
         self.assertEqual(len(provider.requests), 4)
-        self.assertIn("could not read the model's tool calls, 4 times in a row "
+        self.assertIn("could not parse the model's tool calls 4 times in a row "
                       "(MALFORMED_FUNCTION_CALL)", result.err)
 
     def test_a_model_that_declines_has_not_answered(self):
@@ -195,7 +195,7 @@ class Shapes(SessionTest):
             self.assert_status(result, 2)
             self.assertEqual(len(provider.requests), 4)
             self.assertIn("the answer does not fit the schema: /n", result.err)
-            self.assertIn("the model tried again 3 times", result.err)
+            self.assertIn("the model tried 3 more times", result.err)
         last = result.json()
         self.assertEqual((last["subtype"], last["error_code"], last["num_turns"]),
                          ("error_max_structured_output_retries", "validation", 4))

@@ -203,9 +203,10 @@ class OneOfMany(AgentTest):
         self.keep_many(f"files:{directory}")
         kept = self.project / "kept"
         shutil.copytree(directory, kept)
-        for kind, said in (("missing", "missing"), ("directory", "is not a file"),
-                           ("pipe", "is not a file"), ("dangling link", "is a link"),
-                           ("circle of links", "is a link"), ("socket", "cannot open")):
+        for kind, said in (("missing", "missing"), ("directory", "is not a regular file"),
+                           ("pipe", "is not a regular file"),
+                           ("dangling link", "is a symbolic link"),
+                           ("circle of links", "is a symbolic link"), ("socket", "cannot open")):
             for was_open in (False, True):
                 with self.subTest(kind, was_open=was_open):
                     shutil.rmtree(directory)
@@ -218,7 +219,8 @@ class OneOfMany(AgentTest):
     def test_a_log_that_the_list_cannot_be_made_of(self):
         directory = self.project / "sessions"
         self.keep_many(f"files:{directory}")
-        for kind, said in (("pipe", "is not a file"), ("dangling link", "is a link")):
+        for kind, said in (("pipe", "is not a regular file"),
+                           ("dangling link", "is a symbolic link")):
             with self.subTest(kind):
                 self.break_log(directory, kind)
                 (directory / ".index").unlink()
@@ -243,7 +245,7 @@ class OneOfMany(AgentTest):
         os.mkfifo(path)
         result = self.keel("session", "verify", "--all", "--store", f"files:{directory}")
         self.assert_status(result, 1)
-        self.assertIn("is not a file", result.out)
+        self.assertIn("is not a regular file", result.out)
 
     def break_pages(self, n_bytes, is_broken, change):
         """Records of the session get pages of their own; what `change` makes of them is written."""

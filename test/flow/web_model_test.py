@@ -359,16 +359,16 @@ class Counted(SearchTest):
         provider = self.run_search(ANTHROPIC, found(ANTHROPIC), status=5, n_prompt=20000,
                                    arguments=["--max-tokens-total", "20500"])
         self.assertEqual(len(provider.requests), 1)
-        self.assertIn("20020 tokens of 20500 tokens are used", self.last.err)
+        self.assertIn("20020 tokens of 20500 tokens used", self.last.err)
         [end] = self.events("tool_end")
-        self.assertIn("20020 tokens of 20500 tokens are used", json.dumps(end))
+        self.assertIn("20020 tokens of 20500 tokens used", json.dumps(end))
         self.assert_whole()
 
     def test_what_it_took_is_gone_from_the_budget(self):
         provider = self.run_search(ANTHROPIC, found(ANTHROPIC), status=5, n_prompt=20000,
                                    arguments=["--max-tokens-total", "22000"])
         self.assertEqual([is_search(r) for r in provider.requests], [False, True])
-        self.assertIn("20750 tokens of 22000 tokens are used", self.last.err)
+        self.assertIn("20750 tokens of 22000 tokens used", self.last.err)
         self.assert_whole()
 
 
@@ -491,7 +491,7 @@ class Ended(SearchTest):
         result = self.run_agent(ANTHROPIC, provider, "-r", self.session, *limit)
         self.assert_status(result, 5)
         self.assertEqual(provider.requests, [])
-        self.assertRegex(result.err, r"21[0-9]{3} tokens of 22000 tokens are used")
+        self.assertRegex(result.err, r"21[0-9]{3} tokens of 22000 tokens used")
 
 
 class Offered(SearchTest):

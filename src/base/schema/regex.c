@@ -150,7 +150,7 @@ static struct err *read_unicode(struct translator *t, uint32_t *ret_char)
         for (start = t->at; hex_value(peek(t, 0)) >= 0 && value <= 0x10FFFF; t->at++)
             value = value * 16 + (uint32_t)hex_value(peek(t, 0));
         if (t->at == start || value > 0x10FFFF || !skip_over(t, "}"))
-            return err_new(ERR_VALIDATION, "\\u{...} holds no character's number");
+            return err_new(ERR_VALIDATION, "\\u{...} is not a code point");
         *ret_char = value;
         return NULL;
     }
@@ -417,7 +417,7 @@ static struct err *add_group(struct translator *t)
             return NULL;
         }
     if (peek(t, 1) == '?' || peek(t, 1) == '*')
-        return err_new(ERR_VALIDATION, "it has a group (%c that ECMA-262 does not know",
+        return err_new(ERR_VALIDATION, "it has a group (%c, which ECMA-262 does not have",
                        peek(t, 1));
     t->at++;
     strbuf_add_char(t->out, '(');

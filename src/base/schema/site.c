@@ -316,12 +316,12 @@ static struct err *find_resource(struct compiler *c, const struct site *site, st
 static struct err *refers_to_nothing(struct compiler *c, const struct site *site,
                                      struct str reference, bool is_elsewhere)
 {
-    struct err *e = schema_complain(c, site, "\"%" STR_FMT "\" refers to nothing that is known",
+    struct err *e = schema_complain(c, site, "\"%" STR_FMT "\" does not refer to a known schema",
                                     STR_ARG(reference));
 
     if (!is_elsewhere)
         return e;
-    return err_hint(e, "schemas are never fetched: put it under \"$defs\" and refer to it there");
+    return err_hint(e, "keel does not fetch schemas: put it under \"$defs\" and refer to it there");
 }
 
 struct err *schema_resolve(struct compiler *c, const struct site *site, struct str reference,

@@ -13,7 +13,7 @@
 
 static struct err *bad_path(struct str path)
 {
-    return err_new(ERR_BAD_RESPONSE, "the provider sent an argument with the bad path \"%.*s\"",
+    return err_new(ERR_BAD_RESPONSE, "the provider sent an argument with the invalid path \"%.*s\"",
                    (int)MIN(path.n, (size_t)200), path.p ? path.p : "");
 }
 

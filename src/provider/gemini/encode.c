@@ -189,10 +189,10 @@ static struct err *write_function(struct json_writer *w, const struct tool_def *
 {
     if (!gemini_is_function_name(t->name))
         return err_hint(err_new(ERR_VALIDATION,
-                                "the Gemini API does not take a tool named \"%" STR_FMT "\"",
+                                "the Gemini API does not accept a tool named \"%" STR_FMT "\"",
                                 STR_ARG(t->name)),
-                        "a name starts with a letter or _, goes on with letters, digits and _ . : "
-                        "-, and has at most %d characters",
+                        "a name starts with a letter or _, continues with letters, digits and _ . "
+                        ": -, and has at most %d characters",
                         GEMINI_MAX_NAME);
     jw_begin_object(w);
     jw_kv_str(w, "name", t->name);

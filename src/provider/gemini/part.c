@@ -192,7 +192,7 @@ static struct err *take_inline_data(struct decode *d, const struct json *part,
     e = base64_decode(&bytes, gemini_get_text(blob, "data"));
     if (e) {
         e->kind = ERR_BAD_RESPONSE;
-        return err_wrap(e, "the provider sent a file that cannot be read");
+        return err_wrap(e, "cannot decode a file that the provider sent");
     }
     return add_media(d, part,
                      &(struct media){.source = MEDIA_BYTES,

@@ -69,7 +69,7 @@ static struct err *take_image(struct reply *r, const struct json *image)
 
     if (e) {
         e->kind = ERR_BAD_RESPONSE;
-        return err_wrap(e, "the provider sent a picture that cannot be read");
+        return err_wrap(e, "cannot decode an image that the provider sent");
     }
     if (bytes.n == 0)
         return NULL;

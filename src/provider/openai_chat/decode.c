@@ -137,7 +137,7 @@ static struct err *take_finish(struct decode *d, const struct json *choice)
     if (detail.n == 0)
         detail = json_get_text(choice, "stop_reason"); /* the stop sequence that was met */
     if (is_breakdown(reason))
-        return err_new(ERR_PROVIDER_UNAVAILABLE, "the provider broke off the answer: %" STR_FMT,
+        return err_new(ERR_PROVIDER_UNAVAILABLE, "the provider aborted the answer: %" STR_FMT,
                        STR_ARG(reason));
     reply_set_stop(d->reply, reason, stop_of(reason));
     if (detail.n && !str_eq(detail, reason))

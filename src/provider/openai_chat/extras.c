@@ -11,7 +11,7 @@ static struct err *read_base64(struct strbuf *out, struct str text, const char *
     if (!e)
         return NULL;
     e->kind = ERR_BAD_RESPONSE;
-    return err_wrap(e, "the provider sent %s that cannot be read", what);
+    return err_wrap(e, "cannot decode %s that the provider sent", what);
 }
 
 /* --- pictures --- */
@@ -23,8 +23,9 @@ static struct err *read_data_url(struct str url, struct strbuf *bytes, struct me
     struct str head = str_skip(str_slice(url, 0, comma), strlen("data:")), mime;
 
     if (comma == STR_NONE || !str_ends(head, S(";base64")))
-        return err_new(ERR_BAD_RESPONSE, "the provider sent a picture that is not base64");
-    TRY(read_base64(bytes, str_skip(url, comma + 1), "a picture"));
+        return err_new(ERR_BAD_RESPONSE,
+                       "cannot decode an image that the provider sent: not base64");
+    TRY(read_base64(bytes, str_skip(url, comma + 1), "an image"));
     str_split(&head, ';', &mime);
     *m = (struct media){.mime = mime, .source = MEDIA_BYTES, .data = strbuf_str(bytes)};
     return NULL;

@@ -339,9 +339,9 @@ static struct err *take_response(struct decode *d, const struct json *response, 
     if (str_is(status, "failed"))
         return openai_classify(0, response);
     if (str_is(status, "cancelled"))
-        return err_new(ERR_PROVIDER_ERROR, "the provider says that the answer was cancelled");
+        return err_new(ERR_PROVIDER_ERROR, "the provider cancelled the answer");
     if (is_unfinished(status))
-        return err_hint(err_new(ERR_PROVIDER_ERROR, "the provider has not answered yet"),
+        return err_hint(err_new(ERR_PROVIDER_ERROR, "the provider has only queued the answer"),
                         "remove \"background\" from the model's options");
     take_stop(d->reply, response, status);
     return NULL;

@@ -94,7 +94,7 @@ TEST(the_error_says_which_byte_is_wrong)
     AUTO(strbuf) struct strbuf out = {0};
     AUTO(err) struct err *e = base64_decode(&out, S("Zm9v!Zg"));
 
-    assert_string_equal(e->text, "base64: byte 5 is not a base64 letter");
+    assert_string_equal(e->text, "base64: byte 5 is not a base64 character");
 }
 
 TEST(the_cap_of_the_buffer_holds)

@@ -114,24 +114,24 @@ TEST(a_diff_that_does_not_fit_is_refused_and_nothing_is_appended)
     static const struct {
         const char *old_text, *diff, *error;
     } cases[] = {
-        {"x\n", "garbage\n", "line 1 of the diff: it is not the start of a hunk"},
+        {"x\n", "garbage\n", "line 1 of the diff: expected the start of a hunk"},
         {"x\n", "--- a\nx\n", "line 2 of the diff: a +++ line must follow the --- line"},
-        {"x\n", "@@ -1 +1 @@\n-y\n+z\n", "line 2 of the diff: the text has another line there"},
+        {"x\n", "@@ -1 +1 @@\n-y\n+z\n", "line 2 of the diff: the text has a different line there"},
         {"x\n", "@@ -1 +1 @@\n-x\n", "line 2 of the diff: the diff ends within a hunk"},
         {"x\n", "@@ -5 +5 @@\n-x\n+y\n", "line 1 of the diff: the text has fewer lines"},
-        {"x\n", "@@ -0 +1 @@\n-x\n+y\n", "line 1 of the diff: it is not the start of a hunk"},
+        {"x\n", "@@ -0 +1 @@\n-x\n+y\n", "line 1 of the diff: expected the start of a hunk"},
         {"x\n", "@@ -1 +2 @@\n-x\n+y\n",
          "line 1 of the diff: the hunk does not follow the one before"},
         {"x\n", "@@ -1 +1 @@\n-x\n-x\n",
-         "line 3 of the diff: its hunk has other lines than its first line says"},
+         "line 3 of the diff: the hunk does not have the lines that its header announces"},
         {"x\n", "@@ -1 +1 @@\n?x\n",
-         "line 2 of the diff: its hunk has other lines than its first line says"},
+         "line 2 of the diff: the hunk does not have the lines that its header announces"},
         {"x\n", "@@ -1,2 +1,2 @@\n x\n-y\n+z\n", "line 3 of the diff: the text has fewer lines"},
-        {"x", "@@ -1 +1 @@\n-x\n+y\n", "line 2 of the diff: the text has another line there"},
+        {"x", "@@ -1 +1 @@\n-x\n+y\n", "line 2 of the diff: the text has a different line there"},
         {"x\ny\n", "@@ -1 +1 @@\n-x\n+z\n\\ No newline at end of file\n",
-         "line 4 of the diff: a line without a line end would not be the last one"},
+         "line 4 of the diff: a line without a line end is not the last one"},
         {"x\n", "@@ -1 +99999999999999999999 @@\n",
-         "line 1 of the diff: it is not the start of a hunk"},
+         "line 1 of the diff: expected the start of a hunk"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

@@ -94,8 +94,8 @@ TEST(a_pattern_that_is_not_valid_is_refused_and_the_place_is_named)
         {"[z--]", "the glob pattern \"[z--]\": the range ends before it starts at byte 2"},
         {"x{a,b", "the glob pattern \"x{a,b\": the '{' is not closed at byte 2"},
         {"{a,{b,c}", "the glob pattern \"{a,{b,c}\": the '{' is not closed at byte 1"},
-        {"a,b}", "the glob pattern \"a,b}\": the '}' was not opened at byte 4"},
-        {"{a,b}}", "the glob pattern \"{a,b}}\": the '}' was not opened at byte 6"},
+        {"a,b}", "the glob pattern \"a,b}\": the '}' has no matching '{' at byte 4"},
+        {"{a,b}}", "the glob pattern \"{a,b}}\": the '}' has no matching '{' at byte 6"},
         {"ab\\", "the glob pattern \"ab\\\": nothing follows the backslash at byte 3"},
     };
 

@@ -39,10 +39,11 @@ TEST(what_could_blow_up_or_mislead_is_refused)
 {
     assert_refuses("a: &x [1]\nb: *x\n",
                    "not valid YAML: line 2, column 4: aliases are not supported");
-    assert_refuses("a: 1\na: 2\n", "not valid YAML: line 2, column 1: the same key stands twice");
+    assert_refuses("a: 1\na: 2\n",
+                   "not valid YAML: line 2, column 1: this mapping has the same key twice");
     assert_refuses("? [1]\n: 2\n",
                    "not valid YAML: line 1, column 3: a key must be a plain word or a string");
-    assert_refuses("a\n---\nb\n", "not valid YAML: line 2, column 1: only one document is taken");
+    assert_refuses("a\n---\nb\n", "not valid YAML: line 2, column 1: only one document is allowed");
 }
 
 TEST(depth_is_capped)

@@ -54,7 +54,7 @@ TEST(a_key_in_the_prompt_is_not_sent)
     AUTO(world) struct world w = {.script = "turns:\n - text: Hello.\n"};
 
     run(&w, "my key is " KEY ".");
-    assert_transcript(&w, "warning secrets: MODEL_KEY: taken out of the prompt, which shows "
+    assert_transcript(&w, "warning secrets: MODEL_KEY: removed from the prompt, which shows "
                           "[REDACTED] instead\n"
                           "+0 user: \"my key is [REDACTED].\"\n"
                           "ask m1 tools=7\n"
@@ -75,7 +75,7 @@ TEST(a_key_in_an_answer_is_not_shown_however_it_is_split)
         assert_transcript(&w, "+0 user: \"what is my key?\"\n"
                               "ask m1 tools=7\n"
                               "    user: \"what is my key?\"\n"
-                              "warning secrets: MODEL_KEY: taken out of the model's answer, which "
+                              "warning secrets: MODEL_KEY: removed from the model's answer, which "
                               "shows [REDACTED] instead\n"
                               "+1 assistant: \"It is [REDACTED], sir\"\n"
                               "= done: \"It is [REDACTED], sir\"\n");
@@ -150,7 +150,7 @@ TEST(a_key_that_a_tool_prints_is_not_seen_by_the_model_nor_by_anyone_else)
                           "    user: \"go\"\n"
                           "+1 assistant: Leak#c1\n"
                           "run Leak#c1\n"
-                          "warning secrets: MODEL_KEY: taken out of the result of Leak, which "
+                          "warning secrets: MODEL_KEY: removed from the result of Leak, which "
                           "shows [REDACTED] instead\n"
                           "+2 tool: c1 \"KEY=[REDACTED]\n\"\n"
                           "ask m1 tools=8\n"

@@ -188,8 +188,7 @@ TEST(an_answer_that_cannot_be_read_refuses_a_call)
 {
     means(PRE_TOOL_USE,
           REFUSED
-          "its answer is not valid JSON: the same name stands twice in this object at line 1, "
-          "column 52",
+          "its answer is not valid JSON: this object has the same name twice at line 1, column 52",
           0,
           "{\"hookSpecificOutput\":{\"permissionDecision\":\"deny\",\"permissionDecision\":"
           "\"allow\"}}");
@@ -218,8 +217,7 @@ TEST(for_other_events_it_is_told)
           "see {\"decision\":1}");
     means(PERMISSION_REQUEST, "problem: " MARK, 0, "\xEF\xBB\xBF" DENY);
     means(STOP,
-          "problem: its answer is not valid JSON: the same name stands twice in this object at "
-          "line 1, "
+          "problem: its answer is not valid JSON: this object has the same name twice at line 1, "
           "column 19",
           0, "{\"continue\":false,\"continue\":true}");
 }

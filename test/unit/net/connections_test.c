@@ -585,7 +585,7 @@ TEST(a_socks_proxy_gets_user_and_password)
     assert_ok(run_socks(&good, &right, "socks5h://us%65r:p%40ss@"));
     e = run_socks(&bad, &wrong, "socks5h://us%65r:p%40ss@");
     assert_true(err_is(e, ERR_NETWORK));
-    assert_non_null(strstr(e->text, "refuses the user"));
+    assert_non_null(strstr(e->text, "rejects the user name"));
     assert_null(strstr(e->text, "ss@"));
 }
 
@@ -602,7 +602,7 @@ TEST(a_socks_proxy_that_refuses_says_why)
     AUTO(err) struct err *e = run_socks(&t, &s, "socks5h://");
 
     assert_true(err_is(e, ERR_NETWORK));
-    assert_non_null(strstr(e->text, "does not connect to two.test:80: its rules"));
+    assert_non_null(strstr(e->text, "refuses to connect to two.test:80: its rules"));
 }
 
 TEST(a_proxy_of_another_kind_is_refused)

@@ -260,6 +260,85 @@ TEST(a_refusal_is_classified_with_its_delay_and_what_to_do)
     assert_string_equal(text, "p: HTTP 429: slow down");
 }
 
+/* A server that refuses, with this status and these headers. */
+static void format_refusal(struct strbuf *out, int status, const char *headers)
+{
+    strbuf_addf(out,
+                "HTTP/1.1 %d No\r\n%sconnection: close\r\n\r\n"
+                "{\"error\":{\"type\":\"x\",\"message\":\"so it goes\"}}",
+                status, headers);
+}
+
+TEST(a_refusal_names_the_id_of_the_request)
+{
+    static const struct {
+        const char *header, *text;
+    } cases[] = {
+        {"request-id: req_123\r\n", "p: HTTP 500: so it goes (request-id req_123)"},
+        {"x-request-id: 8f-2\r\n", "p: HTTP 500: so it goes (request-id 8f-2)"},
+        {"x-amzn-RequestId: a-b\r\n", "p: HTTP 500: so it goes (request-id a-b)"},
+        {"apim-request-id: z\r\n", "p: HTTP 500: so it goes (request-id z)"},
+        {"request-id: two words\r\n", "p: HTTP 500: so it goes"},
+        {"", "p: HTTP 500: so it goes"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(strbuf) struct strbuf response = {0};
+        struct server_script script = {0};
+        AUTO(world) struct world w = world_of(server_play, &script);
+        AUTO_FREE char *text = NULL;
+
+        format_refusal(&response, 500, cases[i].header);
+        script.response = strbuf_str(&response);
+        run(&w);
+        text = err_message(w.error);
+        assert_string_equal(text, cases[i].text);
+    }
+}
+
+TEST(a_refusal_says_what_to_do_next)
+{
+    static const struct {
+        int status;
+        const char *hint;
+    } cases[] = {
+        {400, "--trace-llm prints the request"},
+        {402, "add credit, or use another model with --model"},
+        {404, "asked for \"m\"; check \"model\" and \"baseUrl\" of providers.p in the settings"},
+        {413, "keel session compact"},
+        {429, "try again later, or use another model with --model"},
+        {500, "try again later, or use another model with --model"},
+        {529, "try again later, or use another model with --model"},
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        AUTO(strbuf) struct strbuf response = {0};
+        struct server_script script = {0};
+        AUTO(world) struct world w = world_of(server_play, &script);
+
+        format_refusal(&response, cases[i].status, "");
+        script.response = strbuf_str(&response);
+        run(&w);
+        if (!err_find_hint(w.error) || !strstr(err_find_hint(w.error), cases[i].hint))
+            fail_msg("HTTP %d: %s", cases[i].status,
+                     err_find_hint(w.error) ? err_find_hint(w.error) : "no hint");
+    }
+}
+
+TEST(a_model_that_a_vendor_does_not_have_leads_to_its_list)
+{
+    struct server_script script = {
+        .response = S("HTTP/1.1 404 No\r\nconnection: close\r\n\r\n"
+                      "{\"error\":{\"type\":\"not_found_error\",\"message\":\"model: m\"}}")};
+    AUTO(world) struct world w = world_of(server_play, &script);
+
+    w.config.id = S("anthropic");
+    run(&w);
+    assert_string_equal(
+        err_find_hint(w.error),
+        "the request asked for \"m\"; keel models anthropic --refresh lists the models");
+}
+
 TEST(a_web_page_instead_of_an_answer_is_told_as_such)
 {
     struct server_script script = {
@@ -500,6 +579,28 @@ TEST(a_base_url_that_is_none_is_refused_at_once)
     }
 }
 
+TEST(a_bad_base_url_names_the_variable_and_the_setting)
+{
+    static const struct dialect plain;
+    struct endpoint_config c = {.id = S("work"),
+                                .protocol = &protocol_anthropic_messages,
+                                .dialect = &plain,
+                                .words = vendor_find(S("anthropic")),
+                                .base_url = S("ftp://h/x")};
+    struct provider *p = NULL;
+    AUTO(err) struct err *e = endpoint_provider_new(&c, &p);
+    AUTO(err) struct err *other = NULL;
+    AUTO_FREE char *text = err_message(e);
+
+    assert_string_equal(
+        text, "work: bad base URL \"ftp://h/x\": only http:// and https:// URLs are supported");
+    assert_string_equal(err_find_hint(e), "correct ANTHROPIC_BASE_URL or \"baseUrl\" of "
+                                          "providers.work in the settings");
+    c.base_url = S("https://user:pass@h/");
+    other = endpoint_provider_new(&c, &p);
+    assert_non_null(strstr(err_find_hint(other), "remove it from ANTHROPIC_BASE_URL or"));
+}
+
 RUN_TESTS(UNIT(an_answer_streams_in_and_every_payload_is_told),
           UNIT(a_connection_is_kept_though_the_answer_ends_before_its_body),
           UNIT(an_answer_that_is_whole_needs_no_end_of_its_connection),
@@ -508,6 +609,8 @@ RUN_TESTS(UNIT(an_answer_streams_in_and_every_payload_is_told),
           UNIT(a_broken_stream_is_an_error_that_keeps_what_had_come),
           UNIT(a_silent_provider_times_out),
           UNIT(a_refusal_is_classified_with_its_delay_and_what_to_do),
+          UNIT(a_refusal_names_the_id_of_the_request), UNIT(a_refusal_says_what_to_do_next),
+          UNIT(a_model_that_a_vendor_does_not_have_leads_to_its_list),
           UNIT(a_web_page_instead_of_an_answer_is_told_as_such),
           UNIT(a_refused_key_is_renewed_once),
           UNIT(a_key_that_cannot_be_renewed_leaves_the_refusal_and_a_hint),
@@ -515,4 +618,5 @@ RUN_TESTS(UNIT(an_answer_streams_in_and_every_payload_is_told),
           UNIT(the_list_that_tells_windows_is_asked_before_the_one_that_tells_names),
           UNIT(a_server_of_one_model_answers_with_it_whatever_it_is_called),
           UNIT(a_model_that_the_server_does_not_list_is_not_available), UNIT(an_endpoint_conforms),
-          UNIT(a_base_url_that_is_none_is_refused_at_once))
+          UNIT(a_base_url_that_is_none_is_refused_at_once),
+          UNIT(a_bad_base_url_names_the_variable_and_the_setting))

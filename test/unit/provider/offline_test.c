@@ -73,7 +73,7 @@ TEST(a_script_plays_text_reasoning_tools_delays_errors_and_cuts)
                  "E:provider_rate_limit slow 5\n"
                  "T:par|E:network the stream ended before the answer was complete -1\n"
                  "T:end|stop=length\n"
-                 "E:provider_error the script has 4 turns, and request 5 came -1\n");
+                 "E:provider_error the script has 4 turns, but this is request 5 -1\n");
 }
 
 TEST(a_bad_script_is_told_with_turn_and_step)
@@ -84,7 +84,7 @@ TEST(a_bad_script_is_told_with_turn_and_step)
         {"{}", "script: \"turns\" must be a list"},
         {"turns: [{txet: a}]", "script: turn 1, step 1 has the unknown key \"txet\""},
         {"turns: [[{text: a}, {error: nonsense}]]",
-         "script: turn 1, step 2: \"nonsense\" is no error code"},
+         "script: turn 1, step 2: \"nonsense\" is not an error code"},
         {"turns: [1]", "script: turn 1, step 1 must be a mapping"},
     };
 

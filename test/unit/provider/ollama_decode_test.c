@@ -94,8 +94,8 @@ TEST(pictures_are_told_by_their_bytes)
                  "end stop\n"
                  "usage 9 in, 2 out\n");
     assert_reads(ollama, NDJSON(PIECE("'content':'','images':['?']"), END("stop")),
-                 "error bad_response: the provider sent a picture that cannot be read: "
-                 "base64: byte 1 is not a base64 letter\n");
+                 "error bad_response: cannot decode an image that the provider sent: base64: byte "
+                 "1 is not a base64 character\n");
 }
 
 TEST(an_old_server_gives_no_reason)

@@ -438,12 +438,11 @@ TEST(pictures_come_as_data_or_addresses)
 
 TEST(a_picture_that_cannot_be_read_is_an_error)
 {
-    assert_reads(
-        chat, SSE(DELTA("'images':[{'image_url':{'url':'data:image/png;base64,U?'}}]")),
-        "error bad_response: the provider sent a picture that cannot be read: base64: byte "
-        "2 is not a base64 letter\n");
+    assert_reads(chat, SSE(DELTA("'images':[{'image_url':{'url':'data:image/png;base64,U?'}}]")),
+                 "error bad_response: cannot decode an image that the provider sent: base64: byte "
+                 "2 is not a base64 character\n");
     assert_reads(chat, SSE(DELTA("'images':[{'image_url':{'url':'data:image/svg+xml,x'}}]")),
-                 "error bad_response: the provider sent a picture that is not base64\n");
+                 "error bad_response: cannot decode an image that the provider sent: not base64\n");
 }
 
 TEST(speech_comes_with_its_words)
@@ -671,7 +670,7 @@ TEST(an_error_in_mid_stream_ends_the_answer)
                      "'finish_reason':'error'}]}"),
                  "error provider_rate_limit: Slow down.\n");
     assert_reads(chat, SSE(FINISH("error")),
-                 "error provider_unavailable: the provider broke off the answer: error\n");
+                 "error provider_unavailable: the provider aborted the answer: error\n");
     assert_reads(chat, EVENT("error", "{'message':'Gone.'}"), "error provider_error: Gone.\n");
 }
 

@@ -413,7 +413,7 @@ PROXY_TEST(a_name_without_an_address_is_a_bad_gateway, S(ANSWER))
     AUTO(strbuf) struct strbuf answer = {0};
 
     TRY(ask(b, "GET http://gone.test:%d/ HTTP/1.1\r\n\r\n", &answer));
-    EXPECT(says(&answer, " 502 ") && says(&answer, "cannot find the address of gone.test"));
+    EXPECT(says(&answer, " 502 ") && says(&answer, "cannot resolve the host name gone.test"));
     EXPECT(b->told.n == 0);
     return NULL;
 }

@@ -184,7 +184,7 @@ static void assert_found(const char *type, const char *text, const char *instead
 
 IN_TASK(what_was_changed_is_found)
 {
-    assert_found("tool_end", "\"text\":\"x\"", "\"text\":\"y\"", "another history");
+    assert_found("tool_end", "\"text\":\"x\"", "\"text\":\"y\"", "a different history");
     assert_found("context", "\"usedTokens\":", "\"usedTokens\":1", "contextState");
     assert_found("run_end", "\"rounds\":3", "\"rounds\":4", "\"rounds\":4");
     assert_found("run_begin", "\"input\":\"go\"", "\"input\":\"no\"", "\"input\":\"no\"");

@@ -171,7 +171,7 @@ TEST(a_wrong_type_names_file_key_and_expected_type)
          "\"permissions.deny\" must be an array of strings, not array"},
         {"[]", "must be a JSON object, not array"},
         {"{\"a\":1,\"a\":2}",
-         "not valid JSON: line 1, column 8: the same name stands twice in this object"},
+         "not valid JSON: line 1, column 8: this object has the same name twice"},
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {

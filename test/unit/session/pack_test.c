@@ -377,8 +377,7 @@ IN_TASK(a_pack_of_other_messages_is_found_by_verify)
     assert_non_null(at);
     memcpy(at, "Lock.", 5);
     s = with_pack(st.store, strbuf_str(&bytes));
-    assert_verify(s, "history_mismatch: the messages that it packs are not those of the records "
-                     "before it\n");
+    assert_verify(s, "history_mismatch: its packed messages differ from the records before it\n");
 }
 
 IN_TASK(a_pack_of_another_history_is_ignored)

@@ -323,6 +323,27 @@ IN_TASK(numbers_have_no_gap_and_fit_the_index)
     assert_int_equal(totals.n_problems, 2);
 }
 
+static void note_text(void *self, const struct finding *f)
+{
+    strbuf_addf(self, "%" STR_FMT "\n", STR_ARG(f->text));
+}
+
+IN_TASK(one_missing_event_is_counted_as_one)
+{
+    AUTO(strbuf) struct strbuf texts = {0};
+    AUTO(verifier)
+    struct verifier *v = verifier_new(S(ID), (struct finding_sink){note_text, &texts});
+    struct event e = {.type = EVENT_TEXT_DROPPED, .seq = 1};
+
+    verifier_take(v, &e);
+    e.seq = 3;
+    verifier_take(v, &e);
+    e.seq = 6;
+    verifier_take(v, &e);
+    assert_str(strbuf_str(&texts), "1 event is missing before number 3\n"
+                                   "2 events are missing before number 6\n");
+}
+
 RUN_TESTS(UNIT(a_session_is_whole), UNIT(a_failed_attempt_and_an_unknown_tool_are_whole),
           UNIT(outputs_of_tools_are_read_in_pieces),
           UNIT(and_are_not_read_at_all_when_a_session_is_opened),
@@ -330,4 +351,4 @@ RUN_TESTS(UNIT(a_session_is_whole), UNIT(a_failed_attempt_and_an_unknown_tool_ar
           UNIT(a_damaged_record_is_told_once_and_the_rest_is_read), UNIT(what_is_missing_is_named),
           UNIT(an_answer_over_a_wire_has_its_bytes),
           UNIT(calls_of_the_history_have_one_result_each),
-          UNIT(numbers_have_no_gap_and_fit_the_index));
+          UNIT(numbers_have_no_gap_and_fit_the_index), UNIT(one_missing_event_is_counted_as_one));

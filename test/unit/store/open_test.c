@@ -121,9 +121,9 @@ TEST(a_link_to_a_disk_that_is_not_mounted_is_refused)
 
     assert_int_equal(symlink("gone/keel.db", temp_path(&dir, "keel.db")), 0);
     assert_int_equal(symlink("gone/sessions", temp_path(&dir, "sessions")), 0);
-    assert_refused(temp_path(&dir, "keel.db"), ERR_STORAGE, "gone/keel.db", "make the directory");
+    assert_refused(temp_path(&dir, "keel.db"), ERR_STORAGE, "gone/keel.db", "create the directory");
     assert_refused(temp_path(&dir, "sessions/x.db"), ERR_STORAGE, "gone/sessions",
-                   "make the directory");
+                   "create the directory");
 }
 
 TEST(links_in_a_circle_are_refused)
@@ -132,13 +132,15 @@ TEST(links_in_a_circle_are_refused)
 
     assert_int_equal(symlink("b.db", temp_path(&dir, "a.db")), 0);
     assert_int_equal(symlink("a.db", temp_path(&dir, "b.db")), 0);
-    assert_refused(temp_path(&dir, "a.db"), ERR_STORAGE, "in a circle", "change one");
+    assert_refused(temp_path(&dir, "a.db"), ERR_STORAGE, "is a loop of symbolic links",
+                   "change one");
 }
 
 TEST(names_that_only_sqlite_understands_are_refused)
 {
-    assert_refused("sqlite::memory:", ERR_VALIDATION, "not a store", "write memory:");
-    assert_refused("sqlite:file:x?mode=memory", ERR_VALIDATION, "not a URI", "write sqlite:FILE");
+    assert_refused("sqlite::memory:", ERR_VALIDATION, "is not supported", "use memory:");
+    assert_refused("sqlite:file:x?mode=memory", ERR_VALIDATION, "not an SQLite URI",
+                   "use sqlite:FILE");
     assert_means("sqlite:./file:x", "sqlite");
 }
 
@@ -195,8 +197,8 @@ IN_TASK(a_database_with_two_hard_links_is_refused_with_what_to_do)
     for (int i = 0; i < 2; i++) {
         e = open_session(temp_path(&dir, i ? "other.db" : "keel.db"), "y");
         assert_true(err_is(e, ERR_STORAGE));
-        assert_non_null(strstr(e->text, "has 2 names (hard links)"));
-        assert_non_null(strstr(err_find_hint(e), "find -samefile"));
+        assert_non_null(strstr(e->text, "has 2 hard links"));
+        assert_non_null(strstr(err_find_hint(e), "find / -samefile"));
         err_free(TAKE(e));
     }
     assert_int_equal(unlink(temp_path(&dir, "other.db")), 0);
@@ -232,7 +234,7 @@ IN_TASK(a_log_that_is_a_link_is_refused_and_hides_no_other)
     assert_int_equal(n, 1);
     e = open_session(spec, "y");
     assert_true(err_is(e, ERR_STORAGE));
-    assert_non_null(strstr(e->text, "y.jsonl is a link"));
+    assert_non_null(strstr(e->text, "y.jsonl is a symbolic link"));
 }
 
 RUN_TESTS(UNIT(a_link_is_followed_whether_or_not_the_file_is_there),

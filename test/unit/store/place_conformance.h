@@ -37,7 +37,7 @@ static inline struct err *want_advice(struct err *take_error)
     AUTO(err) struct err *e = take_error;
     const char *hint = e ? err_find_hint(e) : NULL;
 
-    if (err_is(e, ERR_STORAGE) && hint && strstr(hint, "that you may write there"))
+    if (err_is(e, ERR_STORAGE) && hint && strstr(hint, "check its permissions"))
         return NULL;
     return err_new(ERR_INTERNAL, "the error is \"%s\", the hint \"%s\"", e ? e->text : "none",
                    hint ? hint : "none");
@@ -141,7 +141,7 @@ static inline struct err *live_on_a_full_disk(void *arg)
     TRY(append_some(s, lease.fence, &next_seq, 5));
     fill_disk();
     e = append_some(s, lease.fence, &next_seq, 1000);
-    if (!e || !err_find_hint(e) || !strstr(err_find_hint(e), "make room"))
+    if (!e || !err_find_hint(e) || !strstr(err_find_hint(e), "free some"))
         return err_new(ERR_INTERNAL, "a full disk is not told: %s", e ? e->text : "no error");
     TRY(count(s, next_seq - 1));
     make_room();

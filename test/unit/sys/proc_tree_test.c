@@ -502,7 +502,7 @@ PROC_TEST(a_command_that_may_not_start_never_does)
 
 PROC_TEST(a_supervisor_that_says_nothing_is_an_error)
 {
-    EXPECT_TEXT(run_under("/bin/true"), "the supervisor of true ended without a word");
+    EXPECT_TEXT(run_under("/bin/true"), "the supervisor of true exited unexpectedly");
     return NULL;
 }
 

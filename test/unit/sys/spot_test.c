@@ -158,8 +158,8 @@ TEST(a_spot_behind_a_link_is_not_found)
     put(&d, "a/b", "");
     assert_int_equal(symlink("a", temp_path(&d, "link")), 0);
     assert_refused(spot_find(temp_path(&d, "link/b"), "link/b", &p),
-                   "link/b has become a link since it was decided about");
-    assert_refused(spot_find(temp_path(&d, "link/x/y"), "link/x/y", &p), "has become a link");
+                   "link/b became a symbolic link after it was checked");
+    assert_refused(spot_find(temp_path(&d, "link/x/y"), "link/x/y", &p), "became a symbolic link");
 }
 
 TEST(a_name_that_becomes_a_link_is_neither_looked_at_nor_opened)
@@ -174,8 +174,8 @@ TEST(a_name_that_becomes_a_link_is_neither_looked_at_nor_opened)
     AUTO(spot) struct spot p = find(&d, "a");
     assert_int_equal(unlink(temp_path(&d, "a")), 0);
     assert_int_equal(symlink("other", temp_path(&d, "a")), 0);
-    assert_refused(spot_look(&p, &exists, &st), "a has become a link");
-    assert_refused(spot_open(&p, O_RDONLY, &fd), "a has become a link");
+    assert_refused(spot_look(&p, &exists, &st), "a became a symbolic link");
+    assert_refused(spot_open(&p, O_RDONLY, &fd), "a became a symbolic link");
 }
 
 TEST(missing_directories_are_made)
@@ -197,11 +197,11 @@ TEST(directories_are_not_made_behind_a_link_or_a_file)
     put(&d, "outside/", "");
     AUTO(spot) struct spot p = find(&d, "a/b/c");
     assert_int_equal(symlink("outside", temp_path(&d, "a")), 0);
-    assert_refused(spot_make_dirs(&p, 0700), "a is in the way");
+    assert_refused(spot_make_dirs(&p, 0700), "a is not a directory");
     assert_int_equal(count_entries(temp_path(&d, "outside")), 0);
     put(&d, "file", "");
     AUTO(spot) struct spot q = find(&d, "file/x");
-    assert_refused(spot_make_dirs(&q, 0700), "file is in the way");
+    assert_refused(spot_make_dirs(&q, 0700), "file is not a directory");
 }
 
 /* --- writing --- */

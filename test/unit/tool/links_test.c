@@ -8,7 +8,7 @@
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 
-#define IS_LINK "has become a link since it was decided about\nHint: try again"
+#define IS_LINK "became a symbolic link after it was checked\nHint: try again"
 
 /* A workspace, and files that are not in it. */
 struct world {
@@ -216,7 +216,7 @@ TEST(a_file_that_becomes_a_link_before_it_is_stored_is_not_written)
     assert_works(&w.f, &tool_read, "{\"file_path\":\"in/file\"}");
     look(&w, "in/file", &l);
     exchange(&w.f.dir, "in/file", "in/link");
-    assert_not_stored(&l, "has become a link");
+    assert_not_stored(&l, "became a symbolic link");
     assert_file(&w.f, "in/link", "inside\n");
     assert_untouched(&w);
 }
@@ -252,7 +252,7 @@ TEST(a_link_that_appears_instead_of_a_missing_directory_is_not_followed)
 
     look(&w, "in/a/b/new", &l);
     assert_int_equal(symlink("../out", temp_path(&w.f.dir, "in/a")), 0);
-    assert_not_stored(&l, "a is in the way");
+    assert_not_stored(&l, "a is not a directory");
     assert_untouched(&w);
 }
 

@@ -171,7 +171,7 @@ TEST(a_result_that_was_removed_meanwhile_is_told)
     r = read_stored(&s, "");
     assert_true(r.is_error);
     assert_int_equal(r.code, ERR_TOOL_FAILED);
-    assert_holds(&r, "is not there. Run the tool that returned it again");
+    assert_holds(&r, "is missing. Run the tool that returned it again");
 }
 
 /* --- lines --- */

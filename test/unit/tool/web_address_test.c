@@ -83,7 +83,7 @@ TEST(addresses_in_disguise_are_refused)
     check_refused("http://0177.0.0.1@/text", "the host ends in a number");
     check_refused("http://0x7f.1@/text", "the host ends in a number");
     check_refused("http://127.1@/text", "the host ends in a number");
-    check_refused("http://127.0.0.1\\\\.example.org/", "it holds a backslash");
+    check_refused("http://127.0.0.1\\\\.example.org/", "it contains a backslash");
 }
 
 TEST(an_address_with_a_user_in_it_is_refused)

@@ -361,8 +361,8 @@ TEST(a_host_that_does_not_exist_is_a_result)
     AUTO(web) struct web w = web_make();
     AUTO(tool_result) struct tool_result r = web_fetch(&w, "http://missing.test/");
 
-    assert_str(strbuf_str(&r.text), "cannot find the address of missing.test: Name or service not "
-                                    "known. Hint: check how the host is spelled.");
+    assert_str(strbuf_str(&r.text), "cannot resolve the host name missing.test: Name or service "
+                                    "not known. Hint: check the spelling of the host name.");
     assert_int_equal(r.code, ERR_NETWORK);
 }
 
@@ -409,7 +409,7 @@ TEST(a_redirect_to_no_address_of_the_web_fails)
     assert_has(strbuf_str(&r.text), "bad URL");
     bad = fetch(&w, "/away");
     assert_true(bad.is_error);
-    assert_has(strbuf_str(&bad.text), "it holds a space");
+    assert_has(strbuf_str(&bad.text), "it contains a space");
 }
 
 TEST(redirects_are_followed_ten_times)

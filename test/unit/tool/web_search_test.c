@@ -507,7 +507,7 @@ TEST(without_a_model_to_ask_the_tool_is_not_available)
     AUTO(tool_result)
     struct tool_result r = web_call(&w, &tool_web_search_model, "{\"query\":\"x\"}");
 
-    assert_text(&r, "there is no model that could search.");
+    assert_text(&r, "no model is available for web search.");
     assert_int_equal(r.code, ERR_TOOL_UNAVAILABLE);
 }
 

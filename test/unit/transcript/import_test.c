@@ -785,7 +785,7 @@ TEST(a_wrong_line_is_named_and_nothing_is_imported)
     assert_err(read_text(&i, text, false), ERR_VALIDATION);
     assert_int_equal(i.n_problems, 2);
     assert_true(str_starts(strbuf_str(&i.problems), S("in:1: a message needs the role")));
-    assert_true(str_find(strbuf_str(&i.problems), S("\nin:2: this is not JSON: ")) != STR_NONE);
+    assert_true(str_find(strbuf_str(&i.problems), S("\nin:2: not valid JSON: ")) != STR_NONE);
     import_done(&i);
     assert_ok(read_text(&i, text, true));
     assert_session(&i, 0, "user: a\n");

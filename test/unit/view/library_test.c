@@ -52,9 +52,9 @@ TEST(a_run_gives_the_twelve_types)
         LOG_LINE("WRN", "response", "llm", "anthropic:model-a",
                  "trying again in 250 ms: the model is overloaded")
         LOG_LINE("WRN", "response", "llm", "anthropic:model-a",
-                 "going on with openai:model-b: the model is overloaded")
+                 "continuing with openai:model-b: the model is overloaded")
         LOG_LINE("WRN", "response", "llm", "agent:text-dropped",
-                 "the text of the failed attempt is taken back")
+                 "the text of the failed attempt is discarded")
         LOG_LINE("THK", "response", "llm", "anthropic:model-a", "hm")
         "{'event':{'type':'progress','event':{'type':'tool_started','agentId':'main','txnId':'r1',"
         "'timestamp':1700000000000,'tool':'Bash','callId':'c1'}}" META "\n"

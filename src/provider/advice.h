@@ -1,0 +1,21 @@
+/* advice.h - what a person needs to know about a request that failed: its id, and what to do.
+ *
+ * Errors are taken and given back. */
+#ifndef KEEL_PROVIDER_ADVICE_H
+#define KEEL_PROVIDER_ADVICE_H
+
+#include "net/http.h"
+#include "provider/endpoint.h"
+
+/* Adds the id of the answer, by which the provider's support finds the request, to the text. */
+MUST_USE struct err *advice_name_request(struct err *take_error,
+                                         const struct http_headers *headers);
+
+/* Says what to do next, unless the error has a hint. `model` is empty where none was asked for. */
+MUST_USE struct err *advice_add(const struct endpoint_config *c, struct str model,
+                                struct err *take_error);
+
+/* Where the base URL comes from: "ANTHROPIC_BASE_URL or ...", in `a`. */
+struct str advice_base_url(const struct endpoint_config *c, struct arena *a);
+
+#endif
