@@ -375,12 +375,6 @@ static struct err *ask(const struct provider *p, const struct model_request *r,
     if (failure)
         failure = try_fresh_key(&x, r, strbuf_str(&body), failure, reply);
     failure = name_refused(failure, strbuf_str(&body));
-    if (failure && failure->peer_status == 404 && !failure->hint)
-        failure =
-            err_hint(failure,
-                     "the model was \"%" STR_FMT "\"; keel models --refresh lists those that the "
-                     "provider has, keel config provider prints its address",
-                     STR_ARG(r->model));
     if (r->kept)
         kept_body_take(r->kept, &body);
     return failure ? explain(e, r->model, failure) : NULL;

@@ -52,7 +52,7 @@ class Refusals(FlowTest):
     @for_each_protocol
     def test_a_model_that_does_not_exist_is_a_matter_of_configuration(self, protocol):
         self.assert_refused(self.refuse(protocol, 404, "no such model"), 6, "no such model",
-                            'the model was "m"; keel models --refresh lists')
+                            'the request asked for "m"; keel models ')
 
     @for_each_protocol
     def test_too_many_requests_say_when_to_try_again(self, protocol):
