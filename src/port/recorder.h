@@ -14,7 +14,7 @@ enum recorder_safety {
 };
 
 struct recorder {
-    /* Required. Copies what it keeps; never waits. What fails is told by the next wait. */
+    /* Required. Copies what it keeps; never waits. The next wait reports what fails. */
     void (*append)(struct recorder *r, const struct event *e);
     /* Required. Waits until all that was appended is as safe as that, or safer. */
     struct err *(*wait)(struct recorder *r, enum recorder_safety safety);

@@ -9,7 +9,7 @@ void sync_ahead_init(struct sync_ahead *s, struct blob_store *blobs)
 
 static void end(struct sync_ahead *s)
 {
-    err_ignore(work_ahead_end(TAKE(s->begun)), "whoever stores references to it syncs it again");
+    err_ignore(work_ahead_end(TAKE(s->begun)), "the journal syncs it again");
 }
 
 void sync_ahead_done(struct sync_ahead *s)

@@ -1,7 +1,7 @@
 /* sync_ahead.h - has the disk take up what was saved while the command still runs.
  *
- * Nobody waits for it, and what comes of it does not count: whoever stores references to what was
- * saved syncs the blobs first, and then finds most of it done. Any thread. */
+ * No caller waits for it, and its result does not count: the journal syncs the blobs before it
+ * stores references to them, and then finds most of the work done. Any thread. */
 #ifndef KEEL_SNAPSHOT_SYNC_AHEAD_H
 #define KEEL_SNAPSHOT_SYNC_AHEAD_H
 

@@ -421,8 +421,8 @@ static void suspect(struct blob_files *f)
     pthread_mutex_unlock(&f->lock);
 }
 
-/* One at a time: the kernel reports a failure once, and whoever comes next must find the files
- * written again. */
+/* One at a time: the kernel reports a failure once, and the next sync must find the files written
+ * again. */
 static struct err *sync_job(struct job *job)
 {
     struct blob_files *f = job->files;
