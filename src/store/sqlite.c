@@ -101,6 +101,16 @@ static struct batch_needs find_needs(const struct waiting *first)
     return needs;
 }
 
+/* What was committed is committed: a failure is the error of those who wait for the disk alone. */
+static void sync_log(struct sqlite_db *db, struct waiting *first)
+{
+    AUTO(err) struct err *e = sqlite_log_sync(db);
+
+    for (struct waiting *w = first; e && w; w = w->next)
+        if (!w->job->run)
+            w->error = err_copy(e);
+}
+
 static struct err *run_transactions(struct sqlite_db *db, struct waiting *first)
 {
     struct batch_needs needs = find_needs(first);
@@ -111,7 +121,9 @@ static struct err *run_transactions(struct sqlite_db *db, struct waiting *first)
         sqlite_log_make_room(db);
         TRY(sqlite_end_transaction(db, run_jobs(db, first)));
     }
-    return needs.sync ? sqlite_log_sync(db) : NULL;
+    if (needs.sync)
+        sync_log(db, first);
+    return NULL;
 }
 
 static struct err *run_batch(void *arg)
