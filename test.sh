@@ -26,6 +26,7 @@ refuse() {
   exit 2
 }
 
+arguments=("$@")
 patience=1 # time-outs of tests are multiplied by it
 only=()
 while [ $# -gt 0 ]; do
@@ -44,6 +45,23 @@ done
 
 # shellcheck disable=SC2086
 install_packages "the tests" $BUILD_PACKAGES $TEST_PACKAGES
+
+# Run by root, the tests also act as an ordinary user, who must be able to read this tree. One that
+# only root can read, as below /root, is mounted at a second place for the length of the tests.
+can_be_read() { setpriv --reuid=65534 --regid=65534 --clear-groups test -r "$top/test.sh"; }
+if [ "$(id -u)" = 0 ] && ! can_be_read; then
+  place=/run/keel-tests
+  [ "$top" != $place/keel ] || refuse "other users cannot read this tree; chmod -R go+rX it"
+  exec unshare --mount sh -euc 'top=$1 place=$2
+    shift 2
+    mkdir -p "$place"
+    mount -t tmpfs -o mode=755 tmpfs "$place"
+    mkdir "$place/keel"
+    mount --bind "$top" "$place/keel"
+    [ ! -d "$top/../shared" ] || { mkdir "$place/shared" && mount --bind "$top/../shared" "$place/shared"; }
+    cd "$place/keel"
+    exec ./test.sh "$@"' sh "$top" $place ${arguments[@]+"${arguments[@]}"}
+fi
 
 build=$top/build-test
 if [ ! -f "$build/build.ninja" ]; then
