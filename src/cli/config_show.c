@@ -130,6 +130,17 @@ static void show_json(struct show *s, const struct json *tree)
     strbuf_add_char(s->out, '\n');
 }
 
+/* In files of other programs; of keel's own it is among the warnings. */
+static void tell_ignored(const struct settings *s, enum layer l)
+{
+    struct str file, ignored = settings_ignored(s, l);
+
+    settings_layer(s, l, &file);
+    if (ignored.n && layer_is_foreign(l))
+        cli_tell("%" STR_FMT ": these settings are ignored: %" STR_FMT, STR_ARG(file),
+                 STR_ARG(ignored));
+}
+
 static struct err *run_show(const struct args *args, int *ret_status)
 {
     AUTO(runtime) struct runtime r = {0};
@@ -141,6 +152,8 @@ static struct err *run_show(const struct args *args, int *ret_status)
     TRY(args_count(args, 0, 0, "no arguments"));
     TRY(config_open(args, &r));
     show.settings = r.settings;
+    for (int l = 0; l < N_LAYERS; l++)
+        tell_ignored(r.settings, (enum layer)l);
     tree = without_secrets(&a, settings_root(r.settings), (struct str){0});
     if (args_has(args, "json"))
         show_json(&show, tree);

@@ -187,9 +187,7 @@ static struct err *run(const struct args *args, int *ret_status)
 
     TRY(args_count(args, 0, 0, "no arguments"));
     TRY(runtime_open(&runtime, &(struct runtime_options){0}));
-    for (size_t i = 0; i < settings_n_warnings(runtime.settings); i++)
-        report_add(&report, HEALTH_NOTE, "Settings", "file", "%" STR_FMT,
-                   STR_ARG(settings_warning(runtime.settings, i)));
+    doctor_check_settings(&report, &runtime);
     doctor_check_rules(&report, &runtime);
     doctor_check_providers(&report, &runtime);
     doctor_check_network(&report, &runtime);

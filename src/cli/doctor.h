@@ -21,6 +21,7 @@ DEFINE_AUTO_VAL(report, report_done)
 void report_add(struct report *r, enum health health, const char *section, const char *name,
                 const char *format, ...) PRINTF_LIKE(5, 6);
 
+void doctor_check_settings(struct report *r, const struct runtime *runtime);
 void doctor_check_rules(struct report *r, const struct runtime *runtime);
 void doctor_check_providers(struct report *r, struct runtime *runtime);
 void doctor_check_network(struct report *r, const struct runtime *runtime);

@@ -19,7 +19,22 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-/* --- rules --- */
+/* --- settings --- */
+
+void doctor_check_settings(struct report *r, const struct runtime *runtime)
+{
+    const struct settings *s = runtime->settings;
+
+    for (size_t i = 0; i < settings_n_warnings(s); i++)
+        report_add(r, HEALTH_NOTE, "Settings", "file", "%" STR_FMT,
+                   STR_ARG(settings_warning(s, i)));
+    for (int l = 0; l < N_LAYERS; l++) {
+        struct str note = settings_foreign_note(s, (enum layer)l, &r->arena);
+
+        if (note.n)
+            report_add(r, HEALTH_NOTE, "Settings", "other programs", "%" STR_FMT, STR_ARG(note));
+    }
+}
 
 static void add_rule_note(void *self, struct str text)
 {
@@ -174,15 +189,15 @@ static void add_sandbox(struct report *r, const struct sandbox_probe *p)
 
 static void check_switch(struct report *r, const struct settings *s)
 {
-    struct setting_origin origin;
+    struct setting_origin origin = settings_origin(s, "sandbox.enabled");
 
-    if (!sandbox_setting(s, "sandbox.enabled", true, &origin))
+    if (!settings_bool(s, "sandbox.enabled", true))
         report_add(r, HEALTH_NOTE, "Sandbox", "in use",
                    "no: sandbox.enabled is false (%s), so commands have all your permissions",
                    origin.file.n ? origin.file.p : layer_name(origin.layer));
     else
         report_add(r, HEALTH_GOOD, "Sandbox", "in use", "by every command of an agent%s",
-                   sandbox_setting(s, "sandbox.hooks", false, NULL) ? ", and by hooks" : "");
+                   settings_bool(s, "sandbox.hooks", false) ? ", and by hooks" : "");
 }
 
 /* So that a person whose build lacks one knows why. */
@@ -220,9 +235,8 @@ void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
                    e->hint ? e->hint : "");
     else {
         add_sandbox(r, &probe);
-        if (sandbox_setting(runtime->settings, "sandbox.enabled", true, NULL))
-            add_verdict(r, &probe,
-                        sandbox_setting(runtime->settings, "sandbox.requireFull", false, NULL));
+        if (settings_bool(runtime->settings, "sandbox.enabled", true))
+            add_verdict(r, &probe, settings_bool(runtime->settings, "sandbox.requireFull", false));
     }
 }
 

@@ -179,8 +179,7 @@ static struct err *open_runtime(struct print *p)
     TRY(agent_flags_layers(p->args, &options.skipped_layers));
     TRY(runtime_open(&p->runtime, &options));
     TRY(read_wait(p));
-    for (size_t i = 0; i < settings_n_warnings(p->runtime.settings); i++)
-        cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->runtime.settings, i)));
+    print_tell_settings(&p->runtime);
     return runtime_use_model(&p->runtime, args_get(p->args, "model"));
 }
 

@@ -22,6 +22,8 @@ MUST_USE struct err *print_read_prompt(const struct args *args, struct message *
 /* --- print_notices.c --- */
 
 struct runtime;
+/* Warnings about settings, and, once, what is taken from files of other programs. */
+void print_tell_settings(const struct runtime *r);
 /* Tells that the session is not stored for want of a home, or that no command can run. */
 void print_tell_missing(const struct args *args, const struct runtime *r, bool is_kept);
 

@@ -84,37 +84,50 @@ static void list_denials(struct strbuf *out, const struct run_result *r)
         strbuf_addf(out, "\n  and %zu more", r->n_denials - DENIALS_TOLD);
 }
 
-static size_t count_by_mode(const struct run_result *r)
-{
-    size_t n = 0;
+/* Who denied a call, and what to do about it. */
+static const struct {
+    const char *rule; /* how the rule begins that decided */
+    const char *hint;
+} deniers[] = {
+    {VERDICT_BY_PERSON, "you answered no"},
+    {"hook:", "a hook forbids it, and no flag allows it; keel config show --origin prints hooks"},
+    {"mode:plan", "plan mode changes nothing; choose another with --permission-mode MODE"},
+    {"mode:", "--allowed-tools RULE allows single calls, --permission-mode MODE more"},
+    {"", "a rule or keel's own policy forbids it; keel permissions test says which"},
+};
 
-    for (size_t i = 0; i < r->n_denials; i++)
-        n += r->denials[i].by_mode;
-    return n;
+static size_t denier_of(const struct denial *d)
+{
+    size_t i = 0;
+
+    while (!str_starts(d->rule, str_of(deniers[i].rule)))
+        i++;
+    return i;
 }
 
-/* What to do about them: no flag helps against a rule that denies, a hook or the hard policy. */
-static const char *denials_hint(const struct run_result *r)
+static void add_hints(struct strbuf *out, const struct run_result *r)
 {
-    size_t n = count_by_mode(r);
+    bool has_denied[ARRAY_LEN(deniers)] = {false};
 
-    if (n == r->n_denials)
-        return "--allowed-tools RULE allows single calls, --permission-mode MODE more";
-    return n ? "--allowed-tools RULE allows some of them; keel permissions test says what forbids "
-               "the others"
-             : "a rule, a hook or keel's own policy forbids it; keel permissions test says which";
+    for (size_t i = 0; i < r->n_denials; i++)
+        has_denied[denier_of(&r->denials[i])] = true;
+    for (size_t i = 0; i < ARRAY_LEN(deniers); i++)
+        if (has_denied[i])
+            strbuf_addf(out, "\n%s", deniers[i].hint);
 }
 
 static void tell_denials(const struct print_text *t, const struct run_result *r)
 {
-    AUTO(strbuf) struct strbuf calls = {0};
+    AUTO(strbuf) struct strbuf text = {0};
 
     if (r->n_denials == 0)
         return;
+    strbuf_addf(&text, "%zu call%s not allowed%s", r->n_denials,
+                r->n_denials == 1 ? " was" : "s were", t->is_streaming ? "" : ":");
     if (!t->is_streaming)
-        list_denials(&calls, r);
-    cli_tell("%zu call%s not allowed%s%s\n%s", r->n_denials, r->n_denials == 1 ? " was" : "s were",
-             calls.n ? ":" : "", strbuf_cstr(&calls), denials_hint(r));
+        list_denials(&text, r);
+    add_hints(&text, r);
+    cli_tell("%s", strbuf_cstr(&text));
 }
 
 void print_text_asks(const struct print_text *t, const struct run_result *r)

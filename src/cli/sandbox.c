@@ -97,7 +97,7 @@ static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
         .on_notice = tell_note,
         .is_for_one = true,
         .no_namespaces = args_has(j->args, "no-namespaces"),
-        .require_full = sandbox_setting(j->runtime.settings, "sandbox.requireFull", false, NULL),
+        .require_full = settings_bool(j->runtime.settings, "sandbox.requireFull", false),
         .network = &j->network,
         .environment = o->environment,
         .tasks = &j->tasks,

@@ -77,7 +77,7 @@ static struct err *refuse(struct call *c)
         .args = c->shown_args ? json_copy(&x->arena, c->shown_args) : NULL,
         .reason =
             arena_str(&x->arena, hide_in_str(c->run->secrets, &x->arena, c->verdict.reason, NULL)),
-        .by_mode = str_starts(c->verdict.rule, S("mode:"))};
+        .rule = arena_str(&x->arena, c->verdict.rule)};
     return c->run->policy->on_denied(&c->verdict);
 }
 

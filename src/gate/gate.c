@@ -201,6 +201,7 @@ static struct err *apply_answer(struct walk *w, const struct answer *answer)
         return NULL;
     case ANSWER_NO:
     case ANSWER_VALUE: /* an answer to another question is no yes */
+        w->verdict->rule = S(VERDICT_BY_PERSON);
         end(w, VERDICT_DENY, reason_refused(w->arena, answer->reason));
     }
     return NULL;

@@ -38,6 +38,8 @@ struct gate_call {
     void *self;
 };
 
+#define VERDICT_BY_PERSON "person"
+
 struct verdict {
     enum verdict_kind kind;
     int step;
@@ -46,7 +48,9 @@ struct verdict {
     /* The file or directory that was decided about: absolute, links and ".." resolved as far as it
      * exists. NULL: the call is not about one. */
     const char *target;
-    struct str rule; /* the pattern or the mode's cell that decided; may be empty */
+    /* What decided: a pattern, the mode's cell ("mode:plan/execute"), "hook:EVENT", or
+     * VERDICT_BY_PERSON; empty: the hard policy, or what has no name. */
+    struct str rule;
     /* The call runs a line that changes nothing, as far as its text tells, not even the working
      * directory. */
     bool only_looks;

@@ -56,7 +56,7 @@ struct denial {
     struct str tool, call_id;
     const struct json *args;
     struct str reason;
-    bool by_mode; /* a rule that allows it, or another mode, would have let it run */
+    struct str rule; /* what decided, as in its verdict */
 };
 
 struct run_result {

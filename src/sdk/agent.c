@@ -3,7 +3,6 @@
 
 #include "sdk/known_secrets.h"
 #include "sdk/network_rules.h"
-#include "sdk/passed_variables.h"
 #include "sdk/system_prompt.h"
 #include "sdk/todo_reminder.h"
 #include "sys/loop.h"
@@ -100,30 +99,30 @@ static void let_read(void *self, const char *tmp_dir)
 static struct err *open_sandbox(struct agent *a, const struct agent_options *options)
 {
     const struct runtime *r = a->runtime;
-    bool is_on = sandbox_setting(r->settings, "sandbox.enabled", true, NULL);
+    bool is_on = settings_bool(r->settings, "sandbox.enabled", true);
 
     a->tool_config.is_confined = is_on;
     TRY(network_rules_from_settings(&a->arena, r->settings, &a->gate.rules, &a->network));
-    agent_sandbox_init(&a->sandbox, &(struct agent_sandbox_options){
-                                        .source = {.workspace = r->options.cwd,
-                                                   .added_dirs = a->tool_config.added_dirs,
-                                                   .n_added_dirs = a->tool_config.n_added_dirs,
-                                                   .rules = &a->gate.rules,
-                                                   .home = env_find(r->options.environment, "HOME"),
-                                                   .keel_home = runtime_home(r, &a->arena).p,
-                                                   .environment = r->options.environment},
-                                        .on_notice = options->on_notice,
-                                        .self = options->notice_self,
-                                        .on_tmp_dir = let_read,
-                                        .tmp_self = a,
-                                        .remedy = sandbox_off,
-                                        .network = &a->network,
-                                        .environment = r->options.environment,
-                                        .tasks = &a->background,
-                                        .is_off = !is_on,
-                                        .require_full = sandbox_setting(
-                                            r->settings, "sandbox.requireFull", false, NULL),
-                                    });
+    agent_sandbox_init(&a->sandbox,
+                       &(struct agent_sandbox_options){
+                           .source = {.workspace = r->options.cwd,
+                                      .added_dirs = a->tool_config.added_dirs,
+                                      .n_added_dirs = a->tool_config.n_added_dirs,
+                                      .rules = &a->gate.rules,
+                                      .home = env_find(r->options.environment, "HOME"),
+                                      .keel_home = runtime_home(r, &a->arena).p,
+                                      .environment = r->options.environment},
+                           .on_notice = options->on_notice,
+                           .self = options->notice_self,
+                           .on_tmp_dir = let_read,
+                           .tmp_self = a,
+                           .remedy = sandbox_off,
+                           .network = &a->network,
+                           .environment = r->options.environment,
+                           .tasks = &a->background,
+                           .is_off = !is_on,
+                           .require_full = settings_bool(r->settings, "sandbox.requireFull", false),
+                       });
     agent_sandbox_recover(&a->sandbox);
     return NULL;
 }
@@ -142,18 +141,6 @@ static const char *leave_plan_mode(void *self, bool accepts_edits)
 static void describe_new_mode(void *self, struct strbuf *out)
 {
     agent_tell_surroundings(self, out);
-}
-
-static void tell_unused_variables(struct agent *a, const struct agent_options *options)
-{
-    struct str file = passed_variables_unused(a->runtime->settings);
-
-    if (file.n && options->on_notice)
-        options->on_notice(options->notice_self,
-                           arena_format(&a->arena,
-                                        "%" STR_FMT ": \"sandbox.environment\" is ignored there; "
-                                        "only your own settings can pass variables",
-                                        STR_ARG(file)));
 }
 
 /* --- all together --- */
@@ -176,7 +163,6 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_open_session(a, options));
     agent_choose_native(a);
     TRY(open_sandbox(a, options));
-    tell_unused_variables(a, options);
     TRY(agent_add_snapshots(a, options));
     a->http = (struct http_source){get_http, a};
     a->plan_mode = (struct plan_mode){leave_plan_mode, describe_new_mode, a};

@@ -49,7 +49,7 @@ struct err *agent_hooks_open(struct agent *a)
     struct agent_hooks *h = &a->hooks;
     const char *const *environment = a->runtime->options.environment;
     /* A person's own commands run as they are, unless the settings say otherwise. */
-    bool is_confined = sandbox_setting(a->runtime->settings, "sandbox.hooks", false, NULL);
+    bool is_confined = settings_bool(a->runtime->settings, "sandbox.hooks", false);
 
     TRY(settings_hooks(a->runtime->settings, &h->config));
     tell_warnings(h);

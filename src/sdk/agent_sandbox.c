@@ -469,54 +469,13 @@ void agent_sandbox_done(struct agent_sandbox *s)
 
 /* --- settings --- */
 
-static const struct json *value_in(const struct settings *s, enum layer layer, const char *path)
-{
-    struct str file, group = str_of(path), name;
-    const struct json *value = settings_layer(s, layer, &file);
-
-    while (str_split(&group, '.', &name))
-        value = json_get_str(value, name);
-    return value;
-}
-
-struct str own_setting(const struct settings *s, const char *path)
-{
-    struct setting_origin origin;
-    size_t at = 0;
-
-    while (settings_next_origin(s, path, &at, &origin))
-        if (!layer_is_foreign(origin.layer) && !layer_is_project(origin.layer))
-            return json_str(value_in(s, origin.layer, path));
-    return (struct str){0};
-}
-
-bool sandbox_setting(const struct settings *s, const char *path, bool otherwise,
-                     struct setting_origin *ret_origin)
-{
-    struct setting_origin origin;
-    size_t at = 0;
-
-    while (settings_next_origin(s, path, &at, &origin)) {
-        const struct json *layer = value_in(s, origin.layer, path);
-
-        if (layer_is_foreign(origin.layer))
-            continue;
-        if (ret_origin)
-            *ret_origin = origin;
-        return json_bool(layer, otherwise);
-    }
-    if (ret_origin)
-        *ret_origin = (struct setting_origin){0};
-    return otherwise;
-}
-
 /* With Landlock alone there is a sandbox already. */
 bool sandbox_is_there(const struct settings *s)
 {
     struct sandbox_probe probe;
     AUTO(err) struct err *e = NULL;
 
-    if (!sandbox_setting(s, "sandbox.enabled", true, NULL))
+    if (!settings_bool(s, "sandbox.enabled", true))
         return false;
     if (sandbox_landlock_version() > 0)
         return true;

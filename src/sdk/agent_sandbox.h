@@ -72,13 +72,6 @@ void agent_sandbox_recover(struct agent_sandbox *s);
 void agent_sandbox_done(struct agent_sandbox *s);
 DEFINE_AUTO_VAL(agent_sandbox, agent_sandbox_done)
 
-/* A switch of the settings as far as it may be heeded. *ret_origin, which may be NULL, says who has
- * set it. */
-bool sandbox_setting(const struct settings *s, const char *path, bool otherwise,
-                     struct setting_origin *ret_origin);
-/* A text that only the person may set, for keel: in their own file or by --settings. Empty: they
- * have not. */
-struct str own_setting(const struct settings *s, const char *path);
 /* Can commands be confined here, and are they to be? May block for some milliseconds. */
 bool sandbox_is_there(const struct settings *s);
 

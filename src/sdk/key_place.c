@@ -37,30 +37,13 @@ const struct vendor *profile_vendor(const struct settings *s, const char *const 
     return vendor_find(type.n ? type : id);
 }
 
-/* What the person's own files say, not those of a project. */
-static struct str own_helper(const struct settings *s, struct str id)
-{
-    static const enum layer layers[] = {LAYER_FLAGS, LAYER_USER, LAYER_ROBOTA_USER,
-                                        LAYER_CLAUDE_USER};
-
-    for (size_t i = 0; i < ARRAY_LEN(layers); i++) {
-        struct str file;
-        const struct json *tree = settings_layer(s, layers[i], &file);
-        struct str command = json_get_text(id.n ? profile_of(tree, id) : tree, "apiKeyHelper");
-
-        if (command.n)
-            return command;
-    }
-    return (struct str){0};
-}
-
 /* --- all together --- */
 
 static bool find_in_profile(const struct settings *s, struct str id, struct arena *a,
                             struct key_place *p)
 {
     const struct json *key = json_get(profile_of(settings_root(s), id), "apiKey");
-    struct str helper = own_helper(s, id);
+    struct str helper = json_get_text(profile_of(settings_root(s), id), "apiKeyHelper");
 
     if (key) {
         p->kind = KEY_IN_SETTINGS;
@@ -102,7 +85,7 @@ struct key_place key_place_find(const struct settings *s, const char *const *env
                                 struct arena *a)
 {
     struct key_place p = {.auth = auth};
-    struct str helper = own_helper(s, (struct str){0});
+    struct str helper = json_get_text(settings_root(s), "apiKeyHelper");
 
     if (find_in_profile(s, id, a, &p) || !v || v->key_need == KEY_NONE ||
         find_in_variables(v, environment, &p))

@@ -11,7 +11,4 @@
 const struct str *passed_variables(const struct settings *s, struct arena *a,
                                    size_t *ret_n) MUST_USE;
 
-/* Another layer says it in vain: its file, for a message; empty: none does. */
-struct str passed_variables_unused(const struct settings *s);
-
 #endif

@@ -535,18 +535,6 @@ static struct err *use_model(const struct search *s, struct str text, struct pro
     return has_slashes(ret) ? NULL : no_vendor(s, name, str_skip(text, slash + 1));
 }
 
-/* Another program's `model` setting means something else. */
-static struct str wanted_model(const struct search *s, const char *flag)
-{
-    enum layer layer = settings_origin(s->settings, "model").layer;
-
-    if (flag)
-        return str_of(flag);
-    if (layer == LAYER_CLAUDE_LOCAL || layer == LAYER_CLAUDE || layer == LAYER_CLAUDE_USER)
-        return (struct str){0};
-    return json_get_text(settings_root(s->settings), "model");
-}
-
 static struct err *need_key(const struct settings *settings, const struct profile *p,
                             const char *const *environment)
 {
@@ -572,7 +560,8 @@ struct err *profile_resolve(const struct settings *settings, const struct profil
         .arena = a,
         .is_offline = query->is_offline,
     };
-    struct str model = wanted_model(&s, query->model);
+    struct str model =
+        query->model ? str_of(query->model) : json_get_text(settings_root(settings), "model");
     struct profile p;
 
     if (query->model && model.n == 0)

@@ -198,19 +198,12 @@ static void set_gate_rules(struct making *m)
 
 /* --- commands in a sandbox --- */
 
-/* "auto" or "ask"; a project has no say. */
+/* "auto" or "ask". */
 static struct err *read_auto(const struct making *m, const char *path, bool otherwise,
                              bool *ret_is_auto)
 {
-    const struct settings *s = m->runtime->settings;
-    struct setting_origin origin = settings_origin(s, path);
-    struct str given = own_setting(s, path);
+    struct str given = json_str(settings_get(m->runtime->settings, path));
 
-    if (layer_is_project(origin.layer))
-        warn(m, arena_format(m->arena,
-                             "%" STR_FMT
-                             ": \"%s\" is ignored there; only your own settings can set it",
-                             STR_ARG(origin.file), path));
     *ret_is_auto = given.n ? str_is(given, "auto") : otherwise;
     if (given.n == 0 || str_is(given, "auto") || str_is(given, "ask"))
         return NULL;

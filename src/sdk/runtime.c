@@ -168,21 +168,11 @@ struct err *runtime_use_model(struct runtime *r, const char *model)
     return profile_make_provider(&r->profile, &r->provider);
 }
 
-/* A project does not say whom the person trusts. */
 static const char *extra_ca_file(struct runtime *r)
 {
-    static const enum layer layers[] = {LAYER_FLAGS, LAYER_USER};
+    struct str path = settings_text(r->settings, "caFile", &r->arena);
 
-    for (size_t i = 0; i < ARRAY_LEN(layers); i++) {
-        struct str file,
-            path = json_get_text(settings_layer(r->settings, layers[i], &file), "caFile");
-
-        if (env_is_reference(path))
-            path = env_resolve(path, r->options.environment);
-        if (path.n)
-            return login_path(r->options.environment, &r->arena, path);
-    }
-    return NULL;
+    return path.n ? login_path(r->options.environment, &r->arena, path) : NULL;
 }
 
 struct err *runtime_call(struct runtime *r, struct provider_call *ret_call)

@@ -17,6 +17,7 @@ struct settings {
     struct json *layers[N_LAYERS]; /* NULL: nothing was said */
     struct str files[N_LAYERS];
     struct json *untrusted[N_LAYERS]; /* all of a layer of which only a part may be used */
+    struct str ignored[N_LAYERS];
     struct json *merged;
     struct str *warnings;
     size_t n_warnings, warnings_room;
@@ -151,13 +152,36 @@ static const char *directory_of(struct arena *a, const struct settings_sources *
     BUG("where");
 }
 
+static unsigned source_of(enum layer l)
+{
+    return (layer_is_project(l) ? FROM_PROJECT : 0) | (layer_is_foreign(l) ? FROM_OTHERS : 0) |
+           (layer_is_foreign(l) && !layer_is_robota(l) ? FROM_CLAUDE : 0);
+}
+
+/* What is for another program, or not for a file of this kind to say, counts for nobody. */
+static struct err *keep_settable(struct settings *s, enum layer l, const char *file)
+{
+    AUTO(strbuf) struct strbuf ignored = {0};
+
+    s->layers[l] = settings_part(&s->arena, s->layers[l], source_of(l), &ignored);
+    s->ignored[l] = arena_str(&s->arena, strbuf_str(&ignored));
+    if (layer_is_foreign(l))
+        return settings_check(s->layers[l], file, SETTINGS_OWN);
+    if (ignored.n)
+        warn(s, arena_format(&s->arena,
+                             "%s: these settings are ignored, because only your own files can "
+                             "set them: %s",
+                             file, strbuf_cstr(&ignored)));
+    return NULL;
+}
+
 /* A project's files are the words of whoever wrote the repository. */
 static void keep_trusted(struct settings *s, enum layer l, const char *file)
 {
     AUTO(strbuf) struct strbuf left_out = {0};
 
     s->untrusted[l] = s->layers[l];
-    s->layers[l] = settings_untrusted_part(&s->arena, s->layers[l], &left_out);
+    s->layers[l] = settings_part(&s->arena, s->layers[l], FROM_UNTRUSTED, &left_out);
     if (left_out.n)
         warn(
             s,
@@ -217,6 +241,8 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
     else
         e = parse(&s->arena, strbuf_str(&text), file,
                   layers[l].is_foreign ? SETTINGS_FOREIGN : SETTINGS_OWN, &s->layers[l]);
+    if (!e)
+        e = keep_settable(s, l, file);
     if (e && layers[l].is_foreign) {
         AUTO_FREE char *message = err_message(e);
 
@@ -242,14 +268,14 @@ static bool uses_project(const struct settings_sources *sources)
     return false;
 }
 
-static void warn_unknown(struct settings *s, const struct json *flags)
+static void load_flags(struct settings *s, const struct json *flags)
 {
-    AUTO(strbuf) struct strbuf names = {0};
+    AUTO(strbuf) struct strbuf unknown = {0};
 
-    settings_add_unknown(flags, &names);
-    if (names.n)
+    s->layers[LAYER_FLAGS] = settings_part(&s->arena, flags, 0, &unknown);
+    if (unknown.n)
         warn(s, arena_format(&s->arena, "--settings: unknown settings ignored: %s",
-                             strbuf_cstr(&names)));
+                             strbuf_cstr(&unknown)));
 }
 
 static struct err *load(struct settings *s, const struct settings_sources *sources)
@@ -257,10 +283,8 @@ static struct err *load(struct settings *s, const struct settings_sources *sourc
     s->merged = json_new(&s->arena, JSON_OBJECT);
     if (sources->trust_note.n && uses_project(sources))
         warn(s, arena_str(&s->arena, sources->trust_note));
-    if (sources->flags) {
-        s->layers[LAYER_FLAGS] = json_copy(&s->arena, sources->flags);
-        warn_unknown(s, sources->flags);
-    }
+    if (sources->flags)
+        load_flags(s, sources->flags);
     for (int l = LAYER_LOCAL; l < N_LAYERS; l++)
         if (!(sources->skipped & 1u << l))
             TRY(load_layer(s, sources, (enum layer)l));
@@ -346,6 +370,11 @@ const struct json *settings_layer(const struct settings *s, enum layer l, struct
 {
     *ret_file = s->files[l].n ? s->files[l] : str_of(layers[l].name);
     return s->layers[l];
+}
+
+struct str settings_ignored(const struct settings *s, enum layer l)
+{
+    return s->ignored[l];
 }
 
 const struct json *settings_untrusted(const struct settings *s, enum layer l)

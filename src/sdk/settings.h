@@ -8,9 +8,9 @@
  *
  * Each module lists its keys in a table (settings_keys.c joins them). A known key with the wrong
  * type is an error that names file, key and expected type, a key that does not exist one that names
- * the nearest; foreign files may have any keys, and no complaint about them stops keel. Layers of a
- * project that is not trusted contribute only keys marked `untrusted_ok`, and what they list as
- * allowed can only shorten the list below it. */
+ * the nearest; foreign files may have any keys, and no complaint about them stops keel. What a
+ * file cannot set is not part of its layer. Layers of a project that is not trusted contribute only
+ * keys marked `untrusted_ok`, and what they list as allowed can only shorten the list below it. */
 #ifndef KEEL_SDK_SETTINGS_H
 #define KEEL_SDK_SETTINGS_H
 
@@ -46,7 +46,15 @@ struct setting_key {
     enum setting_type type;
     enum { MERGE_REPLACE, MERGE_ADD } merge;
     bool untrusted_ok; /* may come from a project that is not trusted */
+    unsigned not_from; /* files that cannot set it: a bit each */
     const char *help;  /* one line, for `keel config` */
+};
+
+enum setting_source {
+    FROM_PROJECT = 1,
+    FROM_OTHERS = 2, /* files of another program */
+    FROM_CLAUDE = 4, /* of these, Claude Code's: the same word means something else there */
+    FROM_UNTRUSTED = 8,
 };
 
 /* All known keys; the end has a NULL path. */
@@ -117,6 +125,11 @@ bool layer_is_project(enum layer l); /* in the project's directory */
 /* What one layer says, as far as it may be used, and its file; NULL: nothing. For what is read file
  * by file, with the file's name in messages. */
 const struct json *settings_layer(const struct settings *s, enum layer l, struct str *ret_file);
+/* Names of what the file of a layer says and cannot set, with commas; empty: nothing. */
+struct str settings_ignored(const struct settings *s, enum layer l);
+/* What keel takes from another program's file, and what it ignores there, for a person; empty:
+ * there is no such file, or nothing in it. */
+struct str settings_foreign_note(const struct settings *s, enum layer l, struct arena *a);
 /* All that the file of a layer says, though its project is not trusted. NULL: it is, or there is no
  * such file. */
 const struct json *settings_untrusted(const struct settings *s, enum layer l);

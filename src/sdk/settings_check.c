@@ -1,4 +1,4 @@
-/* settings_check.c - types and trust, by the table of keys. */
+/* settings_check.c - types, and who may set what, by the table of keys. */
 #include "sdk/settings_check.h"
 
 #include "base/alike.h"
@@ -104,7 +104,7 @@ static struct err *check_name(const char *file, struct str path, enum settings_o
     struct alike near = {.word = dot == STR_NONE ? path : str_skip(path, dot + 1)};
     struct err *e;
 
-    if (origin == SETTINGS_FOREIGN || str_is(path, "$schema"))
+    if (str_is(path, "$schema"))
         return NULL;
     for (const struct setting_key *k = setting_keys; k->path; k++)
         alike_try(&near, sibling_name(k, path));
@@ -147,56 +147,39 @@ struct err *settings_check(const struct json *tree, const char *file, enum setti
     if (tree->type != JSON_OBJECT)
         return err_new(ERR_VALIDATION, "%s: must be a JSON object, not %s", file,
                        json_type_name(tree->type));
-    return check_at(tree, file, origin, &a, "");
+    return origin == SETTINGS_FOREIGN ? NULL : check_at(tree, file, origin, &a, "");
 }
 
-static void add_unknown_at(const struct json *tree, struct arena *a, const char *path,
-                           struct strbuf *out)
+/* --- who may set it --- */
+
+static bool can_set(unsigned from, const struct setting_key *key)
 {
-    json_each (member, tree) {
-        struct str below = member_path(a, path, member);
-        const struct setting_key *key = setting_key_find(below);
-
-        if (!key && !str_is(below, "$schema"))
-            strbuf_addf(out, "%s%s", out->n ? ", " : "", below.p);
-        else if (key && key->type == SETTING_OBJECT)
-            add_unknown_at(member, a, below.p, out);
-    }
+    return key && !(key->not_from & from) && (!(from & FROM_UNTRUSTED) || key->untrusted_ok);
 }
 
-void settings_add_unknown(const struct json *tree, struct strbuf *out)
-{
-    AUTO(arena) struct arena a = {0};
-
-    add_unknown_at(tree, &a, "", out);
-}
-
-/* --- trust --- */
-
-static struct json *filter(struct arena *a, const struct json *tree, const char *path,
-                           struct strbuf *left_out)
+static struct json *part_at(struct arena *a, const struct json *tree, const char *path,
+                            unsigned from, struct strbuf *left_out)
 {
     struct json *kept = json_new(a, JSON_OBJECT);
 
     json_each (member, tree) {
-        struct str below =
-            arena_format(a, "%s%s%" STR_FMT, path, *path ? "." : "", STR_ARG(member->key));
+        struct str below = member_path(a, path, member);
         const struct setting_key *key = setting_key_find(below);
 
-        if (!key)
-            continue; /* not ours: nobody will look at it */
-        if (!key->untrusted_ok)
+        if (str_is(below, "$schema"))
+            continue;
+        if (!can_set(from, key))
             strbuf_addf(left_out, "%s%s", left_out->n ? ", " : "", below.p);
-        else if (key->type == SETTING_OBJECT)
-            json_set_key(a, kept, member->key, filter(a, member, below.p, left_out));
+        else if (key->type == SETTING_OBJECT && member->type == JSON_OBJECT)
+            json_set_key(a, kept, member->key, part_at(a, member, below.p, from, left_out));
         else
             json_set_key(a, kept, member->key, json_copy(a, member));
     }
     return kept;
 }
 
-struct json *settings_untrusted_part(struct arena *a, const struct json *tree,
-                                     struct strbuf *left_out)
+struct json *settings_part(struct arena *a, const struct json *tree, unsigned from,
+                           struct strbuf *left_out)
 {
-    return filter(a, tree, "", left_out);
+    return part_at(a, tree, "", from, left_out);
 }

@@ -11,7 +11,7 @@ const struct setting_key *setting_key_find(struct str path);
 enum settings_origin {
     SETTINGS_OWN,     /* a file for keel: a key that is not known is an error */
     SETTINGS_FLAGS,   /* --settings: programs may hand over what is meant for another one */
-    SETTINGS_FOREIGN, /* a file for another program: it may have any keys */
+    SETTINGS_FOREIGN, /* a file for another program: only that it is an object */
 };
 
 /* ERR_VALIDATION names file, key, expected and actual type of the first value that is wrong, or a
@@ -20,13 +20,10 @@ enum settings_origin {
 MUST_USE struct err *settings_check(const struct json *tree, const char *file,
                                     enum settings_origin origin);
 
-/* Appends the names of all keys that do not exist, with commas. */
-void settings_add_unknown(const struct json *tree, struct strbuf *out);
-
-/* What may be used of a project that is not trusted; names of the rest are appended, with commas.
- */
-struct json *settings_untrusted_part(struct arena *a, const struct json *tree,
-                                     struct strbuf *left_out) MUST_USE;
+/* What a file of this kind (bits of enum setting_source) can set; names of the rest are appended,
+ * with commas. */
+struct json *settings_part(struct arena *a, const struct json *tree, unsigned from,
+                           struct strbuf *left_out) MUST_USE;
 
 /* Takes off the lists of what is allowed in `over` what those of `under` do not allow. */
 void settings_narrow(struct arena *a, const struct json *under, struct json *over);

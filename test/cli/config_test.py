@@ -70,6 +70,25 @@ class Layers(KeelTest):
         self.user_settings({"logLevel": "debug"})
         self.assertIn('logLevel = "debug"\n', self.show().out)
 
+    def test_what_keel_does_not_use_of_a_foreign_file_is_named_and_not_shown(self):
+        file = self.write("home/.claude/settings.json", {
+            "model": "opus", "env": {"FOO": "1"}, "statusLine": {"type": "command"},
+            "permissions": {"defaultMode": "acceptEdits", "disableBypass": "x"}})
+        for options in ((), ("--origin",), ("--json",), ("--json", "--origin")):
+            result = self.keel("config", "show", *options)
+            self.assert_status(result, 0)
+            self.assertIn("acceptEdits", result.out)
+            for word in ("opus", "FOO", "statusLine", "disableBypass"):
+                self.assertNotIn(word, result.out)
+            self.assertEqual(result.err, f"keel: {file}: these settings are ignored: model, env, "
+                                         "statusLine, permissions.disableBypass\n")
+
+    def test_another_programs_model_does_not_hide_the_persons_own(self):
+        self.user_settings({"model": "a/b"})
+        self.write("project/.claude/settings.json", {"model": "opus"})
+        self.assert_status(self.keel("trust", "--yes"), 0)
+        self.assertEqual(self.keel("config", "show").out, 'model = "a/b"\n')
+
     def test_home_holds_the_settings_when_keel_home_is_not_set(self):
         self.write("home/.keel/settings.json", {"model": "home/m"})
         self.assertEqual(self.show(env={"KEEL_HOME": None}).out, 'model = "home/m"\n')
@@ -108,11 +127,11 @@ class Secrets(KeelTest):
             "baseUrl": f"https://user:{SECRET}@api.example/v1?key={SECRET}",
             "headers": {"Authorization": f"Bearer {SECRET}", "x-functions-key": SECRET,
                         "x-team": "search"}}}}
-    foreign = {"env": {"GITHUB_TOKEN": SECRET, "MY_API_KEY": SECRET}}
+    foreign = {"providers": {"y": {"apiKey": SECRET}}}
 
     def test_keys_that_stand_in_a_file_are_never_shown(self):
         self.user_settings(self.settings)
-        self.write("home/.claude/settings.json", self.foreign)
+        self.write("home/.robota/settings.json", self.foreign)
         for options in ((), ("--origin",), ("--json",), ("--json", "--origin")):
             result = self.keel("config", "show", *options)
             self.assert_fine(result)

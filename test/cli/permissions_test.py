@@ -270,7 +270,7 @@ class Test(PermissionsTest):
         self.bring({"sandboxedCommands": "auto"})
         self.assert_status(self.keel("trust", "--yes"), 0)
         self.assertEqual(self.judged("Bash", "touch a")["decision"], "approve")
-        self.assertIn('settings.json: "permissions.sandboxedCommands" is ignored there',
+        self.assertIn('only your own files can set them: permissions.sandboxedCommands',
                       self.keel("permissions", "list").err)
 
     def test_a_program_that_could_start_what_is_denied_is_asked_about_with_the_reason(self):

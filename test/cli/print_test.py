@@ -89,6 +89,22 @@ class Notices(FlowTest):
             self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), *flags, "hi",
                                         env={"HOME": None, "KEEL_HOME": None}))
 
+    def test_what_is_taken_from_another_programs_settings_is_said_once(self):
+        def ask():
+            return self.ask(self.provider(ANTHROPIC.answer()), "hi").err
+        settings = {"permissions": {"defaultMode": "acceptEdits", "allow": ["Bash(ls *)"]},
+                    "hooks": {"Stop": []}, "model": "opus"}
+        file = self.write("home/.claude/settings.json", settings)
+        first = ask()
+        self.assertIn(f"keel: {file}, written for another program: keel uses mode acceptEdits, "
+                      "1 allow rule, hooks for Stop; it ignores model\n", first)
+        self.assertIn("keel config show --origin", first)
+        self.assertEqual(ask(), "")
+        settings["permissions"]["allow"] = ["Bash"]
+        self.write("home/.claude/settings.json", settings)
+        self.assertIn("1 allow rule", ask())
+        self.assertEqual(ask(), "")
+
     def test_a_missing_keel_exec_is_reported_to_the_person(self):
         result = self.ask(self.provider(ANTHROPIC.answer()), "hi",
                           env={"KEEL_EXEC": "/nowhere/keel-exec"})

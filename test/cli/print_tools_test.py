@@ -101,6 +101,27 @@ class Rules(ToolTest):
         self.assertNotIn("--allowed-tools", result.err)
         self.assertIn("keel permissions test says which", result.err)
 
+    def denied(self, call, *arguments, settings=None):
+        """What the person is told to do about a call that was not allowed."""
+        self.user_settings(settings or {})
+        result = self.call(call, *arguments)
+        self.assert_status(result, 0)
+        head, *hints = result.err.split(f"{call.tool}  ")[1].splitlines()
+        return [hint.strip() for hint in hints]
+
+    def test_no_flag_is_advised_that_cannot_help(self):
+        hook = {"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "exit 2"}]}]}}
+        bypass = ("--permission-mode", "bypassPermissions")
+        self.assertEqual(self.denied(TOUCH, *bypass, settings=hook), [
+            "a hook forbids it, and no flag allows it; keel config show --origin prints hooks"])
+        for call, settings in (
+                (Call("Write", file_path=".git/hooks/x", content="x"), {}),
+                (TOUCH, {"permissions": {"deny": ["Bash(touch *)"]}})):
+            self.assertEqual(self.denied(call, *bypass, settings=settings), [
+                "a rule or keel's own policy forbids it; keel permissions test says which"])
+        self.assertEqual(self.denied(TOUCH, "--permission-mode", "plan"), [
+            "plan mode changes nothing; choose another with --permission-mode MODE"])
+
     def test_an_untrusted_project_may_forbid_but_not_allow(self):
         self.write("project/.keel/settings.json", {"permissions": {
             "allow": ["Bash"], "defaultMode": "bypassPermissions"}})
@@ -234,6 +255,14 @@ class Suspended(ToolTest):
         self.assertIn("Bash  touch made-by-bash", result.err)
         self.assertEqual(len(self.requests), 1)
         self.assert_made("made-by-bash", False)
+
+    def test_who_answers_no_is_not_advised_to_allow_it(self):
+        self.assert_status(self.call(TOUCH), 3)
+        provider = self.provider(ANTHROPIC.answer(["Done."]))
+        result = self.ask(provider, "-c", "--answer", "no")
+        self.assert_status(result, 0)
+        self.assertIn("1 call was not allowed:\n        Bash  touch made-by-bash\n"
+                      "      you answered no\n", result.err)
 
     def test_the_result_says_it_too(self):
         result = self.call(TOUCH, "--output-format", "json")

@@ -556,8 +556,10 @@ class Helpers(Access):
         provider = self.provider(ANTHROPIC.answer())
         self.home_file(".claude/settings.json", json.dumps(
             {"apiKeyHelper": str(self.executable("helper", "echo sk-of-the-helper\n"))}))
-        self.assert_answer(self.keel("-p", "--model", "anthropic/m", "hi", env={
-            "ANTHROPIC_BASE_URL": provider.url}))
+        result = self.keel("-p", "--model", "anthropic/m", "hi", env={
+            "ANTHROPIC_BASE_URL": provider.url})
+        self.assert_status(result, 0)
+        self.assertIn("keel uses apiKeyHelper", result.err)
         request = self.only_request(provider)
         self.assertEqual((request.headers["x-api-key"], request.headers["authorization"]),
                          ("sk-of-the-helper", "Bearer sk-of-the-helper"))

@@ -191,7 +191,7 @@ class Tools(Secrets):
         self.keel("trust", "--yes")
         result = self.run_tool(Call("Bash", command="env"), env={"MY_TOKEN": "0123456789abc"})
         self.assertNotIn("MY_TOKEN", self.results())
-        self.assertIn("only your own settings can pass variables", result.err)
+        self.assertIn("only your own files can set them: sandbox.environment", result.err)
 
     def test_keys_of_the_settings_are_known_too(self):
         own = {"from the file": "file-0815-hush", "MY_SERVER": "variable-0815-hush",

@@ -62,23 +62,23 @@ TEST(higher_layers_win_and_the_origin_is_known)
 {
     AUTO(world) struct world w = world_make();
 
-    put(&w, "home/.claude/settings.json", "{\"model\":\"10\",\"logLevel\":\"9\"}");
-    put(&w, "home/.robota/settings.json", "{\"model\":\"9\"}");
+    put(&w, "home/.claude/settings.json", "{\"store\":\"10\",\"logLevel\":\"9\"}");
+    put(&w, "home/.robota/settings.json", "{\"store\":\"9\"}");
     put(&w, "home/.keel/settings.json",
-        "{\"model\":\"8\",\"providers\":{\"x\":{\"model\":\"u\"}}}");
-    put(&w, "project/.claude/settings.json", "{\"model\":\"7\"}");
-    put(&w, "project/.claude/settings.local.json", "{\"model\":\"6\"}");
-    put(&w, "project/.robota/settings.json", "{\"model\":\"5\"}");
-    put(&w, "project/.robota/settings.local.json", "{\"model\":\"4\"}");
+        "{\"store\":\"8\",\"providers\":{\"x\":{\"model\":\"u\"}}}");
+    put(&w, "project/.claude/settings.json", "{\"store\":\"7\"}");
+    put(&w, "project/.claude/settings.local.json", "{\"store\":\"6\"}");
+    put(&w, "project/.robota/settings.json", "{\"store\":\"5\"}");
+    put(&w, "project/.robota/settings.local.json", "{\"store\":\"4\"}");
     put(&w, "project/.keel/settings.json",
-        "{\"model\":\"3\",\"providers\":{\"x\":{\"baseUrl\":\"b\"}}}");
-    put(&w, "project/.keel/settings.local.json", "{\"model\":\"2\"}");
-    assert_ok(load(&w, true, "{\"model\":\"1\"}"));
-    assert_str(text(&w, "model"), "1");
+        "{\"store\":\"3\",\"providers\":{\"x\":{\"baseUrl\":\"b\"}}}");
+    put(&w, "project/.keel/settings.local.json", "{\"store\":\"2\"}");
+    assert_ok(load(&w, true, "{\"store\":\"1\"}"));
+    assert_str(text(&w, "store"), "1");
     assert_str(text(&w, "logLevel"), "9");
     assert_str(text(&w, "providers.x.model"), "u");
     assert_str(text(&w, "providers.x.baseUrl"), "b");
-    assert_int_equal(settings_origin(w.settings, "model").layer, LAYER_FLAGS);
+    assert_int_equal(settings_origin(w.settings, "store").layer, LAYER_FLAGS);
     assert_int_equal(settings_origin(w.settings, "providers.x.model").layer, LAYER_USER);
     assert_true(
         str_ends(settings_origin(w.settings, "logLevel").file, S("home/.claude/settings.json")));
@@ -91,9 +91,9 @@ TEST(higher_layers_win_and_the_origin_is_known)
 
         settings_free(TAKE(w.settings));
         assert_ok(load(&w, true, NULL));
-        assert_str(text(&w, "model"), want);
-        assert_int_equal(settings_origin(w.settings, "model").layer, layer);
-        assert_int_equal(unlink(settings_origin(w.settings, "model").file.p), 0);
+        assert_str(text(&w, "store"), want);
+        assert_int_equal(settings_origin(w.settings, "store").layer, layer);
+        assert_int_equal(unlink(settings_origin(w.settings, "store").file.p), 0);
     }
 }
 
@@ -240,11 +240,89 @@ TEST(foreign_files_never_stop_us)
 {
     AUTO(world) struct world w = world_make();
 
-    put(&w, "home/.claude/settings.json", "{\"model\":{\"not\":\"ours\"}}");
+    put(&w, "home/.claude/settings.json", "{\"store\":{\"not\":\"ours\"}}");
     put(&w, "home/.robota/settings.json", "this is not JSON");
     put(&w, "project/.claude/settings.json", "{\"somethingElse\":[{\"deep\":1}]}");
     assert_ok(load(&w, true, NULL));
     assert_int_equal(settings_n_warnings(w.settings), 2);
+}
+
+#define ONLY_OWN                                                                                   \
+    "{\"caFile\":\"c\",\"apiKeyHelper\":\"h\",\"sandbox\":{\"enabled\":false,"                     \
+    "\"environment\":[\"A\"]},\"permissions\":{\"sandboxedCommands\":\"auto\"},"                   \
+    "\"providers\":{\"x\":{\"apiKeyHelper\":\"i\"}},\"model\":\"m\"}"
+
+static const char *const only_own[] = {
+    "caFile",
+    "apiKeyHelper",
+    "sandbox.enabled",
+    "sandbox.environment",
+    "permissions.sandboxedCommands",
+    "providers.x.apiKeyHelper",
+    "model",
+};
+
+/* The names of those that count where `file` says them all. */
+static struct str counted(struct world *w, const char *file)
+{
+    AUTO(strbuf) struct strbuf names = {0};
+
+    settings_free(TAKE(w->settings));
+    put(w, file, ONLY_OWN);
+    assert_ok(load(w, true, NULL));
+    for (size_t i = 0; i < ARRAY_LEN(only_own); i++)
+        if (settings_get(w->settings, only_own[i]))
+            strbuf_addf(&names, "%s%s", names.n ? " " : "", only_own[i]);
+    assert_int_equal(unlink(temp_path(&w->dir, file)), 0);
+    return arena_str(&w->arena, strbuf_str(&names));
+}
+
+TEST(what_only_the_persons_own_files_may_set_counts_from_no_other)
+{
+    AUTO(world) struct world w = world_make();
+
+    assert_str(counted(&w, "home/.keel/settings.json"),
+               "caFile apiKeyHelper sandbox.enabled sandbox.environment "
+               "permissions.sandboxedCommands providers.x.apiKeyHelper model");
+    assert_int_equal(settings_n_warnings(w.settings), 0);
+    assert_str(counted(&w, "home/.robota/settings.json"),
+               "apiKeyHelper providers.x.apiKeyHelper model");
+    assert_str(counted(&w, "home/.claude/settings.json"), "apiKeyHelper providers.x.apiKeyHelper");
+    assert_str(counted(&w, "project/.claude/settings.json"), "");
+    assert_str(settings_ignored(w.settings, LAYER_CLAUDE),
+               "caFile, apiKeyHelper, sandbox, permissions.sandboxedCommands, "
+               "providers.x.apiKeyHelper, model");
+    assert_int_equal(settings_n_warnings(w.settings), 0);
+    assert_str(counted(&w, "project/.keel/settings.json"), "sandbox.enabled model");
+    assert_int_equal(settings_n_warnings(w.settings), 1);
+    assert_true(str_ends(settings_warning(w.settings, 0),
+                         S("project/.keel/settings.json: these settings are ignored, because only "
+                           "your own files can set them: caFile, apiKeyHelper, "
+                           "sandbox.environment, permissions.sandboxedCommands, "
+                           "providers.x.apiKeyHelper")));
+}
+
+TEST(a_note_says_what_is_taken_from_another_programs_file)
+{
+    AUTO(world) struct world w = world_make();
+    struct str note;
+
+    put(&w, "home/.claude/settings.json",
+        "{\"$schema\":\"x\",\"permissions\":{\"defaultMode\":\"acceptEdits\",\"allow\":[\"Read\","
+        "\"Glob\"],\"deny\":[\"Bash\"],\"disableBypass\":1},\"model\":\"opus\",\"env\":{\"A\":1},"
+        "\"hooks\":{\"Stop\":[],\"PreToolUse\":[]},\"apiKeyHelper\":\"h\"}");
+    put(&w, "home/.robota/settings.json", "{\"permissions\":{\"defaultMode\":\"plan\"}}");
+    put(&w, "home/.keel/settings.json", "{\"permissions\":{\"allow\":[\"Read\"]}}");
+    assert_ok(load(&w, true, NULL));
+    note = settings_foreign_note(w.settings, LAYER_CLAUDE_USER, &w.arena);
+    assert_true(str_ends(note, S("home/.claude/settings.json, written for another program: keel "
+                                 "uses 2 allow rules, 1 deny rule, hooks for Stop and PreToolUse, "
+                                 "apiKeyHelper; it ignores permissions.disableBypass, model, "
+                                 "env")));
+    note = settings_foreign_note(w.settings, LAYER_ROBOTA_USER, &w.arena);
+    assert_true(str_ends(note, S("keel uses mode plan")));
+    assert_str(settings_foreign_note(w.settings, LAYER_USER, &w.arena), "");
+    assert_str(settings_foreign_note(w.settings, LAYER_CLAUDE, &w.arena), "");
 }
 
 TEST(environment_references_are_resolved_when_read)
@@ -269,4 +347,6 @@ RUN_TESTS(UNIT(higher_layers_win_and_the_origin_is_known),
           UNIT(a_wrong_type_names_file_key_and_expected_type), UNIT(foreign_files_never_stop_us),
           UNIT(a_key_that_does_not_exist_is_an_error_with_the_nearest_that_does),
           UNIT(settings_of_the_command_line_may_be_for_another_program_but_not_misspelt),
+          UNIT(what_only_the_persons_own_files_may_set_counts_from_no_other),
+          UNIT(a_note_says_what_is_taken_from_another_programs_file),
           UNIT(environment_references_are_resolved_when_read))
