@@ -253,6 +253,15 @@ class Compact(SessionCommands):
         result, _ = self.compact(session, summary="long " * 500, status=1)
         self.assertIn("not make it shorter", result.err)
 
+    def test_a_misspelt_model_is_asked_for_no_summary(self):
+        session = self.talk("one")
+        provider = self.provider(ANTHROPIC.answer(["a summary"]))
+        for model, says in (("sonet", "did you mean sonnet?"), ("", "the model name is empty")):
+            result = self.keel("session", "compact", session, "--model", model,
+                               env=ANTHROPIC.environment(provider))
+            self.assert_refused(result, 2, says)
+        self.assertEqual(provider.requests, [])
+
 
 class Prune(SessionCommands):
     def test_the_old_go_and_the_named_stay(self):
