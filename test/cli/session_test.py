@@ -229,6 +229,20 @@ class Progress(SessionCommands):
         self.assertIn(b"Fine: look", after)
 
 
+class Stores(SessionCommands):
+    def test_a_store_in_a_directory_that_does_not_exist_makes_nothing(self):
+        for store in (f"sqlite:{self.dir}/nope/x.db", f"{self.dir}/nope/x.db",
+                      f"files:{self.dir}/nope/sessions"):
+            says = f"the directory {self.dir}/nope does not exist"
+            provider = self.provider(ANTHROPIC.answer())
+            self.assert_refused(self.ask(provider, "--store", store, "hi"), 2, says)
+            self.assert_refused(self.ask(provider, "hi", env={"KEEL_STORE": store}), 2, says)
+            self.assert_refused(self.keel("session", "list", "--store", store), 2, says,
+                                f"mkdir -p '{self.dir}/nope'")
+            self.assertFalse((self.dir / "nope").exists())
+            self.assertEqual(provider.requests, [])
+
+
 class Compact(SessionCommands):
     def compact(self, session, *arguments, summary="a summary", status=0):
         provider = self.provider(ANTHROPIC.answer([summary]))

@@ -228,6 +228,7 @@ class Locks(AgentTest):
         self.assert_fine(self.keel("session", "verify", "--all"))
 
     def test_payloads_that_are_removed_under_a_run_end_it(self):
+        (self.dir / "a").mkdir()
         for store, payloads in ((f"sqlite:{self.dir}/a/k.db", "a/blobs"),
                                 (f"files:{self.dir}/b", "b/*.payloads")):
             with self.subTest(store):
