@@ -69,11 +69,8 @@ static void check_profile(struct report *r, struct runtime *runtime, struct str 
 {
     AUTO_FREE char *id = str_dup(name);
     struct profile p;
-    AUTO(err)
-    struct err *e = profile_resolve(
-        runtime->settings,
-        &(struct profile_query){.model = id, .environment = runtime->options.environment},
-        &runtime->arena, &p);
+    struct profile_query query = runtime_query(runtime, id);
+    AUTO(err) struct err *e = profile_resolve(runtime->settings, &query, &runtime->arena, &p);
     AUTO_FREE char *message = e ? err_message(e) : NULL;
 
     if (e)
@@ -102,6 +99,7 @@ static void add_no_provider(struct report *r)
 void doctor_check_providers(struct report *r, struct runtime *runtime)
 {
     size_t before = r->n;
+    struct profile_query query = runtime_query(runtime, NULL);
     struct profile chosen;
     AUTO(err) struct err *e = NULL;
     AUTO_FREE char *message = NULL;
@@ -110,9 +108,7 @@ void doctor_check_providers(struct report *r, struct runtime *runtime)
         check_vendor(r, runtime, v);
     json_each (profile, json_get(settings_root(runtime->settings), "providers"))
         check_profile(r, runtime, profile->key);
-    e = profile_resolve(runtime->settings,
-                        &(struct profile_query){.environment = runtime->options.environment},
-                        &runtime->arena, &chosen);
+    e = profile_resolve(runtime->settings, &query, &runtime->arena, &chosen);
     message = e ? err_message(e) : NULL;
     if (!e)
         report_add(r, HEALTH_GOOD, "Providers", "in use", "%" STR_FMT "/%" STR_FMT,

@@ -131,10 +131,10 @@ static struct err *set_model(struct input *in, const struct json *request, struc
 {
     AUTO(arena) struct arena a = {0};
     struct agent *agent = in->host->agent;
-    struct str model = json_get_text(request, "model");
-    bool is_first = model.n == 0 || str_is(model, "default");
+    const struct json *model = json_get(request, "model");
+    bool is_first = !model || model->type == JSON_NULL || str_is(json_str(model), "default");
 
-    TRY(agent_set_model(agent, is_first ? NULL : arena_cstr(&a, model)));
+    TRY(agent_set_model(agent, is_first ? NULL : arena_cstr(&a, json_str(model))));
     jw_kv_str(w, "model", agent->plan.targets[0].model);
     return NULL;
 }

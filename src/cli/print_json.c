@@ -1,7 +1,9 @@
 /* print_json.c - `keel -p` for programs: lines of JSON, the last one the result. */
 #include "cli/print.h"
 
+#include "base/uuid.h"
 #include "sys/loop.h"
+#include "sys/random.h"
 #include "view/stream_json.h"
 
 #include <poll.h>
@@ -46,13 +48,20 @@ void print_json_event(void *self, const struct event *e)
 void print_json_failure(struct print_json *j, const struct err *e)
 {
     struct run_result result = {.outcome = RUN_FAILED, .usage = USAGE_UNKNOWN};
-    struct event end = {.type = EVENT_RUN_END, .body.result = &result};
+    unsigned char bytes[10];
+    char id[UUID_TEXT_SIZE];
+    struct event end = {.type = EVENT_RUN_END,
+                        .unix_ms = clock_unix_ms(&clock_system),
+                        .run_id = str_make(id, UUID_TEXT_SIZE - 1),
+                        .body.result = &result};
     AUTO(stream_json) struct stream_json *view = NULL;
 
     if (j->has_result || j->output_error)
         return;
     if (!j->view)
         j->view = view = stream_json_new(&(struct stream_json_options){.version = KEEL_VERSION});
+    random_fill(&random_system, bytes, sizeof bytes);
+    uuid_v7(end.unix_ms, bytes, id);
     result.error = err_copy(e);
     print_json_event(j, &end);
     run_result_done(&result);

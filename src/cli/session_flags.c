@@ -22,7 +22,6 @@ static struct err *check_id(const struct args *args)
     return NULL;
 }
 
-/* What cannot be found is no mistake in the invocation: these end as a failed look would. */
 static struct err *check_resume(const struct args *args)
 {
     const char *given = args_get(args, "resume");
@@ -37,11 +36,11 @@ static struct err *check_resume(const struct args *args)
         return err_hint(err_new(ERR_VALIDATION, "--continue and --resume cannot be combined"),
                         "remove one of them");
     if (given && str_trim(str_of(given)).n == 0)
-        return err_hint(err_new(ERR_STORAGE, "--resume needs the id or the name of a session"),
+        return err_hint(err_new(ERR_VALIDATION, "--resume needs the id or the name of a session"),
                         "--continue takes the newest one of this directory");
     if (session_flags_resume(args) && args_has(args, "no-session-persistence"))
         return err_hint(
-            err_new(ERR_STORAGE,
+            err_new(ERR_VALIDATION,
                     "--no-session-persistence cannot be combined with --continue or --resume"),
             "remove --no-session-persistence");
     return NULL;

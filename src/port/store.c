@@ -246,6 +246,12 @@ struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
 
 #define MISSING "cannot store a record: its content %" STR_FMT " is missing"
 
+struct err *store_no_session(struct str given)
+{
+    return err_hint(err_new(ERR_STORAGE, "session \"%" STR_FMT "\" not found", STR_ARG(given)),
+                    "keel session list --all lists the sessions by id and name");
+}
+
 struct err *store_payload_missing(struct str handle)
 {
     return err_hint(err_new(ERR_STORAGE, MISSING, STR_ARG(handle)),

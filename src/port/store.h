@@ -279,6 +279,10 @@ bool store_id_is_valid(struct str id);
 MUST_USE struct err *store_check_append(uint64_t next_seq, uint64_t expected_seq,
                                         const struct store_record *records, size_t n);
 
+/* There is no session of this id, or of what a person gave as one: ERR_STORAGE, since it may have
+ * been deleted a moment ago. Who looks for what a person named makes it ERR_VALIDATION. */
+NEVER_NULL MUST_USE struct err *store_no_session(struct str given);
+
 /* For adapters: why an append was refused, and for their callers: was it because of this blob? */
 NEVER_NULL MUST_USE struct err *store_payload_missing(struct str handle);
 bool store_lacks_payload(const struct err *e, struct str handle);

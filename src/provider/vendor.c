@@ -185,9 +185,19 @@ const struct model_info *vendor_guess_model(const struct vendor *v, struct str n
         struct str known = family_of(str_of(v->models[i].id), buffer);
 
         if (str_eq(family, known))
-            return NULL;
+            return &v->models[i];
         if (!guess && (is_misspelling(family, known) || is_part(name, known)))
             guess = &v->models[i];
     }
     return guess;
+}
+
+struct str vendor_guess_family(const struct vendor *v, struct str name)
+{
+    struct str rest = str_of(v->families), word;
+
+    while (rest.n && str_split(&rest, ' ', &word))
+        if (is_misspelling(name, word))
+            return word;
+    return (struct str){0};
 }

@@ -95,9 +95,10 @@ const struct model_info *vendor_find_model(const struct vendor *v, struct str id
  * active model, and a wish for a long window behind a name ("sonnet[1m]") is left out, since every
  * current model of those families has one. Other names come back as they are. */
 struct str vendor_resolve_model(const struct vendor *v, struct str name);
-/* For a name that vendor_find_model() does not know: the model that it misspells, or one of the
- * family that it names ("sonnet"). NULL: it may be the name of a new model, as one that differs in
- * numbers only is. */
+/* For a name that vendor_find_model() does not know: the newest model of its family
+ * ("claude-sonnet-6"), or the one that it misspells or names in part. NULL: it is like none. */
 const struct model_info *vendor_guess_model(const struct vendor *v, struct str name);
+/* The word for a family that this name misspells; empty: none. */
+struct str vendor_guess_family(const struct vendor *v, struct str name);
 
 #endif

@@ -150,8 +150,8 @@ static struct target target_of(struct agent *a, const struct profile *p,
 static struct err *make_target(struct agent *a, const char *model, struct target *ret_target,
                                const struct profile **ret_profile)
 {
-    const struct runtime *r = a->runtime;
-    struct profile_query query = {.model = model, .environment = r->options.environment};
+    struct runtime *r = a->runtime;
+    struct profile_query query = runtime_query(r, model);
     struct profile *p = ARENA_NEW(&a->arena, struct profile);
     struct provider *provider = NULL;
 

@@ -1,10 +1,11 @@
 /* profile.c - from what the person said to one endpoint, one model and one key. */
 #include "sdk/profile.h"
 
-#include "base/alike.h"
 #include "provider/endpoint.h"
 #include "sdk/login.h"
 #include "sdk/profile_address.h"
+#include "sdk/saved_catalogue.h"
+#include "sdk/unknown_name.h"
 #include "sys/env.h"
 
 #include <errno.h>
@@ -15,6 +16,7 @@ struct search {
     const struct json *profiles; /* NULL: there are none */
     const char *const *environment;
     struct arena *arena;
+    const char *home; /* keel's; NULL: there is none */
     bool is_offline;
 };
 
@@ -457,56 +459,33 @@ static bool has_slashes(const struct profile *p)
     return false;
 }
 
-static struct err *no_vendor(const struct search *s, struct str name, struct str model)
-{
-    struct alike near = {.word = name};
-    AUTO(strbuf) struct strbuf all = {0};
-    struct err *e =
-        err_new(ERR_VALIDATION, "unknown vendor or profile \"%" STR_FMT "\"", STR_ARG(name));
-
-    for (const struct vendor *v = vendors; v->name; v++)
-        alike_try(&near, str_of(v->name));
-    json_each (profile, s->profiles)
-        alike_try(&near, profile->key);
-    if (near.best.n)
-        return err_hint(e, "did you mean %" STR_FMT "/%" STR_FMT "?", STR_ARG(near.best),
-                        STR_ARG(model));
-    json_each (profile, s->profiles)
-        strbuf_addf(&all, "%" STR_FMT ", ", STR_ARG(profile->key));
-    vendor_list_names(&all);
-    return err_hint(e, "one of: %s", strbuf_cstr(&all));
-}
-
-/* A word that names nothing, where no provider is set up that might know it as a model. */
-static struct err *unknown_name(struct str name)
-{
-    struct alike near = {.word = name};
-    struct err *e =
-        err_new(ERR_VALIDATION, "unknown vendor or model \"%" STR_FMT "\"", STR_ARG(name));
-
-    for (const struct vendor *v = vendors; v->name; v++) {
-        alike_try(&near, str_of(v->name));
-        for (size_t i = 0; i < v->n_models; i++)
-            alike_try(&near, str_of(v->models[i].id));
-    }
-    if (near.best.n)
-        return err_hint(e, "did you mean %" STR_FMT "?", STR_ARG(near.best));
-    return err_hint(e, "use --model VENDOR/MODEL; keel models lists the known models");
-}
-
-/* A server of one's own has its own names. */
-static struct err *check_spelling(const struct profile *p)
+/* May a name without a vendor before it go there? The vendor's own service has the models of the
+ * catalogue and of the list that it gave last. A server of one's own has its own names, but one
+ * word for a family is keel's. */
+static bool is_plausible(const struct search *s, const struct profile *p)
 {
     const struct vendor *v = p->vendor;
-    bool is_known = !v || !v->base_url || !str_is(p->base_url, v->base_url) || p->info_is_known;
-    const struct model_info *guess = is_known ? NULL : vendor_guess_model(v, p->model);
+    AUTO(arena) struct arena a = {0};
+    struct model_list saved = {0};
+    struct str fetched_at;
 
-    if (!guess)
-        return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "%s has no model \"%" STR_FMT "\" in keel's catalogue",
-                            v->display_name, STR_ARG(p->model)),
-                    "did you mean %s? For a new model, use --model %" STR_FMT "/%" STR_FMT,
-                    guess->id, STR_ARG(p->id), STR_ARG(p->model));
+    if (s->is_offline || !v || p->info_is_known)
+        return true;
+    if (!v->base_url || !str_is(p->base_url, v->base_url))
+        return vendor_guess_family(v, p->model).n == 0;
+    if (s->home)
+        saved_catalogue_read(s->home, v, &a, &saved, &fetched_at);
+    for (size_t i = 0; i < saved.n; i++)
+        if (str_is(p->model, saved.items[i].id))
+            return true;
+    return v->n_models == 0 && saved.n == 0;
+}
+
+static struct err *no_model_behind(struct str name)
+{
+    return err_hint(err_new(ERR_VALIDATION, "no model name after \"%" STR_FMT "/\"", STR_ARG(name)),
+                    "use %" STR_FMT "/MODEL, or %" STR_FMT " alone for its default model",
+                    STR_ARG(name), STR_ARG(name));
 }
 
 /* "vendor/model", "profile/model", "vendor", "profile" or a model's name. */
@@ -518,7 +497,8 @@ static struct err *use_model(const struct search *s, struct str text, struct pro
     const struct json *profile;
 
     if (slash != STR_NONE && find_named(s, name, &v, &profile))
-        return use_named(s, name, str_skip(text, slash + 1), ret);
+        return slash + 1 < text.n ? use_named(s, name, str_skip(text, slash + 1), ret)
+                                  : no_model_behind(name);
     if (slash == STR_NONE && find_named(s, text, &v, &profile))
         return use_named(s, text, (struct str){0}, ret);
     if (!s->profiles || s->profiles->n == 0)
@@ -526,13 +506,27 @@ static struct err *use_model(const struct search *s, struct str text, struct pro
             if (vendor_find_model(v, vendor_resolve_model(v, text)))
                 return use_named(s, str_of(v->name), text, ret);
     if (!has_current(s) && slash != STR_NONE)
-        return no_vendor(s, name, str_skip(text, slash + 1));
+        return unknown_vendor(s->profiles, text);
     if (!has_current(s) && (!s->profiles || s->profiles->n == 0))
         return unknown_name(text);
     TRY(use_current(s, text, ret));
-    if (slash == STR_NONE)
-        return check_spelling(ret);
-    return has_slashes(ret) ? NULL : no_vendor(s, name, str_skip(text, slash + 1));
+    if (slash != STR_NONE && !has_slashes(ret))
+        return unknown_vendor(s->profiles, text);
+    return is_plausible(s, ret) ? NULL : unknown_model(ret);
+}
+
+static struct err *wanted_model(const struct search *s, const char *flag, struct str *ret_model)
+{
+    const struct json *setting = settings_get(s->settings, "model");
+
+    *ret_model = flag ? str_of(flag) : json_str(setting);
+    if (str_trim(*ret_model).n || (!flag && !setting))
+        return NULL;
+    if (!flag)
+        return err_hint(err_new(ERR_VALIDATION, "the setting model is empty"),
+                        "set it to VENDOR/MODEL, or remove it: keel config show --origin");
+    return err_hint(err_new(ERR_VALIDATION, "the model name is empty"),
+                    "use --model VENDOR/MODEL; keel models lists the known models");
 }
 
 static struct err *need_key(const struct settings *settings, const struct profile *p,
@@ -558,15 +552,13 @@ struct err *profile_resolve(const struct settings *settings, const struct profil
         .profiles = profiles,
         .environment = query->environment ? query->environment : (const char *const *)environ,
         .arena = a,
+        .home = query->home,
         .is_offline = query->is_offline,
     };
-    struct str model =
-        query->model ? str_of(query->model) : json_get_text(settings_root(settings), "model");
+    struct str model;
     struct profile p;
 
-    if (query->model && model.n == 0)
-        return err_hint(err_new(ERR_VALIDATION, "the model name is empty"),
-                        "use --model VENDOR/MODEL; keel models lists the known models");
+    TRY(wanted_model(&s, query->model, &model));
     TRY(model.n ? use_model(&s, model, &p) : use_current(&s, model, &p));
     if (!query->is_offline)
         TRY(need_key(settings, &p, s.environment));

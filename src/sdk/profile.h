@@ -36,7 +36,8 @@ struct profile {
 struct profile_query {
     const char *model;              /* --model; NULL: not given */
     const char *const *environment; /* NULL: environ */
-    bool is_offline;                /* nobody is asked: neither a key nor an address is needed */
+    const char *home; /* keel's, with lists of models (sdk/saved_catalogue.h); or NULL */
+    bool is_offline;  /* nobody is asked: neither a key nor an address is needed */
 };
 
 /* ERR_CONFIGURATION tells what to set, and where to get a key. */

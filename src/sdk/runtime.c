@@ -158,9 +158,16 @@ void runtime_done(struct runtime *r)
     *r = (struct runtime){0};
 }
 
+struct profile_query runtime_query(struct runtime *r, const char *model)
+{
+    return (struct profile_query){.model = model,
+                                  .environment = r->options.environment,
+                                  .home = runtime_home(r, &r->arena).p};
+}
+
 struct err *runtime_use_model(struct runtime *r, const char *model)
 {
-    struct profile_query query = {.model = model, .environment = r->options.environment};
+    struct profile_query query = runtime_query(r, model);
 
     TRY(profile_resolve(r->settings, &query, &r->arena, &r->profile));
     if (r->options.loads_ahead)

@@ -40,7 +40,9 @@ MUST_USE struct err *runtime_open(struct runtime *r, const struct runtime_option
 void runtime_done(struct runtime *r); /* inside the loop's task if runtime_call() was used */
 DEFINE_AUTO_VAL(runtime, runtime_done)
 
-/* Finds profile and provider; `model` is --model or NULL. */
+/* Asks for a profile as this runtime is set up; `model` is --model or NULL. */
+struct profile_query runtime_query(struct runtime *r, const char *model);
+/* Finds profile and provider. */
 MUST_USE struct err *runtime_use_model(struct runtime *r, const char *model);
 /* Fills in what a provider call needs; makes the HTTP client if there is none. In a task. */
 MUST_USE struct err *runtime_call(struct runtime *r, struct provider_call *ret_call);

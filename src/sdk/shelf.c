@@ -92,7 +92,7 @@ static struct err *find_prefix(struct store *s, struct str start, struct arena *
     *ret_found = n_found == 1;
     if (n_found <= 1)
         return NULL;
-    return err_hint(err_new(ERR_STORAGE,
+    return err_hint(err_new(ERR_VALIDATION,
                             "ambiguous session id \"%" STR_FMT "\": %zu sessions match",
                             STR_ARG(start), n_found),
                     "give more characters of the id: keel session list --all");
@@ -112,13 +112,15 @@ struct err *shelf_look(struct store *s, struct str cwd, struct str given, struct
 struct err *shelf_find(struct store *s, struct str cwd, struct str given, struct arena *a,
                        struct store_summary *ret_summary)
 {
+    struct err *e;
     bool found;
 
     TRY(shelf_look(s, cwd, given, a, ret_summary, &found));
     if (found)
         return NULL;
-    return err_hint(err_new(ERR_STORAGE, "session \"%" STR_FMT "\" not found", STR_ARG(given)),
-                    "keel session list --all lists the sessions by id and name");
+    e = store_no_session(given);
+    e->kind = ERR_VALIDATION;
+    return e;
 }
 
 struct err *shelf_find_newest(struct store *s, struct str cwd, struct arena *a,
@@ -130,6 +132,6 @@ struct err *shelf_find_newest(struct store *s, struct str cwd, struct arena *a,
     if (found)
         return NULL;
     return err_hint(
-        err_new(ERR_STORAGE, "no session in %" STR_FMT, STR_ARG(cwd)),
+        err_new(ERR_VALIDATION, "no session in %" STR_FMT, STR_ARG(cwd)),
         "keel session list --all lists the sessions of other directories; resume one by its id");
 }

@@ -15,13 +15,13 @@ MUST_USE struct err *shelf_open(const struct runtime *r, struct str name, struct
                                 bool *ret_is_kept);
 
 /* An id, the start of one (8 letters or more), or a name, which means the newest of this name: in
- * `cwd`, or else anywhere. ERR_STORAGE when there is none, or more than one. */
+ * `cwd`, or else anywhere. ERR_VALIDATION when there is none, or more than one. */
 MUST_USE struct err *shelf_find(struct store *s, struct str cwd, struct str given, struct arena *a,
                                 struct store_summary *ret_summary);
 /* The same; *ret_found false, and no error, when there is none. */
 MUST_USE struct err *shelf_look(struct store *s, struct str cwd, struct str given, struct arena *a,
                                 struct store_summary *ret_summary, bool *ret_found);
-/* The newest one of that directory. */
+/* The newest one of that directory; ERR_VALIDATION when it has none. */
 MUST_USE struct err *shelf_find_newest(struct store *s, struct str cwd, struct arena *a,
                                        struct store_summary *ret_summary);
 

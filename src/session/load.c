@@ -694,8 +694,7 @@ static struct err *load(struct loading *l, struct str id, uint64_t to)
 
     TRY(store_find(l->store, id, &out->arena, &out->summary, &found));
     if (!found)
-        return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                        "keel session list --all lists the stored sessions");
+        return store_no_session(id);
     out->provider = out->summary.provider;
     out->model = out->summary.model;
     l->end = to ? MIN(to, out->summary.next_seq) : out->summary.next_seq;

@@ -211,7 +211,7 @@ static struct err *load_stream(struct files_store *f, struct str id, struct stre
     files_state_init(&c.state, id);
     e = work_run(load, &c);
     if (!e && !c.found)
-        e = files_no_session(id);
+        e = store_no_session(id);
     root = e ? NULL : find_stream(f, c.state.root);
     *ret_stream = e ? NULL : find_stream(f, id); /* another task may have been faster */
     if (!e && !*ret_stream && root) {
@@ -229,7 +229,7 @@ static struct err *need_stream(struct files_store *f, struct str id, uint64_t fe
     struct stream *s = find_stream(f, id);
 
     if (!store_id_is_valid(id))
-        return files_no_session(id);
+        return store_no_session(id);
     if (!s)
         TRY(load_stream(f, id, &s));
     if (!s || s->is_lost || s->root->is_lost || s->root->lock_fd < 0 || s->root->fence != fence)
@@ -274,7 +274,7 @@ static struct err *open_log(void *arg)
     struct err *e;
 
     if (!c->create && !fs_exists(f->dir))
-        return files_no_session(c->id);
+        return store_no_session(c->id);
     TRY(session_lock_take(f->lock_dir, c->id, &c->lock_fd));
     e = files_removal_finish(f->dir, c->id);
     if (!e)
@@ -454,7 +454,7 @@ static struct err *update_log(void *arg)
     files_state_init(&s, c->update->id);
     TRY(files_state_load(&s, c->dir, &found));
     if (!found)
-        return files_no_session(c->update->id);
+        return store_no_session(c->update->id);
     TRY(files_index_lock(c->dir, &lock));
     e = update_listed(c, &s);
     close(lock);
@@ -476,7 +476,7 @@ static struct err *change_summary(struct files_store *f, const struct store_summ
 static struct err *update(struct store *store, const struct store_summary *u)
 {
     if (!store_id_is_valid(u->id))
-        return files_no_session(u->id);
+        return store_no_session(u->id);
     return change_summary(files_of(store), u, /* is_clamp= */ false);
 }
 
@@ -660,7 +660,7 @@ static struct err *record_path(struct store *store, struct str id, struct arena 
     char path[FILES_MAX_PATH];
 
     if (!store_id_is_valid(id))
-        return files_no_session(id);
+        return store_no_session(id);
     TRY(files_path(path, files_of(store)->dir, id, ".json"));
     TRY(work_run(make_dir, files_of(store)));
     *ret_path = arena_cstr(a, str_of(path));

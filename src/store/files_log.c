@@ -35,12 +35,6 @@ const char *files_lock_dir(struct arena *a, const char *dir)
     return fs_join(a, dir, ".locks");
 }
 
-struct err *files_no_session(struct str id)
-{
-    return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                    "keel session list --all lists the stored sessions");
-}
-
 /* Who deletes a session removes its log and its entry in one hold of the index's lock. */
 static bool is_still_listed(const char *dir, struct str id)
 {
@@ -59,7 +53,7 @@ static bool is_still_listed(const char *dir, struct str id)
 struct err *files_no_log(const char *dir, struct str id, const char *path)
 {
     if (!is_still_listed(dir, id))
-        return files_no_session(id);
+        return store_no_session(id);
     return err_hint(
         err_new(ERR_STORAGE, "session %" STR_FMT " has no log: %s is missing", STR_ARG(id), path),
         "restore it from a backup, or remove the rest with keel session delete");

@@ -32,7 +32,7 @@ struct err *files_look_at(const char *dir, struct str stream, const struct store
 {
     struct read_call c = {dir, stream, q, ret_page};
 
-    return store_id_is_valid(stream) ? work_run(read_page, &c) : files_no_session(stream);
+    return store_id_is_valid(stream) ? work_run(read_page, &c) : store_no_session(stream);
 }
 
 struct check_call {

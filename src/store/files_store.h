@@ -73,7 +73,6 @@ void files_write_own(struct strbuf *out, uint64_t base, struct str id, const cha
 MUST_USE struct err *files_path(char path[FILES_MAX_PATH], const char *dir, struct str id,
                                 const char *suffix);
 const char *files_lock_dir(struct arena *a, const char *dir);
-NEVER_NULL MUST_USE struct err *files_no_session(struct str id);
 /* A log could not be found: the session was deleted meanwhile, or its log is lost. */
 NEVER_NULL MUST_USE struct err *files_no_log(const char *dir, struct str id, const char *path);
 NEVER_NULL MUST_USE struct err *files_cannot_open(int error, const char *path); /* for reading */

@@ -237,7 +237,7 @@ struct err *files_append_all(const char *dir, struct files_state *s, int lock_fd
         return access(path, F_OK) < 0 ? was_removed(dir) : written_by_others(s->root);
     fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
-        return errno == ENOENT ? files_no_session(s->summary.id) : cannot_write(errno, path);
+        return errno == ENOENT ? store_no_session(s->summary.id) : cannot_write(errno, path);
     TRY(files_lock(fd, path));
     TRY(catch_up(fd, path, s, unix_ms, ret_lost));
     write_accepted(&out, dir, s, first, unix_ms);
@@ -346,7 +346,7 @@ struct err *files_open_log(const char *dir, struct str id, const struct store_su
     if (fd < 0 && !*ret_new)
         return cannot_write(errno, path);
     if (*ret_new && !create)
-        return files_no_session(id);
+        return store_no_session(id);
     files_state_init(s, id);
     if (*ret_new) {
         take_summary(s, create);

@@ -36,12 +36,6 @@ static struct stream *find_stream(const struct memory *m, struct str id)
     return NULL;
 }
 
-static struct err *no_stream(struct str id)
-{
-    return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                    "keel session list --all lists the stored sessions");
-}
-
 static void copy_text(struct stream *s, struct str *to, struct str from)
 {
     if (from.n)
@@ -122,7 +116,7 @@ static struct err *open_stream(struct store *store, struct str id,
     struct stream *s = find_stream(m, id);
 
     if (!s && !create)
-        return no_stream(id);
+        return store_no_session(id);
     if (s && s->is_leased)
         return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open already", STR_ARG(id)),
                         "close it there, or continue in a copy: keel session fork %" STR_FMT
@@ -160,7 +154,7 @@ static struct err *add_child(struct store *store, const struct store_summary *ch
     struct stream *parent = find_stream(m, child->parent);
 
     if (!parent)
-        return no_stream(child->parent);
+        return store_no_session(child->parent);
     TRY(check_fence(parent, fence));
     if (find_stream(m, child->id))
         return err_new(ERR_STORAGE, "session %" STR_FMT " already exists", STR_ARG(child->id));
@@ -206,7 +200,7 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
     struct stream *s = find_stream(m, stream);
 
     if (!s)
-        return no_stream(stream);
+        return store_no_session(stream);
     TRY(check_fence(s, fence));
     TRY(store_check_append(s->summary.next_seq, expected_seq, records, n));
     for (size_t i = 0; i < n; i++)
@@ -239,7 +233,7 @@ static struct err *read_records(struct store *store, struct str stream, const st
     size_t n_bytes = 0, room = 0;
 
     if (!s)
-        return no_stream(stream);
+        return store_no_session(stream);
     for (size_t i = 0; i < s->n; i++) {
         const struct store_record *r = &s->records[q->newest_first ? s->n - 1 - i : i];
 
@@ -368,7 +362,7 @@ static struct err *update(struct store *store, const struct store_summary *u)
     struct stream *s = find_stream((struct memory *)store, u->id);
 
     if (!s)
-        return no_stream(u->id);
+        return store_no_session(u->id);
     apply_update(s, u);
     touch((struct memory *)store, s);
     return NULL;

@@ -141,6 +141,24 @@ static struct err *resolve(struct arena *a, const char *path, const char **ret_p
                     "change one of them, or choose another store with --store");
 }
 
+/* A directory that is not there may be misspelt, or a disk that is not mounted. Only its home is
+ * keel's to make. */
+static struct err *check_folder(struct arena *a, const char *place, const char *home)
+{
+    const char *folder = folder_of(a, place), *own = fs_resolve(a, home);
+    size_t n = strlen(own);
+
+    if (fs_is_dir(folder) ||
+        (str_starts(str_of(folder), str_of(own)) && (folder[n] == '/' || !folder[n])))
+        return NULL;
+    return err_hint(err_new(ERR_VALIDATION,
+                            "cannot use the store %s: the directory %s does not exist", place,
+                            folder),
+                    "check the name, create the directory (mkdir -p '%s'), or choose another store "
+                    "with --store",
+                    folder);
+}
+
 static struct err *open_in_place(const char *path, const char *home,
                                  struct store *(*make)(const char *place), struct store **ret_store)
 {
@@ -148,6 +166,7 @@ static struct err *open_in_place(const char *path, const char *home,
     const char *place;
 
     TRY(resolve(&a, path, &place));
+    TRY(check_folder(&a, place, home));
     *ret_store = make(place);
     (*ret_store)->place = mem_strdup(place);
     drafts_keep_in(*ret_store, home, str_of(place));

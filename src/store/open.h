@@ -6,7 +6,8 @@
 
 /* sqlite:FILE, files:DIRECTORY, postgres://... (or postgresql://...), memory:, or a path, which is
  * that of an SQLite file. Without FILE or DIRECTORY it is keel.db or sessions in `home`, keel's own
- * directory; no name at all, NULL or empty, is sqlite:. "~/" is the user's home directory.
+ * directory; no name at all, NULL or empty, is sqlite:. "~/" is the user's home directory. The
+ * directory that the file or directory is in must exist, unless it belongs to `home`.
  * Links are followed once, here: a store is the same under all names of its place. `timeout_ms` is
  * how long a server may be silent; 0: as long as the store thinks right. Nothing is opened yet: the
  * first call that needs the store tells what is wrong with it. */

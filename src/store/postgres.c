@@ -13,12 +13,6 @@
 #define LEASE_MS 6000
 #define MAX_COLLECTIONS 200 /* in one sweep: 500 blobs each; the next one does the rest */
 
-struct err *postgres_no_session(struct str id)
-{
-    return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                    "keel session list --all lists the stored sessions");
-}
-
 struct err *postgres_told(struct err *take_error)
 {
     if (err_is(take_error, ERR_NETWORK))
@@ -207,7 +201,7 @@ static struct err *create_child(struct postgres_store *p, const struct store_sum
         return err_new(ERR_STORAGE, "session %" STR_FMT " already exists", STR_ARG(child->id));
     TRY(postgres_look_at_lease(p, child->parent, fence, &a, &of_parent));
     if (!of_parent.exists)
-        return postgres_no_session(child->parent);
+        return store_no_session(child->parent);
     if (!of_parent.is_ours || was_lost)
         return postgres_written_by_others(of_parent.root);
     TRY(postgres_renew(&p->writer, p->owner, p->lease_ms, &of_parent.root, &fence, 1));
@@ -242,7 +236,7 @@ static struct err *update(struct store *store, const struct store_summary *u)
     postgres_int(&args, u->updated_ms);
     postgres_int(&args, (int64_t)u->n_messages);
     TRY(postgres_look(postgres_of(store), PG_UPDATE, &args, false, &rows));
-    return rows.n ? NULL : postgres_no_session(u->id);
+    return rows.n ? NULL : store_no_session(u->id);
 }
 
 /* --- removing --- */

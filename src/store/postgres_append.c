@@ -198,7 +198,7 @@ static struct err *find_reason(struct postgres_store *p, const struct postgres_a
 
     TRY(postgres_look_at_lease(p, w->stream, w->fence, &a, &now));
     if (!now.exists)
-        return postgres_no_session(w->stream);
+        return store_no_session(w->stream);
     if (was_lost && now.next_seq != w->expected_seq)
         TRY(look_for(p, w, &found));
     if (found)

@@ -196,7 +196,7 @@ static struct err *take_or_create(struct postgres_store *p, struct str id,
         return NULL;
     TRY(postgres_look_at_lease(p, id, 0, &a, &now));
     if (!now.exists)
-        return postgres_no_session(id);
+        return store_no_session(id);
     return held_by(id, now.holder);
 }
 

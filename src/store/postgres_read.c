@@ -18,7 +18,7 @@ static struct err *find_number(struct postgres_store *p, struct str id, int64_t 
     postgres_text(&args, id);
     TRY(postgres_look(p, PG_STREAM, &args, false, &rows));
     if (rows.n == 0)
-        return postgres_no_session(id);
+        return store_no_session(id);
     *ret_number = postgres_row_int(&rows, 0, 0);
     return NULL;
 }

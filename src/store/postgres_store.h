@@ -67,7 +67,6 @@ static inline struct postgres_store *postgres_of(struct store *s)
     return (struct postgres_store *)s;
 }
 
-NEVER_NULL MUST_USE struct err *postgres_no_session(struct str id);
 /* The error of a call: what was lost on the way is a failure of the store. */
 MUST_USE struct err *postgres_told(struct err *take_error);
 

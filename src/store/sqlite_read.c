@@ -47,7 +47,7 @@ static struct err *find_number(struct sqlite_db *db, struct str id, int64_t *ret
         *ret_number = has_row ? sqlite_column_int(db, SQL_STREAM, 0) : 0;
     sqlite_end(db, SQL_STREAM);
     if (!e && !has_row)
-        return sqlite_no_session(id);
+        return store_no_session(id);
     return e;
 }
 

@@ -126,6 +126,4 @@ const char *sqlite_blob_dir(struct arena *a, const char *path);
 /* Is there another one? It may need what this one does not. Blocks. */
 bool sqlite_has_neighbour(const char *path);
 
-NEVER_NULL MUST_USE struct err *sqlite_no_session(struct str id);
-
 #endif

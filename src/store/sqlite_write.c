@@ -19,12 +19,6 @@ struct stream {
     int64_t updated_ms;
 };
 
-struct err *sqlite_no_session(struct str id)
-{
-    return err_hint(err_new(ERR_STORAGE, "there is no session %" STR_FMT, STR_ARG(id)),
-                    "keel session list --all lists the stored sessions");
-}
-
 /* A job that cannot be done, while the others can. */
 static struct err *refuse(struct err *take_error)
 {
@@ -50,7 +44,7 @@ static struct err *find_row(struct sqlite_db *db, struct str id, struct arena *a
             .updated_ms = sqlite_column_int(db, SQL_STREAM, 4),
         };
     else if (!e)
-        e = refuse(sqlite_no_session(id));
+        e = refuse(store_no_session(id));
     sqlite_end(db, SQL_STREAM);
     return e;
 }
@@ -150,7 +144,7 @@ struct err *sqlite_job_open(struct sqlite_db *db, struct sqlite_job *j)
     if (found)
         return NULL;
     if (!j->summary)
-        return refuse(sqlite_no_session(j->id));
+        return refuse(store_no_session(j->id));
     TRY(create(db, j->id, j->id, j->summary));
     j->ret_lease->is_new = true;
     return lease(db, j->id, j->arena, j->ret_lease, &found);

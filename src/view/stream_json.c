@@ -70,16 +70,22 @@ struct str message_id(struct stream_json *s, const struct event *e, struct str g
 
 /* --- the small lines --- */
 
-static void begin_run(struct stream_json *s, const struct event *e)
+static void seed_uuids(struct stream_json *s, struct str run_id)
 {
     unsigned char digest[SHA256_SIZE];
     struct sha256 h;
 
     sha256_init(&h);
     sha256_add(&h, str_of(s->options.session_id));
-    sha256_add(&h, e->run_id);
+    sha256_add(&h, run_id);
     sha256_end(&h, digest);
     memcpy(s->uuid_seed, digest, sizeof s->uuid_seed);
+}
+
+static void begin_run(struct stream_json *s, const struct event *e)
+{
+    seed_uuids(s, e->run_id);
+    s->is_running = true;
     s->stop = STOP_UNKNOWN;
     s->has_failed = s->in_tools = false;
 }
@@ -342,7 +348,10 @@ static void main_run_event(struct stream_json *s, const struct event *e, struct 
         break;
     case EVENT_RUN_END:
         partial_end(s, e, NULL, out);
+        if (!s->is_running) /* it failed before it began */
+            seed_uuids(s, e->run_id);
         write_result(s, e, out);
+        s->is_running = false;
         break;
     default:
         break;

@@ -28,6 +28,7 @@ struct stream_json {
     struct arena arena;
     unsigned char uuid_seed[10];
     uint64_t n_lines;
+    bool is_running; /* a run has begun and not ended */
     struct partial partial;
     struct strbuf message_id; /* of the answer under way; empty: not known yet */
     struct strbuf model;      /* of the attempt under way */

@@ -7,13 +7,24 @@ struct ending {
     struct str terminal_reason; /* empty: it has no word for it */
 };
 
-/* Did the last attempt get an answer? Then what failed came after it. */
-static bool model_answered(const struct run_result *r)
+/* The last attempt; NULL: there was none. */
+static const struct accounting_entry *last_attempt(const struct run_result *r)
 {
     for (size_t i = r->n_accounting; i > 0; i--)
         if (r->accounting[i - 1].type == ACCOUNT_LLM)
-            return r->accounting[i - 1].is_ok;
-    return false;
+            return &r->accounting[i - 1];
+    return NULL;
+}
+
+/* What a run was given is not valid, or an answer never fitted its schema. */
+static struct ending invalid_ending(const struct accounting_entry *attempt)
+{
+    if (!attempt)
+        return (struct ending){S("error_during_execution"), S("turn_setup_failed")};
+    if (!attempt->is_ok)
+        return (struct ending){S("error_during_execution"), S("api_error")};
+    return (struct ending){S("error_max_structured_output_retries"),
+                           S("structured_output_retry_exhausted")};
 }
 
 static struct ending failed_ending(const struct run_result *r)
@@ -24,10 +35,7 @@ static struct ending failed_ending(const struct run_result *r)
     case ERR_BUDGET_EXCEEDED:
         return (struct ending){S("error_max_budget_usd"), S("budget_exhausted")};
     case ERR_VALIDATION:
-        if (model_answered(r)) /* and its answer never fitted the schema */
-            return (struct ending){S("error_max_structured_output_retries"),
-                                   S("structured_output_retry_exhausted")};
-        return (struct ending){S("error_during_execution"), S("api_error")};
+        return invalid_ending(last_attempt(r));
     case ERR_CONTEXT_OVERFLOW:
         return (struct ending){S("error_during_execution"), S("prompt_too_long")};
     case ERR_MODEL_NOT_AVAILABLE:

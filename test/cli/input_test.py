@@ -362,6 +362,12 @@ class Requests(InputTest):
         self.assertEqual((bad["subtype"], good["response"]["model"]), ("error", "m"))
         self.assertIn('unknown vendor or profile "nope"', bad["error"])
 
+    def test_an_empty_or_misspelt_model_is_not_the_first_one(self):
+        empty, misspelt = self.answers(request("1", "set_model", model=""),
+                                       request("2", "set_model", model="sonet"))
+        self.assertIn("the model name is empty", empty["error"])
+        self.assertIn('Anthropic has no model "sonet"', misspelt["error"])
+
     def test_no_model_is_the_first_one_again(self):
         answers = self.answers(request("1", "set_model", model="anthropic/other"),
                                request("2", "set_model"))

@@ -3,6 +3,7 @@ import json
 import pathlib
 import sys
 import threading
+import uuid
 
 sys.path.insert(0, str(pathlib.Path(__file__).parents[1] / "flow"))
 
@@ -116,6 +117,32 @@ class Notices(FlowTest):
         result = self.ask(self.provider(ANTHROPIC.answer()), "--model",
                           "anthropic/claude-sonnet-5-5", "--max-budget-usd", "0.00001", "hi")
         self.assert_refused(result, 5, "$0.0000 of $0.00001000 used")
+
+
+class EarlyFailures(FlowTest):
+    """What is wrong before anything is sent, as the result line of both JSON formats."""
+
+    def results(self, *arguments):
+        for form in ("json", "stream-json"):
+            result = self.keel("-p", "hi", "--output-format", form, "--verbose", *arguments,
+                               env={"ANTHROPIC_API_KEY": "k"})
+            self.assert_status(result, 2)
+            yield lines(result)[-1]
+
+    def test_a_bad_flag_is_no_error_of_the_api(self):
+        for flags in (["--max-turns", "x"], ["--effort", "foo"], ["--permission-mode", "foo"],
+                      ["--model", "opnai/x"], ["--settings", "{"], ["--json-schema", "{"],
+                      ["--store", "mysql://x"], ["--tools", "Foo"]):
+            for line in self.results(*flags):
+                self.assertEqual((line["subtype"], line["terminal_reason"]),
+                                 ("error_during_execution", "turn_setup_failed"), flags)
+
+    def test_every_one_has_a_uuid_of_its_own(self):
+        uuids = [line["uuid"] for _ in range(2) for line in self.results("--effort", "foo")]
+        self.assertEqual(len(set(uuids)), len(uuids))
+        for text in uuids:
+            self.assertEqual(uuid.UUID(text).version, 7)
+            self.assertFalse(text.startswith("00000000"), text)
 
 
 class Text(FlowTest):

@@ -226,6 +226,35 @@ class WrongNames(ToolTest):
         self.refused("--model", "anthropic/m", "--fallback-model", "antropic/m",
                      says='unknown vendor or profile "antropic"', hint="did you mean")
 
+    def test_a_model_at_a_server_of_ones_own(self):
+        for model, says, hint in (
+                ("", "the model name is empty", "use --model VENDOR/MODEL"),
+                ("anthropic/", 'no model name after "anthropic/"', "anthropic alone"),
+                ("/x", 'no vendor before the slash of "/x"', "use VENDOR/MODEL"),
+                ("x/", 'unknown vendor or profile "x"', "one of: anthropic"),
+                ("sonet", 'Anthropic has no model "sonet"', "did you mean sonnet?")):
+            self.refused("--model", model, says=says, hint=hint)
+            self.refused("--model", "anthropic/m", "--fallback-model", model,
+                         says=f"--fallback-model {model}: {says}", hint=hint)
+        self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), "--model", "any-name", "hi"))
+
+    def refused_by_hosted(self, *arguments, says, hint):
+        """Where the vendor itself would be asked; that it is not reached must not matter."""
+        result = self.keel("-p", *arguments, "hi", env={
+            "ANTHROPIC_API_KEY": "k", "HTTPS_PROXY": "http://127.0.0.1:1"})
+        self.assert_refused(result, 2, says, hint)
+
+    def test_a_model_that_the_vendor_does_not_have(self):
+        for model in ("sonet", "claude-sonnet-55"):
+            says = f'Anthropic has no model "{model}" in keel\'s catalogue'
+            hint = f"did you mean claude-sonnet-5-5? For a new model, use --model anthropic/{model}"
+            self.refused_by_hosted("--model", model, says=says, hint=hint)
+            self.refused_by_hosted("--settings", json.dumps({"model": model}), says=says, hint=hint)
+            self.refused_by_hosted("--fallback-model", model,
+                                   says=f"--fallback-model {model}: {says}", hint=hint)
+        self.refused_by_hosted("--settings", '{"model": ""}', says="the setting model is empty",
+                               hint="set it to VENDOR/MODEL, or remove it")
+
     def test_names_that_come_later_or_from_elsewhere_are_taken(self):
         rules = "mcp__db__query,mcp__db,Task,NotebookRead,Web*,Agent(review)"
         self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), "--disallowed-tools", rules,

@@ -229,6 +229,72 @@ class Progress(SessionCommands):
         self.assertIn(b"Fine: look", after)
 
 
+class WrongNames(SessionCommands):
+    """A session that does not exist is a bad invocation, whatever command it is given to."""
+    USES = (["show"], ["rename", "NAME"], ["fork"], ["rewind", "--yes"], ["compact"], ["export"],
+            ["verify"], ["replay"], ["list", "--before"])
+
+    def command(self, use, session):
+        """The command with this session, or none, where its id belongs."""
+        name, *more = use
+        given = [session] if session else []
+        return [name, *more, *given] if name == "list" else [name, *given, *more]
+
+    def refused(self, use, session, says):
+        result = self.keel("session", *self.command(use, session), env={"ANTHROPIC_API_KEY": "k"})
+        self.assert_refused(result, 2, says)
+        return result
+
+    def test_every_command_says_that_it_was_not_found(self):
+        for use in self.USES:
+            result = self.refused(use, "nosuch", 'keel: session "nosuch" not found\n')
+            self.assertIn("keel session list --all lists the sessions by id and name", result.err)
+
+    def test_every_command_says_that_a_directory_has_none(self):
+        for use in self.USES:
+            if use[0] not in ("rename", "list"):  # these need an id
+                self.refused(use, None, f"keel: no session in {self.project}\n")
+
+    def test_every_command_asks_for_more_of_an_ambiguous_id(self):
+        provider = self.provider(ANTHROPIC.answer())
+        for number in "12":
+            self.assert_fine(self.ask(provider, "hi", "--session-id",
+                                      f"0badcafe-0000-7000-8000-00000000000{number}"))
+        says = 'keel: ambiguous session id "0badcafe-0000": 2 sessions match\n'
+        for use in self.USES:
+            self.refused(use, "0badcafe-0000", says)
+        self.assert_refused(self.ask(provider, "-r", "0badcafe-0000", "hi"), 2, says)
+        self.assertEqual(len(provider.requests), 2)
+
+    def test_a_run_refuses_them_likewise(self):
+        provider = self.provider(ANTHROPIC.answer())
+        for flags, says in ((["-r", "nosuch"], 'session "nosuch" not found'),
+                            (["-c"], f"no session in {self.project}"),
+                            (["-r", "nosuch", "--fork-session"], 'session "nosuch" not found'),
+                            (["-r", " "], "--resume needs the id or the name of a session"),
+                            (["-c", "--no-session-persistence"], "cannot be combined")):
+            self.assert_refused(self.ask(provider, *flags, "hi"), 2, says)
+        self.assertEqual(provider.requests, [])
+
+    def test_deleting_what_is_gone_is_no_failure(self):
+        result = self.session("delete", "nosuch", "--yes")
+        self.assertEqual(result.err, 'keel: session "nosuch" not found: nothing to delete\n')
+
+
+class Stores(SessionCommands):
+    def test_a_store_in_a_directory_that_does_not_exist_makes_nothing(self):
+        for store in (f"sqlite:{self.dir}/nope/x.db", f"{self.dir}/nope/x.db",
+                      f"files:{self.dir}/nope/sessions"):
+            says = f"the directory {self.dir}/nope does not exist"
+            provider = self.provider(ANTHROPIC.answer())
+            self.assert_refused(self.ask(provider, "--store", store, "hi"), 2, says)
+            self.assert_refused(self.ask(provider, "hi", env={"KEEL_STORE": store}), 2, says)
+            self.assert_refused(self.keel("session", "list", "--store", store), 2, says,
+                                f"mkdir -p '{self.dir}/nope'")
+            self.assertFalse((self.dir / "nope").exists())
+            self.assertEqual(provider.requests, [])
+
+
 class Compact(SessionCommands):
     def compact(self, session, *arguments, summary="a summary", status=0):
         provider = self.provider(ANTHROPIC.answer([summary]))
@@ -252,6 +318,15 @@ class Compact(SessionCommands):
         session = self.talk("one")
         result, _ = self.compact(session, summary="long " * 500, status=1)
         self.assertIn("not make it shorter", result.err)
+
+    def test_a_misspelt_model_is_asked_for_no_summary(self):
+        session = self.talk("one")
+        provider = self.provider(ANTHROPIC.answer(["a summary"]))
+        for model, says in (("sonet", "did you mean sonnet?"), ("", "the model name is empty")):
+            result = self.keel("session", "compact", session, "--model", model,
+                               env=ANTHROPIC.environment(provider))
+            self.assert_refused(result, 2, says)
+        self.assertEqual(provider.requests, [])
 
 
 class Prune(SessionCommands):

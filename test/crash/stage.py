@@ -23,7 +23,7 @@ from scripted import ANTHROPIC, HANG_SECONDS, KEY, keel_test  # noqa: E402
 
 FAULT = os.environ.get("KEEL_FAULT_LIBRARY", "")
 IS_EMPTY = "has no prompt to answer"
-NO_SESSION = re.compile('there is no session|session "[^"]*" not found|no session in')
+NO_SESSION = re.compile('session "[^"]*" not found|no session in')
 GO_ON = "  user 'Continue.'"  # told behind an answer that was cut off, and not kept
 PAYLOAD = re.compile(r"/[0-9a-f]{64}(\.json)?$")
 # Commands that leave a line behind: one that runs twice shows.
@@ -262,7 +262,7 @@ class Case:
         run = self.finish(self.go_on(**how))
         if run.result.status == 2 and IS_EMPTY in run.result.err:
             run = self.finish(self.go_on("and?", **how))
-        elif run.result.status == 1 and NO_SESSION.search(run.result.err):
+        elif run.result.status == 2 and NO_SESSION.search(run.result.err):
             self.require(not self.was_known(), "the session is lost", run.result)
             return None
         self.check(run)

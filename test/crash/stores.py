@@ -26,7 +26,7 @@ class Sqlite:
              "ftruncate"}
 
     def prepare(self, case):
-        pass
+        case.store_dir.mkdir()
 
     def clean(self, case):
         pass

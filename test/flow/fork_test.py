@@ -98,6 +98,7 @@ class Fork(AgentTest):
 
     def test_in_sqlite(self):
         path = self.dir / "kept" / "s.db"
+        path.parent.mkdir()
         self.store = f"sqlite:{path}"
 
         def hours_pass():

@@ -105,7 +105,7 @@ class FullDisk(AgentTest):
             self.assert_fine(self.session("delete", gone, "--yes"))
             self.assertGreater(self.free_bytes(), 400000)
             self.assert_whole(kept)
-            self.assert_refused(self.session("show", gone), 1, "not found")
+            self.assert_refused(self.session("show", gone), 2, "not found")
         self.for_each_store(test)
 
     def test_a_session_without_anything_large_can_be_deleted(self):

@@ -198,7 +198,7 @@ class GoingOn(SessionTest):
         other.mkdir()
         self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Done.")), "go"))
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC), "-c", "more", cwd=other)
-        self.assert_status(result, 1)
+        self.assert_status(result, 2)
         self.assertIn("no session in", result.err)
 
     def test_a_copy_leaves_the_session_as_it_was(self):
@@ -386,13 +386,13 @@ class Flags(SessionTest):
         self.assertIn(says, result.err)
 
     def test_what_does_not_go_together(self):
-        self.refused(1, "--resume needs", "-r", "", "hi")
-        self.refused(1, "cannot be combined", "-c", "--no-session-persistence", "hi")
-        self.refused(1, "cannot be combined", "-r", "x", "--no-session-persistence", "hi")
+        self.refused(2, "--resume needs", "-r", "", "hi")
+        self.refused(2, "cannot be combined", "-c", "--no-session-persistence", "hi")
+        self.refused(2, "cannot be combined", "-r", "x", "--no-session-persistence", "hi")
         self.refused(2, "--fork-session", "--fork-session", "hi")
         self.refused(2, "--continue", "-c", "-r", "x", "hi")
         self.refused(2, "keeps its id", "-c", "--session-id", self.new_id(), "hi")
-        self.refused(1, 'session "nobody" not found', "-r", "nobody", "hi")
+        self.refused(2, 'session "nobody" not found', "-r", "nobody", "hi")
         self.refused(2, "unknown store", "--store", "pigeon:x", "hi")
 
     def test_an_id_is_used_once(self):

@@ -71,7 +71,7 @@ static struct err *find_all(struct session_work *w, struct store_summary *items,
 
         TRY(session_work_look(w, i, &s, &found));
         if (!found)
-            cli_tell("no session \"%s\"; keel session list --all lists them", w->args->operands[i]);
+            cli_tell("session \"%s\" not found: nothing to delete", w->args->operands[i]);
         else if (s.is_open)
             return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %" STR_FMT,
                                     STR_ARG(s.id), STR_ARG(s.holder)),

@@ -1,12 +1,14 @@
 /* profile_test.c */
-#include "test.h"
+#include "temp_dir.h"
 
 #include "sdk/credentials.h"
 #include "sdk/profile.h"
+#include "sdk/saved_catalogue.h"
 
 struct world {
     struct arena arena;
     struct settings *settings;
+    const char *home; /* keel's */
     struct profile profile;
 };
 
@@ -28,9 +30,9 @@ static struct err *resolve(struct world *w, const char *settings, const char *mo
     assert_ok(json_parse(&w->arena, str_of(settings), 0, &flags));
     assert_ok(settings_load(&(struct settings_sources){.environment = kept, .flags = flags},
                             &w->settings));
-    return profile_resolve(w->settings,
-                           &(struct profile_query){.model = model, .environment = kept}, &w->arena,
-                           &w->profile);
+    return profile_resolve(
+        w->settings, &(struct profile_query){.model = model, .environment = kept, .home = w->home},
+        &w->arena, &w->profile);
 }
 
 TEST(a_key_in_the_environment_is_enough_and_is_told)
@@ -155,51 +157,108 @@ TEST(an_unknown_type_lists_what_is_known)
     assert_non_null(strstr(err_find_hint(e), "anthropic-messages"));
 }
 
-/* Of a name without a vendor, with Anthropic's key in the environment. `meant` NULL: it is taken.
- */
-static void assert_guess(const char *name, const char *meant)
+/* A name without a vendor, with Anthropic's key in the environment. */
+static void assert_refused(const char *name, const char *hint)
 {
     AUTO(world) struct world w = {0};
     AUTO(err) struct err *e = resolve(&w, "{}", name, "ANTHROPIC_API_KEY=k", NULL);
 
-    if (!meant) {
-        assert_null(e);
-        assert_str(w.profile.model, name);
-        return;
-    }
     assert_true(err_is(e, ERR_VALIDATION));
-    assert_non_null(strstr(err_find_hint(e), meant));
+    assert_non_null(strstr(err_find_hint(e), hint));
+}
+
+static void assert_taken(const char *name, const char *base_url)
+{
+    AUTO(world) struct world w = {0};
+
+    assert_ok(resolve(&w, "{}", name, "ANTHROPIC_API_KEY=k", base_url));
+    assert_str(w.profile.model, str_starts(str_of(name), S("anthropic/")) ? name + 10 : name);
 }
 
 TEST(a_misspelt_model_is_sent_to_nobody)
 {
-    assert_guess("claude-sonet-5", "did you mean claude-sonnet-5-5?");
-    assert_guess("Claude-Opus-5", "did you mean claude-opus-5-5?");
-    assert_guess("cluade-haiku-4-5", "did you mean claude-haiku-5-5?");
-    assert_guess("sonet", "did you mean claude-sonnet-5-5?");
-    assert_guess("hiaku", "did you mean claude-haiku-5-5?");
-    assert_guess("opsu", "use --model anthropic/opsu");
+    assert_refused("claude-sonet-5", "did you mean claude-sonnet-5-5?");
+    assert_refused("Claude-Opus-5", "did you mean claude-opus-5-5?");
+    assert_refused("cluade-haiku-4-5", "did you mean claude-haiku-5-5?");
+    assert_refused("sonet", "did you mean claude-sonnet-5-5?");
+    assert_refused("hiaku", "did you mean claude-haiku-5-5?");
+    assert_refused("opsu", "use --model anthropic/opsu");
 }
 
-TEST(a_model_that_is_new_is_asked_for_by_its_name)
+TEST(a_name_that_the_vendor_does_not_have_is_sent_to_nobody)
 {
-    assert_guess("claude-xyz-2027", NULL);
-    assert_guess("claude-sonnet-6", NULL);
-    assert_guess("claude-opus-5-6-20270101", NULL);
-    assert_guess("claude-sonnet-6-preview", NULL);
-    assert_guess("some-model", NULL);
-    assert_guess("m", NULL);
+    assert_refused("claude-sonnet-55", "did you mean claude-sonnet-5-5? For a new model, use "
+                                       "--model anthropic/claude-sonnet-55");
+    assert_refused("some-model", "keel models anthropic --refresh lists its models. For a new "
+                                 "model, use --model anthropic/some-model");
+    assert_refused("llama3", "did you mean groq/llama-");
 }
 
-TEST(with_a_vendor_or_a_server_of_ones_own_a_model_may_have_any_name)
+TEST(a_new_model_is_asked_for_with_its_vendor_or_once_the_vendor_has_listed_it)
 {
-    AUTO(world) struct world w = {0}, v = {0};
+    AUTO(temp_dir) struct temp_dir home = temp_dir_make();
+    AUTO(world) struct world w = {.home = home.path}, other = {.home = home.path};
+    AUTO(err) struct err *e = NULL;
+    struct model_info listed = {.id = "claude-xyz-2027", .name = "New"};
 
-    assert_ok(resolve(&w, "{}", "anthropic/sonet", "ANTHROPIC_API_KEY=k", NULL));
-    assert_str(w.profile.model, "sonet");
-    assert_ok(
-        resolve(&v, "{}", "sonet", "ANTHROPIC_API_KEY=k", "ANTHROPIC_BASE_URL=http://127.0.0.1:9"));
-    assert_str(v.profile.model, "sonet");
+    assert_taken("anthropic/claude-xyz-2027", NULL);
+    assert_taken("anthropic/sonet", NULL);
+    assert_ok(saved_catalogue_write(home.path, &vendors[0], &(struct model_list){&listed, 1}));
+    assert_ok(resolve(&w, "{}", "claude-xyz-2027", "ANTHROPIC_API_KEY=k", NULL));
+    assert_str(w.profile.model, "claude-xyz-2027");
+    e = resolve(&other, "{}", "claude-xyz-2028", "ANTHROPIC_API_KEY=k", NULL);
+    assert_true(err_is(e, ERR_VALIDATION));
+}
+
+TEST(a_model_that_openrouter_did_not_list_is_refused)
+{
+    AUTO(temp_dir) struct temp_dir home = temp_dir_make();
+    AUTO(world) struct world w = {.home = home.path}, other = {.home = home.path};
+    AUTO(err) struct err *e = NULL;
+    struct model_info listed = {.id = "meta-llama/llama-4", .name = "Llama"};
+
+    assert_ok(saved_catalogue_write(home.path, vendor_find(S("openrouter")),
+                                    &(struct model_list){&listed, 1}));
+    assert_ok(resolve(&w, "{}", "meta-llama/llama-4", "OPENROUTER_API_KEY=k", NULL));
+    e = resolve(&other, "{}", "meta-lama/llama-4", "OPENROUTER_API_KEY=k", NULL);
+    assert_true(err_is(e, ERR_VALIDATION));
+    assert_non_null(strstr(err_find_hint(e), "use --model openrouter/meta-lama/llama-4"));
+}
+
+/* Its names are its own, but one word for a family is keel's at every address. */
+TEST(a_server_of_ones_own_has_its_own_names)
+{
+    const char *own = "ANTHROPIC_BASE_URL=http://127.0.0.1:9";
+    AUTO(world) struct world w = {0};
+    AUTO(err) struct err *e = resolve(&w, "{}", "sonet", "ANTHROPIC_API_KEY=k", own);
+
+    assert_true(err_is(e, ERR_VALIDATION));
+    assert_string_equal(
+        err_find_hint(e),
+        "did you mean sonnet? For a model of this name, use --model anthropic/sonet");
+    assert_taken("some-model", own);
+    assert_taken("claude-sonet-5", own);
+    assert_taken("anthropic/sonet", own);
+    assert_taken("m", own);
+}
+
+static void assert_empty(const char *settings, const char *model, const char *text)
+{
+    AUTO(world) struct world w = {0};
+    AUTO(err) struct err *e = resolve(&w, settings, model, "ANTHROPIC_API_KEY=k", NULL);
+
+    assert_true(err_is(e, ERR_VALIDATION));
+    assert_string_equal(e->text, text);
+    assert_non_null(err_find_hint(e));
+}
+
+TEST(an_empty_name_is_not_the_default)
+{
+    assert_empty("{}", "", "the model name is empty");
+    assert_empty("{}", "  ", "the model name is empty");
+    assert_empty("{\"model\":\"\"}", NULL, "the setting model is empty");
+    assert_empty("{}", "anthropic/", "no model name after \"anthropic/\"");
+    assert_empty("{}", "/x", "no vendor before the slash of \"/x\"");
 }
 
 static void assert_resolves(const char *name, const char *id)
@@ -245,7 +304,6 @@ TEST(a_misspelt_vendor_sends_the_prompt_to_no_other)
 {
     assert_no_vendor("opnai/gpt-5", "ANTHROPIC_API_KEY=k", "did you mean openai/gpt-5?");
     assert_no_vendor("nosuch/x", "ANTHROPIC_API_KEY=k", "one of: anthropic");
-    assert_no_vendor("/x", "OPENAI_API_KEY=k", "one of: anthropic");
 }
 
 TEST(a_misspelt_vendor_without_any_key_is_told_as_that_and_not_as_a_missing_key)
@@ -370,8 +428,10 @@ RUN_TESTS(UNIT(the_parts_of_an_address_that_the_person_says_are_filled_in),
           UNIT(the_only_profile_is_used_and_a_model_may_name_one),
           UNIT(a_vendors_name_alone_means_its_default_model),
           UNIT(an_unknown_type_lists_what_is_known), UNIT(a_misspelt_model_is_sent_to_nobody),
-          UNIT(a_model_that_is_new_is_asked_for_by_its_name),
-          UNIT(with_a_vendor_or_a_server_of_ones_own_a_model_may_have_any_name),
+          UNIT(a_name_that_the_vendor_does_not_have_is_sent_to_nobody),
+          UNIT(a_new_model_is_asked_for_with_its_vendor_or_once_the_vendor_has_listed_it),
+          UNIT(a_model_that_openrouter_did_not_list_is_refused),
+          UNIT(a_server_of_ones_own_has_its_own_names), UNIT(an_empty_name_is_not_the_default),
           UNIT(a_misspelt_vendor_sends_the_prompt_to_no_other),
           UNIT(one_word_is_the_newest_model_of_its_family),
           UNIT(one_word_is_the_newest_model_in_a_profile_too),

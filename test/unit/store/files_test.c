@@ -739,8 +739,8 @@ IN_TASK(a_session_that_was_deleted_is_gone_and_one_whose_log_was_removed_has_los
     assert_int_equal(unlink(in_store(CHILD_B ".jsonl")), 0);
     assert_unreadable(s, ID_B, "has no log");
     assert_ok(store_remove(s, ID_A));
-    assert_unreadable(s, ID_A, "there is no session");
-    assert_unreadable(s, ID_B, "there is no session");
+    assert_unreadable(s, ID_A, "not found");
+    assert_unreadable(s, ID_B, "not found");
 }
 
 IN_TASK(a_session_whose_deletion_was_killed_behind_its_log_is_gone)
@@ -751,7 +751,7 @@ IN_TASK(a_session_whose_deletion_was_killed_behind_its_log_is_gone)
     s = conformance_again();
     write_file(in_store(REMOVAL_OF_A), S(CHILD_B "\n" ROOT_A "\n"));
     assert_int_equal(unlink(in_store(CHILD_B ".jsonl")), 0);
-    assert_unreadable(s, ID_B, "there is no session");
+    assert_unreadable(s, ID_B, "not found");
 }
 
 static int remove_dir(void **state)

@@ -126,6 +126,42 @@ TEST(a_link_to_a_disk_that_is_not_mounted_is_refused)
                    "create the directory");
 }
 
+static void assert_no_folder(const struct temp_dir *dir, const char *spec, const char *folder)
+{
+    AUTO(arena) struct arena a = {0};
+    struct store *s = NULL;
+    const char *missing = temp_path(dir, folder);
+    AUTO(err) struct err *e = store_from_url(spec, temp_path(dir, "home"), 0, &s);
+
+    assert_true(err_is(e, ERR_VALIDATION));
+    assert_non_null(strstr(e->text, arena_format(&a, "directory %s does not exist", missing).p));
+    assert_non_null(strstr(err_find_hint(e), arena_format(&a, "mkdir -p '%s'", missing).p));
+    assert_null(s);
+    assert_int_equal(access(missing, F_OK), -1);
+}
+
+TEST(a_place_in_a_directory_that_does_not_exist_is_refused)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+
+    assert_no_folder(&dir, arena_format(&a, "sqlite:%s/no/k.db", dir.path).p, "no");
+    assert_no_folder(&dir, arena_format(&a, "%s/no/such/k.db", dir.path).p, "no/such");
+    assert_no_folder(&dir, arena_format(&a, "files:%s/no/sessions", dir.path).p, "no");
+}
+
+/* And so is what lies in it. */
+IN_TASK(the_directory_of_keel_is_made)
+{
+    AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    const char *home = temp_path(&dir, "new/home");
+
+    make_session("", home);
+    make_session(arena_format(&a, "files:%s/work/sessions", home).p, home);
+    make_session(arena_format(&a, "files:%s/sessions", dir.path).p, home);
+}
+
 TEST(links_in_a_circle_are_refused)
 {
     AUTO(temp_dir) struct temp_dir dir = temp_dir_make();
@@ -239,7 +275,9 @@ IN_TASK(a_log_that_is_a_link_is_refused_and_hides_no_other)
 
 RUN_TESTS(UNIT(a_link_is_followed_whether_or_not_the_file_is_there),
           UNIT(a_link_to_a_disk_that_is_not_mounted_is_refused),
-          UNIT(links_in_a_circle_are_refused), UNIT(names_that_only_sqlite_understands_are_refused),
+          UNIT(links_in_a_circle_are_refused),
+          UNIT(a_place_in_a_directory_that_does_not_exist_is_refused),
+          UNIT(the_directory_of_keel_is_made), UNIT(names_that_only_sqlite_understands_are_refused),
           UNIT(a_session_that_is_open_under_one_name_is_locked_under_all),
           UNIT(a_database_with_two_hard_links_is_refused_with_what_to_do),
           UNIT(what_is_no_file_is_no_database),

@@ -638,6 +638,20 @@ TEST(every_ending_has_the_word_of_the_reference)
     assert_string_equal(failure(ERR_STORAGE, true), "error_during_execution ");
 }
 
+TEST(what_is_wrong_before_anybody_is_asked_is_no_error_of_the_api)
+{
+    AUTO(watch) struct watch w;
+    const struct json *line;
+
+    watch_init(&w, false);
+    w.s.run_result.outcome = RUN_FAILED;
+    w.s.run_result.error = err_new(ERR_VALIDATION, "why");
+    w.s.run_result.n_accounting = 0;
+    see(&w, EVENT_RUN_END);
+    line = sample_json(&w.s, strbuf_cstr(&w.out));
+    assert_str(json_get_text(line, "terminal_reason"), "turn_setup_failed");
+}
+
 TEST(a_forced_answer_says_why_it_was_forced)
 {
     AUTO(watch) struct watch w;
@@ -768,6 +782,8 @@ RUN_TESTS(UNIT(a_run_begins_with_an_init_line),
           UNIT(a_run_that_waits_for_more_budget_says_what_is_asked),
           UNIT(a_failed_run_tells_its_error_its_code_and_what_to_do),
           UNIT(every_ending_has_the_word_of_the_reference),
-          UNIT(a_forced_answer_says_why_it_was_forced), UNIT(money_is_an_exact_decimal_number),
-          UNIT(costs_add_up_over_the_runs_of_one_view), UNIT(a_compaction_is_a_boundary),
-          UNIT(a_retry_says_when_and_why), UNIT(no_two_lines_have_the_same_uuid))
+          UNIT(a_forced_answer_says_why_it_was_forced),
+          UNIT(what_is_wrong_before_anybody_is_asked_is_no_error_of_the_api),
+          UNIT(money_is_an_exact_decimal_number), UNIT(costs_add_up_over_the_runs_of_one_view),
+          UNIT(a_compaction_is_a_boundary), UNIT(a_retry_says_when_and_why),
+          UNIT(no_two_lines_have_the_same_uuid))

@@ -1,0 +1,15 @@
+/* unknown_name.h - errors about names of vendors and models that keel does not know: what was
+ * probably meant, and how to ask for the name all the same. All are ERR_VALIDATION. */
+#ifndef KEEL_SDK_UNKNOWN_NAME_H
+#define KEEL_SDK_UNKNOWN_NAME_H
+
+#include "sdk/profile.h"
+
+/* "vendor/model" with a vendor that is neither in the table nor one of these profiles. */
+NEVER_NULL MUST_USE struct err *unknown_vendor(const struct json *profiles, struct str text);
+/* A word that names nothing, where no provider is set up that might know it as a model. */
+NEVER_NULL MUST_USE struct err *unknown_name(struct str name);
+/* The profile's model, which nobody has asked this provider for by name. */
+NEVER_NULL MUST_USE struct err *unknown_model(const struct profile *p);
+
+#endif
