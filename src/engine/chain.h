@@ -1,4 +1,4 @@
-/* chain.h - asks a chain of targets until one answers or the failure is final.
+/* chain.h - a chain of targets: which is asked next, and when. Pure; ask.c does what it says.
  *
  * A target is a provider with a model. What a failure means is told by its kind: cancelled ends
  * all; a refused key, a used-up quota, an unknown model or an answer that cannot be read skips the
@@ -7,16 +7,14 @@
  *
  * Between attempts at one target the provider's own delay is waited (unless it is longer than 8 s
  * and another target is free). Where it names none, the waits double from 0.5 s to 60 s (or as the
- * target has it), each of them up to a half shorter or longer by chance. All waits of one ask
+ * target has it), each of them up to a half shorter or longer by chance. All waits of one walk
  * together are bounded: one that would go beyond that ends the attempts at this target at once.
  *
- * After a rate limit a target rests for 30 s: it is skipped while another one is there. Once text
- * has been shown, no other target is asked, unless the watcher agrees to drop it. Rests last as
- * long as the chain, which belongs to one run. */
+ * After a rate limit a target rests for 30 s: it is skipped while another one is there. Rests last
+ * as long as the chain, which belongs to one run. */
 #ifndef KEEL_ENGINE_CHAIN_H
 #define KEEL_ENGINE_CHAIN_H
 
-#include "base/secrets.h"
 #include "port/provider.h"
 #include "sys/random.h"
 
@@ -47,7 +45,7 @@ struct target {
 /* One request to one target, told before it leaves and after it ended. */
 struct attempt {
     const struct target *target;
-    unsigned number;    /* from 1, over all targets of this ask */
+    unsigned number;    /* from 1, over all targets of this walk */
     unsigned at_target; /* from 1, at this target */
     unsigned max_at_target;
     /* when it has ended: */
@@ -58,38 +56,11 @@ struct attempt {
     uint64_t delay_ms; /* until it would be tried again, which need not happen; 0: it would not */
 };
 
-/* What the run does around attempts. All but `build` may be NULL. */
-struct chain_hooks {
-    /* Does the request fit into the window of this target? One that is too small is skipped. */
-    bool (*fits)(void *self, const struct target *t);
-    /* Fills in the request for this target; what it points at lives until the attempt has ended. */
-    struct err *(*build)(void *self, const struct target *t, struct model_request *ret_request);
-    /* May it be made? An error (budget_exceeded, ...) ends the ask with it. */
-    struct err *(*reserve)(void *self, const struct attempt *a);
-    /* The last wait before the bytes leave; an error ends the ask, and the attempt is settled. */
-    struct err *(*before_send)(void *self);
-    /* After every attempt, failed ones too. */
-    void (*settle)(void *self, const struct attempt *a);
-    /* The attempt failed; `is_last`: by itself the chain asks this target no more. True: the next
-     * request is built without what may be wrong with this one, so the same target is asked again
-     * at once, and that is not one of its attempts. May be NULL. */
-    bool (*repair)(void *self, const struct target *t, const struct err *why, bool is_last);
-    void (*on_retry)(void *self, const struct attempt *a);
-    void (*on_fallback)(void *self, const struct target *from, const struct target *to,
-                        const struct err *why);
-    /* The wait after this attempt, where the provider names none; -1: it is a matter of chance. */
-    int64_t (*known_delay)(void *self);
-    /* Text of a failed attempt has been shown. True: it was taken back, go on elsewhere. */
-    bool (*drop_text)(void *self);
-    void *self;
-    const struct secrets *secrets; /* kept out of errors; NULL: none are known */
-};
-
 struct chain {
     const struct target *targets;
     size_t n_targets;
     unsigned default_attempts;
-    uint64_t max_wait_ms; /* between the attempts of one ask, all together */
+    uint64_t max_wait_ms; /* between the attempts of one walk, all together */
     const struct random *random;
     uint64_t rests_until_ms[CHAIN_MAX_TARGETS];
 };
@@ -97,9 +68,42 @@ struct chain {
 void chain_init(struct chain *c, const struct target *targets, size_t n_targets,
                 unsigned default_attempts, const struct random *random);
 
-/* In a task. The reply holds the answer, or what had come when the last attempt failed. */
-MUST_USE struct err *chain_ask(struct chain *c, const struct chain_hooks *hooks,
-                               const struct provider_call *call, struct reply *reply,
-                               const struct target **ret_target);
+/* One answer's way along the chain. */
+struct chain_walk {
+    struct chain *chain;
+    uint32_t unfit; /* a bit for each target that must not be asked; the first may all the same */
+    size_t index;   /* of the target that is asked */
+    unsigned n_attempts; /* over all targets */
+    unsigned at_target, max_at_target;
+    uint64_t waited_ms;
+};
+void chain_begin(struct chain_walk *w, struct chain *c, uint32_t unfit, uint64_t now_ms);
+const struct target *chain_target(const struct chain_walk *w);
+/* To the next target that may be asked and does not rest; false: there is none. */
+bool chain_move(struct chain_walk *w, uint64_t now_ms);
+/* The next attempt at this target. */
+struct attempt chain_attempt(struct chain_walk *w);
+/* The last one does not count: the same request is not made again. */
+void chain_forgive(struct chain_walk *w);
+
+/* Is such a failure worth another try at the same target? */
+bool chain_retries(const struct err *e);
+/* How long to wait before it. `known_ms` instead of a wait by chance; -1: it is not known. */
+uint64_t chain_delay_ms(const struct chain_walk *w, const struct err *e, int64_t known_ms);
+
+enum chain_next {
+    CHAIN_ANSWERED,
+    CHAIN_RETRY,    /* the same target, after the delay */
+    CHAIN_NEXT,     /* the next one, if there is one */
+    CHAIN_TOO_LONG, /* likewise: the delay goes beyond what is left of the waiting time */
+    CHAIN_END,
+};
+enum chain_next chain_next(const struct chain_walk *w, const struct err *e, uint64_t delay_ms,
+                           uint64_t now_ms);
+/* The target has failed with `e`: if that was a limit, it rests. */
+void chain_note(struct chain_walk *w, const struct err *e, uint64_t now_ms);
+/* CHAIN_TOO_LONG, for a person: why the attempts ended, and what would change it. */
+struct err *chain_explain(const struct chain_walk *w, struct err *take_error,
+                          uint64_t delay_ms) MUST_USE;
 
 #endif

@@ -2,7 +2,8 @@
  *
  *     run.c      from the prompt to the result
  *     turn.c     the rounds: ask, run the tools, again
- *     ask.c      one answer of the model, through the chain, committed
+ *     ask.c      one answer of the model: targets and attempts, and what came committed
+ *     window.c   how full the context window is
  *     refused_media.c  files: as providers take them, and those that they refuse
  *     reserve.c  what a request may take
  *     account.c  what it took

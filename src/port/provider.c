@@ -29,15 +29,12 @@ struct err *provider_ask(const struct provider *p, const struct model_request *r
                          const struct provider_call *call, struct reply *reply)
 {
     struct provider_capabilities can = provider_capabilities(p, request->info);
-    struct model_request addressed = *request;
 
     TRY(check_web_tool(p, request->web_search, can.web_search, "search"));
     TRY(check_web_tool(p, request->web_fetch, can.web_fetch, "fetch"));
     if (call->before_send && !p->ops->waits_to_send)
         TRY(call->before_send(call->send_self));
-    addressed.provider = p->id;
-    addressed.protocol = p->protocol;
-    return p->ops->ask(p, &addressed, call, reply);
+    return p->ops->ask(p, request, call, reply);
 }
 
 struct err *provider_list_models(const struct provider *p, const struct provider_call *call,

@@ -1,6 +1,5 @@
 /* decode.c - records back to events. */
-#include "session/decode.h"
-
+#include "session/fields.h"
 #include "session/types.h"
 
 static const struct owner *add_owner(struct arena *a, const char *type, struct str id,
@@ -52,14 +51,31 @@ bool codec_find_type(struct str name, enum event_type *ret_type)
     return false;
 }
 
+/* What the fields of its body are in. */
+static void *new_body(struct decoding *d)
+{
+    struct event *e = d->event;
+
+    if (e->type == EVENT_ASKED || e->type == EVENT_ANSWERED)
+        e->body.ask.ask = ARENA_NEW(d->arena, struct ask);
+    if (e->type == EVENT_RUN_END)
+        e->body.result = ARENA_NEW(d->arena, struct run_result);
+    return (void *)event_body(e);
+}
+
 /* A record of a stream says itself what its events are. */
 static struct err *decode_body(struct decoding *d)
 {
+    struct err *(*decode)(struct decoding *d);
+
     if (str_is(d->record->type, CODEC_STREAM))
         return codec_decode_streamed(d);
     if (!codec_find_type(d->record->type, &d->event->type))
         return codec_broken(d, "has a type that this keel does not know");
-    return codec_types[d->event->type].decode(d);
+    d->body_of = new_body(d);
+    TRY(codec_get_fields(d, event_fields(d->event->type), d->body_of));
+    decode = codec_types[d->event->type].decode;
+    return decode ? decode(d) : NULL;
 }
 
 struct err *codec_decode(struct codec_reader *r, const struct store_record *record, size_t index)

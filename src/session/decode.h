@@ -129,6 +129,7 @@ struct decoding {
     size_t index; /* of the event in it */
     struct arena *arena;
     struct event *event;
+    void *body_of; /* what the event's fields are in: event_body() */
 };
 
 /* --- values --- */
@@ -183,17 +184,11 @@ MUST_USE struct err *codec_decode_streamed(struct decoding *d); /* sets the type
 struct err *codec_decode_session(struct decoding *d);
 struct err *codec_decode_run(struct decoding *d);
 struct err *codec_decode_result(struct decoding *d);
-struct err *codec_decode_context(struct decoding *d);
 struct err *codec_decode_compact(struct decoding *d);
 struct err *codec_decode_tools(struct decoding *d);
-struct err *codec_decode_final(struct decoding *d);
-struct err *codec_decode_state(struct decoding *d);
-struct err *codec_decode_ask(struct decoding *d);
+struct err *codec_decode_answer(struct decoding *d);
 struct err *codec_decode_notice(struct decoding *d);
-struct err *codec_decode_rewind(struct decoding *d);
-struct err *codec_decode_checkpoint(struct decoding *d);
 struct err *codec_decode_error(struct decoding *d);
-struct err *codec_decode_nothing(struct decoding *d);
 struct err *codec_decode_attempt(struct decoding *d);
 struct err *codec_decode_request(struct decoding *d);
 struct err *codec_decode_reply(struct decoding *d);

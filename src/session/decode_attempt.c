@@ -49,16 +49,6 @@ static void get_assumed(struct decoding *d, struct event_attempt *a)
     a->assumed_microcents = json_int_or(json_at(v, 4), -1);
 }
 
-/* With what the peer asked for, which the error's own words do not tell. */
-static const struct err *get_error(struct decoding *d)
-{
-    struct err *e = codec_get_failure(d);
-
-    if (e)
-        e->retry_after_ms = json_int_or(json_get(d->body, "retryAfterMs"), -1);
-    return e;
-}
-
 struct err *codec_decode_attempt(struct decoding *d)
 {
     struct event_attempt *a = &d->event->body.attempt;
@@ -68,31 +58,16 @@ struct err *codec_decode_attempt(struct decoding *d)
 
     if (d->event->type == EVENT_ATTEMPT_BEGIN || d->event->type == EVENT_ATTEMPT_END)
         codec_stream_reading_clear(&d->reader->streaming);
-    a->max_attempts = (unsigned)codec_get_int(d, "maxAttempts");
-    a->is_retry = codec_get_bool(d, "isRetry");
-    a->is_final_turn = codec_get_bool(d, "isFinalTurn");
-    a->is_aside = codec_get_bool(d, "isAside");
-    a->forced =
-        (enum final_reason)CODEC_GET_NAME(d, "forcedFinalReason", final_reason_name, FINAL_STOPPED);
     json_each (v, slugs)
         list[a->n_retry_slugs++] = arena_cstr(d->arena, json_str(v));
     a->retry_slugs = list;
     a->price = get_price(d);
     a->reserved = get_reserved(d);
     get_assumed(d, a);
-    a->is_lost = codec_get_bool(d, "isLost");
-    a->window = codec_get_int(d, "contextWindow");
     a->usage = codec_get_usage(d, usage) || d->event->type == EVENT_ATTEMPT_END ? usage : NULL;
     a->cost_microcents = json_int_or(json_get(d->body, "costMicrocents"), -1);
-    a->total_microcents = codec_get_int(d, "totalMicrocents");
-    a->duration_ms = (uint64_t)codec_get_int(d, "durationMs");
-    a->delay_ms = (uint64_t)codec_get_int(d, "delayMs");
-    TRY(codec_get_text(d, "provider", &a->provider));
-    TRY(codec_get_text(d, "model", &a->model));
-    TRY(codec_get_text(d, "toolCallId", &a->call_id));
-    TRY(codec_get_text(d, "nextProvider", &a->next_provider));
-    TRY(codec_get_text(d, "nextModel", &a->next_model));
-    a->error = get_error(d);
+    if (a->error) /* what the peer asked for: the error's own words do not say it */
+        d->reader->error->retry_after_ms = json_int_or(json_get(d->body, "retryAfterMs"), -1);
     return NULL;
 }
 

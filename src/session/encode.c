@@ -1,6 +1,5 @@
 /* encode.c - events to records. */
-#include "session/encode.h"
-
+#include "session/fields.h"
 #include "session/types.h"
 #include "view/field.h"
 
@@ -69,6 +68,15 @@ static void begin_record(const struct event *e, struct str type, struct codec_re
     };
 }
 
+static void write_body(struct encoding *c)
+{
+    const struct codec_type *type = &codec_types[c->event->type];
+
+    codec_put_fields(c, event_fields(c->event->type), event_body(c->event));
+    if (type->encode)
+        type->encode(c);
+}
+
 static void write_record(struct codec_writer *w, const struct event *e, bool is_stream,
                          struct codec_record *ret_record)
 {
@@ -82,7 +90,7 @@ static void write_record(struct codec_writer *w, const struct event *e, bool is_
     if (is_stream)
         codec_stream_begin(&c);
     else
-        codec_types[e->type].encode(&c);
+        write_body(&c);
     ret_record->is_open = is_stream;
     ret_record->json = c.json;
     if (!is_stream)

@@ -60,22 +60,11 @@ void codec_encode_attempt(struct encoding *c)
         codec_stream_done(&c->writer->stream);
     if (c->event->type == EVENT_ATTEMPT_BEGIN)
         codec_forget_reply(c->writer);
-    codec_put_text(c, "provider", a->provider);
-    codec_put_text(c, "model", a->model);
-    codec_put_int(c, "maxAttempts", a->max_attempts);
-    codec_put_true(c, "isRetry", a->is_retry);
-    codec_put_true(c, "isFinalTurn", a->is_final_turn);
-    codec_put_true(c, "isAside", a->is_aside);
-    codec_put_text(c, "toolCallId", a->call_id);
-    codec_put_name(c, "forcedFinalReason", final_reason_name(a->forced));
-    codec_put_error(c, a->error);
     if (a->error && a->error->retry_after_ms >= 0)
         jw_kv_int(&c->json, "retryAfterMs", a->error->retry_after_ms);
     put_price(c, a->price);
     put_reserved(c, &a->reserved);
     put_assumed(c, a);
-    codec_put_true(c, "isLost", a->is_lost);
-    codec_put_int(c, "contextWindow", a->window);
     if (a->n_retry_slugs) {
         jw_key(&c->json, "retrySlugs");
         jw_begin_array(&c->json);
@@ -86,11 +75,6 @@ void codec_encode_attempt(struct encoding *c)
     codec_put_usage(c, a->usage);
     if (a->cost_microcents >= 0)
         jw_kv_int(&c->json, "costMicrocents", a->cost_microcents);
-    codec_put_int(c, "totalMicrocents", a->total_microcents);
-    codec_put_int(c, "durationMs", (int64_t)a->duration_ms);
-    codec_put_int(c, "delayMs", (int64_t)a->delay_ms);
-    codec_put_text(c, "nextProvider", a->next_provider);
-    codec_put_text(c, "nextModel", a->next_model);
 }
 
 /* --- the request --- */

@@ -8,6 +8,7 @@ struct encoding;
 struct decoding;
 
 struct codec_type {
+    /* What rows of fields (view/event_fields.h) cannot say, after them; NULL: they say it all. */
     void (*encode)(struct encoding *c);
     struct err *(*decode)(struct decoding *d);
     bool is_core;

@@ -2,6 +2,7 @@
 #include "view/journal.h"
 
 #include "model/message_json.h"
+#include "view/event_fields.h"
 #include "view/field.h"
 #include "view/journal_fields.h"
 #include "view/map.h"
@@ -17,11 +18,8 @@ static void field_tool_set(struct json_writer *w, const char *key, const struct 
 
 /* --- sessions and runs --- */
 
-static void session_fields(struct json_writer *w, const struct event_session *s)
+static void session_line(struct json_writer *w, const struct event_session *s)
 {
-    jw_kv_str(w, "cwd", s->cwd);
-    jw_kv_str(w, "provider", s->provider);
-    jw_kv_str(w, "model", s->model);
     jw_kv_str(w, "systemPrompt", s->system);
     jw_kv_int(w, "systemPromptLength", (int64_t)s->system.n);
     field_tool_set(w, "toolSchemas", s->tools);
@@ -52,19 +50,15 @@ static void field_history(struct json_writer *w, const struct history *h,
     jw_end_array(w);
 }
 
-static void run_fields(struct json_writer *w, const struct event *e, const struct journal_links *l)
+static void run_line(struct json_writer *w, const struct event *e, const struct journal_links *l)
 {
-    const struct event_run *r = &e->body.run;
+    const struct provider_capabilities *can = &e->body.run.capabilities;
 
-    jw_kv_str(w, "policy", str_of(r->policy));
-    jw_kv_str(w, "provider", r->provider);
-    jw_kv_str(w, "model", r->model);
     jw_key(w, "nativeWebTools");
     jw_begin_object(w);
-    field_native_tool(w, "webSearch", &r->capabilities.web_search);
-    field_native_tool(w, "webFetch", &r->capabilities.web_fetch);
+    field_native_tool(w, "webSearch", &can->web_search);
+    field_native_tool(w, "webFetch", &can->web_fetch);
     jw_end_object(w);
-    jw_kv_str(w, "input", r->input);
     field_history(w, e->history, l);
 }
 
@@ -122,55 +116,16 @@ static void field_structure(struct json_writer *w, const struct history *h,
     jw_end_array(w);
 }
 
-static void result_fields(struct json_writer *w, const struct event *e,
-                          const struct journal_links *l)
+static void result_line(struct json_writer *w, const struct event *e, const struct journal_links *l)
 {
-    const struct run_result *r = e->body.result;
-
-    jw_kv_str(w, "outcome", str_of(run_outcome_name(r->outcome)));
-    jw_kv_str(w, "content", r->text);
-    if (r->value)
-        journal_json(w, "value", r->value);
-    if (r->error)
-        field_failure(w, "error", r->error);
-    if (r->forced != FINAL_NONE)
-        jw_kv_str(w, "forcedFinalReason", str_of(final_reason_name(r->forced)));
-    journal_text(w, "stopReason", r->stop_reason);
-    jw_kv_int(w, "rounds", r->n_rounds);
-    jw_kv_int(w, "attempts", r->n_attempts);
-    jw_kv_int(w, "toolsExecuted", r->n_tools_executed);
-    jw_key(w, "usage");
-    usage_write(w, &r->usage);
-    jw_kv_int(w, "costMicrocents", r->cost_microcents);
-    jw_kv_bool(w, "costIsKnown", r->cost_is_known);
-    jw_kv_int(w, "durationMs", (int64_t)r->duration_ms);
-    jw_kv_int(w, "apiDurationMs", (int64_t)r->api_duration_ms);
+    jw_kv_str(w, "content", e->body.result->text);
     field_history(w, e->history, l);
     field_structure(w, e->history, l);
 }
 
-/* --- context --- */
-
-static void context_fields(struct json_writer *w, const struct event_context *c)
-{
-    field_context(w, "contextState", c->used, c->window);
-    jw_kv_int(w, "serializedTokens", c->serialized);
-    jw_kv_int(w, "providerTokens", c->counted);
-    jw_kv_bool(w, "isExact", c->is_exact);
-}
-
-static void compact_fields(struct json_writer *w, const struct event_compact *c)
-{
-    jw_kv_str(w, "trigger", str_of(c->trigger));
-    if (c->n_results)
-        jw_kv_int(w, "results", (int64_t)c->n_results);
-    field_context(w, "before", c->before.used, c->before.window);
-    field_context(w, "after", c->after.used, c->after.window);
-}
-
 /* --- messages and tool calls --- */
 
-static void history_fields(struct json_writer *w, const struct event_message *b)
+static void history_line(struct json_writer *w, const struct event_message *b)
 {
     jw_kv_str(w, "mutation", str_of(b->mutation));
     jw_kv_int(w, "index", (int64_t)b->index);
@@ -181,38 +136,19 @@ static void history_fields(struct json_writer *w, const struct event_message *b)
     journal_message(w, "message", b->message);
 }
 
-static void batch_fields(struct json_writer *w, const struct event_batch *b)
+static void batch_line(struct json_writer *w, const struct event_batch *b)
 {
-    jw_kv_str(w, "batchId", b->id);
-    jw_kv_str(w, "mode", str_of(b->mode));
     jw_key(w, "maxConcurrency");
     if (b->max_concurrency)
         jw_int(w, b->max_concurrency);
     else
         jw_null(w); /* no bound */
-    jw_kv_int(w, "requestCount", (int64_t)b->n_requests);
     jw_key(w, "tools");
     jw_begin_array(w);
     for (size_t i = 0; b->message && i < b->message->n_parts; i++)
         if (b->message->parts[i].kind == PART_TOOL_CALL)
             jw_str(w, b->message->parts[i].name);
     jw_end_array(w);
-}
-
-static void tool_fields(struct json_writer *w, const struct event_tool *t)
-{
-    jw_kv_str(w, "batchId", t->batch_id);
-    jw_kv_int(w, "index", (int64_t)t->index);
-    jw_kv_str(w, "toolName", t->name);
-    jw_kv_str(w, "toolCallId", t->call_id);
-}
-
-static void tool_request_fields(struct json_writer *w, const struct event_tool *t)
-{
-    tool_fields(w, t);
-    journal_json(w, "parameters", t->args);
-    field_owner_path(w, "ownerPath", t->owner);
-    jw_kv_str(w, "risk", str_of(risk_name(t->risk)));
 }
 
 static void field_metadata(struct json_writer *w, const struct event_tool *t)
@@ -228,75 +164,20 @@ static void field_metadata(struct json_writer *w, const struct event_tool *t)
     jw_end_object(w);
 }
 
-static void tool_result_fields(struct json_writer *w, const struct event_tool *t)
+static void tool_result_line(struct json_writer *w, const struct event_tool *t)
 {
-    tool_fields(w, t);
-    jw_kv_bool(w, "success", t->is_ok);
     field_result_text(w, t->is_ok ? "result" : "error", t->result);
     field_metadata(w, t);
     field_owner_path(w, "ownerPath", t->owner);
-    jw_kv_bool(w, "executed", t->was_executed);
-    jw_kv_bool(w, "denied", t->was_denied);
-    jw_kv_int(w, "durationMs", (int64_t)t->duration_ms);
-    jw_kv_int(w, "charactersIn", (int64_t)t->n_chars_in);
-    jw_kv_int(w, "charactersOut", (int64_t)t->n_chars_out);
 }
 
-/* --- questions, notices --- */
-
-static void ask_fields(struct json_writer *w, const struct ask *a)
-{
-    jw_kv_str(w, "kind", str_of(ask_kind_name(a->kind)));
-    journal_text(w, "toolCallId", a->call_id);
-    journal_text(w, "toolName", a->tool);
-    journal_json(w, "parameters", a->args);
-    jw_kv_str(w, "text", a->text);
-}
-
-static void answer_fields(struct json_writer *w, const struct event_ask *b)
+static void answer_line(struct json_writer *w, enum event_type type, const struct answer *answer)
 {
     static const char *const kinds[] = {"nobody",  "later",   "no",   "once",
                                         "session", "project", "value"};
 
-    ask_fields(w, b->ask);
-    jw_kv_str(w, "answer", str_of(kinds[b->answer->kind]));
-    journal_text(w, "reason", b->answer->reason);
-    if (b->answer->value)
-        journal_json(w, "value", b->answer->value);
-}
-
-static void notice_fields(struct json_writer *w, const struct event_notice *n)
-{
-    jw_kv_str(w, "severity", str_of(severity_name(n->severity)));
-    jw_kv_str(w, "source", str_of(n->source));
-    jw_kv_str(w, "message", n->text);
-    if (n->details)
-        journal_json(w, "details", n->details);
-}
-
-static void rewind_fields(struct json_writer *w, const struct event_rewind *b)
-{
-    jw_kv_int(w, "toTurn", b->turn);
-    jw_kv_int(w, "toSeq", (int64_t)b->seq);
-    jw_kv_bool(w, "conversation", b->takes_messages);
-    jw_kv_int(w, "files", (int64_t)b->n_files);
-}
-
-static void checkpoint_fields(struct json_writer *w, const struct event_checkpoint *c)
-{
-    jw_kv_int(w, "baseSeq", (int64_t)c->base_seq);
-    field_json(w, "state", c->state);
-    jw_key(w, "usage");
-    usage_write(w, &c->usage);
-    jw_kv_int(w, "costMicrocents", c->cost_microcents);
-    jw_kv_bool(w, "costIsKnown", c->cost_is_known);
-    if (c->is_estimated)
-        jw_kv_bool(w, "isEstimated", true);
-    if (c->is_unpriced)
-        jw_kv_bool(w, "isUnpriced", true);
-    jw_kv_int(w, "rounds", (int64_t)c->n_rounds);
-    jw_kv_int(w, "toolCalls", (int64_t)c->n_tool_calls);
-    jw_kv_int(w, "activeMs", (int64_t)c->active_ms);
+    jw_kv_str(w, "answer", str_of(kinds[answer->kind]));
+    event_fields_log(w, answer_fields, type, answer);
 }
 
 /* --- the line --- */
@@ -316,15 +197,17 @@ struct str journal_name(const struct event *e)
     return str_of(view_names(VIEW_JOURNAL, e->type));
 }
 
-static void body_fields(struct json_writer *w, const struct event *e, const struct journal_links *l)
+/* What rows of fields cannot say. */
+static void rest_of_line(struct json_writer *w, const struct event *e,
+                         const struct journal_links *l)
 {
     switch (e->type) {
     case EVENT_SESSION_BEGIN:
-        session_fields(w, &e->body.session);
+        session_line(w, &e->body.session);
         break;
     case EVENT_RUN_BEGIN:
     case EVENT_PRE_RUN:
-        run_fields(w, e, l);
+        run_line(w, e, l);
         break;
     case EVENT_USER_INPUT:
     case EVENT_ASSISTANT_COMMITTED:
@@ -335,16 +218,16 @@ static void body_fields(struct json_writer *w, const struct event *e, const stru
         field_tool_set(w, "toolSchemas", e->body.tools.tools);
         break;
     case EVENT_CONTEXT:
-        context_fields(w, &e->body.context);
+        field_context(w, "contextState", e->body.context.used, e->body.context.window);
         break;
     case EVENT_COMPACTED:
-        compact_fields(w, &e->body.compact);
-        break;
-    case EVENT_FINAL_TURN:
-        jw_kv_str(w, "reason", str_of(final_reason_name(e->body.final.reason)));
-        jw_kv_str(w, "instruction", e->body.final.instruction);
+        field_context(w, "before", e->body.compact.before.used, e->body.compact.before.window);
+        field_context(w, "after", e->body.compact.after.used, e->body.compact.after.window);
         break;
     case EVENT_ATTEMPT_BEGIN:
+    case EVENT_ATTEMPT_END:
+    case EVENT_RETRY:
+    case EVENT_FALLBACK:
         journal_attempt(w, e);
         break;
     case EVENT_PROVIDER_REQUEST:
@@ -362,48 +245,27 @@ static void body_fields(struct json_writer *w, const struct event *e, const stru
     case EVENT_RESPONSE_RAW:
         journal_reply(w, &e->body.reply);
         break;
-    case EVENT_ATTEMPT_END:
-        journal_attempt_end(w, e);
-        break;
-    case EVENT_RETRY:
-        journal_attempt(w, e);
-        jw_kv_int(w, "delayMs", (int64_t)e->body.attempt.delay_ms);
-        break;
-    case EVENT_FALLBACK:
-        journal_attempt(w, e);
-        jw_kv_str(w, "nextProvider", e->body.attempt.next_provider);
-        jw_kv_str(w, "nextModel", e->body.attempt.next_model);
-        break;
     case EVENT_RESPONSE_NORMALIZED:
         journal_normalized(w, &e->body.message);
         break;
     case EVENT_HISTORY:
-        history_fields(w, &e->body.message);
+        history_line(w, &e->body.message);
         break;
     case EVENT_BATCH_BEGIN:
-        batch_fields(w, &e->body.batch);
+        batch_line(w, &e->body.batch);
         break;
     case EVENT_TOOL_REQUEST:
     case EVENT_TOOL_EARLY:
-        tool_request_fields(w, &e->body.tool);
-        break;
-    case EVENT_TOOL_DROPPED:
-        tool_fields(w, &e->body.tool);
-        jw_kv_str(w, "errorCode", str_of(e->body.tool.error_code));
-        break;
-    case EVENT_TOOL_BEGIN:
-        tool_fields(w, &e->body.tool);
+        field_owner_path(w, "ownerPath", e->body.tool.owner);
         break;
     case EVENT_TOOL_PROGRESS:
-        tool_fields(w, &e->body.tool);
         jw_kv_str(w, "text", e->body.tool.progress);
         break;
     case EVENT_TOOL_END:
     case EVENT_TOOL_RESULT:
-        tool_result_fields(w, &e->body.tool);
+        tool_result_line(w, &e->body.tool);
         break;
     case EVENT_TOOL_COMMITTED:
-        tool_fields(w, &e->body.tool);
         journal_message(w, "message", e->body.tool.message);
         break;
     case EVENT_SNAPSHOT:
@@ -412,38 +274,24 @@ static void body_fields(struct json_writer *w, const struct event *e, const stru
     case EVENT_PRE_IMAGE:
         journal_pre_image(w, &e->body.image);
         break;
-    case EVENT_STATE:
-        jw_kv_str(w, "key", e->body.state.key);
-        field_json(w, "value", e->body.state.value);
-        break;
-    case EVENT_ASKED:
-        ask_fields(w, e->body.ask.ask);
-        break;
     case EVENT_ANSWERED:
-        answer_fields(w, &e->body.ask);
-        break;
-    case EVENT_NOTICE:
-        notice_fields(w, &e->body.notice);
+        answer_line(w, e->type, e->body.ask.answer);
         break;
     case EVENT_ERROR:
         field_failure(w, "error", e->body.error);
         break;
     case EVENT_RUN_END:
-        result_fields(w, e, l);
+        result_line(w, e, l);
         break;
-    case EVENT_REWOUND:
-        rewind_fields(w, &e->body.rewind);
-        break;
-    case EVENT_CHECKPOINT:
-        checkpoint_fields(w, &e->body.checkpoint);
-        break;
-    case EVENT_SESSION_END:
-        jw_kv_str(w, "reason", str_of(e->body.session.reason));
-        break;
-    case EVENT_TEXT_DROPPED:
-    case EVENT_N_TYPES:
+    default:
         break;
     }
+}
+
+static void body_fields(struct json_writer *w, const struct event *e, const struct journal_links *l)
+{
+    event_fields_log(w, event_fields(e->type), e->type, event_body(e));
+    rest_of_line(w, e, l);
 }
 
 static void begin_line(struct json_writer *w, const struct event *e, struct str name,

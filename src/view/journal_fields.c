@@ -44,16 +44,6 @@ void journal_attempt(struct json_writer *w, const struct event *e)
 {
     const struct event_attempt *a = &e->body.attempt;
 
-    jw_kv_str(w, "provider", a->provider);
-    jw_kv_str(w, "model", a->model);
-    jw_kv_bool(w, "isRetry", a->is_retry);
-    jw_kv_bool(w, "isFinalTurn", a->is_final_turn);
-    jw_kv_bool(w, "isAside", a->is_aside);
-    journal_text(w, "toolCallId", a->call_id);
-    if (a->forced != FINAL_NONE)
-        jw_kv_str(w, "forcedFinalReason", str_of(final_reason_name(a->forced)));
-    if (a->error)
-        field_failure(w, "error", a->error);
     if (a->n_retry_slugs) {
         jw_key(w, "retrySlugs");
         jw_begin_array(w);
@@ -69,13 +59,8 @@ void journal_attempt(struct json_writer *w, const struct event *e)
         jw_kv_int(w, "costMicrocents", a->reserved.microcents);
         jw_end_object(w);
     }
-}
-
-void journal_attempt_end(struct json_writer *w, const struct event *e)
-{
-    const struct event_attempt *a = &e->body.attempt;
-
-    journal_attempt(w, e);
+    if (e->type != EVENT_ATTEMPT_END)
+        return;
     if (a->usage) {
         jw_key(w, "usage");
         usage_write(w, a->usage);
@@ -85,11 +70,7 @@ void journal_attempt_end(struct json_writer *w, const struct event *e)
         usage_write(w, a->assumed);
         jw_kv_int(w, "assumedMicrocents", a->assumed_microcents);
     }
-    if (a->is_lost)
-        jw_kv_bool(w, "isLost", true);
     jw_kv_int(w, "costMicrocents", a->cost_microcents);
-    jw_kv_int(w, "totalMicrocents", a->total_microcents);
-    jw_kv_int(w, "durationMs", (int64_t)a->duration_ms);
 }
 
 /* --- what is written once --- */

@@ -12,7 +12,6 @@ void journal_message(struct json_writer *w, const char *key, const struct messag
 void journal_schema(struct json_writer *w, const struct tool_def *d);
 
 void journal_attempt(struct json_writer *w, const struct event *e);
-void journal_attempt_end(struct json_writer *w, const struct event *e);
 /* `l` may be NULL: everything is written. */
 void journal_request(struct json_writer *w, const struct event_request *b,
                      const struct journal_links *l);

@@ -112,11 +112,10 @@ TEST(a_failed_call_has_its_error_and_the_code_in_its_metadata)
     journal_write(e, &out);
     assert_body(&out, "tool_execution_result",
                 ",'batchId':'b1','index':0,'toolName':'Bash','toolCallId':'c1','success':false,"
-                "'error':'no such tool','metadata':{'errorCode':'unknown_tool'},"
-                "'ownerPath':[{'ownerType':'agent','ownerId':'main'},"
-                "{'ownerType':'execution','ownerId':'r1'},{'ownerType':'tool','ownerId':'c1'}],"
                 "'executed':false,'denied':false,'durationMs':7,'charactersIn':16,"
-                "'charactersOut':7}\n");
+                "'charactersOut':7,'error':'no such tool','metadata':{'errorCode':'unknown_tool'},"
+                "'ownerPath':[{'ownerType':'agent','ownerId':'main'},"
+                "{'ownerType':'execution','ownerId':'r1'},{'ownerType':'tool','ownerId':'c1'}]}\n");
 }
 
 TEST(text_that_no_provider_sent_is_a_text_delta)

@@ -1,70 +1,89 @@
-/* chain_test.c - retries and fallback against scripted models, on a clock that jumps. */
+/* ask_test.c - retries and fallback against scripted models, on a clock that jumps. */
 #include "test.h"
 
-#include "engine/chain.h"
+#include "engine/run.h"
 #include "provider/script.h"
 #include "sys/loop.h"
 
 struct world {
     struct provider *providers[3];
     struct target targets[3];
-    size_t n_targets;
-    struct chain chain;
+    struct run_plan plan;
+    struct recorder recorder;
     struct strbuf log; /* what happened, in order */
-    unsigned default_attempts, n_asks;
+    struct str asked;  /* the model that was asked last */
+    unsigned max_attempts;
     uint64_t max_wait_ms; /* 0: the usual */
     bool drops_text, refuses, cannot_send;
 };
 
-static struct err *build(void *self, const struct target *t, struct model_request *ret)
+static const struct run_plan *world_plan(void *self)
 {
-    *ret = (struct model_request){.stream = true};
-    return NULL;
+    return &((struct world *)self)->plan;
 }
 
-static struct err *reserve(void *self, const struct attempt *a)
+static struct err *reserve(void *self, const struct attempt *a, struct reservation *r,
+                           struct budget_word *ret_word)
 {
     struct world *w = self;
 
-    if (w->refuses)
-        return err_new(ERR_BUDGET_EXCEEDED, "the budget is used up");
-    strbuf_addf(&w->log, "%" STR_FMT "#%u ", STR_ARG(a->target->model), a->at_target);
-    return NULL;
+    return w->refuses ? err_new(ERR_BUDGET_EXCEEDED, "the budget is used up") : NULL;
 }
 
-static struct err *before_send(void *self)
+static void record(struct recorder *r, const struct event *e)
 {
-    struct world *w = self;
-
-    return w->cannot_send ? err_new(ERR_NETWORK, "the journal is elsewhere") : NULL;
 }
 
-static void settled(void *self, const struct attempt *a)
+/* A journal that cannot be written once a request is to leave. */
+static struct err *wait_for_record(struct recorder *r, enum recorder_safety safety)
 {
-    struct world *w = self;
+    struct world *w = (struct world *)((char *)r - offsetof(struct world, recorder));
 
-    strbuf_addf(&w->log, "%s ", a->error ? err_code(a->error->kind) : "ok");
-    if (a->cost_microcents >= 0)
-        strbuf_addf(&w->log, "cost=%lld ", (long long)a->cost_microcents);
+    return w->cannot_send && w->asked.n ? err_new(ERR_NETWORK, "the journal is elsewhere") : NULL;
 }
 
-static void retried(void *self, const struct attempt *a)
+static void log_wait(struct world *w, const struct event_attempt *a)
 {
-    struct world *w = self;
-    uint64_t delay_ms = a->delay_ms;
     uint64_t whole_ms = MIN((uint64_t)500 << (a->at_target - 1), (uint64_t)60000);
-    bool in_bounds = delay_ms >= MIN(whole_ms / 2, (uint64_t)30000) &&
-                     delay_ms <= MIN(whole_ms * 3 / 2, (uint64_t)60000);
+    bool in_bounds = a->delay_ms >= MIN(whole_ms / 2, (uint64_t)30000) &&
+                     a->delay_ms <= MIN(whole_ms * 3 / 2, (uint64_t)60000);
 
-    strbuf_addf(&w->log, in_bounds ? "wait " : "wait(%llu) ", (unsigned long long)delay_ms);
+    strbuf_addf(&w->log, in_bounds ? "wait " : "wait(%llu) ", (unsigned long long)a->delay_ms);
 }
 
-static void fell_back(void *self, const struct target *from, const struct target *to,
-                      const struct err *why)
+static void log_end(struct world *w, const struct run_result *x)
+{
+    strbuf_add_cstr(&w->log, "= ");
+    if (x->error)
+        strbuf_add_cstr(&w->log, err_code(x->error->kind));
+    else
+        strbuf_add(&w->log, x->text);
+    if (w->asked.n)
+        strbuf_addf(&w->log, " from %" STR_FMT, STR_ARG(w->asked));
+    strbuf_add_char(&w->log, '\n');
+}
+
+static void on_event(void *self, const struct event *e)
 {
     struct world *w = self;
+    const struct event_attempt *a = &e->body.attempt;
 
-    strbuf_addf(&w->log, "-> ");
+    if (e->type == EVENT_ATTEMPT_BEGIN) {
+        w->asked = a->model;
+        strbuf_addf(&w->log, "%" STR_FMT "#%u ", STR_ARG(a->model), a->at_target);
+    } else if (e->type == EVENT_ATTEMPT_END) {
+        strbuf_addf(&w->log, "%s ", a->error ? err_code(a->error->kind) : "ok");
+        if (a->cost_microcents >= 0)
+            strbuf_addf(&w->log, "cost=%lld ", (long long)a->cost_microcents);
+    } else if (e->type == EVENT_RETRY) {
+        log_wait(w, a);
+    } else if (e->type == EVENT_FALLBACK) {
+        strbuf_addf(&w->log, "-> ");
+    } else if (e->type == EVENT_BATCH_BEGIN) {
+        strbuf_addf(&w->log, "= a call from %" STR_FMT "\n", STR_ARG(w->asked));
+    } else if (e->type == EVENT_RUN_END) {
+        log_end(w, e->body.result);
+    }
 }
 
 static bool drop(void *self)
@@ -75,24 +94,27 @@ static bool drop(void *self)
     return w->drops_text;
 }
 
-static struct err *ask(void *arg)
+static struct err *run(void *arg)
 {
     struct world *w = arg;
-    struct chain_hooks hooks = {NULL,    build,     reserve, before_send, settled, NULL,
-                                retried, fell_back, NULL,    drop,        w};
+    struct event_sink sink = {.on_event = on_event, .self = w};
+    AUTO(conversation) struct conversation conversation;
+    AUTO(message) struct message *input = message_new(ROLE_USER, (struct str){0});
+    AUTO(run_result) struct run_result result = {0};
+    struct run_options options = {.input = input,
+                                  .plan = world_plan,
+                                  .plan_self = w,
+                                  .retry_max_ms = w->max_wait_ms,
+                                  .budget = {.reserve = reserve, .self = w},
+                                  .recorder = w->cannot_send ? &w->recorder : NULL,
+                                  .drop_text = drop,
+                                  .drop_self = w,
+                                  .sinks = &sink,
+                                  .n_sinks = 1};
 
-    for (unsigned i = 0; i < w->n_asks; i++) {
-        AUTO(reply) struct reply reply;
-        AUTO(err) struct err *e = NULL;
-        const struct target *target;
-
-        reply_init(&reply, (struct delta_sink){0});
-        e = chain_ask(&w->chain, &hooks, &(struct provider_call){0}, &reply, &target);
-        strbuf_addf(&w->log, "= %s from %" STR_FMT "\n",
-                    e ? err_code(e->kind)
-                      : (reply.n_parts ? strbuf_cstr(&reply.parts[0].text) : "nothing"),
-                    STR_ARG(target->model));
-    }
+    message_add_text(input, S("say hello"));
+    conversation_init(&conversation, S("session"), S("/tmp"));
+    run_start(&conversation, &options, &result);
     return NULL;
 }
 
@@ -102,43 +124,42 @@ static void plays(struct world *w, const char *const *scripts, const char *want)
     static const char *const names[] = {"a", "b", "c"};
     struct virtual_clock clock;
     AUTO(loop) struct loop *loop = NULL;
+    size_t n = 0;
 
     virtual_clock_init(&clock, 0);
     loop = loop_new(&clock.clock);
-    for (; scripts[w->n_targets]; w->n_targets++) {
-        size_t i = w->n_targets;
-
-        assert_ok(script_provider_new(str_of(names[i]), str_of(scripts[i]), &w->providers[i]));
-        w->targets[i].provider = w->providers[i];
-        w->targets[i].model = str_of(names[i]);
-        if (w->targets[i].price.input == 0)
-            w->targets[i].price = (struct price){-1, -1, -1, -1};
+    for (; scripts[n]; n++) {
+        assert_ok(script_provider_new(str_of(names[n]), str_of(scripts[n]), &w->providers[n]));
+        w->targets[n].provider = w->providers[n];
+        w->targets[n].model = str_of(names[n]);
+        w->targets[n].max_attempts = w->max_attempts;
+        if (w->targets[n].price.input == 0)
+            w->targets[n].price = (struct price){-1, -1, -1, -1};
     }
-    w->n_asks = w->n_asks ? w->n_asks : 1;
-    chain_init(&w->chain, w->targets, w->n_targets, w->default_attempts, NULL);
-    if (w->max_wait_ms)
-        w->chain.max_wait_ms = w->max_wait_ms;
-    assert_ok(loop_run(loop, ask, w));
+    w->plan = (struct run_plan){.targets = w->targets, .n_targets = n, .stream = true};
+    w->recorder = (struct recorder){.append = record, .wait = wait_for_record};
+    assert_ok(loop_run(loop, run, w));
     assert_str(strbuf_str(&w->log), want);
-    for (size_t i = 0; i < w->n_targets; i++)
+    for (size_t i = 0; i < n; i++)
         provider_free(w->providers[i]);
     strbuf_done(&w->log);
 }
 
 #define SCRIPTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define HELLO "{text: hello}"
+#define CALL "{tool: Nothing, id: x}" /* the next answer is asked for */
 #define FAILS(code) "{error: " code ", message: x}"
 
 TEST(the_first_target_answers)
 {
-    struct world w = {.default_attempts = 5};
+    struct world w = {.max_attempts = 5};
 
     plays(&w, SCRIPTS("turns: [" HELLO "]", "turns: []"), "a#1 ok = hello from a\n");
 }
 
 TEST(overload_is_tried_again_here_before_another_target_is_asked)
 {
-    struct world w = {.default_attempts = 2};
+    struct world w = {.max_attempts = 2};
 
     plays(&w,
           SCRIPTS("turns: [" FAILS("provider_unavailable") ", " FAILS("network") "]",
@@ -148,7 +169,7 @@ TEST(overload_is_tried_again_here_before_another_target_is_asked)
 
 TEST(a_refused_key_or_an_unknown_model_skips_the_target_at_once)
 {
-    struct world w = {.default_attempts = 5};
+    struct world w = {.max_attempts = 5};
 
     plays(&w,
           SCRIPTS("turns: [" FAILS("provider_auth") "]",
@@ -158,7 +179,7 @@ TEST(a_refused_key_or_an_unknown_model_skips_the_target_at_once)
 
 TEST(a_failure_that_no_other_target_would_mend_is_final)
 {
-    struct world w = {.default_attempts = 5}, v = {.default_attempts = 5};
+    struct world w = {.max_attempts = 5}, v = {.max_attempts = 5};
 
     plays(&w, SCRIPTS("turns: [" FAILS("provider_error") "]", "turns: [" HELLO "]"),
           "a#1 provider_error = provider_error from a\n");
@@ -168,7 +189,7 @@ TEST(a_failure_that_no_other_target_would_mend_is_final)
 
 TEST(the_last_error_comes_back_when_all_targets_fail)
 {
-    struct world w = {.default_attempts = 1};
+    struct world w = {.max_attempts = 1};
 
     plays(&w, SCRIPTS("turns: [" FAILS("timeout") "]", "turns: [" FAILS("network") "]"),
           "a#1 timeout -> b#1 network = network from b\n");
@@ -176,7 +197,7 @@ TEST(the_last_error_comes_back_when_all_targets_fail)
 
 TEST(the_providers_own_delay_is_honoured)
 {
-    struct world w = {.default_attempts = 3};
+    struct world w = {.max_attempts = 3};
 
     plays(&w,
           SCRIPTS("turns: [{error: provider_rate_limit, message: x, retry_after_ms: 61000}, " HELLO
@@ -187,7 +208,7 @@ TEST(the_providers_own_delay_is_honoured)
 /* Each lies within a half of 0.5 s, 1 s, 2 s, ... and none beyond 60 s. */
 TEST(waits_double_up_to_a_minute)
 {
-    struct world w = {.default_attempts = 10};
+    struct world w = {.max_attempts = 10};
 
 #define BUSY FAILS("provider_unavailable") ", "
     plays(&w, SCRIPTS("turns: [" BUSY BUSY BUSY BUSY BUSY BUSY BUSY BUSY BUSY HELLO "]"),
@@ -202,7 +223,7 @@ TEST(waits_double_up_to_a_minute)
 
 TEST(a_wait_beyond_what_is_left_ends_the_attempts_at_once)
 {
-    struct world w = {.default_attempts = 9}, v = {.default_attempts = 9, .max_wait_ms = 1000};
+    struct world w = {.max_attempts = 9}, v = {.max_attempts = 9, .max_wait_ms = 1000};
 
     plays(&w, SCRIPTS("turns: [" ASKS_FOR("600001") ", " HELLO "]"),
           "a#1 provider_unavailable = provider_unavailable from a\n");
@@ -213,7 +234,7 @@ TEST(a_wait_beyond_what_is_left_ends_the_attempts_at_once)
 
 TEST(a_wait_beyond_what_is_left_moves_to_the_next_target)
 {
-    struct world w = {.default_attempts = 9, .max_wait_ms = 1000};
+    struct world w = {.max_attempts = 9, .max_wait_ms = 1000};
 
     plays(&w, SCRIPTS("turns: [" ASKS_FOR("2000") "]", "turns: [" HELLO "]"),
           "a#1 provider_unavailable -> b#1 ok = hello from b\n");
@@ -221,16 +242,16 @@ TEST(a_wait_beyond_what_is_left_moves_to_the_next_target)
 
 TEST(every_ask_has_all_of_the_waiting_time)
 {
-    struct world w = {.default_attempts = 9, .max_wait_ms = 700, .n_asks = 2};
+    struct world w = {.max_attempts = 9, .max_wait_ms = 700};
 
-    plays(&w, SCRIPTS("turns: [" ASKS_FOR("600") ", " HELLO ", " ASKS_FOR("600") ", " HELLO "]"),
-          "a#1 provider_unavailable wait a#2 ok = hello from a\n"
+    plays(&w, SCRIPTS("turns: [" ASKS_FOR("600") ", " CALL ", " ASKS_FOR("600") ", " HELLO "]"),
+          "a#1 provider_unavailable wait a#2 ok = a call from a\n"
           "a#1 provider_unavailable wait a#2 ok = hello from a\n");
 }
 
 TEST(an_answer_that_cannot_be_read_is_not_asked_for_again_but_of_another_target)
 {
-    struct world w = {.default_attempts = 5};
+    struct world w = {.max_attempts = 5};
 
     plays(&w, SCRIPTS("turns: [" FAILS("bad_response") "]", "turns: [" HELLO "]"),
           "a#1 bad_response -> b#1 ok = hello from b\n");
@@ -238,7 +259,7 @@ TEST(an_answer_that_cannot_be_read_is_not_asked_for_again_but_of_another_target)
 
 TEST(nobody_waits_long_while_another_target_is_free)
 {
-    struct world w = {.default_attempts = 3};
+    struct world w = {.max_attempts = 3};
 
     plays(&w,
           SCRIPTS("turns: [{error: provider_rate_limit, message: x, retry_after_ms: 61000}]",
@@ -248,18 +269,18 @@ TEST(nobody_waits_long_while_another_target_is_free)
 
 TEST(a_target_that_was_limited_rests_in_later_asks)
 {
-    struct world w = {.default_attempts = 1, .n_asks = 2};
+    struct world w = {.max_attempts = 1};
 
     plays(&w,
           SCRIPTS("turns: [" FAILS("provider_rate_limit") ", " HELLO "]",
-                  "turns: [" HELLO ", " HELLO "]"),
-          "a#1 provider_rate_limit -> b#1 ok = hello from b\n"
+                  "turns: [" CALL ", " HELLO "]"),
+          "a#1 provider_rate_limit -> b#1 ok = a call from b\n"
           "b#1 ok = hello from b\n");
 }
 
 TEST(text_that_was_shown_binds_the_answer_to_its_target)
 {
-    struct world w = {.default_attempts = 3}, v = {.default_attempts = 1, .drops_text = true};
+    struct world w = {.max_attempts = 3}, v = {.max_attempts = 1, .drops_text = true};
 
     plays(&w, SCRIPTS("turns: [[{text: Once}, {cut: true}]]", "turns: [" HELLO "]"),
           "a#1 network kept = network from a\n");
@@ -269,14 +290,14 @@ TEST(text_that_was_shown_binds_the_answer_to_its_target)
 
 TEST(a_run_that_refuses_to_pay_asks_nobody)
 {
-    struct world w = {.default_attempts = 3, .refuses = true};
+    struct world w = {.max_attempts = 3, .refuses = true};
 
-    plays(&w, SCRIPTS("turns: [" HELLO "]", "turns: [" HELLO "]"), "= budget_exceeded from a\n");
+    plays(&w, SCRIPTS("turns: [" HELLO "]", "turns: [" HELLO "]"), "= budget_exceeded\n");
 }
 
 TEST(a_run_that_cannot_let_a_request_leave_asks_nobody_else)
 {
-    struct world w = {.default_attempts = 3, .cannot_send = true};
+    struct world w = {.max_attempts = 3, .cannot_send = true};
 
     plays(&w, SCRIPTS("turns: [" HELLO "]", "turns: [" HELLO "]"),
           "a#1 network = network from a\n");
@@ -284,7 +305,7 @@ TEST(a_run_that_cannot_let_a_request_leave_asks_nobody_else)
 
 TEST(every_attempt_is_settled_with_its_cost)
 {
-    struct world w = {.default_attempts = 2};
+    struct world w = {.max_attempts = 2};
 
     w.targets[0].price = (struct price){.input = 1000000, .output = 2000000, -1, -1};
     plays(&w,

@@ -1,0 +1,49 @@
+/* window.c - how full the model's context window is. */
+#include "engine/run_state.h"
+
+int64_t target_window(const struct target *t)
+{
+    if (t->window)
+        return t->window;
+    return t->info && t->info->context_window ? model_max_prompt(t->info)
+                                              : MODEL_DEFAULT_CONTEXT_WINDOW;
+}
+
+struct token_estimate run_estimate(struct run *r)
+{
+    return ledger_estimate_history(&r->conversation->history, r->head_tokens,
+                                   r->options->context_floor);
+}
+
+int64_t run_head_tokens(const struct run *r)
+{
+    return r->head_tokens;
+}
+
+bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens)
+{
+    return !ledger_is_over(n_tokens, target_window(t), LEDGER_GUARD_PER_MILLE);
+}
+
+struct token_estimate run_context(struct run *r, int64_t *ret_window)
+{
+    *ret_window = target_window(&r->plan->targets[0]);
+    return run_estimate(r);
+}
+
+int run_compact_per_mille(const struct run *r)
+{
+    return r->plan->targets[0].compact_per_mille;
+}
+
+void run_emit_context(struct run *r)
+{
+    struct token_estimate estimate = run_estimate(r);
+    struct event e = {.body.context = {.used = estimate.used,
+                                       .window = target_window(&r->plan->targets[0]),
+                                       .serialized = estimate.serialized,
+                                       .counted = estimate.counted,
+                                       .is_exact = estimate.is_exact}};
+
+    run_emit(r, EVENT_CONTEXT, &e);
+}
