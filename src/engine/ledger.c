@@ -118,15 +118,19 @@ bool ledger_is_over(int64_t used, int64_t window, int per_mille)
     return window > 0 && (__int128)used * 1000 > (__int128)window * per_mille;
 }
 
-void ledger_explain_guard(const struct token_estimate *e, int64_t window, struct strbuf *out)
+void ledger_explain_guard(const struct token_estimate *e, int64_t window, bool is_first,
+                          struct strbuf *out)
 {
     int64_t limit = (int64_t)((__int128)window * LEDGER_GUARD_PER_MILLE / 1000);
 
-    strbuf_addf(out,
-                "The prompt was not sent: the conversation takes about %lld tokens, and the "
-                "model's context window is %lld (the limit is %lld, 95 %%). Estimated from the "
-                "messages: %lld; from the provider's last count: %lld. Send less, compact the "
-                "conversation with keel session compact, or start a new one.",
-                (long long)e->used, (long long)window, (long long)limit, (long long)e->serialized,
-                (long long)MAX(e->counted, e->floor));
+    strbuf_addf(
+        out,
+        "The prompt was not sent: %s takes about %lld tokens, and the model's context window "
+        "is %lld (the limit is %lld, 95 %%). Estimated from the messages: %lld; from the "
+        "provider's last count: %lld. Send less%s.",
+        is_first ? "it" : "the conversation", (long long)e->used, (long long)window,
+        (long long)limit, (long long)e->serialized, (long long)MAX(e->counted, e->floor),
+        is_first ? ", or use a model with a larger window: keel models lists them"
+                 : ", compact the conversation with keel session compact, or start a new "
+                   "one");
 }

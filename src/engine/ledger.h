@@ -43,7 +43,9 @@ int64_t ledger_reserve(int64_t window, int64_t max_output, int per_mille);
 
 bool ledger_is_over(int64_t used, int64_t window, int per_mille);
 
-/* Why a prompt was not sent, for the person and for later rounds. */
-void ledger_explain_guard(const struct token_estimate *e, int64_t window, struct strbuf *out);
+/* Why a prompt was not sent, for the person and for later rounds; `is_first`: nothing came before
+ * it. */
+void ledger_explain_guard(const struct token_estimate *e, int64_t window, bool is_first,
+                          struct strbuf *out);
 
 #endif

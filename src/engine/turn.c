@@ -149,7 +149,7 @@ static struct err *guard_context(struct run *r)
         if (run_fits(r, &r->plan->targets[i], estimate.used))
             return NULL;
     run_emit_context(r);
-    ledger_explain_guard(&estimate, window, &text);
+    ledger_explain_guard(&estimate, window, r->conversation->history.n_messages == 1, &text);
     return err_new(ERR_CONTEXT_OVERFLOW, "%s", strbuf_cstr(&text));
 }
 

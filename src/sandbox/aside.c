@@ -132,7 +132,7 @@ void move_aside_told(const struct teller *t, int dir, const char *name, const ch
 void move_out_told(const struct teller *t, int dir, const char *name, int to, const char *path)
 {
     if (move_to(t, dir, name, to))
-        tell(t, path, "was created by the command; keel renamed it to *" ASIDE);
+        tell(t, path, "was created by the command; keel renamed it by appending " ASIDE);
     else
         tell_failure(t, path);
 }

@@ -220,12 +220,12 @@ static void check_mounted(struct comparison *c, int dir, const char *name,
              put_back(dir, name,
                       &(struct guarded){
                           .kind = GUARDED_FILE, .mode = item->mode, .content = item->content}))
-        tell(
-            &c->teller, item->path,
-            "was replaced while a command ran; keel restored it, and renamed the other to *" ASIDE);
+        tell(&c->teller, item->path,
+             "was replaced while a command ran; keel restored it, and renamed the other by "
+             "appending " ASIDE);
     else
         tell(&c->teller, item->path,
-             "was replaced while a command ran; keel renamed it to *" ASIDE);
+             "was replaced while a command ran; keel renamed it by appending " ASIDE);
 }
 
 /* --- directories --- */

@@ -405,7 +405,7 @@ static void put_shut_aside(struct check *c)
         int above = below_open_parent(c->survey->fd, c->shut[i], &name, c->survey->unlocks);
 
         if (above >= 0 && move_aside(&c->teller, above, name))
-            tell(&c->teller, c->shut[i], "cannot be read; keel renamed it to *" ASIDE);
+            tell(&c->teller, c->shut[i], "cannot be read; keel renamed it by appending " ASIDE);
         else if (above < 0 || errno != ENOENT)
             tell_failure(&c->teller, c->shut[i]);
         if (above >= 0)

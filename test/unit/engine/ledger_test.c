@@ -100,7 +100,7 @@ TEST(thresholds_are_shares_of_the_window)
     assert_true(ledger_is_over(190001, 200000, LEDGER_GUARD_PER_MILLE));
     assert_true(ledger_is_over(167001, 200000, LEDGER_COMPACT_PER_MILLE));
     assert_false(ledger_is_over(INT64_MAX, 0, LEDGER_GUARD_PER_MILLE));
-    ledger_explain_guard(&e, 200000, &why);
+    ledger_explain_guard(&e, 200000, /* is_first= */ false, &why);
     assert_non_null(strstr(strbuf_cstr(&why), "about 191000 tokens"));
     assert_non_null(strstr(strbuf_cstr(&why), "the limit is 190000"));
 }
