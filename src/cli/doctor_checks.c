@@ -278,8 +278,10 @@ void doctor_check_stores(struct report *r, const struct runtime *runtime)
     struct str home = runtime_home(runtime, &r->arena);
 
     if (home.n == 0)
-        report_add(r, HEALTH_BAD, "Stores", "home",
-                   "HOME and KEEL_HOME are not set: sessions are not stored; set one of them");
+        report_add(
+            r, HEALTH_BAD, "Stores", "home",
+            "HOME and KEEL_HOME are not set to a directory: sessions are not stored; set one of "
+            "them");
     else if (!can_be_written(home.p, &r->arena))
         report_add(r, HEALTH_BAD, "Stores", "home",
                    "%s cannot be written: sessions are not stored; check its permissions, or set "

@@ -2,6 +2,7 @@
 #include "cli/command.h"
 
 #include "cli/run.h"
+#include "sys/env.h"
 
 #include <malloc.h>
 #include <signal.h>
@@ -95,6 +96,26 @@ static _Noreturn void leave(int status)
 #endif
 }
 
+/* Settings, sessions, the sandbox and commands take the home directory from HOME. Where it is not
+ * set, the password database knows it; a relative one would be another one in each directory. */
+static void find_home(void)
+{
+    const char *given = env_find(NULL, "HOME");
+    AUTO(arena) struct arena a = {0};
+    struct str home;
+
+    if (given && given[0] == '/')
+        return;
+    home = env_user_home(&a);
+    if (given)
+        cli_tell("HOME is \"%s\", which is not an absolute path: %s%s", given,
+                 home.n ? "using " : "it is ignored", home.n ? home.p : "");
+    if (home.n)
+        setenv("HOME", home.p, /* overwrite= */ 1);
+    else
+        unsetenv("HOME");
+}
+
 int main(int argc, char **argv)
 {
     int status = 0;
@@ -103,6 +124,7 @@ int main(int argc, char **argv)
     widen_heap();
     forbid_core();
     cli_hold_std_fds();
+    find_home();
     signal(SIGPIPE, SIG_IGN); /* the program's right, not the library's: a closed pipe is EPIPE */
     e = dispatch(argc, argv, &status);
     if (e) {

@@ -10,6 +10,14 @@ bool session_flags_resume(const struct args *args)
 
 /* --- which session --- */
 
+struct err *session_name_check(const char *name)
+{
+    if (!name || (str_trim(str_of(name)).n && !strchr(name, '\n')))
+        return NULL;
+    return err_hint(err_new(ERR_VALIDATION, "a session's name is one line of text, and not empty"),
+                    "give another name");
+}
+
 static struct err *check_id(const struct args *args)
 {
     const char *id = args_get(args, "session-id");
@@ -50,6 +58,7 @@ static struct err *read_session(const struct args *args, struct agent_session *s
 {
     TRY(check_id(args));
     TRY(check_resume(args));
+    TRY(session_name_check(args_get(args, "name")));
     *s = (struct agent_session){
         .store = args_get(args, "store"),
         .resume = args_get(args, "resume"),

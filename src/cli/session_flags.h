@@ -7,6 +7,9 @@
 
 MUST_USE struct err *session_flags_read(const struct args *args, struct agent_options *o);
 
+/* Can a session have this name? One line of text, and not empty; NULL: it keeps the one it has. */
+MUST_USE struct err *session_name_check(const char *name);
+
 /* Does the command line name a session that is there already? */
 bool session_flags_resume(const struct args *args);
 

@@ -52,7 +52,7 @@ struct delta_sink ask_sink(struct ask_state *a);
 void ask_end_deltas(struct ask_state *a);
 /* Text of different rounds must not run together. */
 void ask_separate(struct ask_state *a);
-/* For a provider_call. */
-void ask_on_native_payload(void *ask_state, const struct native_payload *p);
+/* For a provider_call; `self` is the ask_state. */
+void ask_on_native_payload(void *self, const struct native_payload *p);
 
 #endif

@@ -207,5 +207,7 @@ struct str runtime_home(const struct runtime *r, struct arena *a)
 
     if (keel_home)
         return arena_str(a, str_of(keel_home));
-    return home && home[0] == '/' ? arena_format(a, "%s/.keel", home) : (struct str){0};
+    /* That directory is keel's to make, the home is not. */
+    return home && home[0] == '/' && fs_is_dir(home) ? arena_format(a, "%s/.keel", home)
+                                                     : (struct str){0};
 }

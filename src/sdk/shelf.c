@@ -64,15 +64,37 @@ static struct err *find_first(struct store *s, const struct store_list_query *qu
     return NULL;
 }
 
+#define MAX_TOLD 3 /* of the ids that were meant */
+
+static struct err *ambiguous(const char *what, struct str given, const struct store_summary *items,
+                             size_t n)
+{
+    AUTO(strbuf) struct strbuf ids = {0};
+
+    for (size_t i = 0; i < MIN(n, (size_t)MAX_TOLD); i++)
+        strbuf_addf(&ids, "%s%" STR_FMT, i ? ", " : "", STR_ARG(items[i].id));
+    return err_hint(err_new(ERR_VALIDATION,
+                            "ambiguous session %s \"%" STR_FMT "\": %zu sessions match", what,
+                            STR_ARG(given), n),
+                    "give the id of one of them, newest first: %s%s", strbuf_cstr(&ids),
+                    n > MAX_TOLD ? ", ... (keel session list --all)" : "");
+}
+
 static struct err *find_named(struct store *s, struct str cwd, struct str name, struct arena *a,
                               struct store_summary *ret_summary, bool *ret_found)
 {
-    TRY(find_first(s, &(struct store_list_query){.cwd = cwd, .name = name, .n_max = 1}, a,
-                   ret_summary, ret_found));
-    if (*ret_found)
-        return NULL;
-    return find_first(s, &(struct store_list_query){.name = name, .n_max = 1}, a, ret_summary,
-                      ret_found);
+    struct store_summary *items = NULL;
+    size_t n = 0;
+
+    TRY(store_list(s, &(struct store_list_query){.cwd = cwd, .name = name}, a, &items, &n));
+    if (n == 0 && cwd.n)
+        return find_named(s, (struct str){0}, name, a, ret_summary, ret_found);
+    if (n > 1)
+        return ambiguous("name", name, items, n);
+    *ret_found = n == 1;
+    if (n)
+        *ret_summary = items[0];
+    return NULL;
 }
 
 static struct err *find_prefix(struct store *s, struct str start, struct arena *a,
@@ -85,17 +107,14 @@ static struct err *find_prefix(struct store *s, struct str start, struct arena *
         return NULL;
     TRY(store_list(s, &(struct store_list_query){0}, a, &items, &n));
     for (size_t i = 0; i < n; i++)
-        if (str_starts(items[i].id, start)) {
-            *ret_summary = items[i];
-            n_found++;
-        }
+        if (str_starts(items[i].id, start))
+            items[n_found++] = items[i];
+    if (n_found > 1)
+        return ambiguous("id", start, items, n_found);
     *ret_found = n_found == 1;
-    if (n_found <= 1)
-        return NULL;
-    return err_hint(err_new(ERR_VALIDATION,
-                            "ambiguous session id \"%" STR_FMT "\": %zu sessions match",
-                            STR_ARG(start), n_found),
-                    "give more characters of the id: keel session list --all");
+    if (n_found)
+        *ret_summary = items[0];
+    return NULL;
 }
 
 struct err *shelf_look(struct store *s, struct str cwd, struct str given, struct arena *a,

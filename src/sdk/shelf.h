@@ -14,8 +14,8 @@ struct str shelf_name(const struct runtime *r, const char *given, struct arena *
 MUST_USE struct err *shelf_open(const struct runtime *r, struct str name, struct store **ret_store,
                                 bool *ret_is_kept);
 
-/* An id, the start of one (8 letters or more), or a name, which means the newest of this name: in
- * `cwd`, or else anywhere. ERR_VALIDATION when there is none, or more than one. */
+/* An id, the start of one (8 letters or more), or a name: of a session in `cwd`, or else anywhere.
+ * ERR_VALIDATION when there is none, or more than one. */
 MUST_USE struct err *shelf_find(struct store *s, struct str cwd, struct str given, struct arena *a,
                                 struct store_summary *ret_summary);
 /* The same; *ret_found false, and no error, when there is none. */

@@ -1,6 +1,8 @@
 /* env.c - looks up variables. */
 #include "sys/env.h"
 
+#include <errno.h>
+#include <pwd.h>
 #include <unistd.h>
 
 struct str env_get(const char *const *environment, struct str name)
@@ -19,6 +21,21 @@ struct str env_get(const char *const *environment, struct str name)
 const char *env_find(const char *const *environment, const char *name)
 {
     return env_get(environment, str_of(name)).p;
+}
+
+#define ENTRY_BYTES 1024
+#define MAX_ENTRY_BYTES (1 << 20)
+
+struct str env_user_home(struct arena *a)
+{
+    for (size_t n = ENTRY_BYTES; n <= MAX_ENTRY_BYTES; n *= 4) {
+        struct passwd entry, *found = NULL;
+        int error = getpwuid_r(geteuid(), &entry, arena_alloc(a, n), n, &found);
+
+        if (error != ERANGE)
+            return found ? arena_str(a, str_of(found->pw_dir)) : (struct str){0};
+    }
+    return (struct str){0};
 }
 
 bool env_is_reference(struct str value)

@@ -55,7 +55,7 @@ extern const struct event_field ask_fields[], answer_fields[], context_fields[];
 
 /* A row's member in a body. */
 #define FIELD_AT(body, f, type) ((type *)((char *)(body) + (f)->offset))
-#define FIELD_OF(body, f, type) (*(const type *)((const char *)(body) + (f)->offset))
+#define FIELD_OF(body, f, type) (*(type const *)((const char *)(body) + (f)->offset))
 uint64_t field_count(const struct event_field *f, const void *body); /* of a FIELD_COUNT */
 bool field_is_set(const struct event_field *f, const void *body);
 bool event_field_is_of(const struct event_field *f, enum event_type t);

@@ -201,11 +201,6 @@ class WithoutProvider(KeelTest):
     def test_two_prompts_are_one_too_many(self):
         self.assert_refused(self.keel("-p", "why", "is"), 2, "takes one prompt", "quotes")
 
-    def test_without_a_home_keel_still_answers(self):
-        nowhere = {"HOME": None, "KEEL_HOME": None}
-        self.assert_refused(self.keel("-p", "hi", env=nowhere), 6, "ANTHROPIC_API_KEY")
-        self.assert_fine(self.keel("--help", env=nowhere))
-
 
 class Streams(KeelTest):
     def big_json(self):

@@ -276,11 +276,6 @@ class Doctor(KeelTest):
         _, findings = self.findings(env={"SSL_CERT_FILE": path})
         self.assertIn(path, findings["Network/certificates"]["text"])
 
-    def test_a_home_that_cannot_be_made_is_told(self):
-        result, findings = self.findings(env={"HOME": None, "KEEL_HOME": None})
-        self.assertEqual(findings["Stores/home"]["health"], "bad")
-        self.assert_status(result, 1)
-
     def test_settings_that_are_not_trusted_are_noted(self):
         self.write("project/.keel/settings.json", {"model": "a/b"})
         _, findings = self.findings()

@@ -76,20 +76,6 @@ class WithoutDashP(FlowTest):
 
 
 class Notices(FlowTest):
-    def test_without_a_home_it_says_that_the_session_is_not_stored(self):
-        said = ("keel: this session is not stored: HOME and KEEL_HOME are not set to a directory\n"
-                "      set one of them, or choose a place with --store\n")
-        for home in (None, "", "relative"):
-            result = self.ask(self.provider(ANTHROPIC.answer()), "hi",
-                              env={"HOME": home, "KEEL_HOME": None})
-            self.assertEqual((result.out, result.err), (TEXT + "\n", said), home)
-            self.assertFalse((self.project / "relative").exists())
-
-    def test_without_a_home_nothing_is_said_where_no_session_is_wanted(self):
-        for flags in (["--no-session-persistence"], ["--store", f"sqlite:{self.dir}/mine.db"]):
-            self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), *flags, "hi",
-                                        env={"HOME": None, "KEEL_HOME": None}))
-
     def test_what_is_taken_from_another_programs_settings_is_said_once(self):
         def ask():
             return self.ask(self.provider(ANTHROPIC.answer()), "hi").err

@@ -276,6 +276,39 @@ class WrongNames(SessionCommands):
             self.assert_refused(self.ask(provider, *flags, "hi"), 2, says)
         self.assertEqual(provider.requests, [])
 
+    def test_every_command_asks_which_of_two_with_one_name_is_meant(self):
+        provider = self.provider(ANTHROPIC.answer())
+        ids = [self.new_id() for _ in range(2)]
+        for session in ids:
+            self.assert_fine(self.ask(provider, "hi", "-n", "foo", "--session-id", session))
+        says = 'keel: ambiguous session name "foo": 2 sessions match\n'
+        hint = f"give the id of one of them, newest first: {ids[1]}, {ids[0]}\n"
+        for use in (*self.USES, ["delete", "--yes"]):
+            self.assertIn(hint, self.refused(use, "foo", says).err)
+        self.assert_refused(self.ask(provider, "-r", "foo", "hi"), 2, says, hint)
+        self.assertEqual(len(provider.requests), 2)
+        self.assertEqual(set(self.ids()), set(ids))
+
+    def test_a_name_means_the_session_of_this_directory(self):
+        other = self.dir / "other"
+        other.mkdir()
+        here, there = self.new_id(), self.new_id()
+        provider = self.provider(ANTHROPIC.answer())
+        self.assert_fine(self.ask(provider, "hi", "-n", "foo", "--session-id", here))
+        self.assert_fine(self.ask(provider, "hi", "-n", "foo", "--session-id", there, cwd=other))
+        for cwd, session in ((self.project, here), (other, there)):
+            self.assertIn(session, self.session("show", "foo", cwd=cwd).out)
+
+    def test_a_name_is_not_empty_and_one_line(self):
+        session = self.talk("hi")
+        says = "a session's name is one line of text, and not empty"
+        provider = self.provider(ANTHROPIC.answer())
+        for name in ("", "  ", "a\nb"):
+            self.assert_refused(self.ask(provider, "-n", name, "hi"), 2, says)
+            for use in (["rename", session, name], ["fork", session, "--name", name],
+                        ["import", "x", "--name", name]):
+                self.assert_refused(self.keel("session", *use), 2, says)
+
     def test_deleting_what_is_gone_is_no_failure(self):
         result = self.session("delete", "nosuch", "--yes")
         self.assertEqual(result.err, 'keel: session "nosuch" not found: nothing to delete\n')

@@ -1,6 +1,7 @@
 /* change.c - `keel session rename` and `keel session delete`. */
 #include "cli/session/session.h"
 
+#include "cli/session_flags.h"
 #include "session/record.h"
 #include "sys/loop.h"
 
@@ -31,8 +32,7 @@ static struct err *rename_session(struct session_work *w)
     struct str name = str_trim(str_of(w->args->operands[1]));
     struct store_summary s = {0};
 
-    if (name.n == 0 || str_find_char(name, '\n') != STR_NONE)
-        return err_new(ERR_VALIDATION, "a name is one line of text, and not empty");
+    TRY(session_name_check(w->args->operands[1]));
     TRY(session_work_find(w, 0, &s));
     TRY(store_update(w->store, &(struct store_summary){.id = s.id, .name = name}));
     return save_record(w, s.id);

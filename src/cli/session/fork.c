@@ -1,6 +1,7 @@
 /* fork.c - `keel session fork`: a copy that goes its own way. */
 #include "cli/session/session.h"
 
+#include "cli/session_flags.h"
 #include "session/session.h"
 #include "session/turns.h"
 
@@ -85,6 +86,7 @@ static struct err *fork_session(struct session_work *w)
     struct session_options o = {.store = w->store, .start = SESSION_FORK, .on_notice = tell};
     struct store_summary source = {0};
 
+    TRY(session_name_check(args_get(w->args, "name")));
     TRY(session_work_find(w, 0, &source));
     TRY(find_place(w, &source, &o.source_seq));
     o.source = source.id;

@@ -2,6 +2,7 @@
 #include "cli/session/import_file.h"
 #include "cli/session/session.h"
 
+#include "cli/session_flags.h"
 #include "sdk/known_secrets.h"
 #include "sys/fs.h"
 #include "transcript/import_save.h"
@@ -197,6 +198,7 @@ static struct err *run(const struct args *args, int *ret_status)
     TRY(args_count(args, 1, SIZE_MAX, "one file or more; - is standard input"));
     if (args_get(args, "name"))
         TRY(args_count(args, 1, 1, "one file, as --name is given"));
+    TRY(session_name_check(args_get(args, "name")));
     return session_work_run(args, import_files, ret_status);
 }
 
