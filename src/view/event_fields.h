@@ -1,7 +1,7 @@
 /* event_fields.h - what events hold, described once: a row for each field of a body.
  *
  * A journal's record is written and read by these rows (session/fields.h), and so is the line of a
- * session's log (journal.h), which has those that `log` names. What is no plain value (messages,
+ * session's log (journal.h), which has those that `log` names. What is not a plain value (messages,
  * results of tools, histories, what a request is made of) has code in the codec and in journal.c
  * beside the rows. */
 #ifndef KEEL_VIEW_EVENT_FIELDS_H
