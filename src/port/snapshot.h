@@ -1,12 +1,12 @@
 /* snapshot.h - what files held before a call changed them, so that the change can be undone.
  *
- * The engine asks before a call and after it. Contents go to the blob store, each once. The one
- * file of a call is saved before it runs; what a command changes is saved while it runs, by an
- * observer of what it is about to do. EVENT_SNAPSHOT names what was saved, or the log that the
- * observer writes, so that nothing is lost when keel dies in the middle of the call; after it one
- * EVENT_PRE_IMAGE a file reports what was changed, and those events are all that an undo needs.
- * What cannot be saved (too large, no regular file) does not keep a call from running, but is
- * reported: a person who relies on it must know. */
+ * The engine asks before a call and after it. Contents go to the blob store, each once; short ones
+ * that a command changes are in the events themselves. The one file of a call is saved before it
+ * runs; what a command changes is saved while it runs, by an observer of what it is about to do.
+ * EVENT_SNAPSHOT names what was saved, or the log that the observer writes, so that nothing is lost
+ * when keel dies in the middle of the call; after it one EVENT_PRE_IMAGE a file reports what was
+ * changed, and those events are all that an undo needs. What cannot be saved (too large, no regular
+ * file) does not keep a call from running, but is reported: a person who relies on it must know. */
 #ifndef KEEL_PORT_SNAPSHOT_H
 #define KEEL_PORT_SNAPSHOT_H
 
@@ -37,10 +37,12 @@ struct pre_image {
     unsigned mode;        /* permissions; 0 for a link */
     struct str content;   /* a blob's handle: the file's bytes, the link's target; else empty */
     uint64_t n_bytes;     /* of the content; not recorded; 0: not known */
-    bool keeps_content;   /* only attributes were changed: there is no content */
-    struct str why_not;   /* cannot be undone: "it is larger than 64 MiB"; else empty */
-    bool is_ignored;      /* git ignores it */
-    bool has_owner;       /* the next two are known */
+    bool has_bytes;       /* the next one is the content, and no blob holds it: it is short */
+    struct str bytes;
+    bool keeps_content; /* only attributes were changed: there is no content */
+    struct str why_not; /* cannot be undone: "it is larger than 64 MiB"; else empty */
+    bool is_ignored;    /* git ignores it */
+    bool has_owner;     /* the next two are known */
     unsigned uid, gid;
     bool has_xattrs;   /* the next one is known; else it had none, and the call left none */
     struct str xattrs; /* a blob's handle: its extended attributes; empty: it had none */

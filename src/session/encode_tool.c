@@ -1,6 +1,7 @@
 /* encode_tool.c - calls of tools, and what is saved before they change files. */
 #include "session/encode.h"
 
+#include "base/base64.h"
 #include "view/journal_fields.h"
 
 void codec_encode_batch(struct encoding *c)
@@ -28,11 +29,23 @@ void codec_encode_snapshot(struct encoding *c)
     codec_add_handle(c, r->file.xattrs, 0);
 }
 
+/* Log lines and exports have the hash alone. */
+static void put_bytes(struct encoding *c, struct str bytes)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+
+    base64_add(&text, bytes);
+    jw_kv_str(&c->json, "bytes", strbuf_str(&text));
+}
+
 void codec_encode_pre_image(struct encoding *c)
 {
     const struct pre_image *image = c->event->body.image.image;
 
     journal_pre_image(&c->json, &c->event->body.image);
-    codec_add_handle(c, image->content, image->n_bytes);
+    if (image->has_bytes)
+        put_bytes(c, image->bytes);
+    else
+        codec_add_handle(c, image->content, image->n_bytes);
     codec_add_handle(c, image->xattrs, 0);
 }

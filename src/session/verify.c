@@ -113,8 +113,16 @@ static void check_message(struct verifying *v, uint64_t seq, const struct messag
 
 static void check_image(struct verifying *v, uint64_t seq, const struct pre_image *image)
 {
-    if (image->content.n)
+    char sha256[SHA256_HEX_SIZE];
+
+    if (image->has_bytes) {
+        sha256_hex(image->bytes, sha256);
+        if (!str_is(image->content, sha256))
+            verifier_tell(v->verifier, FINDING_INVALID_PAYLOAD, seq,
+                          "a file as it was before: its content does not match its hash");
+    } else if (image->content.n) {
         check_blob(v, seq, image->content, "a file as it was before");
+    }
     if (image->xattrs.n)
         check_blob(v, seq, image->xattrs, "extended attributes as they were before");
 }

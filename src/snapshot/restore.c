@@ -276,6 +276,21 @@ static void end_named(struct restore_item *item, const struct linked_names *name
             S("its other names (hard links) now belong to another file; its content is restored"));
 }
 
+/* Into the buffer. */
+static struct err *get_content(struct restoring *r, const struct pre_image *aim)
+{
+    char sha256[SHA256_HEX_SIZE];
+
+    strbuf_clear(&r->bytes);
+    if (!aim->has_bytes)
+        return blob_get(r->options->blobs, aim->content, &r->bytes);
+    sha256_hex(aim->bytes, sha256);
+    if (!str_is(aim->content, sha256))
+        return err_new(ERR_STORAGE, "the saved content does not match its hash");
+    strbuf_add(&r->bytes, aim->bytes);
+    return NULL;
+}
+
 static struct err *put_content(struct restoring *r, struct restore_item *item,
                                const struct file_state *now, int dir_fd, const char *name)
 {
@@ -287,8 +302,7 @@ static struct err *put_content(struct restoring *r, struct restore_item *item,
         restore_end_item(item, RESTORE_DONE, (struct str){0});
         return NULL;
     }
-    strbuf_clear(&r->bytes);
-    TRY(blob_get(r->options->blobs, item->aim.content, &r->bytes));
+    TRY(get_content(r, &item->aim));
     if (in_place ? !put_in_place(r, dir_fd, name, &item->aim, &lacks)
                  : !put_file(r, dir_fd, name, &item->aim, &lacks)) {
         restore_fail_item(r, item, "it cannot be written");
@@ -307,8 +321,7 @@ static struct err *put_link_content(struct restoring *r, struct restore_item *it
 {
     struct stat st;
 
-    strbuf_clear(&r->bytes);
-    TRY(blob_get(r->options->blobs, item->aim.content, &r->bytes));
+    TRY(get_content(r, &item->aim));
     if (!put_link(r, dir_fd, name))
         restore_fail_item(r, item, "it cannot be written");
     else

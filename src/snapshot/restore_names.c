@@ -97,6 +97,10 @@ static void join_names(struct restoring *r, struct restore_item *item, const str
         return;
     item->aim.n_names = names->n_all;
     note_name(r, item, now);
+    /* It holds what it held, but in a file of its own: it gets the name again. */
+    if (item->outcome == RESTORE_NOT_NEEDED && !item->aim.keeps_content &&
+        !restore_is_in_place(&item->aim, now))
+        restore_end_item(item, RESTORE_PLANNED, (struct str){0});
 }
 
 /* A name of the file that was something else before the first call. */
@@ -114,13 +118,16 @@ static void count_new_name(struct restoring *r, const struct restore_item *item,
         was->n_new++;
 }
 
-/* The last name that was left of a file had no other when it was changed itself. */
+/* The last name that was left of a file had no other when it was changed itself. One that was
+ * another file before is not such a name, even with the same content. */
 static bool adopt_name(struct restoring *r, struct restore_item *item, const struct file_state *now)
 {
+    bool was_another = item->aim.inode && (item->aim.inode != now->stamp.inode ||
+                                           item->aim.device != now->stamp.device);
     struct linked_names *names;
 
     if (!now->path || now->kind != IMAGE_FILE || !may_be_anchor(item) || item->aim.n_names > 1 ||
-        item->aim.kind != IMAGE_FILE)
+        item->aim.kind != IMAGE_FILE || was_another)
         return false;
     names = find_file(r, now->stamp.device, now->stamp.inode);
     if (!names || names->anchor || !str_eq(names->content, item->aim.content))

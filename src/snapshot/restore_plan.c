@@ -53,6 +53,8 @@ static void find_content(struct pre_image *aim, const struct place *places, size
             continue;
         aim->keeps_content = false;
         aim->content = image->content;
+        aim->has_bytes = image->has_bytes;
+        aim->bytes = image->bytes;
         aim->identity = image->identity;
         aim->why_not = image->kind == aim->kind ? image->why_not
                                                 : S("someone else changed it in the meantime");

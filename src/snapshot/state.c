@@ -239,7 +239,7 @@ struct err *state_read(struct file_state *f, uint64_t max_bytes, struct blob_sto
 
     strbuf_clear(buffer);
     f->why_not = f->kind == IMAGE_LINK ? read_link(f, buffer) : read_file(f, max_bytes, buffer);
-    f->is_known = f->is_saved = false;
+    f->is_known = f->is_saved = f->has_bytes = false;
     if (f->why_not)
         return NULL;
     digest_of(strbuf_str(buffer), f->digest);
@@ -410,6 +410,8 @@ struct pre_image state_image(struct arena *a, const struct file_state *before, b
         .mode = before->mode,
         .content = has_content ? hex_of(a, before->digest) : (struct str){0},
         .n_bytes = has_content ? before->stamp.size : 0,
+        .has_bytes = has_content && before->has_bytes,
+        .bytes = has_content ? arena_str(a, before->bytes) : (struct str){0},
         .keeps_content = keeps_content,
         .why_not = arena_str(a, reason(before, keeps_content)),
         .is_ignored = before->is_ignored,

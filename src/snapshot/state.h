@@ -29,8 +29,10 @@ struct file_state {
     int64_t changed_ns;
     int64_t born_ns; /* 0: not known */
     bool is_known;   /* `digest` is that of its content, or of a link's target */
-    bool is_saved;   /* and the content is in the blob store */
+    bool is_saved;   /* and the content is in the blob store, or in `bytes` */
     unsigned char digest[SHA256_SIZE];
+    bool has_bytes; /* the content is in `bytes`, which the caller keeps */
+    struct str bytes;
     bool is_ignored;     /* by git: the caller's to say */
     const char *why_not; /* it could not be saved; NULL: it could, or was not to be */
 };

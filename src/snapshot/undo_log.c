@@ -1,6 +1,7 @@
 /* undo_log.c - writes and reads the log of a command. */
 #include "snapshot/undo_log.h"
 
+#include "base/base64.h"
 #include "base/checksum.h"
 #include "sys/auto_fd.h"
 #include "sys/fs.h"
@@ -16,13 +17,15 @@
 #include <time.h>
 
 #define DIR_NAME "undo"
-#define HEAD "keel-undo 1"
+#define HEAD "keel-undo 2"
+#define FIRST_HEAD "keel-undo 1"
 #define REPORTED "reported"
 #define ATTRIBUTES "attributes"
 #define IGNORED "ignored:"
 #define XATTRS "xattrs:" /* and their hash, with a colon behind it */
 #define N_SUM 16         /* digits */
 #define KEPT_SECONDS ((time_t)30 * 24 * 60 * 60)
+#define SPARE_MAX_BYTES ((off_t)1 << 20) /* a longer one is not worth keeping */
 
 /* --- writing --- */
 
@@ -36,6 +39,7 @@ void undo_log_init(struct undo_log *l, const char *home, struct undo_log_spare *
     random_fill(&random_system, bytes, sizeof bytes);
     for (size_t i = 0; i < sizeof bytes; i++)
         snprintf(l->name + 2 * i, 3, "%02x", bytes[i]);
+    l->first_sum = checksum_add(CHECKSUM_START, str_of(l->name));
     l->dir = mem_strdup(home);
 }
 
@@ -69,7 +73,7 @@ static bool make_file(struct undo_log *l)
 {
     AUTO(arena) struct arena a = {0};
     const char *dir = dir_of(&a, l->dir), *path = fs_join(&a, dir, l->name);
-    int flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC;
+    int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
     struct err *e;
 
     if (!take_spare(l->spare, &a, dir, path)) {
@@ -81,62 +85,69 @@ static bool make_file(struct undo_log *l)
         }
     }
     l->fd = open(path, flags, 0600);
-    return l->fd >= 0 && write(l->fd, HEAD, sizeof HEAD) == sizeof HEAD;
+    return l->fd >= 0;
 }
 
 static bool append(struct undo_log *l, struct str text)
 {
     AUTO(strbuf) struct strbuf record = {0};
+    bool is_first = l->fd < 0;
     ssize_t n;
 
     if (!l->dir || l->has_failed)
         return false;
-    if (l->fd < 0 && !make_file(l)) {
+    if (is_first && !make_file(l)) {
         l->has_failed = true;
         return false;
     }
-    strbuf_addf(&record, "%016" PRIx64 " %" STR_FMT, checksum_add(CHECKSUM_START, text),
-                STR_ARG(text));
+    if (is_first)
+        strbuf_add(&record, str_make(HEAD, sizeof HEAD));
+    strbuf_addf(&record, "%016" PRIx64 " ", checksum_add(l->first_sum, text));
+    strbuf_add(&record, text);
     strbuf_add_char(&record, '\0');
     n = write(l->fd, record.p, record.n);
     l->has_failed = n != (ssize_t)record.n; /* what is behind half a record would not count */
     return !l->has_failed;
 }
 
-static void format_content(const struct file_state *f, bool has_attributes_only,
-                           char ret_text[SHA256_HEX_SIZE])
-{
-    if (f->is_saved && !has_attributes_only)
-        sha256_format_hex(f->digest, ret_text);
-    else
-        snprintf(ret_text, SHA256_HEX_SIZE, "%s", has_attributes_only ? ATTRIBUTES : "-");
-}
-
-static void format_xattrs(const struct file_state *f,
-                          char ret_text[SHA256_HEX_SIZE + sizeof XATTRS])
+static void add_hex(struct strbuf *out, const unsigned char digest[SHA256_SIZE])
 {
     char hex[SHA256_HEX_SIZE];
 
-    ret_text[0] = '\0';
-    if (!f->has_xattrs)
+    sha256_format_hex(digest, hex);
+    strbuf_add_cstr(out, hex);
+}
+
+static void add_content(struct strbuf *out, const struct file_state *f, bool has_attributes_only)
+{
+    if (f->is_ignored)
+        strbuf_add_cstr(out, IGNORED);
+    if (f->has_xattrs) {
+        strbuf_add_cstr(out, XATTRS);
+        add_hex(out, f->xattrs);
+        strbuf_add_char(out, ':');
+    }
+    if (has_attributes_only || !f->is_saved) {
+        strbuf_add_cstr(out, has_attributes_only ? ATTRIBUTES : "-");
         return;
-    sha256_format_hex(f->xattrs, hex);
-    snprintf(ret_text, SHA256_HEX_SIZE + sizeof XATTRS, XATTRS "%s:", hex);
+    }
+    add_hex(out, f->digest);
+    if (f->has_bytes) {
+        strbuf_add_char(out, '=');
+        base64_add(out, f->bytes);
+    }
 }
 
 bool undo_log_add(struct undo_log *l, const struct file_state *f, bool has_attributes_only)
 {
     AUTO(strbuf) struct strbuf text = {0};
-    char content[SHA256_HEX_SIZE], xattrs[SHA256_HEX_SIZE + sizeof XATTRS];
 
-    format_content(f, has_attributes_only, content);
-    format_xattrs(f, xattrs);
-    strbuf_addf(
-        &text,
-        "%s %o %u %u %u %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %s%s%s %s\t%s",
-        image_kind_name(f->kind), f->mode, f->uid, f->gid, f->n_names, f->stamp.mtime_ns,
-        f->stamp.ctime_ns, f->stamp.size, f->stamp.inode, f->stamp.device,
-        f->is_ignored ? IGNORED : "", xattrs, content, f->why_not ? f->why_not : "", f->path);
+    strbuf_addf(&text,
+                "%s %o %u %u %u %" PRId64 " %" PRId64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " ",
+                image_kind_name(f->kind), f->mode, f->uid, f->gid, f->n_names, f->stamp.mtime_ns,
+                f->stamp.ctime_ns, f->stamp.size, f->stamp.inode, f->stamp.device);
+    add_content(&text, f, has_attributes_only);
+    strbuf_addf(&text, " %s\t%s", f->why_not ? f->why_not : "", f->path);
     l->is_full |= l->n_bytes + text.n > UNDO_LOG_MAX_BYTES;
     if (l->is_full)
         return false;
@@ -188,12 +199,14 @@ void undo_log_spare_done(struct undo_log_spare *s)
 void undo_log_spare_put(struct undo_log_spare *s, const char *home, struct str name)
 {
     AUTO(arena) struct arena a = {0};
+    struct stat st;
     bool is_kept;
 
     if (!home || !is_name(name))
         return;
     pthread_mutex_lock(&s->lock);
-    is_kept = !s->name[0] && truncate(path_of(&a, home, name), 0) == 0;
+    is_kept =
+        !s->name[0] && stat(path_of(&a, home, name), &st) == 0 && st.st_size <= SPARE_MAX_BYTES;
     if (is_kept)
         snprintf(s->name, sizeof s->name, "%" STR_FMT, STR_ARG(name));
     pthread_mutex_unlock(&s->lock);
@@ -271,8 +284,20 @@ static bool parse_xattrs(struct str *word, struct file_state *f)
     return str_split(word, ':', &hex) && parse_digest(hex, f->xattrs);
 }
 
-static bool parse_content(struct str word, struct undo_record *r)
+static bool parse_bytes(struct str base64, struct arena *a, struct file_state *f)
 {
+    AUTO(strbuf) struct strbuf bytes = {0};
+    AUTO(err) struct err *e = base64_decode(&bytes, base64);
+
+    f->has_bytes = !e;
+    f->bytes = arena_str(a, strbuf_str(&bytes));
+    return !e;
+}
+
+static bool parse_content(struct str word, struct arena *a, struct undo_record *r)
+{
+    struct str hex;
+
     r->state.is_ignored = str_starts(word, S(IGNORED));
     if (r->state.is_ignored)
         word = str_skip(word, strlen(IGNORED));
@@ -281,7 +306,9 @@ static bool parse_content(struct str word, struct undo_record *r)
     r->has_attributes_only = str_is(word, ATTRIBUTES);
     if (r->has_attributes_only || str_is(word, "-"))
         return true;
-    return r->state.is_known = r->state.is_saved = parse_digest(word, r->state.digest);
+    str_split(&word, '=', &hex);
+    r->state.is_known = r->state.is_saved = parse_digest(hex, r->state.digest);
+    return r->state.is_saved && (!word.p || parse_bytes(word, a, &r->state));
 }
 
 static bool parse_record(struct str record, struct arena *a, struct undo_record *r)
@@ -298,7 +325,7 @@ static bool parse_record(struct str record, struct arena *a, struct undo_record 
     for (size_t i = 0; i < N_NUMBERS; i++)
         if (!take_number(&rest, i == MODE ? 8 : 10, &n[i]))
             return false;
-    if (!take_word(&rest, &word) || !parse_content(word, r))
+    if (!take_word(&rest, &word) || !parse_content(word, a, r))
         return false;
     r->state.mode = (unsigned)n[MODE] & 07777;
     r->state.uid = (unsigned)n[UID];
@@ -314,35 +341,38 @@ static bool parse_record(struct str record, struct arena *a, struct undo_record 
     return true;
 }
 
-static bool has_its_sum(struct str *record)
+static bool has_its_sum(struct str *record, uint64_t first_sum)
 {
     char sum[N_SUM + 1];
     struct str text = str_skip(*record, N_SUM + 1);
 
     if (record->n <= N_SUM || record->p[N_SUM] != ' ')
         return false;
-    snprintf(sum, sizeof sum, "%016" PRIx64, checksum_add(CHECKSUM_START, text));
+    snprintf(sum, sizeof sum, "%016" PRIx64, checksum_add(first_sum, text));
     if (memcmp(sum, record->p, N_SUM) != 0)
         return false;
     *record = text;
     return true;
 }
 
-void undo_log_parse(struct str text, struct arena *a, struct undo_records *ret_records)
+void undo_log_parse(struct str text, struct str name, struct arena *a,
+                    struct undo_records *ret_records)
 {
     struct undo_records *all = ret_records;
+    bool is_first_version = str_starts(text, str_make(FIRST_HEAD, sizeof FIRST_HEAD));
+    uint64_t first_sum = is_first_version ? CHECKSUM_START : checksum_add(CHECKSUM_START, name);
     struct undo_record r;
     size_t end;
 
     *all = (struct undo_records){0};
-    if (!str_starts(text, str_make(HEAD, sizeof HEAD)))
+    if (!is_first_version && !str_starts(text, str_make(HEAD, sizeof HEAD)))
         return;
     text = str_skip(text, sizeof HEAD);
     while ((end = str_find_char(text, '\0')) != STR_NONE) {
         struct str record = str_slice(text, 0, end);
 
         text = str_skip(text, end + 1);
-        if (!has_its_sum(&record))
+        if (!has_its_sum(&record, first_sum))
             return;
         if (str_is(record, REPORTED)) {
             all->is_reported = true;
@@ -365,6 +395,6 @@ struct err *undo_log_read(const char *home, struct str name, struct arena *a,
     if (!home || !is_name(name))
         return NULL;
     TRY(fs_read(path_of(a, home, name), &text, ret_exists));
-    undo_log_parse(strbuf_str(&text), a, ret_records);
+    undo_log_parse(strbuf_str(&text), name, a, ret_records);
     return NULL;
 }

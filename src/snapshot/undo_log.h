@@ -6,12 +6,15 @@
  * end in NUL, as paths may hold everything else, and each has a sum: what is behind the first
  * damaged one does not count.
  *
- *     keel-undo 1
+ *     keel-undo 2
  *     SUM KIND MODE UID GID NAMES MTIME CTIME SIZE INODE DEVICE CONTENT [WHY]<tab>PATH
  *     SUM reported
  *
- * CONTENT is "attributes", a SHA-256, or "-" for neither; of what git ignores with "ignored:"
- * before it. WHY: it cannot be undone, or of "attributes", why the content is not known. Of a path
+ * A sum begins with the log's name: a log that is used again still holds records of the last one,
+ * behind its own. CONTENT is "attributes", a SHA-256, or "-" for neither; of what git ignores with
+ * "ignored:" before it; of content that is in the log and not in the blob store with "=" and its
+ * base64 behind it. Version 1 had none of that, and sums of the record alone; it can still be read.
+ * WHY: it cannot be undone, or of "attributes", why the content is not known. Of a path
  * the first record counts, and the content of a later one where the first has attributes only. A
  * file that had changed before it was announced is of the kind "other". These calls block. */
 #ifndef KEEL_SNAPSHOT_UNDO_LOG_H
@@ -24,8 +27,8 @@
 #define UNDO_LOG_MAX_BYTES ((size_t)256 << 20)
 #define UNDO_LOG_NAME_SIZE 33
 
-/* An empty log that nothing needs any more: to rename it for the next command takes less than to
- * make a file. Any thread. */
+/* A log that nothing needs any more: to rename it for the next command takes less than to make a
+ * file. Any thread. */
 struct undo_log_spare {
     pthread_mutex_t lock;
     char name[UNDO_LOG_NAME_SIZE]; /* "": there is none */
@@ -40,7 +43,8 @@ struct undo_log {
     struct undo_log_spare *spare; /* borrowed; NULL: there is none */
     char *dir;                    /* NULL: nothing is written */
     char name[UNDO_LOG_NAME_SIZE];
-    int fd; /* -1: not made yet */
+    uint64_t first_sum; /* of the name */
+    int fd;             /* -1: not made yet */
     size_t n_bytes;
     bool is_full, has_failed;
 };
@@ -71,6 +75,7 @@ struct undo_records {
 MUST_USE struct err *undo_log_read(const char *home, struct str name, struct arena *a,
                                    struct undo_records *ret_records, bool *ret_exists);
 /* The same of a text, as far as it is whole. Pure. */
-void undo_log_parse(struct str text, struct arena *a, struct undo_records *ret_records);
+void undo_log_parse(struct str text, struct str name, struct arena *a,
+                    struct undo_records *ret_records);
 
 #endif

@@ -14,6 +14,10 @@
 #define MAX_DEPTH 256    /* of a directory that is moved */
 #define MAX_IGNORED 1000 /* files that git ignores, one by one */
 #define IGNORED_SHARE 16 /* of all bytes that may be saved, for those */
+/* Content up to these lengths, of a file and of all files of the command, goes into the undo log
+ * and the journal, which are written anyway: a blob takes a new file and two syncs. */
+#define SHORT_FILE ((size_t)16 << 10)
+#define SHORT_FILES ((size_t)32 << 10)
 
 /* --- saving one path --- */
 
@@ -38,6 +42,26 @@ static void note_missed(struct undo_recorder *r, struct str why)
         r->missed = arena_str(&r->by_path.arena, why);
 }
 
+/* The buffer holds its content. */
+static struct err *save_content(struct undo_recorder *r, struct file_state *f)
+{
+    struct str bytes = strbuf_str(&r->buffer);
+    char handle[SHA256_HEX_SIZE];
+
+    f->has_bytes = bytes.n <= SHORT_FILE && r->n_short_bytes + bytes.n <= SHORT_FILES;
+    if (f->has_bytes) {
+        f->bytes = arena_str(&r->by_path.arena, bytes);
+        r->n_short_bytes += bytes.n;
+    } else {
+        TRY(blob_put_soon(r->options.blobs, bytes, handle));
+        r->n_blobs++;
+    }
+    f->is_saved = true;
+    r->n_bytes += bytes.n;
+    r->n_ignored_bytes += f->is_ignored ? bytes.n : 0;
+    return NULL;
+}
+
 /* Reads it, unless that was done; without `saves` for its hash alone. What is wrong with it goes to
  * why_not. */
 static void read_content(struct undo_recorder *r, struct file_state *f, bool saves)
@@ -50,16 +74,15 @@ static void read_content(struct undo_recorder *r, struct file_state *f, bool sav
     f->why_not = f->kind == IMAGE_FILE ? why_too_large(r, f, saves) : NULL;
     if (f->why_not)
         return;
-    e = state_read(f, r->options.max_file_bytes, saves ? r->options.blobs : NULL, &r->buffer);
+    e = state_read(f, r->options.max_file_bytes, NULL, &r->buffer);
     state_take_attributes(f, &as_it_was);
+    if (!e && f->is_known && saves)
+        e = save_content(r, f);
     if (e) {
         AUTO_FREE char *text = err_message(e);
 
         f->why_not = arena_format(&r->by_path.arena, "it could not be stored: %s", text).p;
         err_ignore(e, "the change is reported as one that cannot be undone");
-    } else if (f->is_saved) {
-        r->n_bytes += r->buffer.n;
-        r->n_ignored_bytes += f->is_ignored ? r->buffer.n : 0;
     } else if (!saves) {
         r->n_hashed_bytes += r->buffer.n;
     }
@@ -144,6 +167,8 @@ static void set_content(struct file_state *f, const struct file_state *content)
     f->is_known = content->is_known;
     f->is_saved = content->is_saved;
     f->why_not = content->why_not;
+    f->has_bytes = content->has_bytes;
+    f->bytes = content->bytes;
     memcpy(f->digest, content->digest, sizeof f->digest);
     f->stamp = content->stamp;
     f->seen_ns = content->seen_ns;
@@ -516,7 +541,7 @@ static void undo_recorder_about_to(struct write_observer *o, const struct write_
     pthread_mutex_lock(&r->lock);
     if (!r->is_closed)
         save_notice(r, notice);
-    if (r->n_bytes > r->n_looked_bytes && !r->has_begun_sync && !r->is_closed) {
+    if (r->n_blobs > r->n_looked_blobs && !r->has_begun_sync && !r->is_closed) {
         r->has_begun_sync = true;
         sync_ahead_begin(r->options.disk);
     }

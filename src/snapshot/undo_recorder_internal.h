@@ -43,10 +43,11 @@ struct undo_recorder {
     struct change_entry **entries;
     size_t n, room;
     struct undo_log log;
-    bool has_begun_sync;     /* since the last look */
-    uint64_t n_looked_bytes; /* saved at the last look */
+    bool has_begun_sync;            /* since the last look */
+    size_t n_blobs, n_looked_blobs; /* saved, and at the last look */
     struct strbuf buffer;
     uint64_t n_bytes;          /* saved */
+    size_t n_short_bytes;      /* of them in the log */
     uint64_t n_hashed_bytes;   /* read, and not saved */
     struct path_table ignored; /* struct ignored_dir */
     size_t n_ignored;          /* files that git ignores, one by one */

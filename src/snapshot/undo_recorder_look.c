@@ -211,7 +211,7 @@ struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, struct are
     *ret_images = (struct pre_images){0};
     pthread_mutex_lock(&r->lock);
     r->has_begun_sync = false;
-    r->n_looked_bytes = r->n_bytes;
+    r->n_looked_blobs = r->n_blobs;
     e = look_at_all(r, 0, a, ret_images);
     n = r->n;
     if (!e)

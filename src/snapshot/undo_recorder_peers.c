@@ -20,6 +20,15 @@ void undo_recorder_peers_done(struct undo_recorder_peers *p)
     pthread_mutex_destroy(&p->lock);
 }
 
+/* Its texts, but for the path, in an arena that lives as long as it does. */
+static void keep_texts(struct file_state *f, struct arena *a)
+{
+    if (f->why_not)
+        f->why_not = arena_cstr(a, str_of(f->why_not));
+    if (f->has_bytes)
+        f->bytes = arena_str(a, f->bytes);
+}
+
 void undo_recorder_tell_peers(struct undo_recorder *r, const struct change_entry *entry)
 {
     struct undo_recorder_peers *p = r->options.peers;
@@ -34,8 +43,7 @@ void undo_recorder_tell_peers(struct undo_recorder *r, const struct change_entry
     if (!known || (known->has_attributes_only && !entry->has_attributes_only)) {
         slot->value = known = ARENA_NEW(&p->states.arena, struct peer_state);
         *known = (struct peer_state){entry->before, entry->has_attributes_only};
-        if (entry->before.why_not)
-            known->state.why_not = arena_cstr(&p->states.arena, str_of(entry->before.why_not));
+        keep_texts(&known->state, &p->states.arena);
     }
     pthread_mutex_unlock(&p->lock);
 }
@@ -51,9 +59,7 @@ bool undo_recorder_ask_peers(struct undo_recorder *r, struct str path, struct pe
     slot = path_table_find(&p->states, path);
     if (slot) {
         *ret_state = *(const struct peer_state *)slot->value;
-        if (ret_state->state.why_not)
-            ret_state->state.why_not =
-                arena_cstr(&r->by_path.arena, str_of(ret_state->state.why_not));
+        keep_texts(&ret_state->state, &r->by_path.arena);
     }
     pthread_mutex_unlock(&p->lock);
     return slot != NULL;

@@ -94,6 +94,16 @@ static struct str parse_path(const struct json *v, struct arena *a)
     return exact.n && !e ? arena_str(a, strbuf_str(&bytes)) : json_get_text(v, "path");
 }
 
+static void parse_bytes(const struct json *v, struct arena *a, struct pre_image *p)
+{
+    const struct json *text = json_get(v, "bytes");
+    AUTO(strbuf) struct strbuf bytes = {0};
+    AUTO(err) struct err *e = text ? base64_decode(&bytes, json_get_text(v, "bytes")) : NULL;
+
+    p->has_bytes = text && !e;
+    p->bytes = p->has_bytes ? arena_str(a, strbuf_str(&bytes)) : (struct str){0};
+}
+
 static struct file_identity parse_identity(const struct json *v)
 {
     return (struct file_identity){
@@ -126,6 +136,7 @@ const struct pre_image *pre_image_parse(const struct json *v, struct arena *a)
     p->inode = (uint64_t)json_int_or(json_get(v, "inode"), 0);
     p->keeps_content = json_bool(json_get(v, "keepsContent"), false);
     p->content = json_get_text(v, "content");
+    parse_bytes(v, a, p);
     p->why_not = json_get_text(v, "whyNot");
     p->is_ignored = json_bool(json_get(v, "ignored"), false);
     p->identity = parse_identity(json_get(v, "identity"));

@@ -494,7 +494,7 @@ class Prune(SessionCommands):
         self.assert_refused(self.session("prune", status=2), 2, "sessions.retentionDays")
 
     def test_what_was_saved_of_files_goes_with_its_session(self):
-        (self.project / "notes").write_text("precious\n")
+        (self.project / "notes").write_text("precious\n" * 3000)
         session = self.talk("write", ANTHROPIC.answer(["Now."], calls=[
             Call("Bash", command="echo x > notes")]), None)
         with sqlite3.connect(self.keel_home / "keel.db") as db:

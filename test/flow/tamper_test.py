@@ -33,7 +33,7 @@ class TamperTest(AgentTest):
         super().setUp()
         self.chance = random.Random(SEED)
         self.store = self.project.parent / "store"
-        (self.project / "notes").write_text("precious\n")
+        (self.project / "notes").write_text("precious\n" * 3000)
         self.store.mkdir(mode=0o700)
 
     @classmethod

@@ -68,6 +68,30 @@ IN_TASK(a_failed_attempt_and_an_unknown_tool_are_whole)
     assert_str(strbuf_str(&names), "");
 }
 
+IN_TASK(a_short_content_of_a_file_must_have_its_hash)
+{
+    struct pre_image image = {.path = S("/w/a"),
+                              .kind = IMAGE_FILE,
+                              .content = S("2c26b46b68ffc68ff99b453c1d304134"
+                                           "13422d706483bfa0f98a5e886266e7ae"),
+                              .has_bytes = true,
+                              .bytes = S("foo")};
+
+    for (int i = 0; i < 2; i++) {
+        AUTO(stage) struct stage st = {0};
+        AUTO(strbuf) struct strbuf names = {0};
+        struct verified totals;
+
+        stage_open(&st, &fresh);
+        stage_run(&st, SCRIPT, "go");
+        session_tell_images(&st.session, &image, 1);
+        stage_close(&st);
+        verify(st.store, &names, &totals);
+        assert_str(strbuf_str(&names), i == 0 ? "" : "invalid_payload");
+        image.bytes = S("fob");
+    }
+}
+
 /* --- memory --- */
 
 static const struct blob_ops *real_ops;
@@ -345,6 +369,7 @@ IN_TASK(one_missing_event_is_counted_as_one)
 }
 
 RUN_TESTS(UNIT(a_session_is_whole), UNIT(a_failed_attempt_and_an_unknown_tool_are_whole),
+          UNIT(a_short_content_of_a_file_must_have_its_hash),
           UNIT(outputs_of_tools_are_read_in_pieces),
           UNIT(and_are_not_read_at_all_when_a_session_is_opened),
           UNIT(what_a_crash_cut_off_is_a_note),

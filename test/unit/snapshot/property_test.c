@@ -1,7 +1,11 @@
-/* property_test.c - whatever commands do, in whatever order, the tree comes back. */
+/* property_test.c - whatever commands do, in whatever order, the tree comes back.
+ *
+ * A hundred trees are tried, from a seed that is printed; KEEL_TEST_SEED is the first one. With
+ * KEEL_TEST_DEPTH=all 2,000, the same ones always. */
 #include "snapshot/scene.h"
 
-#define N_ROUNDS 100
+#include <time.h>
+
 #define N_COMMANDS 4
 #define N_OPERATIONS 6
 
@@ -9,6 +13,22 @@ static unsigned next(uint64_t *state, unsigned n)
 {
     *state = *state * 6364136223846793005u + 1442695040888963407u;
     return (unsigned)(*state >> 33) % n;
+}
+
+struct rounds {
+    uint64_t first, n;
+};
+
+static struct rounds choose_rounds(void)
+{
+    const char *depth = getenv("KEEL_TEST_DEPTH"), *seed = getenv("KEEL_TEST_SEED");
+    bool is_deep = depth && strcmp(depth, "all") == 0;
+    struct rounds r = {is_deep ? 1 : (uint64_t)time(NULL) % 1000000, is_deep ? 2000 : 100};
+
+    if (seed)
+        r.first = strtoull(seed, NULL, 10);
+    print_message("sampled with KEEL_TEST_SEED=%llu\n", (unsigned long long)r.first);
+    return r;
 }
 
 /* Few names, so that operations meet. */
@@ -19,10 +39,12 @@ static unsigned n_contents; /* each is written once */
 static void add_operation(uint64_t *seed, struct strbuf *line)
 {
     static const char *const operations[] = {
-        "echo %4$u > %1$s",  "echo %4$u >> %1$s", "rm -rf %1$s",       "mkdir -p %1$s",
-        "mv %1$s %2$s",      "mv -T %1$s %2$s",   "ln -sf %2$s %1$s",  "ln -f %1$s %2$s",
-        "chmod 6%3$u0 %1$s", "chmod 7%3$u1 %1$s", "cp -a %1$s %2$s",   "rm -f %1$s; touch %1$s",
-        "ln %1$s %2$s",      "exch %1$s %2$s",    "replace %1$s %4$u", "chmod %3$u00 %1$s",
+        "echo %4$u > %1$s",  "echo %4$u >> %1$s",      "rm -rf %1$s",
+        "mkdir -p %1$s",     "mv %1$s %2$s",           "mv -T %1$s %2$s",
+        "ln -sf %2$s %1$s",  "ln -f %1$s %2$s",        "chmod 6%3$u0 %1$s",
+        "chmod 7%3$u1 %1$s", "cp -a %1$s %2$s",        "rm -f %1$s; touch %1$s",
+        "ln %1$s %2$s",      "exch %1$s %2$s",         "replace %1$s %4$u",
+        "chmod %3$u00 %1$s", "echo %4$017000u > %1$s", /* too long for the undo log */
     };
     const char *format = operations[next(seed, ARRAY_LEN(operations))];
     const char *one = names[next(seed, ARRAY_LEN(names))];
@@ -44,7 +66,9 @@ static void add_operations(uint64_t *seed, struct strbuf *line, size_t n)
 
 TEST(random_commands_are_taken_back)
 {
-    for (uint64_t round = 1; round <= N_ROUNDS; round++) {
+    const struct rounds all = choose_rounds();
+
+    for (uint64_t round = all.first; round < all.first + all.n; round++) {
         AUTO(scene) struct scene s;
         AUTO(strbuf) struct strbuf line = {0};
         uint64_t seed = round * 7919;
@@ -151,7 +175,9 @@ static void change_and_restore(struct scene *s, uint64_t seed)
 
 TEST(nothing_is_lost_where_not_all_could_be_saved)
 {
-    for (uint64_t round = 1; round <= 3 * N_ROUNDS; round++) {
+    const struct rounds all = choose_rounds();
+
+    for (uint64_t round = all.first; round < all.first + 3 * all.n; round++) {
         AUTO(scene) struct scene s;
 
         scene_open(&s);

@@ -246,12 +246,40 @@ TEST(a_link_that_was_put_in_the_way_is_not_followed)
     scene_shell(&s, "grep -q two ../elsewhere/a");
 }
 
+TEST(a_file_that_became_a_name_of_another_is_one_of_its_own_again)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "");
+    put(&s.dir, "ws/f", "");
+    scene_remember(&s);
+    scene_command(&s, "ln -f a f");
+    scene_command(&s, "rm a");
+    scene_restore(&s);
+    scene_assert_same(&s);
+}
+
+TEST(a_file_with_the_same_content_is_a_name_of_the_other_again)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    scene_shell(&s, "touch d; ln d f");
+    scene_remember(&s);
+    scene_command(&s, "replace d 1");
+    scene_command(&s, "echo 2 >> f");
+    scene_command(&s, "rm f; touch f");
+    scene_restore(&s);
+    scene_assert_same(&s);
+}
+
 TEST(content_that_is_gone_from_the_store_is_told)
 {
     AUTO(scene) struct scene s;
 
     scene_open(&s);
-    put(&s.dir, "ws/a", "one");
+    scene_shell(&s, "head -c 20000 /dev/zero > a"); /* a short one needs no store */
     scene_command(&s, "rm a");
     scene_shell(&s, "rm -rf ../home/blobs");
     scene_try_restore(&s, /* force= */ false);
@@ -293,5 +321,7 @@ RUN_TESTS(UNIT(a_file_that_was_changed_is_as_it_was), UNIT(a_file_that_was_remov
           UNIT(files_of_a_person_keep_a_new_directory_alive),
           UNIT(nothing_outside_of_the_roots_is_touched),
           UNIT(a_link_that_was_put_in_the_way_is_not_followed),
+          UNIT(a_file_that_became_a_name_of_another_is_one_of_its_own_again),
+          UNIT(a_file_with_the_same_content_is_a_name_of_the_other_again),
           UNIT(content_that_is_gone_from_the_store_is_told),
           UNIT(a_plan_aims_at_the_earliest_image_of_each_path))
