@@ -5,12 +5,22 @@
 #include "gate/options.h"
 #include "gate/wildcard.h"
 
+static bool is_unknown(const struct split_command *c)
+{
+    struct str name = shell_command_name(c);
+
+    return name.n && !shell_knows_program(name) && !look_has_program(name);
+}
+
 void command_init(struct command_line *c, struct arena *a, struct str line, bool other_shell)
 {
     *c = (struct command_line){.line = str_trim(line)};
     shell_split(a, c->line, &c->split);
     c->split.is_sure = c->split.is_sure && !other_shell;
     command_glance_init(&c->glance, c->line, &c->split);
+    c->is_unknown = ARENA_ARRAY(a, c->split.n_commands, bool);
+    for (size_t i = 0; i < c->split.n_commands; i++)
+        c->is_unknown[i] = is_unknown(&c->split.commands[i]);
 }
 
 /* --- patterns --- */
@@ -306,11 +316,8 @@ static bool begins_command(struct str flat, struct str text, struct str word)
 
 static bool may_pass_on(struct str flat, const struct split_command *c)
 {
-    struct str name = shell_command_name(c);
     size_t at = c->program_at;
 
-    if (!name.n || shell_knows_program(name) || look_has_program(name))
-        return false;
     for (size_t i = c->n_assignments; i < c->n_words; i++) {
         struct str text = str_skip(c->text, MIN(at, c->text.n));
 
@@ -329,7 +336,7 @@ bool command_may_pass_on(struct str pattern, const struct command_line *c)
     if (!flat.n || flat.p[0] == '*' || holds_nul(pattern))
         return false;
     for (size_t i = 0; i < c->split.n_commands; i++)
-        if (may_pass_on(strbuf_str(&flat), &c->split.commands[i]))
+        if (c->is_unknown[i] && may_pass_on(strbuf_str(&flat), &c->split.commands[i]))
             return true;
     return false;
 }

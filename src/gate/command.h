@@ -17,6 +17,7 @@ struct command_line {
     struct str line; /* without white space around it */
     struct shell_split split;
     struct command_glance glance; /* of all texts that a pattern is held against */
+    bool *is_unknown;             /* by the split's index: keel does not know the program */
 };
 /* With another shell than bash nothing about the line is sure: grammars differ. */
 void command_init(struct command_line *c, struct arena *a, struct str line, bool other_shell);

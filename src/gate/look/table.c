@@ -294,7 +294,7 @@ static size_t count_operands(const struct look_row *row, const struct split_comm
 bool look_has_program(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (str_is(name, table[i].name))
+        if (name.n && name.p[0] == table[i].name[0] && str_is(name, table[i].name))
             return true;
     return false;
 }

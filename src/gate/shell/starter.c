@@ -380,7 +380,7 @@ static const struct starter {
 static const struct starter *find_starter(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(starters); i++)
-        if (str_is(name, starters[i].name))
+        if (name.n && name.p[0] == starters[i].name[0] && str_is(name, starters[i].name))
             return &starters[i];
     return NULL;
 }
