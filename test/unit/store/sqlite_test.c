@@ -6,7 +6,11 @@
 #include "store/sqlite.h"
 #include "store/sqlite_db.h"
 
+#include <errno.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static struct temp_dir dir;
 static unsigned n_stores;
@@ -474,6 +478,66 @@ TEST(a_database_that_another_program_holds_is_waited_for)
     }
 }
 
+/* --- a disk that fails --- */
+
+static atomic_bool disk_fails;
+
+/* Instead of libc's, for SQLite too. */
+__attribute__((visibility("default"))) int fdatasync(int fd)
+{
+    if (!atomic_load(&disk_fails))
+        return (int)syscall(SYS_fdatasync, fd);
+    errno = EIO;
+    return -1;
+}
+
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+    return fdatasync(fd);
+}
+
+static struct err *append_soon_in_task(void *arg)
+{
+    const struct one_append *a = arg;
+    struct store_record r = record_of(a->seq, "notice", "{}");
+
+    return store_append_soon(a->store, a->stream, a->seq, a->fence, &r, 1, NULL);
+}
+
+static struct err *sync_in_task(void *arg)
+{
+    AUTO(err) struct err *e = store_sync(arg);
+
+    assert_true(err_is(e, ERR_STORAGE));
+    return NULL;
+}
+
+/* The first one begins a batch; the others wait for it, and then are one. */
+IN_TASK(a_disk_that_fails_after_a_commit_is_told_to_who_waits_for_it)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    struct one_append one = {s, ID_A, fence, 1}, two = {s, ID_A, fence, 2};
+    struct one_append three = {s, ID_A, fence, 3};
+    struct group g;
+
+    atomic_store(&disk_fails, true);
+    group_begin(&g, 0, 0);
+    group_spawn(&g, "one", append_soon_in_task, &one);
+    group_spawn(&g, "two", append_soon_in_task, &two);
+    group_spawn(&g, "sync", sync_in_task, s);
+    assert_ok(group_end(&g));
+    assert_ok(sync_in_task(s)); /* and again: what failed once is not forgotten */
+    assert_err(append_soon_in_task(&three), ERR_STORAGE);
+    atomic_store(&disk_fails, false);
+    assert_ok(store_sync(s));
+    assert_ok(append_soon_in_task(&three));
+    append_one(s, ID_A, fence, 4, "notice", "{}");
+    store_close(s, ID_A, fence);
+    s = conformance_reopen(TAKE(s));
+    assert_bodies(s, ID_A, "1:{} 2:{} 3:{} 4:{} ", 0);
+}
+
 static int remove_dir(void **state)
 {
     temp_dir_done(&dir);
@@ -496,6 +560,7 @@ int main(void)
         UNIT(a_log_with_room_behind_its_end_is_read_to_its_end),
         UNIT(a_database_that_may_not_be_written_is_told_and_unharmed),
         UNIT(a_database_that_another_program_holds_is_waited_for),
+        UNIT(a_disk_that_fails_after_a_commit_is_told_to_who_waits_for_it),
         UNIT(databases_in_one_directory_do_not_remove_each_others_payloads),
         UNIT(what_a_database_does_not_need_goes_when_there_is_no_other_one),
     };
