@@ -75,7 +75,7 @@ static struct err *find_all(struct session_work *w, struct store_summary *items,
         else if (s.is_open)
             return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %" STR_FMT,
                                     STR_ARG(s.id), STR_ARG(s.holder)),
-                            "end that keel first; nothing was deleted");
+                            "stop that process first; nothing was deleted");
         else
             items[(*ret_n)++] = s;
     }
