@@ -118,7 +118,7 @@ static struct err *delete_sessions(struct session_work *w)
 
 static struct err *run_delete(const struct args *args, int *ret_status)
 {
-    TRY(args_count(args, 1, 1000, "sessions"));
+    TRY(args_count(args, 1, 1000, "one session or more"));
     return session_work_run(args, delete_sessions, ret_status);
 }
 
