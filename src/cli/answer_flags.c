@@ -20,7 +20,7 @@ static const struct {
     [ASK_QUESTION] = {"the question", "a text, or no:REASON", "\"TEXT\""},
     [ASK_BUDGET] = {"whether to spend more", "yes, session, no", "yes"},
     [ASK_PLAN] = {"whether the plan is approved",
-                  "yes, edits (and files may be changed freely), no, no:REASON", "yes"},
+                  "yes, edits (yes, and allow all edits of files), no, no:REASON", "yes"},
 };
 
 static struct err *not_understood(const struct ask *ask, struct str text)

@@ -80,7 +80,8 @@ const struct command command_config = {
                "  .keel/settings.local.json   this project, only for you\n"
                "  .keel/settings.json         this project\n"
                "  ~/.keel/settings.json       all your projects (KEEL_HOME moves it)\n"
-               "Files in .robota/ and .claude/ are read, too, and come after these.\n\n"
+               "keel also reads .robota/ and .claude/: a project's files come after its .keel/,\n"
+               "those in your home come last.\n\n"
                "  keel config show --origin\n",
     .remedy =
         "keel config show prints the settings, keel config keys explains them; to change one, "

@@ -12,7 +12,7 @@
 static const struct {
     const char *name, *text;
 } files[] = {
-    {"price.sh", "# What some boxes cost: 3 each, from ten boxes on 2 each.\n"
+    {"price.sh", "# The price of N boxes: 3 each, or 2 each for ten or more.\n"
                  "if [ \"$1\" -gt 10 ]; then\n"
                  "    echo $(($1 * 2))\n"
                  "else\n"
@@ -31,22 +31,22 @@ static const struct {
 
 const char demo_script[] =
     "turns:\n"
-    "  - - reasoning: I do not know yet what fails. The test will tell.\n"
+    "  - - reasoning: I do not know yet what fails. The test will show it.\n"
     "      split: 6\n"
     "      delay_ms: 25\n"
-    "    - text: I run the test to see what fails.\n"
+    "    - text: I'll run the test to see what fails.\n"
     "      split: 7\n"
     "      delay_ms: 25\n"
     "    - tool: Bash\n"
     "      args: {command: sh test.sh, description: Run the test}\n"
     "    - usage: {input: 1412, output: 58}\n"
-    "  - - text: Ten boxes are too expensive. How is the price made?\n"
+    "  - - text: Ten boxes cost too much. How is the price computed?\n"
     "      split: 7\n"
     "      delay_ms: 25\n"
     "    - tool: Read\n"
     "      args: {file_path: price.sh}\n"
     "    - usage: {input: 1530, output: 41}\n"
-    "  - - text: The comment says from ten on, the code says more than ten.\n"
+    "  - - text: The comment says ten or more, but the code says more than ten.\n"
     "      split: 7\n"
     "      delay_ms: 25\n"
     "    - tool: Edit\n"
@@ -57,7 +57,7 @@ const char demo_script[] =
     "    - usage: {input: 1803, output: 35}\n"
     "  - - text: |\n"
     "        The test passes now. price.sh:2 compared with -gt, so ten boxes did not get\n"
-    "        the lower price; it is -ge now. Nothing else was changed.\n"
+    "        the lower price; it uses -ge now. I changed nothing else.\n"
     "      split: 7\n"
     "      delay_ms: 15\n"
     "    - usage: {input: 1898, output: 52}\n";
@@ -68,7 +68,7 @@ struct err *demo_task_make(char *path)
 
     snprintf(path, DEMO_PATH_SIZE, "%s/keel-demo-XXXXXX", temp ? temp : "/tmp");
     if (!mkdtemp(path))
-        return err_errno(ERR_STORAGE, errno, "cannot make a directory %s", path);
+        return err_errno(ERR_STORAGE, errno, "cannot create the directory %s", path);
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         AUTO(arena) struct arena a = {0};
 

@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 
 /* What the person wants, what may be done for it, and the model's part. */
-#define DEMO_PROMPT "the test fails: find out why and repair it"
+#define DEMO_PROMPT "the test fails: find out why and fix it"
 #define DEMO_RULE "Bash(sh test.sh)"
 #define DEMO_MODE "acceptEdits"
 extern const char demo_script[];

@@ -157,7 +157,8 @@ static void add_verdict(struct report *r, const struct sandbox_probe *p, bool re
         report_add(r, HEALTH_BAD, "Sandbox", "commands", "%s", p->missing);
     else if (p->weakness && requires_full)
         report_add(r, HEALTH_BAD, "Sandbox", "commands",
-                   "do not run, as sandbox.requireFull is true: %s. " SANDBOX_REMEDY, p->weakness);
+                   "do not run, because sandbox.requireFull is true: %s. " SANDBOX_REMEDY,
+                   p->weakness);
     else if (p->weakness)
         report_add(r, HEALTH_NOTE, "Sandbox", "commands", "sandboxed, but %s. " SANDBOX_REMEDY,
                    p->weakness);
@@ -192,8 +193,8 @@ static void check_switch(struct report *r, const struct settings *s)
                    "no: sandbox.enabled is false (%s), so commands have all your permissions",
                    origin.file.n ? origin.file.p : layer_name(origin.layer));
     else
-        report_add(r, HEALTH_GOOD, "Sandbox", "in use", "by every command of an agent%s",
-                   settings_bool(s, "sandbox.hooks", false) ? ", and by hooks" : "");
+        report_add(r, HEALTH_GOOD, "Sandbox", "in use", "for every command of the agent%s",
+                   settings_bool(s, "sandbox.hooks", false) ? ", and for hooks" : "");
 }
 
 /* So that a person whose build lacks one knows why. */
@@ -210,7 +211,7 @@ static void check_environment(struct report *r, const struct runtime *runtime)
             strbuf_addf(&names, "%s%.*s", n++ ? ", " : "", (int)strcspn(*entry, "="), *entry);
     if (n)
         report_add(r, HEALTH_GOOD, "Sandbox", "environment",
-                   "commands do not get %s; sandbox.environment passes what they need",
+                   "commands do not get %s; to pass one on, name it in sandbox.environment",
                    strbuf_cstr(&names));
 }
 
@@ -245,7 +246,7 @@ void doctor_check_media(struct report *r)
 
     if (e)
         report_add(r, HEALTH_NOTE, "Files", "keel-media",
-                   "%s; large images are not scaled, and PDF documents are not cut", e->text);
+                   "%s; keel cannot scale large images or extract pages of PDF documents", e->text);
     else
         report_add(r, HEALTH_GOOD, "Files", "keel-media", "%s", path);
 }

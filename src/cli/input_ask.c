@@ -180,9 +180,9 @@ static void apply_update(struct input *in, const struct ask *ask, struct arena *
         if (e)
             cli_tell_error(e);
     } else {
-        cli_tell("a change of permissions (%" STR_FMT ", %" STR_FMT
-                 ") is not done: keel adds rules "
-                 "that allow, for the session or the project, and sets the mode for the session",
+        cli_tell("a permission update (%" STR_FMT ", %" STR_FMT
+                 ") is ignored: keel can only add allow rules for the session or the project, "
+                 "and set the mode for the session",
                  STR_ARG(type), STR_ARG(json_get_text(update, "destination")));
     }
 }

@@ -23,15 +23,16 @@ static const struct {
     {"plugins", "plugins"},
     {"managedSettings", "managed settings"},
     {"skills", "skills"},
-    {"toolAliases", "other names for tools"},
-    {"planModeInstructions", "instructions for the plan mode"},
+    {"toolAliases", "tool aliases"},
+    {"planModeInstructions", "plan mode instructions"},
 };
 
 static struct err *check_initialize(const struct json *request)
 {
     for (size_t i = 0; i < ARRAY_LEN(not_there); i++)
         if (!is_nothing(json_get(request, not_there[i].name)))
-            return err_new(ERR_VALIDATION, "initialize asks for %s (%s), which keel does not have",
+            return err_new(ERR_VALIDATION,
+                           "initialize asks for %s (%s), which keel does not support",
                            not_there[i].what, not_there[i].name);
     return NULL;
 }
@@ -146,7 +147,7 @@ static struct err *set_thinking(struct input *in, const struct json *request, st
     int64_t n = 0;
 
     if (!is_nothing(given) && (!json_int64(given, &n) || n < 0))
-        return err_new(ERR_VALIDATION, "max_thinking_tokens must be a number from 0, or null");
+        return err_new(ERR_VALIDATION, "max_thinking_tokens must be 0 or more, or null");
     plan->reasoning_budget = n;
     if (n == 0)
         plan->effort = is_nothing(given) ? EFFORT_UNSET : EFFORT_NONE;

@@ -108,8 +108,8 @@ static struct err *add_media(struct message *m, const struct json *block, struct
     if (str_is(type, "text"))
         return add_text(m, json_get_text(source, "data"));
     if (str_is(type, "file"))
-        return err_hint(wrong("a file in the provider's storage cannot be sent: other models, and "
-                              "this session when it is read again, could not have it"),
+        return err_hint(wrong("keel cannot use a file in the provider's storage: other models, and "
+                              "this session when it is resumed, could not read it"),
                         "send its bytes as base64, or its address as url");
     return err_new(ERR_VALIDATION,
                    "the source of a block is base64, url or text, not \"%" STR_FMT "\"",

@@ -134,7 +134,7 @@ struct err *outbox_write(int fd, struct str text)
         ssize_t n;
 
         if (!cli_wait_ready(fd, POLLOUT))
-            return err_new(ERR_STORAGE, "cannot write to standard %s: its reader does not read",
+            return err_new(ERR_STORAGE, "cannot write to standard %s: its reader stopped reading",
                            name);
         n = write(fd, text.p, MIN(text.n, step));
         if (n < 0 && (errno == EINTR || errno == EAGAIN))

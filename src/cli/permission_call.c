@@ -58,8 +58,7 @@ struct err *permission_call_set(struct permission_call *c, struct arena *a, stru
 
     if (!c->tool->permission_arg)
         return err_hint(err_new(ERR_VALIDATION,
-                                "%s has no argument that rules are about, so \"%" STR_FMT
-                                "\" has no meaning",
+                                "rules match no argument of %s, so \"%" STR_FMT "\" has no meaning",
                                 c->tool->name, STR_ARG(value)),
                         "remove it, or give all arguments with --args JSON");
     json_set_str(a, args, c->tool->permission_arg, value);

@@ -30,14 +30,14 @@ static void look_at_name(struct look *l)
     const char *guess;
 
     if (str_is(name, "*"))
-        warn(l, S("It is for every tool, those of MCP servers and of later versions too."));
+        warn(l, S("It matches every tool, including those of MCP servers and later versions."));
     if (str_find_char(name, '*') != STR_NONE || str_starts(name, S("mcp__")) ||
         permission_tool_is_known(name) || l->tool->permission_arg)
         return;
     guess = tool_name_guess(name);
     warn(l, guess ? arena_format(l->arena,
-                                 "keel has no tool %" STR_FMT "; is %s meant? Names must be "
-                                 "written exactly so.",
+                                 "keel has no tool %" STR_FMT "; did you mean %s? Names must "
+                                 "match exactly.",
                                  STR_ARG(name), guess)
                   : arena_format(l->arena,
                                  "keel has no tool %" STR_FMT
@@ -49,9 +49,9 @@ static void look_at_name(struct look *l)
 static void look_at_none(struct look *l)
 {
     warn(l, arena_format(l->arena,
-                         "Which argument of %" STR_FMT
-                         " it could be about is not known: it never allows anything, and as a "
-                         "rule that denies it asks about every call. Write %" STR_FMT " alone.",
+                         "keel does not know which argument of %" STR_FMT
+                         " to match: as an allow rule it never matches, and as a deny rule it "
+                         "makes keel ask about every call. Write %" STR_FMT " alone.",
                          STR_ARG(l->pattern->tool), STR_ARG(l->pattern->tool)));
 }
 
@@ -88,21 +88,21 @@ static void look_at_command(struct look *l)
     bool takes_more = rule_command_head(pattern, &head);
 
     if (str_starts(pattern, S("*")))
-        warn(l, S("It begins with a star: any program can stand there."));
+        warn(l, S("It begins with a star, so it matches any program."));
     else if (!takes_more && str_ends(pattern, S("*")) && !str_ends(pattern, S("\\*")))
         warn(l, arena_format(l->arena,
-                             "The star is not set off by a blank: other words that begin so are "
-                             "meant too. With a blank, Bash(%" STR_FMT " *), it ends the word.",
+                             "There is no space before the star, so it also matches longer words. "
+                             "Bash(%" STR_FMT " *) matches the whole word only.",
                              STR_ARG(str_slice(pattern, 0, pattern.n - 1))));
     if (takes_more && str_eq(head, program) && runs_others(program))
         warn(l, arena_format(l->arena,
-                             "%" STR_FMT " can run other programs: as a rule that allows, it "
-                             "allows more than it says.",
+                             "%" STR_FMT " can run other programs: as an allow rule, it allows "
+                             "more than it says.",
                              STR_ARG(program)));
     for (size_t i = 0; i < pattern.n; i++)
         if (strchr(";|&<>", pattern.p[i])) {
-            warn(l, S("A rule is for one simple command; with ; | & < or > in it, it allows only a "
-                      "line that is exactly this text."));
+            warn(l, S("A rule is about one simple command; with ; | & < or > in it, it allows only "
+                      "a line that is exactly this text."));
             return;
         }
 }
@@ -118,9 +118,9 @@ static void look_at_slash(struct look *l)
         return;
     if (fs_exists(arena_format(l->arena, "/%" STR_FMT, STR_ARG(first)).p))
         warn(l, arena_format(l->arena,
-                             "One slash is the project's root: as a rule that allows it means "
-                             "%s%" STR_FMT ". The file system's is /%" STR_FMT
-                             "; a rule that denies means both.",
+                             "One slash is the project's root: an allow rule means %s%" STR_FMT
+                             ". For the root of the file system, write /%" STR_FMT
+                             ". A deny rule means both.",
                              l->root, STR_ARG(pattern), STR_ARG(pattern)));
 }
 
@@ -139,19 +139,19 @@ static void look_at_path(struct look *l)
     if (is_relative(pattern) && str_find_char(pattern, '/') == STR_NONE && !str_is(pattern, "**") &&
         !str_is(pattern, "."))
         warn(l, arena_format(l->arena,
-                             "Without a slash a rule that allows means only %s/%" STR_FMT
-                             ", one that denies that name in every directory.",
+                             "Without a slash, an allow rule means only %s/%" STR_FMT
+                             "; a deny rule means that name in every directory.",
                              l->root, STR_ARG(pattern)));
     if (is_relative(pattern) &&
         fs_is_dir(arena_format(l->arena, "%s/%" STR_FMT, l->root, STR_ARG(pattern)).p))
         warn(l, arena_format(l->arena,
-                             "It is a directory: to allow what is in it, write %" STR_FMT
+                             "This is a directory: to allow its contents, write %" STR_FMT
                              "(%" STR_FMT "%s**).",
                              STR_ARG(l->pattern->tool), STR_ARG(pattern),
                              str_ends(pattern, S("/")) ? "" : "/"));
     if (l->tool->risk == RISK_MODIFY && !is_relative(pattern) &&
         (str_starts(pattern, S("//")) || str_starts(pattern, S("~"))))
-        warn(l, S("As a rule that allows, it lets files outside the workspace be changed."));
+        warn(l, S("As an allow rule, it lets the agent change files outside the workspace."));
 }
 
 /* --- URLs --- */
@@ -162,16 +162,16 @@ static void look_at_url(struct look *l)
     bool names_host = str_starts(pattern, S("domain:")) || str_starts(pattern, S("host:"));
 
     if (names_host && str_find(pattern, S("/")) != STR_NONE)
-        warn(l, S("A domain has no scheme and no path: it never matches."));
+        warn(l, S("It never matches: a domain has no scheme and no path."));
     else if (str_starts(pattern, S("host:")) && str_find_char(pattern, '*') != STR_NONE)
-        warn(l, S("A host is written out, without stars: it never matches."));
+        warn(l, S("It never matches: host: takes a full host name, without stars."));
     else if (!names_host && str_find(pattern, S("://")) == STR_NONE && !str_starts(pattern, S("*")))
         warn(l, arena_format(l->arena,
-                             "It is compared with whole URLs, and none is like it: it never "
-                             "matches. For a host write %" STR_FMT "(domain:%" STR_FMT ").",
+                             "It never matches: it is compared with whole URLs. "
+                             "For a host, write %" STR_FMT "(domain:%" STR_FMT ").",
                              STR_ARG(l->pattern->tool), STR_ARG(pattern)));
     else if (!names_host && str_find_char(pattern, '*') != STR_NONE)
-        warn(l, S("A star takes slashes and dots too; domain:HOST is safer."));
+        warn(l, S("A star matches slashes and dots too; domain:HOST is safer."));
 }
 
 void rule_warnings_find(struct rule_warnings *w, struct arena *a, const struct pattern *p,
@@ -183,7 +183,7 @@ void rule_warnings_find(struct rule_warnings *w, struct arena *a, const struct p
     look_at_name(&l);
     if (pattern_takes_any(p)) {
         if (tool->risk == RISK_EXECUTE)
-            warn(&l, S("As a rule that allows, it lets every command run without a question."));
+            warn(&l, S("As an allow rule, it lets every command run without asking."));
         return;
     }
     switch (rule_argument_of(tool)) {

@@ -86,13 +86,12 @@ static const char *how_it_is_read(enum rule_argument argument)
 {
     switch (argument) {
     case ARGUMENT_COMMAND:
-        return "As a rule that allows, it must hold for every command in the line as it is "
-               "written, and files that the line writes need a rule of their own. As one that "
-               "denies or asks, it is enough that it holds for one of them, however it is "
-               "spelled.";
+        return "As an allow rule, it must match every command in the line as written, and files "
+               "that the line writes need their own rule. As a deny or ask rule, it applies if it "
+               "matches one of them, however that one is spelled.";
     case ARGUMENT_PATH:
-        return "As a rule that denies or asks, it also means everything below, a name without a "
-               "slash means that name at any depth, and other tools are held to it too.";
+        return "As a deny or ask rule, it also covers everything below, a name without a slash "
+               "means that name at any depth, and the rule applies to other tools too.";
     default:
         return NULL;
     }
@@ -256,11 +255,11 @@ static struct err *explain_looking(void)
     cli_add_tinted(&out, TINT_BOLD, S(RULE_LOOKING));
     strbuf_add_cstr(&out, "\n  ");
     text_wrap(&out,
-              S("Lines of Bash whose every command only looks. They run without a question, in a "
-                "sandbox where nothing can be changed, without network, and where nothing is seen "
-                "but what Read shows without a question. A line that names another path is asked "
-                "about. Rules that deny or ask win. Of sed and awk programs that only print, of "
-                "git what lists and shows; and --version of common programs."),
+              S("Bash lines in which every command only looks. They run without asking, in a "
+                "sandbox that has no network, where they can change nothing and see only what "
+                "Read shows without asking. keel asks about a line that names another path. Deny "
+                "and ask rules win. The table includes sed and awk programs that only print, git "
+                "commands that list and show, and --version of common programs."),
               2, WIDTH);
     strbuf_add_cstr(&out, "\n\n");
     for (size_t i = 0; i < n; i++)
@@ -283,9 +282,9 @@ static struct err *run(const struct args *args, int *ret_status)
         return explain_looking();
     if (!pattern_parse(x.text, &x.pattern))
         return err_hint(err_new(ERR_VALIDATION, "\"%s\" is not a valid rule", args->operands[0]),
-                        "a rule is a tool's name, or one with a pattern: Read, Bash(git *); in "
-                        "settings such a text allows nothing, and as a deny rule it makes keel "
-                        "ask about every call of its tool");
+                        "a rule is a tool's name, or one with a pattern: Read, Bash(git *); as a "
+                        "deny rule in the settings, this text makes keel ask about every call of "
+                        "its tool");
     TRY(permissions_open(&p, args));
     if (!p.runtime.options.cwd)
         return err_new(ERR_VALIDATION, "the working directory is gone");
@@ -301,9 +300,9 @@ const struct command command_permissions_explain = {
     .name = "permissions explain",
     .usage = "RULE",
     .summary = "explain what a rule matches",
-    .details = "With examples that are really matched, as a rule that allows and as one that\n"
-               "denies: the first kind is read narrowly, the second widely. \"refused\" is what\n"
-               "the hard policy does not let through, whatever the rules say.\n\n"
+    .details = "Prints examples with what keel decides about each, for an allow rule and for a\n"
+               "deny rule: allow rules are read narrowly, deny rules widely. \"refused\" means\n"
+               "that the hard policy denies the call whatever the rules say.\n\n"
                "  keel permissions explain 'Bash(git log:*)'\n"
                "  keel permissions explain 'Edit(/docs/**)'\n"
                "  keel permissions explain 'WebFetch(domain:example.com)'\n"

@@ -25,10 +25,10 @@ static void find_classes(enum permission_mode mode, struct class_row rows[N_CLAS
         {"inspect", "read files in the workspace and public ones",
          permission_mode_decide(mode, RISK_INSPECT)},
         {"outside", "read other files", is_bypass ? DECISION_AUTO : DECISION_APPROVE},
-        {"network", "fetch and search the web, a host at a time",
+        {"network", "fetch and search the web, one host at a time",
          permission_mode_decide(mode, RISK_NETWORK)},
         {"modify", "change files in the workspace", modify},
-        {"obeyed", "change files that others obey, such as AGENTS.md",
+        {"obeyed", "change files that other programs obey, such as AGENTS.md",
          mode == MODE_ACCEPT_EDITS ? DECISION_APPROVE : modify},
         {"execute", "run commands", permission_mode_decide(mode, RISK_EXECUTE)},
         {"unclassified", "call tools of servers", permission_mode_decide(mode, RISK_UNCLASSIFIED)},
@@ -62,7 +62,7 @@ static void add_classes(struct strbuf *out, enum permission_mode mode)
 static const char *note_on_class(const struct rule *r)
 {
     if (!r->is_used)
-        return "not used: there is no sandbox, a setting says ask, or bash is missing";
+        return "not used: there is no sandbox, a setting is ask, or bash is missing";
     return str_is(r->text, RULE_LOOKING)
                ? "commands that only look; keel permissions explain " RULE_LOOKING
                : "all commands, in the sandbox";
@@ -76,7 +76,7 @@ static const char *note_on(const struct rule *r)
         return "not used: the project is not trusted (keel trust)";
     if (!permission_pattern_is_valid(r->text))
         return r->kind == RULE_ALLOW ? "not a valid rule: it never matches"
-                                     : "not a valid rule: every call of its tool is asked about";
+                                     : "not a valid rule: keel asks about every call of its tool";
     if (!tool_name_is_known(permission_pattern_tool(r->text)))
         return "there is no such tool: it never matches";
     return tool_name_is_absent(permission_pattern_tool(r->text))
@@ -145,7 +145,7 @@ static void add_list(struct strbuf *out, const char *title, bool is_set, const s
 static void add_directories(struct strbuf *out, const struct permissions *p)
 {
     strbuf_add_char(out, '\n');
-    cli_add_tinted(out, TINT_BOLD, S("Files are changed only in"));
+    cli_add_tinted(out, TINT_BOLD, S("Files may be changed only in"));
     strbuf_add_cstr(out, "\n  ");
     cli_add_visible(out, str_of(p->runtime.options.cwd));
     strbuf_add_char(out, '\n');
@@ -171,7 +171,7 @@ static void add_all(struct strbuf *out, const struct permissions *p)
         add_rules(out, &p->set, (enum rule_kind)kind);
     add_list(out, "Only these commands run", policy->lists_commands, policy->commands,
              policy->n_commands);
-    add_list(out, "Only these domains are fetched from", policy->lists_domains, policy->domains,
+    add_list(out, "Only these domains may be fetched", policy->lists_domains, policy->domains,
              policy->n_domains);
     add_directories(out, p);
 }

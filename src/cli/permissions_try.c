@@ -82,10 +82,10 @@ static void add_judged(struct strbuf *out, const struct try *t, const struct jud
     add_row(out, "why", j->reason);
     add_rule(out, t, j->rule);
     if (j->decision == DECISION_APPROVE)
-        add_row(out, "so", S("keel asks you; in print mode (keel -p) it refuses"));
+        add_row(out, "so", S("keel asks you; print mode (keel -p) cannot ask and denies the call"));
     if (json_has(settings_get(t->permissions->runtime.settings, "hooks"), "PreToolUse"))
         add_row(out, "but",
-                S("PreToolUse hooks are set, and may decide otherwise: they were not run"));
+                S("PreToolUse hooks are set and may decide otherwise; they were not run"));
 }
 
 /* --- for programs --- */

@@ -65,7 +65,7 @@ static const struct option root_options[] = {
      .group = "Limits"},
     {"max-budget-usd", 0, "AMOUNT", "stop before the session costs more than AMOUNT"},
     {"max-tokens-total", 0, "N", "stop before the session uses more than N tokens"},
-    {"retry-seconds", 0, "N", "wait at most N seconds a round between attempts (600)"},
+    {"retry-seconds", 0, "N", "wait at most N seconds per round between attempts (600)"},
     {"wait-background", 0, "SECONDS",
      "after the answer, wait this long for background commands (600), then stop them"},
 
@@ -88,7 +88,7 @@ static const struct option root_options[] = {
      "with stream-json input: allow a later switch to bypassPermissions"},
     {"agents", 0, "JSON", "reserved; only {} is accepted"},
     {"mcp-config", 0, "JSON", "reserved; only {} is accepted"},
-    {"strict-mcp-config", 0, NULL, "use only the servers of --mcp-config"},
+    {"strict-mcp-config", 0, NULL, "reserved; no effect"},
 
     {"version", 'v', NULL, "print the version", .other_letter = 'V', .group = "Help"},
     {"help", 'h', NULL, "show this help"},

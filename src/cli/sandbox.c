@@ -194,7 +194,7 @@ const struct command command_sandbox = {
     .name = "sandbox",
     .usage = "[--add-dir DIR]... [--allow-domain DOMAIN]... [--] COMMAND [ARGUMENT]...",
     .group = "Set up",
-    .summary = "run a command as the agent's commands are run",
+    .summary = "run a command in the agent's sandbox",
     .details = "The command may write in the working directory, which is its workspace, and in\n"
                "$TMPDIR. It reaches only the domains that are allowed, sees no secrets and\n"
                "leaves nothing running. Deny rules of the settings apply. Exits with the\n"

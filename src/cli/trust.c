@@ -55,7 +55,7 @@ static void show_head(const struct trust_state *state, const struct project_file
 
     cli_tell("--- %s (%llu bytes%s%s%s)", f->name, (unsigned long long)f->n_bytes,
              f->is_executable ? ", executable" : "",
-             f->kind == PROJECT_NAMED ? ", named by a command of the settings" : "",
+             f->kind == PROJECT_NAMED ? ", named by a command in the settings" : "",
              change ? change : "");
 }
 
@@ -67,7 +67,7 @@ static struct err *show_file(const char *dir, const struct trust_state *state,
     if (f->is_link)
         cli_tell("a link to %" STR_FMT ", outside the project", STR_ARG(f->content));
     else if (f->n_bytes > MAX_SHOWN_BYTES || !is_text(f->content))
-        cli_tell("%s, SHA-256 %s; look at it in %s",
+        cli_tell("%s, SHA-256 %s; read it in %s",
                  f->n_bytes > MAX_SHOWN_BYTES ? "too long to show" : "not text", f->digest, dir);
     else
         return cli_print_visible(f->content);
@@ -112,7 +112,7 @@ static struct err *give(const struct runtime *r, bool is_sure, int *ret_status)
         cli_tell("%" STR_FMT, STR_ARG(r->trust.reason));
     if (!yes && !r->project.problem) {
         TRY(show_files(r));
-        TRY(cli_confirm("\nUse these settings, as long as they stay as they are?",
+        TRY(cli_confirm("\nUse these settings until one of the files changes?",
                         "read the files, then run keel trust --yes", &yes));
         if (!yes) {
             cli_tell("nothing was changed");
@@ -121,7 +121,7 @@ static struct err *give(const struct runtime *r, bool is_sure, int *ret_status)
         }
     }
     TRY(trust_give(runtime_home(r, &a), dir, &r->project));
-    cli_tell("%s is trusted, as long as these files stay as they are", dir);
+    cli_tell("%s is trusted until one of these files changes", dir);
     if (is_sure)
         tell_names(r);
     return NULL;
@@ -148,10 +148,10 @@ const struct command command_trust = {
     .group = "Set up",
     .summary = "use the settings that come with this project",
     .details = "A repository's own settings (in .keel/, .robota/ and .claude/, and .mcp.json)\n"
-               "can allow tools, start hooks and name providers. They are not used until you\n"
-               "trust them, and only as long as they, everything else in .keel/ and .robota/ and\n"
-               "the files that their commands name stay as you saw them. Deny rules always\n"
-               "count.\n\n"
+               "can allow tools, start hooks and name providers. keel uses them only after you\n"
+               "trust them. The trust ends when one of them changes, or another file in .keel/\n"
+               "or .robota/, or a file that one of their commands names. Deny rules always\n"
+               "apply.\n\n"
                "  keel trust\n"
                "  keel trust --list\n",
     .options = options,

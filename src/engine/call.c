@@ -12,7 +12,7 @@
 #define MAX_CUT_OFF_BYTES 300 /* of arguments that broke off are shown */
 #define UNKNOWN_TEXT                                                                               \
     "keel was stopped while this call was under way. It is not known whether it took effect, and " \
-    "it was not run again. Look at the state of things before you repeat it."
+    "it was not run again. Check the current state before you repeat it."
 
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part)

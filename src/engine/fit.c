@@ -134,9 +134,9 @@ static void add_size(struct strbuf *out, const struct storing *x)
                 (long long)n_lines, n_lines == 1 ? "" : "s");
     if (gap)
         strbuf_addf(out,
-                    " Its middle was too much to keep: %lld bytes after line %lld are gone, and no "
-                    "tool finds anything there. To see them, run the command again and filter what "
-                    "it prints.",
+                    " Its middle was too large to keep: %lld bytes after line %lld are gone, and "
+                    "no tool can read them. To see them, run the command again and filter what it "
+                    "prints.",
                     (long long)json_int_or(json_get(gap, "bytes"), 0),
                     (long long)json_int_or(json_get(gap, "line"), 0));
 }

@@ -267,8 +267,8 @@ static void draft_without(struct run *r, const struct sent_files *files, const s
     struct str reason = short_reason(&a, e);
 
     if (files->n > 1)
-        reason = arena_format(&a, "%" STR_FMT " (it or another of %zu new files)", STR_ARG(reason),
-                              files->n);
+        reason = arena_format(&a, "%" STR_FMT " (about this or another of %zu new files)",
+                              STR_ARG(reason), files->n);
     refusals->draft = tool_session_draft(r->conversation->tools);
     refusals->reason = err_copy(e);
     refusals->n_files = files->n;
@@ -323,7 +323,7 @@ static void accept_trial(struct run *r, struct refusals *refusals)
                             "the provider refused %s (%" STR_FMT ")%s; keel sends this session's "
                             "requests without %s: %" STR_FMT,
                             is_one ? "a file" : "files", STR_ARG(strbuf_str(&refusals->names)),
-                            is_one ? "" : " and does not say which", is_one ? "it" : "them",
+                            is_one ? "" : " without saying which", is_one ? "it" : "them",
                             STR_ARG(short_reason(&a, refusals->reason))));
 }
 

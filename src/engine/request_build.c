@@ -6,7 +6,7 @@
 
 #define NOT_RUN "The tool call was not executed: the run ended before its turn came."
 #define NO_OUTPUT "(no output)"
-#define BEGIN_NOTE "[The conversation goes on from here.]"
+#define BEGIN_NOTE "[The conversation continues from here.]"
 #define CONTINUE_NOTE "Continue."
 
 struct builder {

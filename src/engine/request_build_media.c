@@ -167,14 +167,14 @@ struct str request_name_media(struct arena *a, const struct request_target *t,
     struct str name = m->name.n ? m->name : S("without a name");
 
     if (m->source == MEDIA_URL && is_address(m->data) && is_perceived(t->info, m->mime))
-        return arena_format(a,
-                            "[%s at %" STR_FMT " left out: this provider takes %ss only as bytes]",
-                            kind_word(m), STR_ARG(m->data), kind_word(m));
+        return arena_format(
+            a, "[%s at %" STR_FMT " left out: this provider accepts %ss only as bytes]",
+            kind_word(m), STR_ARG(m->data), kind_word(m));
     if (is_empty(m))
         return arena_format(a, "[A file of type %" STR_FMT " (%" STR_FMT ") is empty.]",
                             STR_ARG(m->mime), STR_ARG(name));
     return arena_format(
-        a, "[A file of type %" STR_FMT " (%" STR_FMT ") was left out: this model cannot take it.]",
+        a, "[A file of type %" STR_FMT " (%" STR_FMT ") was left out: this model cannot read it.]",
         STR_ARG(m->mime), STR_ARG(name));
 }
 

@@ -134,7 +134,7 @@ struct str reason_git(struct arena *a, const struct place *place)
 {
     static const char *const why[] = {
         [GIT_PLACE_INSIDE] = "it belongs to the git directory",
-        [GIT_PLACE_COMPLETES] = "it would make a git directory of",
+        [GIT_PLACE_COMPLETES] = "it would complete the git directory",
         [GIT_PLACE_NAMED] = "git's configuration makes git use it in",
     };
 

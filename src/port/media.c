@@ -58,9 +58,9 @@ static void note_crash(struct media_answer *x)
     else if (s->exited && s->exit_code == 3)
         x->missing = "keel-media cannot be confined here";
     else if (s->exited && s->exit_code == 0)
-        x->missing = "keel-media is of another version";
+        x->missing = "keel-media has a different version";
     else
-        x->text = S("the decoder crashed over it");
+        x->text = S("the decoder crashed on it");
 }
 
 /* Only a cancelled or expired task is an error, and leaves nothing to free. */
@@ -238,9 +238,9 @@ static bool check_pages(const struct fitting *f, uint32_t n_pages)
         return true;
     strbuf_addf(&why, "it has %u pages and %zu bytes, ", n_pages, f->media->data.n);
     if (is_long)
-        strbuf_addf(&why, "over the %u pages that the provider takes", l->max_pdf_pages);
+        strbuf_addf(&why, "over the %u pages that the provider accepts", l->max_pdf_pages);
     else
-        strbuf_addf(&why, "over the %zu bytes that the provider takes", l->max_pdf_bytes);
+        strbuf_addf(&why, "over the %zu bytes that the provider accepts", l->max_pdf_bytes);
     strbuf_addf(&why, "; read some of it: Read with pages \"1-%u\"", MIN(n_pages, 20u));
     say_left_out(f, "document", strbuf_str(&why));
     return false;
@@ -253,7 +253,7 @@ static bool keep_whole(const struct fitting *f)
 
     if (!max || f->media->data.n <= max)
         return true;
-    say_left_out(f, "document", S("it is larger than the provider takes"));
+    say_left_out(f, "document", S("it is larger than the provider accepts"));
     return false;
 }
 

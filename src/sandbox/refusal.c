@@ -155,9 +155,9 @@ static enum refusal find_refusal(const struct sandbox *s, const struct command_e
 static void add_places(const struct sandbox_policy *p, struct strbuf *out)
 {
     if (p->workspace_is_read_only)
-        strbuf_add_cstr(out, "commands write only in $TMPDIR");
+        strbuf_add_cstr(out, "commands can write only in $TMPDIR");
     else
-        strbuf_addf(out, "commands write only below %s and in $TMPDIR", p->workspace);
+        strbuf_addf(out, "commands can write only below %s and in $TMPDIR", p->workspace);
     if (p->tmp_dir)
         strbuf_addf(out, " (%s)", p->tmp_dir);
     for (size_t i = 0; i < p->n_writable; i++)
@@ -168,7 +168,7 @@ static void add_places(const struct sandbox_policy *p, struct strbuf *out)
 static void add_network(const struct sandbox_policy *p, struct strbuf *out)
 {
     strbuf_add_cstr(out, p->network == SANDBOX_PROXY_ONLY
-                             ? "commands reach only the hosts that the person has allowed"
+                             ? "commands can reach only the hosts that the person has allowed"
                              : "commands have no network");
     strbuf_add_cstr(out, ". Neither trying again nor a longer timeout helps. Use what is "
                          "installed, or tell the person which host you need: network.allow in "
@@ -188,28 +188,28 @@ static void add_in_full(const struct sandbox *s, enum refusal r, struct strbuf *
         strbuf_add_cstr(out, "it protects .git/config, hooks, other files that git or an editor "
                              "obeys or a rule closes, and the directories above them; no lock is "
                              "in the way, and trying again does not help. For one command use git "
-                             "-c NAME=VALUE. What must be stored (git config, remote add, "
-                             "submodule update --init, worktree add, --set-upstream-to), ask the "
-                             "person to run");
+                             "-c NAME=VALUE. Ask the person to run what must be stored: git "
+                             "config, remote add, submodule update --init, worktree add, "
+                             "--set-upstream-to");
         break;
     case REFUSAL_DOCKER:
-        strbuf_add_cstr(out, "commands reach no socket of the system, so no Docker daemon. Tell "
-                             "the person what to run");
+        strbuf_add_cstr(out, "commands cannot reach sockets of the system, such as the Docker "
+                             "daemon's. Tell the person what to run");
         break;
     case REFUSAL_CALL:
     case REFUSAL_ACCESS:
         if (s->way == SANDBOX_WITHOUT_NAMESPACES)
             strbuf_add_cstr(out, sandbox_advice(s));
         else
-            strbuf_add_cstr(out, "commands make no named Unix sockets (a server on 127.0.0.1 "
-                                 "works), no mounts and no devices, change no owners, and trace "
-                                 "or signal nothing outside");
+            strbuf_add_cstr(out, "commands cannot create named Unix sockets (a server on 127.0.0.1 "
+                                 "works), mounts or devices, cannot change owners, and cannot "
+                                 "trace or signal processes outside");
         break;
     case REFUSAL_TMP:
         strbuf_add_cstr(out,
-                        "commands have a /tmp of their own, in which only the workspace, added "
-                        "directories and $TMPDIR are the system's. To reach others there, ask "
-                        "the person for --add-dir");
+                        "commands have their own /tmp. Of the system's /tmp they see only the "
+                        "workspace, added directories and $TMPDIR; to reach more of it, ask the "
+                        "person for --add-dir");
         break;
     case REFUSAL_NONE:
     case N_REFUSALS:
@@ -218,13 +218,13 @@ static void add_in_full(const struct sandbox *s, enum refusal r, struct strbuf *
 }
 
 static const char *const briefly[N_REFUSALS] = {
-    [REFUSAL_DOCKER] = "no socket of the system can be reached",
+    [REFUSAL_DOCKER] = "commands cannot reach sockets of the system",
     [REFUSAL_PROTECTED] = "the file is protected, and trying again does not help",
     [REFUSAL_NETWORK] = "there is no network for this, and a longer timeout does not help",
     [REFUSAL_PLACE] = "write below the workspace or in \"$TMPDIR\"",
-    [REFUSAL_CALL] = "not everything may be asked of the kernel there",
+    [REFUSAL_CALL] = "some system calls are denied there",
     [REFUSAL_TMP] = "its /tmp is not the system's",
-    [REFUSAL_ACCESS] = "not everything can be read, written or changed there",
+    [REFUSAL_ACCESS] = "some files cannot be read, written or changed there",
 };
 
 /* Other causes are possible for what the kernel refuses without the sandbox, too. */
@@ -437,7 +437,7 @@ static void add_wait(const struct sandbox *s, const struct command_ending *e, st
                     "what is installed, or tell the person which host you need.",
                     asker,
                     s->policy.network == SANDBOX_PROXY_ONLY
-                        ? "commands reach only hosts that the person has allowed"
+                        ? "commands can reach only hosts that the person has allowed"
                         : "commands in the sandbox have none");
 }
 
@@ -469,14 +469,14 @@ void sandbox_explain_look(const struct sandbox *s, const struct command_ending *
         !complains(s, &of_unseen, e))
         return;
     if (*known)
-        strbuf_add_cstr(out, "A command that only looks changes nothing, and sees only the "
+        strbuf_add_cstr(out, "A command that only looks can change nothing, and sees only the "
                              "workspace and the public directories of the system.");
     else
         strbuf_add_cstr(
             out,
-            "This command only looks, so it ran without a question where nothing can be changed, "
-            "there is no network, and only the workspace, added directories and the public "
-            "directories of the system can be seen. A command that names the path itself (cat "
-            "/path/to/file) is judged by the permission rules instead.");
+            "This command only looks, so it ran without asking, but where it can change nothing, "
+            "has no network, and sees only the workspace, added directories and the public "
+            "directories of the system. A command that names the path itself (cat /path/to/file) "
+            "is judged by the permission rules instead.");
     *known = true;
 }

@@ -663,13 +663,12 @@ const char *sandbox_advice(const struct sandbox *s)
 {
     if (s->way != SANDBOX_WITHOUT_NAMESPACES)
         return NULL;
-    return "Namespaces cannot be made on this machine, so in this sandbox chmod, chown, touch of "
-           "existing files and extended attributes fail with EPERM everywhere (a program that was "
-           "just linked is started as " DYNAMIC_LINKER " ./program, a script as "
-           "sh ./script), sockets, semaphores and message queues cannot be made, directories above "
-           "hidden ones, such as /, cannot be listed, and /proc shows no processes (ps and top "
-           "fail, "
-           "/proc/self is readable for the shell itself only).";
+    return "Namespaces are not available on this machine, so this sandbox has limits: chmod, "
+           "chown, touch of existing files and setting extended attributes fail with EPERM "
+           "everywhere (start a program that was just linked as " DYNAMIC_LINKER
+           " ./program, a script as sh ./script); sockets, semaphores and message queues cannot "
+           "be created; directories above hidden ones, such as /, cannot be listed; and /proc "
+           "shows no processes (ps and top fail, only the shell itself can read /proc/self).";
 }
 
 void sandbox_settle(struct sandbox *s)

@@ -129,8 +129,7 @@ static struct str describe_plan_mode(const struct agent *a, const char *verb, st
     return arena_format(
         scratch,
         "plan. Look around and %s every change is refused: Write, Edit%s%s. Requests to the web "
-        "and "
-        "reads outside the workspace %s",
+        "and reads outside the workspace %s",
         is_told_of(a, TOOL_EXIT_PLAN_MODE) ? "work out a plan, then call " TOOL_EXIT_PLAN_MODE
                                              " with it. Until it is approved"
                                            : "give a plan as your answer. In this mode",
@@ -196,7 +195,7 @@ static struct str describe_walls(struct agent *a, struct arena *scratch)
         return (struct str){0};
     if (a->plan.mode == MODE_PLAN)
         return a->gate.rules.looks_freely
-                   ? S("only those that look, in a sandbox without network where all is read-only")
+                   ? S("only those that look, in a read-only sandbox without network")
                    : S("refused in this mode");
     if (!a->tool_config.is_confined)
         return S("not confined: they have the person's rights and network");

@@ -42,7 +42,7 @@ struct reattacher {
 /* The person's last message while its work goes on; the todo list; the files in work. */
 extern const struct reattacher reattach_request, reattach_todos, reattach_files;
 
-#define REATTACH_NOTE "[Put back after the summary, by the program and not by the person]"
+#define REATTACH_NOTE "[Added after the summary by keel, not by the person]"
 #define REATTACH_REQUEST "The last message of the person, word for word:\n\n"
 
 /* --- compacting --- */

@@ -2,9 +2,8 @@
 #include "session/session_parts.h"
 
 #define LEFT_TEXT                                                                                  \
-    "This call was under way where the session was taken back to. What became of it is not "       \
-    "known, "                                                                                      \
-    "and it was not run again."
+    "This call was under way at the point that the session was rewound to. Its outcome is "        \
+    "unknown, and it was not run again."
 
 /* --- what tools know --- */
 

@@ -7,8 +7,8 @@
 
 #define SHELL_PREFIX "shell:"
 #define LEFT_TEXT                                                                                  \
-    "This call was under way in the session that this one is a copy of. What became of it is not " \
-    "known here, and it was not run again."
+    "This call was under way in the session that this one was copied from. Its outcome is "        \
+    "unknown here, and it was not run again."
 
 static void copy_options(struct session *s, const struct session_options *options)
 {
@@ -132,14 +132,14 @@ static void restore_shells(struct session *s)
         json_set_str(&a, now, "state", S("unknown"));
         strbuf_addf(&s->notice, "%s- %" STR_FMT ": %" STR_FMT "\n",
                     s->notice.n ? ""
-                                : "[keel was stopped while these background commands ran. It is "
-                                  "not known what became of them, and their output is lost:\n",
+                                : "[keel was stopped while these background commands ran. Their "
+                                  "outcome is unknown, and their output is lost:\n",
                     STR_ARG(str_skip(key, strlen(SHELL_PREFIX))),
                     STR_ARG(json_get_text(value, "command")));
         tool_session_set(s->conversation.tools, arena_str(&a, key), now);
     }
     if (s->notice.n)
-        strbuf_add_cstr(&s->notice, "Look at the state of things before you start them again.]");
+        strbuf_add_cstr(&s->notice, "Check the current state before you start them again.]");
 }
 
 /* A model that lacks a part of the conversation gives wrong answers, for no visible reason. A copy

@@ -91,7 +91,7 @@ static void tell_attempt(struct verifier *v, enum finding_kind kind, const char 
 
     if (!v->is_blind)
         verifier_tell(v, kind, a->seq, "round %u, attempt %u%s: %s", a->round, a->number,
-                      a->is_aside ? " (a question aside)" : "", what);
+                      a->is_aside ? " (an aside)" : "", what);
 }
 
 /* Another attempt or the end of the run has come instead of what was due. */

@@ -119,8 +119,10 @@ static struct err *cut_torn(int fd, const char *path, struct files_state *s, uin
         return NULL;
     TRY(move_aside(fd, path, s->end, (size_t)(size - s->end), unix_ms, torn));
     if (notice)
-        strbuf_addf(notice, "a crash tore the last %" PRIu64 " bytes of %s; they are now in %s",
-                    size - s->end, path, torn);
+        strbuf_addf(notice,
+                    "the end of %s was damaged, probably by a crash; its last %" PRIu64
+                    " bytes are now in %s",
+                    path, size - s->end, torn);
     return NULL;
 }
 

@@ -196,5 +196,5 @@ struct err *proc_find_supervisor(char path[4096])
 
 struct err *proc_find_media(char path[4096])
 {
-    return find_own(path, "keel-media", "KEEL_MEDIA", "which scales images and cuts documents");
+    return find_own(path, "keel-media", "KEEL_MEDIA", "which decodes images and PDF documents");
 }

@@ -205,7 +205,7 @@ class Prompts(InputTest):
                 body = self.only_request(provider).body.decode()
                 self.assertIn(url, body)
                 if protocol.name == "ollama":
-                    self.assertIn(f"[image at {url} left out: this provider takes images only as "
+                    self.assertIn(f"[image at {url} left out: this provider accepts images only as "
                                   "bytes]", body)
                 else:
                     self.assertNotIn("left out", body)

@@ -116,7 +116,7 @@ class List(PermissionsTest):
         self.assertIn('.claude/settings.json: permissions.deny: "oops(" is not a valid rule',
                       result.err)
         self.assertRegex(result.out, r"(?m)^  Bash\(make \*\) +user: ")
-        self.assertIn("not a valid rule: every call of its tool is asked about", result.out)
+        self.assertIn("not a valid rule: keel asks about every call of its tool", result.out)
         self.assertNotIn("\033", result.out)
 
     def test_tools_that_keel_lacks_are_marked(self):
@@ -243,7 +243,7 @@ class Test(PermissionsTest):
         self.assertIn(f"(deny, user: {file})", result.out)
 
     def test_who_is_asked_is_told(self):
-        self.assertIn("in print mode (keel -p) it refuses", self.keel("permissions", "test", "Bash", "rm x").out)
+        self.assertIn("print mode (keel -p) cannot ask and denies the call", self.keel("permissions", "test", "Bash", "rm x").out)
 
     def test_a_line_that_only_looks_is_allowed_by_a_rule_of_keels_own(self):
         for mode in ("plan", "default", "acceptEdits", "bypassPermissions"):
@@ -313,7 +313,7 @@ class Explain(PermissionsTest):
 
     def test_wide_rules_are_noted(self):
         for rule, note in (
-                ("Bash", "every command"), ("Bash(git*)", "set off by a blank"),
+                ("Bash", "every command"), ("Bash(git*)", "no space before the star"),
                 ("Bash(* --help)", "any program"), ("Bash(sudo *)", "run other programs"),
                 ("*", "every tool"), ("Edit(//srv/**)", "outside the workspace"),
                 ("WebFetch(https://*.a.com/*)", "domain:HOST")):
@@ -322,8 +322,8 @@ class Explain(PermissionsTest):
 
     def test_rules_that_never_match_are_noted(self):
         for rule, note in (
-                ("bash", "is Bash meant?"), ("Frobnicate", "never matches"),
-                ("TodoWrite(x)", "never allows"), ("WebFetch(a.com)", "domain:a.com"),
+                ("bash", "did you mean Bash?"), ("Frobnicate", "never matches"),
+                ("TodoWrite(x)", "as an allow rule it never matches"), ("WebFetch(a.com)", "domain:a.com"),
                 ("WebFetch(domain:https://a.com)", "never matches"),
                 ("Edit(*/../x)", "never matches"), ("Bash(a && b)", "one simple command")):
             with self.subTest(rule):

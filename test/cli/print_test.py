@@ -353,7 +353,7 @@ class Prompts(FlowTest):
         text = self.surroundings_of("--permission-mode", "plan")
         self.assertIn("Permission mode: plan. ", text)
         self.assertIn("call ExitPlanMode", text)
-        self.assertIn("Commands: only those that look, in a sandbox without network", text)
+        self.assertIn("Commands: only those that look, in a read-only sandbox without network", text)
         self.assertIn("Requests to the web and reads outside the workspace are refused", text)
         text = self.surroundings_of("--permission-mode", "plan", "--tools", "Read")
         self.assertIn("give a plan as your answer", text)

@@ -132,7 +132,7 @@ print(n)
         self.assertFalse((self.dir / "outside").exists())
 
     def test_doctor_says_whether_agents_use_it(self):
-        self.assertIn("by every command of an agent", self.keel("doctor").out)
+        self.assertIn("for every command of the agent", self.keel("doctor").out)
         self.user_settings({"sandbox": {"enabled": False}})
         report = " ".join(self.keel("doctor").out.split())
         self.assertIn("sandbox.enabled is false", report)

@@ -345,7 +345,7 @@ class Compact(SessionCommands):
         body = self.provided.requests[0].body.decode()
         self.assertIn("[Context Summary] a summary", body)
         self.assertNotIn("one one", body)
-        self.assertIn("became a summary", self.session("show", session).out)
+        self.assertIn("messages were summarized", self.session("show", session).out)
 
     def test_a_summary_that_is_longer_is_not_taken(self):
         session = self.talk("one")

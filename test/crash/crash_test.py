@@ -263,7 +263,7 @@ class Damage(CrashTest):
             second_line = text.index(b"\n", text.index(b"\n") + 1) + 1
             at = chance.randrange(second_line, len(text))
             log.write_bytes(text[:at])
-            return [] if text[at - 1:at] == b"\n" else ["a crash tore the last"]
+            return [] if text[at - 1:at] == b"\n" else ["was damaged, probably by a crash"]
         self.damage_all(store, damage)
 
     def test_of_a_last_record_that_was_changed(self):
@@ -275,7 +275,7 @@ class Damage(CrashTest):
             last_line = text.rindex(b"\n", 0, len(text) - 1) + 1
             text[chance.randrange(last_line, len(text))] ^= chance.randrange(1, 256)
             log.write_bytes(text)
-            return ["a crash tore the last"]
+            return ["was damaged, probably by a crash"]
         self.damage_all(store, damage)
 
     def test_of_a_write_ahead_log_that_was_cut(self):

@@ -394,7 +394,7 @@ class Gap(LongTest):
                  Call("tool_output", handle="out_1", pattern="row 999999 ")), Turn("Done."))
         shown = requests[1].json["messages"][-1]["content"][0]["content"][0]["text"]
         self.assertRegex(shown, r"^\[The whole output has 29888896 bytes in 1000000 lines\. Its middle "
-                                r"was too much to keep: 13111680 bytes after line \d+ are gone")
+                                r"was too large to keep: 13111680 bytes after line \d+ are gone")
         missing, found = (block["content"][0]["text"]
                           for block in requests[2].json["messages"][-1]["content"])
         self.assertRegex(missing, r"^No line of the stored result matches(.|\n)*What you look for may "

@@ -222,7 +222,7 @@ class Media(AgentTest):
                                                env=self.pretend("kill -SEGV $$")))
         self.assertEqual(files, [])
         self.assertIn("[image long.png left out: it is 9000x10 pixels large and cannot be scaled: "
-                      "the decoder crashed over it]", text)
+                      "the decoder crashed on it]", text)
 
     def test_a_decoder_that_hangs_can_be_interrupted(self):
         fifo = self.home / "pid"
@@ -283,7 +283,7 @@ class Media(AgentTest):
     def test_doctor_says_where_the_program_is(self):
         self.assertIn(str(KEEL_MEDIA), self.keel("doctor").out)
         lost = self.keel("doctor", env={"KEEL_MEDIA": "/nonexistent"}).out
-        self.assertIn("large images are not scaled", lost)
+        self.assertIn("cannot scale large images", lost)
 
     def test_only_the_pages_that_were_asked_for_are_sent(self):
         text, [file] = self.result_of(self.read("long.pdf", pdf(40), pages="3-5"))

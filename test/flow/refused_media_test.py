@@ -386,7 +386,7 @@ class WithoutWords(MediaTest):
                                  refusal=self.refuse())
         result = self.run_agent(ANTHROPIC, provider, "look")
         self.assertEqual(result.out, "None of it.\n")
-        self.assertIn("refused files (poison.png, good.png) and does not say which", result.err)
+        self.assertIn("refused files (poison.png, good.png) without saying which", result.err)
         self.assertEqual(self.held(provider), [False, True, False])
 
     def test_the_next_model_gets_the_file(self):

@@ -179,7 +179,7 @@ class Killed(SessionTest):
         self.kill(process)
         _result, requests = self.go_on(ANTHROPIC, session, Turn("I see."), arguments=["well?"])
         self.assertIn("- bash_1: sleep 600", requests[0][-1])
-        self.assertIn("not known what became of them", requests[0][-1])
+        self.assertIn("Their outcome is unknown", requests[0][-1])
 
 
 class GoingOn(SessionTest):

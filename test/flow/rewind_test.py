@@ -212,7 +212,7 @@ class NotSaved(RewindTest):
         self.user_settings({"sandbox": {"enabled": False}})
         self.change(session)
         result = self.rewind(session, status=1)
-        self.assertIn("cannot   undo Bash: rm run.sh; echo x > made: not all of its changes were "
+        self.assertIn("cannot   undo Bash: rm run.sh; echo x > made: not all changes were "
                       "saved (", result.out)
         self.assertIn("done, but not all is undone", result.out)
         self.assertIn("the changes of 1 call were not saved and could not be undone", result.err)

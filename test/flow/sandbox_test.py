@@ -73,7 +73,7 @@ class Behaviour:
 
     def test_what_a_command_should_not_have_made_is_moved_aside_and_told(self):
         out = self.run_bash("echo '{}' >.mcp.json; echo made")
-        self.assertIn("made\nThe sandbox looked at what the command changed", out[0])
+        self.assertIn("made\nThe sandbox checked what the command changed", out[0])
         self.assertIn(".mcp.json was created by the command", out[0])
         self.assertIn(".mcp.json was created by the command", self.result.err)
         self.assertFalse((self.project / ".mcp.json").exists())
@@ -280,7 +280,7 @@ class WithoutNamespaces(Behaviour, SandboxTest):
 
     def test_a_model_learns_why_chmod_fails(self):
         out = self.run_bash("touch new && chmod +x new", "true")
-        self.assertIn("Namespaces cannot be made on this machine", out[0])
+        self.assertIn("Namespaces are not available on this machine", out[0])
         self.assertNotIn("Namespaces", out[1])
 
 

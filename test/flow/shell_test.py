@@ -126,7 +126,7 @@ class WithNamespaces:
 
     def test_a_read_only_place_is_explained(self):
         out = self.run_bash("mkdir /usr/made", "mkdir /usr/made")
-        self.assertIn(f"(The sandbox caused this: commands write only below {self.project} and in "
+        self.assertIn(f"(The sandbox caused this: commands can write only below {self.project} and in "
                       "$TMPDIR (/", out[0])
         self.assertIn('(The sandbox caused this: write below the workspace or in "$TMPDIR".)',
                       out[1])
@@ -152,7 +152,7 @@ class WithNamespaces:
 
     def test_a_unix_socket_is_explained(self):
         out = self.run_bash("python3 -c \"import socket; socket.socket(socket.AF_UNIX).bind('s')\"")
-        self.assertIn("(The sandbox may have caused this: commands make no named Unix sockets",
+        self.assertIn("(The sandbox may have caused this: commands cannot create named Unix sockets",
                       out[0])
 
 

@@ -67,7 +67,7 @@ class HowATurnEnded(ShowTest):
         process.send_signal(signal.SIGTERM)
         self.assert_status(self.finish(process), 143)
         out = self.assert_state("interrupted", "interrupted",
-                                f"Once\n(interrupted; keel -p -r {self.session} tries it again)\n",
+                                f"Once\n(interrupted; keel -p -r {self.session} retries it)\n",
                                 errorCode="cancelled")
         self.assertEqual(out.count("(interrupted"), 1)
 
@@ -93,7 +93,7 @@ class HowATurnEnded(ShowTest):
         out = self.assert_state("failed", "failed (provider_auth)", errorCode="provider_auth")
         self.assertIn("no such key", self.shown()["turns"][0]["error"])
         self.assertEqual(out.count("no such key"), 1)
-        self.assertIn(f"provider_auth; keel -p -r {self.session} tries it again)\n", out)
+        self.assertIn(f"provider_auth; keel -p -r {self.session} retries it)\n", out)
 
     def test_broken_off(self):
         self.talk(Turn(["Once", HANG_UP, " upon"]), status=1)
@@ -155,7 +155,7 @@ class LaterTurns(ShowTest):
         out = self.keel("session", "show", self.session).out
         self.assertIn("\n(waited for an answer)\n", out)
         self.assertIn("provider_auth", out)
-        self.assertNotIn("tries it again", out)
+        self.assertNotIn("retries it", out)
 
     def test_a_turn_that_was_taken_back_does_not_count(self):
         self.talk(Turn("Fine."))

@@ -232,7 +232,7 @@ class Commands(UndoneCommands):
         self.talk(Turn(Call("Bash", command="git checkout -q other")))
         self.assertFalse((self.work / "src").exists())
         result = self.rewind(1)
-        self.assertIn("cannot   undo Bash: git checkout -q other: not all of its changes were saved "
+        self.assertIn("cannot   undo Bash: git checkout -q other: not all changes were saved "
                       "(it moved HEAD", result.out)
         now = describe(self.work)
         self.assertEqual({path: now.get(path) for path in was}, was)

@@ -105,7 +105,7 @@ class InPart(UndoneCommands):
             self.assertIn("leave    build: git ignores it, so changes by commands are not "
                           "saved", result.out)
             self.assertIn("leave    out: git ignores it", result.out)
-        self.assertIn("2 paths stay as they are", result.err)
+        self.assertIn("2 paths were left alone", result.err)
         self.assertNotIn("--force", result.err)
         self.assertEqual((self.work / "build/made").read_text(), "2\n")
         self.assertEqual((self.work / "notes.txt").read_text(), "this is notes.txt\n")
@@ -151,7 +151,7 @@ class InPart(UndoneCommands):
         for arguments in ([], ["--force"]):
             result = self.rewind(1, *arguments)
             self.assertIn("leave    z: it still contains .git, which keel did not save", result.out)
-            self.assertIn("1 path stays as it is", result.err)
+            self.assertIn("1 path was left alone", result.err)
             self.assertNotIn("--force", result.err)
             self.assertEqual(os.listdir(self.work / "z"), [".git"])
 

@@ -195,8 +195,8 @@ const struct command command_inspect_decode = {
     .name = "inspect decode",
     .usage = "--api NAME [--status N] [--headers FILE.json] [--chunk N] FILE",
     .summary = "decode a recorded provider response",
-    .details = "Takes event streams, NDJSON and JSON, told apart by their content, and prints\n"
-               "one JSON object: text, tool_calls, reasoning_text, stop_reason, usage, error.\n\n"
+    .details = "Reads an event stream, NDJSON or JSON, recognized by its content, and prints one\n"
+               "JSON object: text, tool_calls, reasoning_text, stop_reason, usage, error.\n\n"
                "  curl -sN ... > answer.sse && keel inspect decode --api openai-chat answer.sse\n",
     .options = options,
     .run = run,

@@ -75,7 +75,7 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_inspect_ignore = {
     .name = "inspect ignore",
     .usage = "DIR PATH...",
-    .summary = "say which paths .gitignore files exclude",
+    .summary = "show which paths .gitignore files exclude",
     .details = "Prints a line for each path: \"yes PATH\" is ignored, \"no PATH\" is not. DIR is\n"
                "the top of the repository; PATHs are relative to it. A path with a slash at its\n"
                "end is a directory, also when it does not exist.\n\n"

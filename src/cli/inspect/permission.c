@@ -145,10 +145,10 @@ const struct command command_inspect_permission = {
     .summary = "judge a tool call by rules and mode",
     .details =
         "Prints {\"decision\", \"step\", \"rule\", \"reason\"}; the decision is auto, approve\n"
-        "(asks a person) or deny. Only the command line counts: no settings files, no\n"
-        "hooks. The arguments are not checked against the tool's\n"
-        "schema, and any name is taken as a tool; one that keel does not have is\n"
-        "unclassified. What the settings here make of a call: keel permissions test.\n\n"
+        "(asks a person) or deny. Uses only the command line: no settings files, no\n"
+        "hooks. Does not check the arguments against the tool's schema. Accepts any name\n"
+        "as a tool; an unknown one is unclassified. To judge a call by the settings, use\n"
+        "keel permissions test.\n\n"
         "  keel inspect permission --deny 'Bash(rm *)' --tool Bash \\\n"
         "      --args '{\"command\": \"cd /tmp && rm -rf x\"}'\n",
     .options = options,

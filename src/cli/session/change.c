@@ -75,7 +75,7 @@ static struct err *find_all(struct session_work *w, struct store_summary *items,
         else if (s.is_open)
             return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %" STR_FMT,
                                     STR_ARG(s.id), STR_ARG(s.holder)),
-                            "end that keel first; nothing was deleted");
+                            "stop that process first; nothing was deleted");
         else
             items[(*ret_n)++] = s;
     }
@@ -118,7 +118,7 @@ static struct err *delete_sessions(struct session_work *w)
 
 static struct err *run_delete(const struct args *args, int *ret_status)
 {
-    TRY(args_count(args, 1, 1000, "sessions"));
+    TRY(args_count(args, 1, 1000, "one session or more"));
     return session_work_run(args, delete_sessions, ret_status);
 }
 

@@ -96,8 +96,8 @@ const struct command command_session_compact = {
     .operands = COMPLETE_SESSIONS,
     .summary = "summarize a long history",
     .details = "Asks the model for the summary. keel does this by itself when the context is\n"
-               "nearly full; nothing is lost. keel session show prints it as a turn, and keel\n"
-               "session rewind --to TURN undoes it; without --to the last prompt goes, too.\n"
+               "nearly full; nothing is lost. keel session show prints it as a turn. To undo it,\n"
+               "use keel session rewind --to TURN; without --to, it also undoes the last prompt.\n"
                "\n"
                "  keel session compact --instructions \"keep all measurements\"\n",
     .options = options,

@@ -173,19 +173,18 @@ const struct command command_session_export = {
     .usage = "[ID] [--format FORM] [--output FILE] [--no-children] [--requests]",
     .operands = COMPLETE_SESSIONS,
     .summary = "write a session as a document, or for another program",
-    .details = "  jsonl     every event as a line of the log; the runs below it come after it\n"
+    .details = "  jsonl     every event as a line of the log; child runs follow\n"
                "  json      one record, for programs that store sessions\n"
                "  markdown  a document\n"
                "  html      one self-contained page\n"
                "\n"
-               "Without --format the name of FILE decides; without a FILE it is markdown on a\n"
-               "terminal and jsonl in a pipe or after >. All formats replace known credentials,\n"
-               "and the values under a credential's name in the arguments of a call.\n"
+               "Without --format the name of FILE decides. Without a FILE the format is markdown\n"
+               "on a terminal, and jsonl in a pipe or after >. All formats replace known\n"
+               "credentials, and values under a credential's name in the arguments of a call.\n"
                "\n"
-               "A log names the messages of a request by their range and hash, since each\n"
-               "is in it once. With --requests every request holds its system text,\n"
-               "messages, tools and options: the export grows with the square of the\n"
-               "conversation.\n"
+               "Each message is in the log once; requests refer to it. With --requests every\n"
+               "request contains its system text, messages, tools and options, and the export\n"
+               "grows with the square of the conversation.\n"
                "\n"
                "  keel session export --output session.html\n"
                "  keel session export 019a8c1e --format jsonl | jq .event\n",

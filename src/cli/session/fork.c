@@ -75,7 +75,7 @@ static void end_copy(struct session *copy)
     AUTO(err) struct err *e = session_shutdown(copy, "other");
 
     if (e) {
-        e = err_wrap(e, "the copy is made, but its end is not stored");
+        e = err_wrap(e, "the copy is complete, but closing it failed");
         cli_tell_error(e);
     }
 }

@@ -37,9 +37,9 @@ static struct err *load_payload(void *self, const struct blob_reference *r, stru
     const char *path = fs_join(&a, dirname(log), arena_cstr(&a, r->relative_path));
 
     if (strcmp(self, "-") == 0)
-        return err_hint(
-            err_new(ERR_VALIDATION, "it refers to %" STR_FMT, STR_ARG(r->relative_path)),
-            "give the file's name, so that those beside it can be read");
+        return err_hint(err_new(ERR_VALIDATION, "it refers to %" STR_FMT ", beside the log",
+                                STR_ARG(r->relative_path)),
+                        "import the log by its name instead of from standard input");
     TRY(import_file_open(&file, path, NULL));
     return import_file_read(&file, 0, (size_t)MIN(file.n_bytes, SIZE_MAX), out);
 }

@@ -5,7 +5,7 @@
 
 static const struct option options[] = {
     {"dry-run", 0, NULL, "only list what would be removed"},
-    {"trust-clock", 0, NULL, "trust the date, though it is far ahead of the last use"},
+    {"trust-clock", 0, NULL, "trust the date, although it is far ahead of the last use"},
     SESSION_OPTIONS,
     {0},
 };
@@ -71,7 +71,7 @@ const struct command command_session_prune = {
     .summary = "remove old sessions, and the oldest when there are too many",
     .details = "The settings sessions.retentionDays (90) and sessions.maxBytes (8 GiB) decide.\n"
                "keel does this by itself once a day. It keeps sessions with a name and those\n"
-               "that are open. It does not trust a clock that is far ahead of the last time,\n"
+               "that are open. It does not trust a clock that is far ahead of the last use,\n"
                "unless --trust-clock is given.\n\n"
                "  keel session prune --dry-run\n",
     .options = options,

@@ -66,12 +66,12 @@ static struct err *check_place(struct session_work *w, const struct store_summar
     if (s->is_open)
         return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %" STR_FMT,
                                 STR_ARG(s->id), STR_ARG(s->holder)),
-                        "end that keel first");
+                        "stop that process first");
     if (o->keeps_files || str_is(s->cwd, w->runtime.options.cwd))
         return NULL;
     return err_hint(
         err_new(ERR_VALIDATION, "the files of this session are in %" STR_FMT, STR_ARG(s->cwd)),
-        "go there first, or rewind only the conversation: --conversation-only");
+        "run keel there, or rewind only the conversation: --conversation-only");
 }
 
 /* --- what it is --- */
@@ -166,12 +166,12 @@ static void add_unsaved(struct strbuf *out, const struct rewind *r)
 
         add_action(out, "cannot", TINT_RED);
         strbuf_add_cstr(out, "undo ");
-        cli_add_visible(out, u->tool.n ? u->tool : S("commands in the background"));
+        cli_add_visible(out, u->tool.n ? u->tool : S("background commands"));
         if (u->what.n) {
             strbuf_add_cstr(out, ": ");
             session_add_line(out, u->what, 60);
         }
-        strbuf_add_cstr(out, ": not all of its changes were saved (");
+        strbuf_add_cstr(out, ": not all changes were saved (");
         cli_add_visible(out, u->why);
         strbuf_add_cstr(out, ")\n");
     }
@@ -287,10 +287,9 @@ static void report(struct session_work *w, const struct rewind *r)
         cli_tell("%zu file%s left alone, for the reason listed above; --force restores %s", n_left,
                  n_left == 1 ? " was" : "s were", n_left == 1 ? "it" : "them");
     if (r->report.n_left)
-        cli_tell("%zu path%s as %s: keel has not saved what %s", r->report.n_left,
-                 r->report.n_left == 1 ? " stays" : "s stay",
-                 r->report.n_left == 1 ? "it is" : "they are",
-                 r->report.n_left == 1 ? "it held" : "they held");
+        cli_tell("%zu path%s left alone: keel did not save %s content", r->report.n_left,
+                 r->report.n_left == 1 ? " was" : "s were",
+                 r->report.n_left == 1 ? "its" : "their");
     if (n_failed)
         cli_tell("%zu file%s could not be restored", n_failed, n_failed == 1 ? "" : "s");
     if (r->report.n_partly)

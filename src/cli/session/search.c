@@ -10,7 +10,7 @@
 #define DEFAULT_N 20
 
 static const struct option options[] = {
-    {"limit", 'n', "N", "print at most N places (20)"},
+    {"limit", 'n', "N", "print at most N matches (20)"},
     {"json", 0, NULL, "print one JSON array"},
     SESSION_OPTIONS,
     {0},

@@ -187,7 +187,7 @@ const struct command command_session = {
     .usage = "COMMAND [ARGUMENTS]",
     .group = "Use",
     .summary = "stored sessions: list, show, fork, rewind, verify",
-    .details = "ID is a session's id, its first letters (8 or more), or its name. Without an ID,\n"
-               "a command uses the newest session of this directory.\n",
+    .details = "ID is a session's id, its first 8 or more characters, or its name. Without an\n"
+               "ID, a command uses the newest session of this directory.\n",
     .children = children,
 };

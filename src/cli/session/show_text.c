@@ -245,7 +245,7 @@ static void add_remedy(struct strbuf *out, const struct session_show *s, enum tu
                           arena_cstr(&s->work->arena, s->summary.id), out);
     } else if (state != TURN_DONE) {
         strbuf_addf(out, "; keel -p -r %" STR_FMT " %s", STR_ARG(s->summary.id),
-                    state == TURN_CUT_OFF ? "finishes it" : "tries it again");
+                    state == TURN_CUT_OFF ? "finishes it" : "retries it");
     }
 }
 
@@ -282,7 +282,7 @@ static struct err *begin_turn(struct session_show *s, const struct event *e)
     s->has_error = false;
     strbuf_addf(&mark, "[%u] ", e->turn);
     s->wants_prompt = e->body.run.input.n > 0;
-    return say_prompt(s, strbuf_str(&mark), s->wants_prompt ? e->body.run.input : S("(goes on)"));
+    return say_prompt(s, strbuf_str(&mark), s->wants_prompt ? e->body.run.input : S("(continued)"));
 }
 
 static struct err *show_rewind(struct session_show *s, const struct event *e)
@@ -345,7 +345,7 @@ static struct err *show_answer(struct session_show *s, const struct message *m)
     if (m->state == MESSAGE_COMPLETE || (s->turn && s->turn->state == TURN_INTERRUPTED))
         return NULL;
     return say(s, TINT_YELLOW,
-               m->state == MESSAGE_INTERRUPTED ? S("(interrupted)") : S("(broken off)"));
+               m->state == MESSAGE_INTERRUPTED ? S("(interrupted)") : S("(incomplete)"));
 }
 
 static struct err *show_base_message(struct session_show *s, const struct event_message *b)
@@ -404,7 +404,7 @@ static void describe_compaction(struct session_show *s, const struct event *e, s
     struct json *body;
 
     strbuf_add_cstr(out, e->body.message.is_kept ? "(old tool results were removed"
-                                                 : "(earlier messages became a summary");
+                                                 : "(earlier messages were summarized");
     err_ignore(store_read(s->work->store, s->summary.id, &q, &page), "it only says how long");
     if (page.n && json_parse_at(&a, page.records[0].body, JSON_REPAIR_UTF8, &body, &where))
         strbuf_addf(out, ": about %lld tokens instead of %lld",

@@ -100,10 +100,11 @@ static struct err *ambiguous(const struct edit_places *places, enum fold_level l
     add_places(&where, places);
     if (level == FOLD_BLANKS)
         return err_hint(
-            err_new(ERR_TOOL_FAILED,
-                    "old_string is not in the file exactly; ignoring indentation, trailing blanks "
-                    "and the kind of quotes and dashes it occurs %s",
-                    strbuf_cstr(&where)),
+            err_new(
+                ERR_TOOL_FAILED,
+                "old_string is not in the file exactly; ignoring indentation, trailing whitespace "
+                "and the kind of quotes and dashes it occurs %s",
+                strbuf_cstr(&where)),
             "read these lines and pass old_string exactly as it is in the place you mean");
     return err_hint(
         err_new(ERR_TOOL_FAILED, "old_string occurs in the file %s", strbuf_cstr(&where)),

@@ -26,8 +26,8 @@ static struct err *check_names_file(struct str path)
         return NULL;
     return err_hint(
         err_new(ERR_TOOL_FAILED, "%" STR_FMT " names a directory, not a file", STR_ARG(path)),
-        "add the name of the file; directories that it needs are made. To make an empty "
-        "directory use mkdir -p in Bash");
+        "add the name of the file; missing directories are created. To create an empty "
+        "directory, use mkdir -p in Bash");
 }
 
 struct err *file_change_begin(struct file_change *f, const struct tool_context *c,

@@ -107,11 +107,12 @@ static void report(const struct edit_job *job, const struct tool_context *c, str
         tool_result_addf(r, "\n");
         return;
     }
-    tool_result_addf(r, "Edited %s: %zu place%s replaced.%s\n", f->shown, n, n == 1 ? "" : "s",
-                     job->report.was_normalised
-                         ? " old_string matched only after ignoring indentation, trailing blanks "
-                           "and the kind of quotes and dashes: check the diff."
-                         : "");
+    tool_result_addf(
+        r, "Edited %s: %zu place%s replaced.%s\n", f->shown, n, n == 1 ? "" : "s",
+        job->report.was_normalised
+            ? " old_string matched only after ignoring indentation, trailing whitespace "
+              "and the kind of quotes and dashes: check the diff."
+            : "");
     file_change_show(f, r);
 }
 

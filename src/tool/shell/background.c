@@ -389,7 +389,7 @@ size_t background_n_running(struct tool_session *session)
 
 static void list_known(const struct shells *s, struct tool_result *result)
 {
-    static const char first[] = " There are: ";
+    static const char first[] = " Known commands: ";
     const char *separator = first;
 
     for (const struct shell *k = s->first; k; k = k->next) {
@@ -451,13 +451,13 @@ struct err *background_start(struct tool_context *c, struct str command, struct 
 
     *ret_shell = NULL;
     if (!tool_session_tasks(c->session)) {
-        tool_result_fail(result, "Commands cannot run in the background here, because nothing "
-                                 "outlives this call. Run it without run_in_background.");
+        tool_result_fail(result, "Commands cannot run in the background here. Run it without "
+                                 "run_in_background.");
         return NULL;
     }
     if (!background_has_room(c->session)) {
         tool_result_fail(result,
-                         "%d commands run in the background already. End one with "
+                         "%d commands are already running in the background. End one with "
                          "KillShell first.",
                          BACKGROUND_MAX_RUNNING);
         list_known(s, result);

@@ -11,7 +11,7 @@ void notes_add(struct str notes, struct tool_result *result)
     if (result->text.n > 0 && !str_ends(strbuf_str(&result->text), S("\n")))
         tool_result_addf(result, "\n");
     tool_result_addf(result,
-                     "The sandbox looked at what the command changed, and told the person:\n");
+                     "The sandbox checked what the command changed, and told the person:\n");
     list = json_new(&result->arena, JSON_ARRAY);
     while (str_split(&notes, '\n', &line)) {
         if (line.n == 0)

@@ -19,9 +19,9 @@ void web_answer_done(struct web_answer *answer)
 static struct err *check_url(const struct url *u)
 {
     if (!str_is(u->scheme, "http") && !str_is(u->scheme, "https"))
-        return err_new(ERR_VALIDATION,
-                       "%" STR_FMT ": addresses are not fetched, only http and https",
-                       STR_ARG(u->scheme));
+        return err_new(
+            ERR_VALIDATION,
+            "cannot fetch %" STR_FMT ": addresses, only http: and https:", STR_ARG(u->scheme));
     if (u->userinfo.n)
         return err_hint(err_new(ERR_VALIDATION, "the address has a user before its host, %" STR_FMT,
                                 STR_ARG(u->host)),

@@ -237,9 +237,8 @@ struct err *web_page_read(const struct web_answer *answer, struct web_page **ret
     p->was_cut = answer->was_cut;
     if (answer->content_encoding.n && !str_is(encoding, "identity")) {
         p->kind = WEB_OTHER;
-        p->what =
-            arena_format(&p->arena, "compressed (%" STR_FMT "), though that was not asked for",
-                         STR_ARG(encoding));
+        p->what = arena_format(&p->arena, "compressed (%" STR_FMT "), which keel did not ask for",
+                               STR_ARG(encoding));
     } else {
         TRY(read_content(p, answer));
     }

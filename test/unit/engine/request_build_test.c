@@ -142,7 +142,7 @@ TEST(errors_for_people_and_empty_messages_are_left_out)
 
 TEST(a_summary_at_the_start_and_an_answer_at_the_end_are_framed)
 {
-    BUILDS("user([The conversation goes on from here.]) assistant(summary) user(Continue.)",
+    BUILDS("user([The conversation continues from here.]) assistant(summary) user(Continue.)",
            say(ROLE_ASSISTANT, "summary"));
 }
 
@@ -172,7 +172,7 @@ TEST(media_that_a_model_cannot_take_are_named)
                           .media = {.mime = S("image/png"), .data = S("png"), .name = S("a.png")}});
     assert_builds(&m, 1, &target,
                   "user(look [A file of type image/png (a.png) was left out: this model cannot "
-                  "take it.])");
+                  "read it.])");
 }
 
 /* A file that one provider took, and the next one cannot: its conversation goes on. */
@@ -187,13 +187,14 @@ TEST(media_that_a_protocol_cannot_take_are_named)
         {"anthropic-messages", "image/png", "", "is empty"},
         {"anthropic-messages", "image/png", "ftp://a", "was left out", MEDIA_URL},
         {"anthropic-messages", "Image/JPG; q=1", "x", ""},
-        {"openai-chat", "application/pdf", "https://a", "takes documents only as bytes", MEDIA_URL},
+        {"openai-chat", "application/pdf", "https://a", "accepts documents only as bytes",
+         MEDIA_URL},
         {"openai-chat", "audio/x-wav", "x", ""},
         {"openai-responses", "video/mp4", "x", "was left out"},
         {"gemini", "image/gif", "x", "was left out"},
         {"gemini", "", "https://a", "", MEDIA_URL},
         {"ollama", "application/pdf", "x", "was left out"},
-        {"ollama", "image/png", "https://a", "takes images only as bytes", MEDIA_URL},
+        {"ollama", "image/png", "https://a", "accepts images only as bytes", MEDIA_URL},
         {"some-other", "audio/wav", "x", ""},
     };
 
@@ -360,7 +361,7 @@ TEST(a_result_that_is_an_error_is_all_text)
 
     message_add(m, &failed);
     BUILDS_FOR_ANTHROPIC("user(q) assistant(call a) tool(a!: [A file of type image/png (without a "
-                         "name) was left out: this model cannot take it.])",
+                         "name) was left out: this model cannot read it.])",
                          say(ROLE_USER, "q"),
                          with_call(message_new(ROLE_ASSISTANT, S("m")), "a", "R"), m);
 }

@@ -252,7 +252,7 @@ TEST(a_history_at_the_threshold_becomes_a_summary_before_the_prompt)
                    "compacted auto 8350 -> 195 of 10000\n"
                    "append 1 user: \"Go on.\"\n"
                    "ask system=\n"
-                   "    user: \"[The conversation goes on from here.]\"\n"
+                   "    user: \"[The conversation continues from here.]\"\n"
                    "    assistant: \"[Context Summary] In short.\"\n"
                    "    user: \"Go on.\"\n"
                    "append 2 assistant: \"Yes.\"\n");
@@ -311,7 +311,7 @@ TEST(a_demand_holds_once_and_says_what_to_care_for)
     fill(&s, 1000);
     compaction_demand(&s.compaction, S("Keep the names."));
     play(&s, SUMMARY_AND_ANSWER, "Go on.");
-    assert_true(contains(&s.question, "\n\nTake special care of this:\n\n"
+    assert_true(contains(&s.question, "\n\nPay special attention to this:\n\n"
                                       "Keep the ports.\n\nKeep the names."));
     assert_str(strbuf_str(&s.callback), "manual [Context Summary] In short.");
     strbuf_clear(&s.log);
@@ -350,7 +350,7 @@ TEST(a_long_loop_of_tools_is_compacted_between_rounds)
                          "compact 2 assistant: Big#b\n"
                          "compact 3 tool: b "));
     assert_true(contains(&s.log, "ask system=\n"
-                                 "    user: \"[The conversation goes on from here.]\"\n"
+                                 "    user: \"[The conversation continues from here.]\"\n"
                                  "    assistant: \"[Context Summary] In short.\"\n"
                                  "    user: \"" REATTACH_NOTE "\" \"" REATTACH_REQUEST
                                  "Count.\"\n    assistant: Big#b\n    tool: b "));

@@ -203,7 +203,7 @@ IN_TASK(a_fork_of_a_session_at_work_leaves_its_calls_alone)
     assert_true(session_can_go_on(&copy.session)); /* with the results, not with the calls */
     stage_run(&copy, "turns:\n - text: I see.\n", NULL);
     assert_null(strstr(strbuf_cstr(&copy.world.log), "run Echo"));
-    assert_non_null(strstr(strbuf_cstr(&copy.world.log), "a copy of"));
+    assert_non_null(strstr(strbuf_cstr(&copy.world.log), "copied from"));
     assert_int_equal(copy.world.result.outcome, RUN_DONE);
     stage_close(&copy);
 }

@@ -460,8 +460,8 @@ TEST(a_blank_between_words_is_not_nothing)
 TEST(a_normalised_match_must_be_unique)
 {
     static const char message[] =
-        "old_string is not in the file exactly; ignoring indentation, trailing blanks and the kind "
-        "of quotes and dashes it occurs 2 times, at lines 1, 3";
+        "old_string is not in the file exactly; ignoring indentation, trailing whitespace and the "
+        "kind of quotes and dashes it occurs 2 times, at lines 1, 3";
     struct edit edits[] = {edit_of("a\nb", "x"), edit_all("a\nb", "x")};
 
     for (size_t i = 0; i < ARRAY_LEN(edits); i++) {

@@ -581,11 +581,13 @@ SESSION_TEST(an_id_that_is_not_known_is_a_failure_that_lists_the_others)
     start(t, "sleep 1000");
     start(t, "exit 2");
     TRY(wait_for_end(t, "bash_2"));
-    EXPECT_SAME(read_new(t, "bash_7"),
-                "failed: There is no background command \"bash_7\". There are: bash_1 (running), "
-                "bash_2 (ended with exit code 2).");
-    EXPECT_SAME(kill_it(t, "x"), "failed: There is no background command \"x\". There are: bash_1 "
-                                 "(running), bash_2 (ended with exit code 2).");
+    EXPECT_SAME(
+        read_new(t, "bash_7"),
+        "failed: There is no background command \"bash_7\". Known commands: bash_1 (running), "
+        "bash_2 (ended with exit code 2).");
+    EXPECT_SAME(kill_it(t, "x"),
+                "failed: There is no background command \"x\". Known commands: bash_1 "
+                "(running), bash_2 (ended with exit code 2).");
     return NULL;
 }
 
@@ -628,8 +630,8 @@ SESSION_TEST(only_so_many_run_at_once)
     for (int i = 0; i < BACKGROUND_MAX_RUNNING; i++)
         EXPECT(strncmp(start(t, "sleep 1000"), "Runs in", 7) == 0);
     text = start(t, "sleep 1000");
-    EXPECT(strstr(text, "failed: 16 commands run in the background already. End one with "
-                        "KillShell first. There are: bash_1 (running), bash_2"));
+    EXPECT(strstr(text, "failed: 16 commands are already running in the background. End one with "
+                        "KillShell first. Known commands: bash_1 (running), bash_2"));
     kill_it(t, "bash_3");
     EXPECT_SAME(start(t, "sleep 1000"), STARTED("bash_17"));
     return NULL;
@@ -678,8 +680,8 @@ SESSION_TEST(without_a_group_there_is_no_background)
 {
     tool_session_set_tasks(t->f.tools.session, NULL);
     EXPECT_SAME(start(t, "true"),
-                "failed: Commands cannot run in the background here, because nothing outlives this "
-                "call. Run it without run_in_background.");
+                "failed: Commands cannot run in the background here. Run it without "
+                "run_in_background.");
     return NULL;
 }
 

@@ -100,7 +100,7 @@ TEST(an_address_with_a_user_in_it_is_refused)
 
 TEST(only_http_and_https_are_fetched)
 {
-    check_refused("ftp://example.org/", "only http and https");
+    check_refused("ftp://example.org/", "only http: and https:");
     check_refused("file:///etc/passwd", "it has no host");
     check_refused("/etc/passwd", "it does not start with a scheme");
 }

@@ -224,8 +224,8 @@ TEST(other_files_are_refused_with_what_they_are)
                           "it cannot be read as text.");
     check_failure("/binary", "http://127.0.0.1:PORT/binary is a binary file (application/x-thing, "
                              "4 bytes): it cannot be read as text.");
-    check_failure("/gzip", "http://127.0.0.1:PORT/gzip is compressed (gzip), though that was not "
-                           "asked for (text/html, 3 bytes): it cannot be read as text.");
+    check_failure("/gzip", "http://127.0.0.1:PORT/gzip is compressed (gzip), which keel did not "
+                           "ask for (text/html, 3 bytes): it cannot be read as text.");
 }
 
 /* --- failures --- */
