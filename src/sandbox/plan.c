@@ -87,10 +87,11 @@ static bool is_writable(const struct entry *e)
     return e && (e->role == ROLE_WRITABLE || e->role == ROLE_OPEN);
 }
 
-/* Does it change anything where it lies? */
+/* Does it change anything where it lies? With namespaces a command has a /dev/shm of its own, which
+ * is empty. */
 static bool has_effect(const struct entry *e)
 {
-    bool is_hidden = e->above && e->above->role == ROLE_HIDDEN;
+    bool is_hidden = e->above ? e->above->role == ROLE_HIDDEN : path_is_in(e->path, "/dev/shm");
 
     switch (e->role) {
     case ROLE_WRITABLE:

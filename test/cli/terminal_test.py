@@ -42,6 +42,13 @@ class Demo(KeelTest):
         (directory,) = self.directories()
         self.assertIn("-ge 10", (directory / "price.sh").read_text())
 
+    def test_a_project_in_shared_memory_can_be_looked_at(self):
+        script = self.write("script.yaml", "turns:\n"
+                            "  - - {tool: Bash, id: a, args: {command: ls}}\n"
+                            "  - text: Done.\n")
+        out = self.demo("--script", script, env={"TMPDIR": "/dev/shm"})
+        self.assertIn("> Bash  ls\n  price.sh\n", out)
+
     def test_settings_and_rules_of_the_person_have_no_part_in_it(self):
         plain = self.demo()
         self.user_settings({"permissions": {"deny": ["Bash", "Edit"]}, "providers": {"x": {}}})

@@ -470,7 +470,20 @@ TEST(a_workspace_that_is_closed_itself_is_seen)
         true, "");
 }
 
+/* keel-exec makes /dev/shm anew. */
+TEST(a_workspace_in_shared_memory_is_seen)
+{
+    static const char *const hidden[] = {"/dev/shm/w/secret", "/dev/shm/other"};
+
+    assert_plan((&(struct sandbox_policy){.workspace = "/dev/shm/w",
+                                          .nothing_is_writable = true,
+                                          .hidden = hidden,
+                                          .n_hidden = ARRAY_LEN(hidden)}),
+                true, "visible /dev/shm/w\nhidden /dev/shm/w/secret\n");
+}
+
 RUN_TESTS(UNIT(where_nothing_is_writable_all_is_only_visible),
+          UNIT(a_workspace_in_shared_memory_is_seen),
           UNIT(without_namespaces_nothing_is_granted_for_writing_either),
           UNIT(what_is_closed_is_seen_by_other_paths_and_what_is_hidden_is_not),
           UNIT(a_workspace_that_is_closed_itself_is_seen),
