@@ -118,12 +118,83 @@ class List(SessionCommands):
     def test_no_line_is_wider_than_the_terminal(self):
         self.talk("日本語のとても長いプロンプト" * 9)
         self.talk("plain and very long words " * 9)
-        for columns in (80, 120):
-            out = self.on_terminal("session", "list", columns=columns).out
-            lines = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in out.splitlines()]
+        for columns in (20, 40, 80, 120):
+            lines = self.lines_on(columns, "--all")
             widths = [sum(2 if ord(c) > 0x2E80 else 1 for c in line) for line in lines]
             self.assertLessEqual(max(widths), columns, lines)
             self.assertGreater(max(widths), columns - 8, lines)
+
+    def lines_on(self, columns, *arguments):
+        out = self.on_terminal("session", "list", *arguments, columns=columns).out
+        return [re.sub("\x1b\\[[0-9;]*m", "", line) for line in out.splitlines()]
+
+    def fail(self, prompt, **run):
+        session = self.new_id()
+        provider = self.provider(scripted.json_answer({"error": {"message": "no"}}, 400))
+        self.assert_status(self.ask(provider, "--session-id", session, prompt, **run), 1)
+        return session
+
+    def test_what_is_not_done_says_so(self):
+        self.talk("one")
+        self.fail("two")
+        for lines in (self.session("list").out.splitlines(), self.lines_on(80)):
+            self.assertRegex(lines[1], r"  just now +2   \(failed\) two$")
+            self.assertRegex(lines[2], r"  just now +2   one$")
+        lines = self.lines_on(40)
+        self.assertIn("  just now, 2 messages, failed", lines)
+        self.assertIn("  just now, 2 messages", lines)
+        self.assertEqual([one["state"] for one in self.session("list", "--json").json()],
+                         ["failed", "done"])
+
+    def test_ids_can_be_given_back(self):
+        """Also of sessions that began in the same millisecond, and of long ones."""
+        provider = self.provider(*[ANTHROPIC.answer(["Yes."])] * 4)
+        ids = ["01a1e416-1234-7abc-8000-000000000001", "01a1e416-1234-7abc-8000-000000000002",
+               "01a1e416-1234-7def-8000-000000000003", "01a1e416-1235-7def-8000-000000000003"]
+        for session in ids:
+            self.assert_fine(self.ask(provider, "--session-id", session, "hi"))
+        for lines in (self.session("list").out.splitlines()[1:], self.lines_on(80)[1:],
+                      self.lines_on(40)[::3]):
+            printed = [line.split()[0] for line in lines]
+            self.assertEqual([self.session("show", one, "--json").json()["id"] for one in printed],
+                             ids[::-1])
+
+    def test_verify_prints_ids_that_can_be_told_apart(self):
+        provider = self.provider(*[ANTHROPIC.answer(["Yes."])] * 2)
+        ids = [f"01a1e416-1234-7abc-8000-00000000000{i}" for i in "12"]
+        for session in ids:
+            self.assert_fine(self.ask(provider, "--session-id", session, "hi"))
+        lines = self.session("verify", "--all").out.splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ids[::-1])
+
+    def test_a_session_that_was_rewound_stands_as_its_last_turn_does(self):
+        session = self.talk("one")
+        provider = self.provider(scripted.json_answer({"error": {"message": "no"}}, 400))
+        self.assert_status(self.ask(provider, "-r", session, "two"), 1)
+        self.assert_states(**{session: "failed"})
+        self.session("rewind", session, "--yes")
+        self.assert_states(**{session: "done"})
+        copy = self.session("fork", session).out.strip()
+        self.session("rewind", session, "--to", "1", "--yes")
+        self.assert_states(**{session: "new", copy: "done"})
+        self.talk("three", session=copy)
+        self.session("rewind", copy, "--yes")
+        self.assert_states(**{session: "new", copy: "done"})
+
+    def assert_states(self, **states):
+        """As the list has them, and as each of the sessions itself."""
+        listed = {one["id"]: one["state"] for one in self.session("list", "--json").json()}
+        self.assertEqual(listed, states)
+        for session, state in states.items():
+            self.assertEqual(self.session("show", session, "--json").json()["state"], state)
+
+    def test_the_state_is_known_in_every_store(self):
+        for store in (f"sqlite:{self.dir}/x.db", f"files:{self.dir}/kept"):
+            env = {"KEEL_STORE": store}
+            self.talk("one", env=env)
+            self.fail("two", env=env)
+            self.assertEqual([one["state"] for one in self.session("list", "--json", env=env).json()],
+                             ["failed", "done"], store)
 
 
 class Search(SessionCommands):

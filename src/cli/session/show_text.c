@@ -127,20 +127,12 @@ static void add_asks(struct strbuf *out, const struct session_show *s)
     }
 }
 
-static const char *state_text(enum turn_state state)
-{
-    static const char *const texts[] = {
-        "done",    "failed", "waits for an answer", "interrupted", "a limit was reached",
-        "refused", "cut off"};
-    return texts[state];
-}
-
 /* One that was copied or imported has no turn of its own yet. */
 static void add_last_state(struct strbuf *out, const struct session_show *s)
 {
     const struct turn_entry *last = session_show_last(s);
     bool is_done = !last || last->state == TURN_DONE;
-    const char *text = last                                  ? state_text(last->state)
+    const char *text = last                                  ? turn_state_text(last->state)
                        : s->loaded.last_run == LAST_RUN_NONE ? "new"
                                                              : "done";
 
@@ -259,8 +251,9 @@ static struct err *end_turn(struct session_show *s)
     if (!t || session_show_is_running(s, t) || (t->state == TURN_DONE && !t->forced.n))
         return NULL;
     strbuf_addf(&line, "(%s",
-                t->state == TURN_SUSPENDED && t != session_show_last(s) ? "waited for an answer"
-                                                                        : state_text(t->state));
+                t->state == TURN_SUSPENDED && t != session_show_last(s)
+                    ? "waited for an answer"
+                    : turn_state_text(t->state));
     if (t->forced.n)
         strbuf_addf(&line, ", %" STR_FMT, STR_ARG(t->forced));
     if (t->error_code.n && t->state != TURN_INTERRUPTED)
