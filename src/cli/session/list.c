@@ -106,7 +106,8 @@ static void add_line(struct strbuf *out, const struct list_page *page, size_t i)
     strbuf_addf(out, "  %-*.*s %4llu%s  ", AGE_WIDTH, (int)age.n, age.p,
                 (unsigned long long)s->n_messages, s->is_open ? "*" : " ");
     if (page->states[i] != TURN_DONE)
-        strbuf_addf(&state, "(%s) ", turn_state_text(page->states[i]));
+        strbuf_addf(&state, "(%s)%s", turn_state_text(page->states[i]),
+                    s->name.n || s->preview.n ? " " : "");
     cli_add_tinted(out, TINT_YELLOW, strbuf_str(&state));
     add_title(out, page, i, id.n + AGE_WIDTH + 10 + state.n);
     add_cwd(out, page, i, id.n + 2);
