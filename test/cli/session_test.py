@@ -71,6 +71,43 @@ class Show(SessionCommands):
         self.assertIn("\n> Bash  cat nosuch\n  Exit code 1\n\nFine: look\n",
                       self.session("show", session).out)
 
+    def test_a_command_that_failed_with_a_long_output_says_so(self):
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", command="seq 1 40000; exit 3")]), None)
+        copy = self.session("fork", session).out.strip()
+        for one in (session, copy):
+            self.assertIn("\n> Bash  seq 1 40000; exit 3\n  Exit code 3\n\nFine: look\n",
+                          self.session("show", one).out)
+
+    def test_a_command_that_took_too_long_says_so(self):
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", command="echo begun; sleep 100", timeout=100)]), None)
+        self.assertIn("\n> Bash  echo begun; sleep 100\n  Timed out\n\nFine: look\n",
+                      self.session("show", session).out)
+
+    def test_results_are_cut_unless_all_of_them_is_asked_for(self):
+        """Also what was too long for the model."""
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", command="seq 1 40000; printf '%0150d' 7")]), None)
+        out = self.session("show", session, "--tools").out
+        self.assertIn("\n  1\n", out)
+        self.assertIn("\n  ...\n", out)
+        self.assertNotIn("\n  20000\n", out)
+        out = self.session("show", session, "--full").out
+        lines = "".join(f"  {i}\n" for i in range(1, 40001)) + f"  {7:0150}\n"
+        self.assertTrue(out.endswith(f" '%0150d' 7\n{lines}\nFine: look\n"), out[-500:])
+
+    def test_calls_of_a_copy_stand_with_their_results(self):
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", id="a", command="echo one"),
+            Call("Bash", id="b", command="cat nosuch; exit 4"),
+            Call("Bash", id="c", command="echo three")]), None)
+        copy = self.session("fork", session).out.strip()
+        self.assertIn("I look.\n> Bash  echo one\n> Bash  cat nosuch; exit 4\n  Exit code 4\n"
+                      "> Bash  echo three\n\nFine: look\n", self.session("show", copy).out)
+        self.assertIn("> Bash  echo one\n  one\n> Bash  cat nosuch; exit 4\n  Exit code 4\n",
+                      self.session("show", copy, "--tools").out)
+
     def test_one_turn_alone(self):
         session = self.talk("one")
         self.talk("two", session=session)
