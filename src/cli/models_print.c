@@ -129,7 +129,7 @@ static void add_row(const struct vendor *v, const struct model_info *info, unsig
 static void add_paragraph(const struct vendor *v, const struct model_info *info, unsigned common,
                           struct strbuf *out)
 {
-    AUTO(strbuf) struct strbuf name = {0}, text = {0};
+    AUTO(strbuf) struct strbuf name = {0}, text = {0}, also = {0};
 
     strbuf_add_cstr(&name, info->id);
     add_marks(&name, v, info);
@@ -142,9 +142,9 @@ static void add_paragraph(const struct vendor *v, const struct model_info *info,
     add_price(&text, info->price.input);
     strbuf_add_cstr(&text, ", $out/M ");
     add_price(&text, info->price.output);
-    if (info->capabilities & ~common)
-        strbuf_add_cstr(&text, "; also ");
-    add_abilities(&text, info->capabilities & ~common);
+    add_abilities(&also, info->capabilities & ~common);
+    if (also.n)
+        strbuf_addf(&text, "; also %s", strbuf_cstr(&also));
     add_wrapped(out, strbuf_str(&text), (size_t)2 * INDENT);
 }
 
@@ -171,7 +171,7 @@ static void add_models(const struct models *m, const struct listing *l, struct s
 
     strbuf_add_cstr(&can, "all can: ");
     add_abilities(&can, common);
-    if (common)
+    if (!str_ends(strbuf_str(&can), S(": ")))
         add_wrapped(out, strbuf_str(&can), INDENT);
     if (!is_narrow)
         strbuf_addf(out, "%*s%-*s%7s%7s%7s%7s  %s\n", INDENT, "", id_width, "model", "window",

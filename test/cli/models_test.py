@@ -120,6 +120,8 @@ class Models(KeelTest):
         at = narrow.index("  claude-haiku-4-5")
         self.assertEqual(narrow[at + 1:at + 3], ["    window 200K, output 64K, $in/M 1.00,",
                                                  "    $out/M 5.00; also web fetch"])
+        at = narrow.index("  claude-opus-5")
+        self.assertEqual(narrow[at + 2], "    $out/M 25.00")
 
     def test_away_from_a_terminal_a_model_is_a_line(self):
         vendor = self.keel("models", "openai", "--json").json()["vendors"][0]
