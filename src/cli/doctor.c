@@ -97,8 +97,10 @@ static const char *mark(enum health h, bool in_colour)
     return in_colour ? coloured[h] : plain[h];
 }
 
-/* Where the texts begin. */
+/* Where the texts begin. With less room than that for them, they go below. */
 #define COLUMN 25
+#define MIN_TEXT 30
+#define BELOW_INDENT 4
 
 /* Names and texts may come from a project's settings, or from a provider. */
 static void add_finding(struct strbuf *out, const struct doctor_finding *f, size_t width,
@@ -108,6 +110,12 @@ static void add_finding(struct strbuf *out, const struct doctor_finding *f, size
 
     cli_add_visible(&name, f->name);
     cli_add_visible(&text, f->text);
+    if (width && width < COLUMN + MIN_TEXT) {
+        strbuf_addf(out, "  %s  %s\n%*s", mark(f->health, in_colour), strbuf_cstr(&name),
+                    BELOW_INDENT, "");
+        text_wrap(out, strbuf_str(&text), BELOW_INDENT, width);
+        return;
+    }
     strbuf_addf(out, "  %s  %-16s ", mark(f->health, in_colour), strbuf_cstr(&name));
     text_wrap(out, strbuf_str(&text), COLUMN, width);
 }

@@ -8,6 +8,15 @@
 /* Where the right column begins, and where lines end. */
 #define COLUMN 30
 #define WIDTH 80
+#define MIN_RIGHT 30 /* with less room, what is on the right goes below */
+#define BELOW_INDENT 6
+
+static size_t help_width(void)
+{
+    size_t n_columns = cli_n_columns();
+
+    return n_columns ? MIN(n_columns, (size_t)WIDTH) : WIDTH;
+}
 
 const char *command_word(const struct command *c)
 {
@@ -41,13 +50,31 @@ const struct command *command_guess(const struct command *parent, const char *wo
     return best;
 }
 
+static bool is_narrow(void)
+{
+    return help_width() < COLUMN + MIN_RIGHT;
+}
+
+static void add_heading(struct strbuf *out, const char *heading)
+{
+    strbuf_add_char(out, '\n');
+    text_wrap(out, str_of(heading), 0, help_width());
+    strbuf_add_cstr(out, ":\n");
+}
+
 static void add_row(struct strbuf *out, const char *left, const char *right)
 {
-    if (strlen(left) > COLUMN - 4)
-        strbuf_addf(out, "  %s\n%*s", left, COLUMN, "");
-    else
-        strbuf_addf(out, "  %-*s", COLUMN - 2, left);
-    text_wrap(out, str_of(right), COLUMN, WIDTH);
+    size_t width = help_width();
+    size_t indent = is_narrow() ? BELOW_INDENT : COLUMN;
+
+    if (strlen(left) + 4 > indent) {
+        strbuf_add_cstr(out, "  ");
+        text_wrap_from(out, str_of(left), 2, indent, width);
+        strbuf_addf(out, "\n%*s", (int)indent, "");
+    } else {
+        strbuf_addf(out, "  %-*s", (int)indent - 2, left);
+    }
+    text_wrap(out, str_of(right), indent, width);
     strbuf_add_char(out, '\n');
 }
 
@@ -64,15 +91,16 @@ static void add_options(const struct option *options, struct strbuf *out)
     if (!options || !options->name)
         return;
     if (!options->group)
-        strbuf_add_cstr(out, "\nOptions:\n");
+        add_heading(out, "Options");
     for (const struct option *o = options; o->name; o++) {
+        bool is_aligned = has_letters(options) && !is_narrow();
         char left[128], letter[] = "    ";
 
         if (o->group)
-            strbuf_addf(out, "\n%s:\n", o->group);
+            add_heading(out, o->group);
         if (o->letter)
             snprintf(letter, sizeof letter, "-%c, ", o->letter);
-        snprintf(left, sizeof left, "%s--%s%s%s", has_letters(options) ? letter : "", o->name,
+        snprintf(left, sizeof left, "%s--%s%s%s", o->letter || is_aligned ? letter : "", o->name,
                  o->value_name ? " " : "", o->value_name ? o->value_name : "");
         add_row(out, left, o->help);
     }
@@ -90,7 +118,7 @@ static void add_children(const struct command *c, struct strbuf *out)
         if ((*child)->is_unlisted)
             continue;
         if (!group || strcmp(group, heading) != 0)
-            strbuf_addf(out, "\n%s:\n", heading);
+            add_heading(out, heading);
         group = heading;
         snprintf(left, sizeof left, "keel %s%s", (*child)->name, (*child)->children ? " ..." : "");
         add_row(out, left, (*child)->summary);
@@ -103,10 +131,15 @@ static void add_usage(const struct command *c, struct strbuf *out)
     const char *before = "Usage: ";
 
     while (str_split(&rest, '\n', &line)) {
-        size_t from = out->n;
+        AUTO(strbuf) struct strbuf text = {0};
+        size_t indent;
 
-        strbuf_addf(out, "%skeel %s%s", before, c->name, c->name[0] && line.n ? " " : "");
-        text_wrap(out, line, out->n - from, WIDTH);
+        strbuf_addf(&text, "keel %s%s", c->name, c->name[0] && line.n ? " " : "");
+        indent = strlen(before) + text.n;
+        strbuf_add(&text, line);
+        strbuf_add_cstr(out, before);
+        text_wrap_from(out, strbuf_str(&text), strlen(before),
+                       indent + MIN_RIGHT > help_width() ? strlen(before) : indent, help_width());
         strbuf_add_char(out, '\n');
         before = "       ";
     }
@@ -114,15 +147,24 @@ static void add_usage(const struct command *c, struct strbuf *out)
 
 void command_help(const struct command *c, struct strbuf *out)
 {
-    strbuf_addf(out, "keel%s%s - ", c->name[0] ? " " : "", c->name);
-    text_wrap(out, str_of(c->summary), out->n, WIDTH);
+    AUTO(strbuf) struct strbuf first = {0}, last = {0};
+    size_t indent;
+
+    strbuf_addf(&first, "keel%s%s - ", c->name[0] ? " " : "", c->name);
+    indent = first.n + MIN_RIGHT > help_width() ? 0 : first.n;
+    strbuf_add_cstr(&first, c->summary);
+    text_wrap_from(out, strbuf_str(&first), 0, indent, help_width());
     strbuf_add_cstr(out, "\n\n");
     add_usage(c, out);
-    if (c->details)
-        strbuf_addf(out, "\n%s", c->details);
+    if (c->details) {
+        strbuf_add_char(out, '\n');
+        text_reflow(out, str_of(c->details), help_width());
+    }
     add_children(c, out);
     add_options(c->options, out);
-    if (c->children)
-        strbuf_addf(out, "\nHelp for one command: keel help %s%sCOMMAND\n", c->name,
-                    c->name[0] ? " " : "");
+    if (!c->children)
+        return;
+    strbuf_addf(&last, "\nHelp for one command: keel help %s%sCOMMAND\n", c->name,
+                c->name[0] ? " " : "");
+    text_reflow(out, strbuf_str(&last), help_width());
 }

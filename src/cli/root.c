@@ -175,6 +175,7 @@ static struct err *misspelt_command(const char *word)
 static struct err *run_root(const struct args *args, int *ret_status)
 {
     const char *word = args->n_operands ? args->operands[0] : NULL;
+    AUTO(strbuf) struct strbuf out = {0};
 
     if (args_has(args, "version"))
         return cli_print(S(KEEL_VERSION_LINE));
@@ -190,5 +191,6 @@ static struct err *run_root(const struct args *args, int *ret_status)
     if (args->n_given)
         return err_hint(err_new(ERR_VALIDATION, "no prompt and no command given"),
                         "keel [OPTIONS] \"why is the sky blue?\", or see keel --help");
-    return cli_print(str_of(overview));
+    text_reflow(&out, str_of(overview), cli_n_columns());
+    return cli_print(strbuf_str(&out));
 }

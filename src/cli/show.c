@@ -4,6 +4,7 @@
 #include "base/clip.h"
 #include "cli/io.h"
 #include "cli/text.h"
+#include "port/stored_result.h"
 #include "sys/loop.h"
 
 #include <inttypes.h>
@@ -189,11 +190,14 @@ static void show_result(struct show *s, const struct event_tool *t)
         AUTO(strbuf) struct strbuf shown = {0};
 
         strbuf_add_cstr(&shown, "  ");
-        if (n == RESULT_MAX_LINES && rest.n) {
+        if (n == RESULT_MAX_LINES && rest.n && !(s->flags & SHOW_WHOLE)) {
             say_line(s, FAINT, S("  ..."));
             return;
         }
-        clip_line(&shown, line, RESULT_MAX_CHARS);
+        if (s->flags & SHOW_WHOLE)
+            strbuf_add(&shown, line);
+        else
+            clip_line(&shown, line, RESULT_MAX_CHARS);
         say_line(s, colour_of(line, diff.n > 0), strbuf_str(&shown));
     }
 }
@@ -224,15 +228,34 @@ static void show_refusal(struct show *s, const struct event_tool *t)
     say_line(s, RED, strbuf_str(&line));
 }
 
-/* "  Exit code 2" */
-static void show_failure(struct show *s, const struct event_tool *t)
+/* "Exit code 2": what a command's result begins with, unless it took too long. */
+static void add_failure(struct strbuf *out, const struct event_tool *t)
 {
     struct str rest = result_body(result_text(t), /* is_diff= */ false), first = {0};
-    AUTO(strbuf) struct strbuf line = {0};
+    int64_t code = json_int_or(json_get(t->metadata, "exitCode"), 0);
+    int64_t signal = json_int_or(json_get(t->metadata, "signal"), 0);
 
     str_split(&rest, '\n', &first);
+    if (str_starts(first, S(STORED_RESULT_MARK)))
+        str_split(&rest, '\n', &first);
+    if (str_starts(first, S("Exit code ")) || str_starts(first, S("Killed by ")))
+        clip_line(out, first, RESULT_MAX_CHARS);
+    else if (json_bool(json_get(t->metadata, "timedOut"), false))
+        strbuf_add_cstr(out, "Timed out");
+    else if (code)
+        strbuf_addf(out, "Exit code %" PRId64, code);
+    else if (signal)
+        strbuf_addf(out, "Killed by signal %" PRId64, signal);
+    else
+        clip_line(out, first.n ? first : S("failed"), RESULT_MAX_CHARS);
+}
+
+static void show_failure(struct show *s, const struct event_tool *t)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
     strbuf_add_cstr(&line, "  ");
-    clip_line(&line, first.n ? first : S("failed"), RESULT_MAX_CHARS);
+    add_failure(&line, t);
     say_line(s, RED, strbuf_str(&line));
 }
 

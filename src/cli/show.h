@@ -16,7 +16,8 @@ enum show_flags {
     SHOW_RETRIES = 1 << 4,
     SHOW_DETAILS = 1 << 5,    /* how long, how much, what it cost */
     SHOW_LONG_WAITS = 1 << 6, /* for retries, over 2 s; for background commands */
-    SHOW_FAILURES = 1 << 7,   /* the first line of what a call that failed gives back */
+    SHOW_FAILURES = 1 << 7,   /* how a call failed, in a line */
+    SHOW_WHOLE = 1 << 8,      /* results: all lines, not only the first */
 };
 
 struct show {

@@ -8,14 +8,20 @@
 
 void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width)
 {
-    size_t column = indent;
+    text_wrap_from(out, text, indent, indent, width);
+}
+
+void text_wrap_from(struct strbuf *out, struct str text, size_t used, size_t indent, size_t width)
+{
+    size_t column = used;
     struct str word;
     bool is_first = true;
 
     while (str_split(&text, ' ', &word)) {
         size_t n = utf8_count(word);
+        bool may_break = is_first ? used > indent : true;
 
-        if (!is_first && width && column + 1 + n > width) {
+        if (may_break && width && column + !is_first + n > width) {
             strbuf_addf(out, "\n%*s", (int)indent, "");
             column = indent;
         } else if (!is_first) {
@@ -26,6 +32,77 @@ void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width)
         column += n;
         is_first = false;
     }
+}
+
+/* --- for a narrow screen --- */
+
+#define ABOUT_INDENT 4 /* of words about an example, behind its own */
+#define MAX_ABOUT_INDENT 8
+
+static bool fits(struct str text, size_t width)
+{
+    struct str line;
+
+    while (str_split(&text, '\n', &line))
+        if (utf8_count(line) > width)
+            return false;
+    return true;
+}
+
+static void add_example(struct strbuf *out, struct str line, size_t width)
+{
+    size_t indent = 0, at;
+    struct str about = {0};
+
+    while (indent < line.n && line.p[indent] == ' ')
+        indent++;
+    line = str_skip(line, indent);
+    at = str_find(line, S("  "));
+    if (at != STR_NONE) {
+        about = str_trim(str_skip(line, at));
+        line = str_slice(line, 0, at);
+    }
+    strbuf_addf(out, "%*s", (int)indent, "");
+    text_wrap(out, line, indent, width);
+    strbuf_add_char(out, '\n');
+    if (!about.n)
+        return;
+    indent = MIN(indent + ABOUT_INDENT, (size_t)MAX_ABOUT_INDENT);
+    strbuf_addf(out, "%*s", (int)indent, "");
+    text_wrap(out, about, indent, width);
+    strbuf_add_char(out, '\n');
+}
+
+static void end_paragraph(struct strbuf *out, struct strbuf *paragraph, size_t width)
+{
+    if (!paragraph->n)
+        return;
+    text_wrap(out, strbuf_str(paragraph), 0, width);
+    strbuf_add_char(out, '\n');
+    strbuf_clear(paragraph);
+}
+
+void text_reflow(struct strbuf *out, struct str text, size_t width)
+{
+    AUTO(strbuf) struct strbuf paragraph = {0};
+    struct str line;
+
+    if (width == 0 || fits(text, width)) {
+        strbuf_add(out, text);
+        return;
+    }
+    while (text.n && str_split(&text, '\n', &line)) {
+        if (line.n && line.p[0] != ' ') {
+            strbuf_addf(&paragraph, "%s%" STR_FMT, paragraph.n ? " " : "", STR_ARG(line));
+            continue;
+        }
+        end_paragraph(out, &paragraph, width);
+        if (line.n)
+            add_example(out, line, width);
+        else
+            strbuf_add_char(out, '\n');
+    }
+    end_paragraph(out, &paragraph, width);
 }
 
 void text_add_duration(struct strbuf *out, int64_t duration_ms)

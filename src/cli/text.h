@@ -9,6 +9,14 @@
  * passes `width`; further lines are indented as far. A word that is too long stays whole.
  * width 0: one line. */
 void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width);
+/* The same where `used` columns of the first line are used, and further lines have another indent.
+ */
+void text_wrap_from(struct strbuf *out, struct str text, size_t used, size_t indent, size_t width);
+
+/* Appends whole lines that were written for a wider screen: paragraphs are broken anew. A line that
+ * begins with a blank is an example; words behind two blanks are about it, and go below it. What
+ * fits stays as it is, and so does all with width 0. */
+void text_reflow(struct strbuf *out, struct str text, size_t width);
 
 /* "1.5 s", "7 s", "20 min", "3 h". */
 void text_add_duration(struct strbuf *out, int64_t duration_ms);

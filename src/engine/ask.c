@@ -299,10 +299,8 @@ static struct err *ask_target(struct ask_state *a, bool *ret_moves)
         if (!may_drop_text(a))
             return TAKE(e);
         *ret_moves = next != CHAIN_RETRY;
-        if (next == CHAIN_TOO_LONG)
-            return chain_explain(&a->walk, TAKE(e), attempt.delay_ms);
-        if (next == CHAIN_NEXT)
-            return TAKE(e);
+        if (next != CHAIN_RETRY)
+            return chain_explain(&a->walk, TAKE(e), next, attempt.delay_ms);
         TRY(wait_to_retry(a, &attempt));
     }
 }

@@ -149,12 +149,13 @@ void chain_note(struct chain_walk *w, const struct err *e, uint64_t now_ms)
         w->chain->rests_until_ms[w->index] = now_ms + MAX(asked_ms, (uint64_t)RATE_LIMIT_REST_MS);
 }
 
-struct err *chain_explain(const struct chain_walk *w, struct err *take_error, uint64_t delay_ms)
+static struct err *explain_wait(const struct chain_walk *w, struct err *take_error,
+                                uint64_t delay_ms)
 {
     struct err *e;
 
     if (take_error->retry_after_ms < 0)
-        e = err_wrap(take_error, "gave up: the waits between attempts would take more than %llu s",
+        e = err_wrap(take_error, "the waits between attempts would take more than %llu s",
                      (unsigned long long)(w->chain->max_wait_ms / 1000));
     else
         e = err_wrap(take_error,
@@ -166,4 +167,14 @@ struct err *chain_explain(const struct chain_walk *w, struct err *take_error, ui
         return e;
     return err_hint(e, "try again later, use another model with --model, or allow longer waits: "
                        "--retry-seconds N, or retry.maxSeconds in the settings");
+}
+
+struct err *chain_explain(const struct chain_walk *w, struct err *take_error, enum chain_next next,
+                          uint64_t delay_ms)
+{
+    struct err *e = next == CHAIN_TOO_LONG ? explain_wait(w, take_error, delay_ms) : take_error;
+
+    if (!chain_retries(e) || w->at_target == 1)
+        return e;
+    return err_wrap(e, "gave up after %u attempts", w->at_target);
 }

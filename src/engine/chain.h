@@ -102,8 +102,9 @@ enum chain_next chain_next(const struct chain_walk *w, const struct err *e, uint
                            uint64_t now_ms);
 /* The target has failed with `e`: if that was a limit, it rests. */
 void chain_note(struct chain_walk *w, const struct err *e, uint64_t now_ms);
-/* CHAIN_TOO_LONG, for a person: why the attempts ended, and what would change it. */
-struct err *chain_explain(const struct chain_walk *w, struct err *take_error,
+/* CHAIN_NEXT and CHAIN_TOO_LONG, for a person: after how many attempts keel gave up, why, and what
+ * would change it. What is not tried again stays as it is. */
+struct err *chain_explain(const struct chain_walk *w, struct err *take_error, enum chain_next next,
                           uint64_t delay_ms) MUST_USE;
 
 #endif

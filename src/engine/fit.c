@@ -16,7 +16,6 @@
 #include "port/stored_result.h"
 
 #define SKIPPED_TEXT "Error: Context window near capacity. Tool execution result skipped."
-#define STORED_MARK "[The whole output has"
 #define NOTE_CHARS 600  /* what the note about the handle takes at most */
 #define NAMED_CHARS 400 /* a result of no more is as short as the note that would replace it */
 #define MAX_ENDING 200  /* bytes of the line that says how a call failed */
@@ -129,7 +128,7 @@ static void add_size(struct strbuf *out, const struct storing *x)
     const struct json *gap = x->left_out;
     int64_t n_lines = json_int_or(json_get(gap, "totalLines"), (int64_t)x->n_lines);
 
-    strbuf_addf(out, STORED_MARK " %lld bytes in %lld line%s.",
+    strbuf_addf(out, STORED_RESULT_MARK " %lld bytes in %lld line%s.",
                 (long long)json_int_or(json_get(gap, "totalBytes"), (int64_t)x->text.n),
                 (long long)n_lines, n_lines == 1 ? "" : "s");
     if (gap)
@@ -431,7 +430,7 @@ static struct str find_stored(const struct run *r, const struct part *result)
     struct stored_result stored;
     size_t at = 0;
 
-    if (!result->n_content || !str_starts(result->content[0].text, S(STORED_MARK)))
+    if (!result->n_content || !str_starts(result->content[0].text, S(STORED_RESULT_MARK)))
         return (struct str){0};
     while (stored_result_next(r->conversation->tools, &at, &stored)) {
         AUTO(strbuf) struct strbuf named = {0};

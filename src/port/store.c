@@ -92,6 +92,74 @@ struct err *store_list(struct store *s, const struct store_list_query *q, struct
     return s->ops->list(s, q, a, ret_items, ret_n);
 }
 
+/* --- the last record --- */
+
+#define LAST_FIRST_PAGE 4 /* behind the end of a run come a checkpoint and little else */
+#define LAST_MAX_PAGE 64
+
+static bool is_last(const struct store_record *r, const struct store_last_query *q)
+{
+    for (size_t i = 0; i < q->n_types; i++)
+        if (str_eq(r->type, q->types[i]))
+            return true;
+    return r->run_id.n > 0;
+}
+
+static const struct store_record *find_last(const struct store_page *page,
+                                            const struct store_last_query *q)
+{
+    for (size_t i = 0; i < page->n; i++)
+        if (is_last(&page->records[i], q))
+            return &page->records[i];
+    return NULL;
+}
+
+static struct store_record copy_record(struct arena *a, const struct store_record *r)
+{
+    struct store_record copy = *r;
+
+    copy.type = arena_str(a, r->type);
+    copy.run_id = arena_str(a, r->run_id);
+    copy.body = arena_str(a, r->body);
+    copy.payloads = NULL;
+    copy.n_payloads = 0;
+    return copy;
+}
+
+struct err *store_last_by_reading(struct store *s, const struct store_last_query *q, size_t stream,
+                                  struct arena *a, struct store_record *ret_record)
+{
+    struct store_query query = {.core_only = true, .newest_first = true, .n_max = LAST_FIRST_PAGE};
+    bool has_more = true;
+
+    *ret_record = (struct store_record){0};
+    while (has_more) {
+        AUTO(store_page) struct store_page page = {0};
+        struct err *e = store_read(s, q->streams[stream], &query, &page);
+        const struct store_record *found = find_last(&page, q);
+
+        if (err_is(e, ERR_CANCELLED))
+            return e;
+        if (found)
+            *ret_record = copy_record(a, found);
+        has_more = !found && (e ? page.go_on_at > 1 : page.has_more);
+        query.to = e ? page.go_on_at : page.n ? page.records[page.n - 1].seq : 0;
+        query.n_max = MIN(2 * query.n_max, (size_t)LAST_MAX_PAGE);
+        err_ignore(e, "it is gone meanwhile, or who reads it is told of the damage");
+    }
+    return NULL;
+}
+
+struct err *store_last(struct store *s, const struct store_last_query *q, struct arena *a,
+                       struct store_record *ret_records)
+{
+    if (s->ops->last)
+        return s->ops->last(s, q, a, ret_records);
+    for (size_t i = 0; i < q->n_streams; i++)
+        TRY(store_last_by_reading(s, q, i, a, &ret_records[i]));
+    return NULL;
+}
+
 struct err *store_search(struct store *s, struct str words, size_t n_max, struct arena *a,
                          struct store_hit **ret_hits, size_t *ret_n)
 {

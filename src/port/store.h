@@ -96,6 +96,14 @@ struct store_list_query {
     size_t n_max; /* 0: all */
 };
 
+/* The newest core record of each stream that belongs to a run, or is of one of these types. */
+struct store_last_query {
+    const struct str *streams;
+    size_t n_streams;
+    const struct str *types;
+    size_t n_types;
+};
+
 /* A place where the words of a search stand. */
 struct store_hit {
     struct store_summary session;
@@ -169,6 +177,11 @@ struct store_ops {
     /* Newest first. */
     struct err *(*list)(struct store *s, const struct store_list_query *q, struct arena *a,
                         struct store_summary **ret_items, size_t *ret_n);
+    /* For each stream of the query its record, in their order; `seq` 0: it has none, or does not
+     * exist any more. Texts live in `a`. Damaged records are skipped. Reads of a stream only what
+     * is newer than that record. NULL: read() is as fast. */
+    struct err *(*last)(struct store *s, const struct store_last_query *q, struct arena *a,
+                        struct store_record *ret_records);
     /* All the words, in any case of letters; newest first. */
     struct err *(*search)(struct store *s, struct str words, size_t n_max, struct arena *a,
                           struct store_hit **ret_hits, size_t *ret_n);
@@ -243,6 +256,9 @@ MUST_USE struct err *store_find(struct store *s, struct str id, struct arena *a,
                                 struct store_summary *ret_summary, bool *ret_found);
 MUST_USE struct err *store_list(struct store *s, const struct store_list_query *q, struct arena *a,
                                 struct store_summary **ret_items, size_t *ret_n);
+/* `ret_records` has room for as many as there are streams. */
+MUST_USE struct err *store_last(struct store *s, const struct store_last_query *q, struct arena *a,
+                                struct store_record *ret_records);
 MUST_USE struct err *store_search(struct store *s, struct str words, size_t n_max, struct arena *a,
                                   struct store_hit **ret_hits, size_t *ret_n);
 MUST_USE struct err *store_remove(struct store *s, struct str id);
@@ -286,6 +302,11 @@ NEVER_NULL MUST_USE struct err *store_no_session(struct str given);
 /* For adapters: why an append was refused, and for their callers: was it because of this blob? */
 NEVER_NULL MUST_USE struct err *store_payload_missing(struct str handle);
 bool store_lacks_payload(const struct err *e, struct str handle);
+
+/* For adapters: last() for the stream of this number, by read(). */
+MUST_USE struct err *store_last_by_reading(struct store *s, const struct store_last_query *q,
+                                           size_t stream, struct arena *a,
+                                           struct store_record *ret_record);
 
 /* For adapters: may records of this type be missing? */
 bool store_query_leaves(const struct store_query *q, struct str type);

@@ -15,6 +15,8 @@
 
 #define STORED_RESULT_KEY "handle:"
 #define STORED_RESULT_NAME "out_"
+/* The first line of what a model reads of it begins with this. */
+#define STORED_RESULT_MARK "[The whole output has"
 
 struct stored_result {
     struct str name;          /* "out_3" */

@@ -8,9 +8,24 @@
 
 const char *turn_state_name(enum turn_state s)
 {
-    static const char *const names[] = {"done",          "failed",  "suspended", "interrupted",
-                                        "limit_reached", "refused", "cut_off"};
+    static const char *const names[] = {"done",        "failed",        "suspended",
+                                        "interrupted", "limit_reached", "refused",
+                                        "cut_off",     "running",       "new"};
     return names[s];
+}
+
+const char *turn_state_text(enum turn_state s)
+{
+    static const char *const texts[] = {"done",
+                                        "failed",
+                                        "waits for an answer",
+                                        "interrupted",
+                                        "a limit was reached",
+                                        "refused",
+                                        "cut off",
+                                        "running",
+                                        "new"};
+    return texts[s];
 }
 
 struct reading {
@@ -178,6 +193,67 @@ struct err *turn_list_read(struct store *s, struct str id, struct arena *a,
         qsort(ret_list->items, ret_list->n, sizeof *ret_list->items, by_seq);
     TRY(read_type(&r, "run_end", end_turn));
     link_turns(ret_list);
+    return NULL;
+}
+
+/* --- how sessions stand --- */
+
+/* By its turns: which of them is the last one after a rewind, only all of them tell. Where none is
+ * left, there is what came before the first: that is what the session was copied from. */
+static enum turn_state state_by_turns(struct store *s, struct str id)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(store_page) struct store_page page = {0};
+    struct turn_list turns = {0};
+    const struct turn_entry *last;
+    struct store_query before = {.from = 1, .type = S("history_mutation"), .n_max = 1};
+
+    err_ignore(turn_list_read(s, id, &a, &turns), "who opens it gets the reason");
+    last = turn_list_last_run(&turns);
+    if (last)
+        return last->state;
+    before.to = turns.n ? turns.items[0].seq : 0;
+    err_ignore(store_read(s, id, &before, &page), "who opens it gets the reason");
+    return page.n ? TURN_DONE : TURN_NONE;
+}
+
+static enum turn_state state_by_record(struct store *s, struct str id,
+                                       const struct store_record *last)
+{
+    AUTO(arena) struct arena a = {0};
+    struct json_where where;
+    struct json *body = NULL;
+
+    if (last->seq == 0)
+        return TURN_NONE;
+    if (last->run_id.n && !str_is(last->type, "run_end"))
+        return TURN_CUT_OFF;
+    if (!json_parse_at(&a, last->body, JSON_REPAIR_UTF8, &body, &where))
+        body = NULL;
+    if (last->run_id.n)
+        return body ? state_of(body) : TURN_CUT_OFF;
+    return str_is(json_get_text(body, "mutation"), "fork-base") ? TURN_DONE : state_by_turns(s, id);
+}
+
+struct err *turn_states_read(struct store *s, const struct store_summary *items, size_t n,
+                             enum turn_state *ret_states)
+{
+    const struct str types[] = {S("rewound"), S("history_mutation")};
+    AUTO(arena) struct arena a = {0};
+    struct str *ids = ARENA_ARRAY(&a, n, struct str);
+    struct store_record *records = ARENA_ARRAY(&a, n, struct store_record);
+
+    for (size_t i = 0; i < n; i++)
+        ids[i] = items[i].id;
+    TRY(store_last(s,
+                   &(struct store_last_query){
+                       .streams = ids, .n_streams = n, .types = types, .n_types = ARRAY_LEN(types)},
+                   &a, records));
+    for (size_t i = 0; i < n; i++) {
+        ret_states[i] = state_by_record(s, ids[i], &records[i]);
+        if (ret_states[i] == TURN_CUT_OFF && items[i].is_open)
+            ret_states[i] = TURN_RUNNING;
+    }
     return NULL;
 }
 

@@ -10,7 +10,7 @@
 
 #define TURN_PROMPT_MAX ((size_t)400) /* bytes of the prompt that are told */
 
-/* How a turn ended. */
+/* How a turn ended; a session stands as its last turn does. */
 enum turn_state {
     TURN_DONE,
     TURN_FAILED,
@@ -19,8 +19,11 @@ enum turn_state {
     TURN_LIMIT_REACHED, /* without an answer */
     TURN_REFUSED,       /* by the model, or a filter before it */
     TURN_CUT_OFF,       /* its process died, or is still at work */
+    TURN_RUNNING,       /* of a session: its process is at work */
+    TURN_NONE,          /* of a session: nothing was said in it yet */
 };
-const char *turn_state_name(enum turn_state s); /* "done", ..., "limit_reached", "cut_off" */
+const char *turn_state_name(enum turn_state s); /* "done", ..., "cut_off", "running", "new" */
+const char *turn_state_text(enum turn_state s); /* for people: "waits for an answer" */
 
 struct turn_entry {
     unsigned number;
@@ -48,6 +51,10 @@ struct turn_list {
 /* Reads only the records that turns begin and end with. May wait. */
 MUST_USE struct err *turn_list_read(struct store *s, struct str id, struct arena *a,
                                     struct turn_list *ret_list);
+/* How these sessions stand. Reads the last record of each that says so; its turns where it was
+ * rewound. May wait. */
+MUST_USE struct err *turn_states_read(struct store *s, const struct store_summary *items, size_t n,
+                                      enum turn_state *ret_states);
 /* NULL: there is none of that number. */
 const struct turn_entry *turn_list_find(const struct turn_list *l, unsigned number);
 /* The last one that a person began and that is part of the conversation; NULL: there is none. */

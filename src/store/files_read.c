@@ -15,8 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEAR ((uint64_t)256 << 10) /* from here on lines are read one after the other */
-#define WINDOW ((uint64_t)1 << 20) /* what is read at once when reading backwards */
+#define NEAR ((uint64_t)256 << 10)        /* from here on lines are read one after the other */
+#define FIRST_WINDOW ((uint64_t)64 << 10) /* what is read at once when reading backwards; */
+#define MAX_WINDOW ((uint64_t)1 << 20)    /* most want the last few records */
 
 struct log {
     char path[FILES_MAX_PATH];
@@ -206,11 +207,11 @@ struct spot_in_log {
     uint64_t start;
 };
 
-/* The lines of the last part before `end`, at least one where there is one. */
-static struct err *read_window(struct log *l, uint64_t end, struct arena *a,
+/* The lines of the last `size` bytes before `end`, at least one where there is one. */
+static struct err *read_window(struct log *l, uint64_t end, uint64_t size, struct arena *a,
                                struct spot_in_log **ret_lines, size_t *ret_n, uint64_t *ret_from)
 {
-    for (uint64_t size = WINDOW;; size *= 2) {
+    for (;; size *= 2) {
         AUTO(files_walk) struct files_walk w = {0};
         uint64_t from = end > size ? end - size : 0, start;
         size_t room = 0;
@@ -284,7 +285,7 @@ static struct err *take_window(struct filling *f, const struct spot_in_log *line
 static struct err *read_backward(struct filling *f)
 {
     AUTO(arena) struct arena a = {0};
-    uint64_t before = f->query->to, end, offset;
+    uint64_t before = f->query->to, end, offset, size = FIRST_WINDOW;
     struct spot_in_log *lines;
     bool more = true;
     size_t n;
@@ -293,8 +294,8 @@ static struct err *read_backward(struct filling *f)
     offset = end;
     if (end == f->log->end)
         before = 0; /* the stream ends before that */
-    while (more && end) {
-        TRY(read_window(f->log, end, &a, &lines, &n, &end));
+    for (; more && end; size = MIN(2 * size, MAX_WINDOW)) {
+        TRY(read_window(f->log, end, size, &a, &lines, &n, &end));
         TRY(take_window(f, lines, n, &before, &offset, &more));
     }
     if (more && before > MAX(f->query->from, (uint64_t)1))

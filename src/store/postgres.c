@@ -83,6 +83,12 @@ static struct err *list(struct store *store, const struct store_list_query *q, s
     return postgres_list(postgres_of(store), q, a, ret_items, ret_n);
 }
 
+static struct err *last(struct store *store, const struct store_last_query *q, struct arena *a,
+                        struct store_record *ret_records)
+{
+    return postgres_last(postgres_of(store), q, a, ret_records);
+}
+
 static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
                           struct store_hit **ret_hits, size_t *ret_n)
 {
@@ -404,6 +410,7 @@ struct store *store_postgres_new(const char *url, const struct postgres_options 
         .read = read_records,
         .find = find,
         .list = list,
+        .last = last,
         .search = search,
         .remove = remove_session,
         .sweep = sweep,

@@ -58,20 +58,25 @@ static uint32_t row_number(const struct postgres_rows *rows, int i, int column)
     return value >= 0 && value <= UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-static struct store_record read_row(const struct postgres_rows *rows, int i, struct arena *a)
+/* The columns of POSTGRES_RECORD, from `column` on; *ret_whole: they fit their sum. */
+static struct store_record read_row(const struct postgres_rows *rows, int i, int column,
+                                    struct str id, struct arena *a, bool *ret_whole)
 {
-    return (struct store_record){
-        .seq = (uint64_t)postgres_row_int(rows, i, 0),
-        .n_events = row_number(rows, i, 1),
-        .unix_ms = postgres_row_int(rows, i, 2),
-        .type = arena_str(a, postgres_row_text(rows, i, 3)),
-        .run_id = arena_str(a, postgres_row_text(rows, i, 4)),
-        .turn = row_number(rows, i, 5),
-        .round = row_number(rows, i, 6),
-        .attempt = row_number(rows, i, 7),
-        .is_core = postgres_row_bool(rows, i, 8),
-        .body = arena_str(a, postgres_row_text(rows, i, 9)),
+    struct store_record r = {
+        .seq = (uint64_t)postgres_row_int(rows, i, column),
+        .n_events = row_number(rows, i, column + 1),
+        .unix_ms = postgres_row_int(rows, i, column + 2),
+        .type = arena_str(a, postgres_row_text(rows, i, column + 3)),
+        .run_id = arena_str(a, postgres_row_text(rows, i, column + 4)),
+        .turn = row_number(rows, i, column + 5),
+        .round = row_number(rows, i, column + 6),
+        .attempt = row_number(rows, i, column + 7),
+        .is_core = postgres_row_bool(rows, i, column + 8),
+        .body = arena_str(a, postgres_row_text(rows, i, column + 9)),
     };
+
+    *ret_whole = record_sum(id, &r, 0) == postgres_row_int(rows, i, column + 10);
+    return r;
 }
 
 /* A page that has records already ends before the one that is damaged. */
@@ -101,15 +106,43 @@ struct err *postgres_read_page(struct postgres_store *p, struct str id, const st
     TRY(postgres_look(p, q->newest_first ? PG_READ_BACK : PG_READ, &args, false, &rows));
     page->records = ARENA_ARRAY(&page->arena, (size_t)rows.n, struct store_record);
     for (int i = 0; i < rows.n; i++) {
-        struct store_record r = read_row(&rows, i, &page->arena);
+        bool is_whole;
+        struct store_record r = read_row(&rows, i, 0, id, &page->arena, &is_whole);
 
-        if (record_sum(id, &r, 0) != postgres_row_int(&rows, i, 10) && r.seq < q->from)
+        if (!is_whole && r.seq < q->from)
             continue; /* who read it before got the error */
-        if (record_sum(id, &r, 0) != postgres_row_int(&rows, i, 10))
+        if (!is_whole)
             return tell_damage(page, q, id, r.seq,
                                i + 1 < rows.n ? (uint64_t)postgres_row_int(&rows, i + 1, 0)
                                               : r.seq + 1);
         page->records[page->n++] = r;
+    }
+    return NULL;
+}
+
+struct err *postgres_last(struct postgres_store *p, const struct store_last_query *q,
+                          struct arena *a, struct store_record *ret_records)
+{
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
+    AUTO(strbuf) struct strbuf array = {0};
+
+    for (size_t i = 0; i < q->n_streams; i++) {
+        postgres_array_text(&array, &args, q->streams[i]);
+        ret_records[i] = (struct store_record){0};
+    }
+    postgres_array_end(&array, &args);
+    for (size_t i = 0; i < q->n_types; i++)
+        postgres_array_text(&array, &args, q->types[i]);
+    postgres_array_end(&array, &args);
+    TRY(postgres_look(p, PG_LAST, &args, false, &rows));
+    for (int i = 0; i < rows.n; i++) {
+        size_t stream = (size_t)postgres_row_int(&rows, i, 0) - 1;
+        bool is_whole;
+
+        ret_records[stream] = read_row(&rows, i, 1, q->streams[stream], a, &is_whole);
+        if (!is_whole)
+            TRY(store_last_by_reading(&p->store, q, stream, a, &ret_records[stream]));
     }
     return NULL;
 }

@@ -181,6 +181,10 @@
             " AND ($2 = '' OR s.cwd = $2) AND ($3 = '' OR s.name = $3)"                            \
             " AND (s.updated, s.id) < ($4, $5::text COLLATE \"C\")"                                \
             " ORDER BY s.updated DESC, s.id DESC LIMIT $6")                                        \
+    X(LAST, "SELECT w.place, r.* FROM unnest($1::text[]) WITH ORDINALITY w (id, place)"            \
+            " JOIN keel_sessions s ON s.id = w.id CROSS JOIN LATERAL"                              \
+            " (SELECT " POSTGRES_RECORD " FROM keel_records WHERE stream = s.number AND core"      \
+            " AND (run <> '' OR type = ANY($2::text[])) ORDER BY seq DESC LIMIT 1) r")             \
     X(BACKLOG, "SELECT number, indexed, next_seq FROM keel_sessions"                               \
                " WHERE indexed < next_seq")                                                        \
     X(UNINDEXED, "SELECT seq, body FROM keel_records WHERE stream = $1 AND seq >= $2"              \

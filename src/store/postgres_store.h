@@ -119,6 +119,8 @@ MUST_USE struct err *postgres_read_page(struct postgres_store *p, struct str id,
                                         const struct store_query *q, struct store_page *page);
 MUST_USE struct err *postgres_find(struct postgres_store *p, struct str id, struct arena *a,
                                    struct store_summary *ret_summary, bool *ret_found);
+MUST_USE struct err *postgres_last(struct postgres_store *p, const struct store_last_query *q,
+                                   struct arena *a, struct store_record *ret_records);
 MUST_USE struct err *postgres_list(struct postgres_store *p, const struct store_list_query *q,
                                    struct arena *a, struct store_summary **ret_items,
                                    size_t *ret_n);

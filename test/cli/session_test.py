@@ -71,6 +71,43 @@ class Show(SessionCommands):
         self.assertIn("\n> Bash  cat nosuch\n  Exit code 1\n\nFine: look\n",
                       self.session("show", session).out)
 
+    def test_a_command_that_failed_with_a_long_output_says_so(self):
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", command="seq 1 40000; exit 3")]), None)
+        copy = self.session("fork", session).out.strip()
+        for one in (session, copy):
+            self.assertIn("\n> Bash  seq 1 40000; exit 3\n  Exit code 3\n\nFine: look\n",
+                          self.session("show", one).out)
+
+    def test_a_command_that_took_too_long_says_so(self):
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", command="echo begun; sleep 100", timeout=100)]), None)
+        self.assertIn("\n> Bash  echo begun; sleep 100\n  Timed out\n\nFine: look\n",
+                      self.session("show", session).out)
+
+    def test_results_are_cut_unless_all_of_them_is_asked_for(self):
+        """Also what was too long for the model."""
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", command="seq 1 40000; printf '%0150d' 7")]), None)
+        out = self.session("show", session, "--tools").out
+        self.assertIn("\n  1\n", out)
+        self.assertIn("\n  ...\n", out)
+        self.assertNotIn("\n  20000\n", out)
+        out = self.session("show", session, "--full").out
+        lines = "".join(f"  {i}\n" for i in range(1, 40001)) + f"  {7:0150}\n"
+        self.assertTrue(out.endswith(f" '%0150d' 7\n{lines}\nFine: look\n"), out[-500:])
+
+    def test_calls_of_a_copy_stand_with_their_results(self):
+        session = self.talk("look", ANTHROPIC.answer(["I look."], calls=[
+            Call("Bash", id="a", command="echo one"),
+            Call("Bash", id="b", command="cat nosuch; exit 4"),
+            Call("Bash", id="c", command="echo three")]), None)
+        copy = self.session("fork", session).out.strip()
+        self.assertIn("I look.\n> Bash  echo one\n> Bash  cat nosuch; exit 4\n  Exit code 4\n"
+                      "> Bash  echo three\n\nFine: look\n", self.session("show", copy).out)
+        self.assertIn("> Bash  echo one\n  one\n> Bash  cat nosuch; exit 4\n  Exit code 4\n",
+                      self.session("show", copy, "--tools").out)
+
     def test_one_turn_alone(self):
         session = self.talk("one")
         self.talk("two", session=session)
@@ -118,12 +155,83 @@ class List(SessionCommands):
     def test_no_line_is_wider_than_the_terminal(self):
         self.talk("日本語のとても長いプロンプト" * 9)
         self.talk("plain and very long words " * 9)
-        for columns in (80, 120):
-            out = self.on_terminal("session", "list", columns=columns).out
-            lines = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in out.splitlines()]
+        for columns in (20, 40, 80, 120):
+            lines = self.lines_on(columns, "--all")
             widths = [sum(2 if ord(c) > 0x2E80 else 1 for c in line) for line in lines]
             self.assertLessEqual(max(widths), columns, lines)
             self.assertGreater(max(widths), columns - 8, lines)
+
+    def lines_on(self, columns, *arguments):
+        out = self.on_terminal("session", "list", *arguments, columns=columns).out
+        return [re.sub("\x1b\\[[0-9;]*m", "", line) for line in out.splitlines()]
+
+    def fail(self, prompt, **run):
+        session = self.new_id()
+        provider = self.provider(scripted.json_answer({"error": {"message": "no"}}, 400))
+        self.assert_status(self.ask(provider, "--session-id", session, prompt, **run), 1)
+        return session
+
+    def test_what_is_not_done_says_so(self):
+        self.talk("one")
+        self.fail("two")
+        for lines in (self.session("list").out.splitlines(), self.lines_on(80)):
+            self.assertRegex(lines[1], r"  just now +2   \(failed\) two$")
+            self.assertRegex(lines[2], r"  just now +2   one$")
+        lines = self.lines_on(40)
+        self.assertIn("  just now, 2 messages, failed", lines)
+        self.assertIn("  just now, 2 messages", lines)
+        self.assertEqual([one["state"] for one in self.session("list", "--json").json()],
+                         ["failed", "done"])
+
+    def test_ids_can_be_given_back(self):
+        """Also of sessions that began in the same millisecond, and of long ones."""
+        provider = self.provider(*[ANTHROPIC.answer(["Yes."])] * 4)
+        ids = ["01a1e416-1234-7abc-8000-000000000001", "01a1e416-1234-7abc-8000-000000000002",
+               "01a1e416-1234-7def-8000-000000000003", "01a1e416-1235-7def-8000-000000000003"]
+        for session in ids:
+            self.assert_fine(self.ask(provider, "--session-id", session, "hi"))
+        for lines in (self.session("list").out.splitlines()[1:], self.lines_on(80)[1:],
+                      self.lines_on(40)[::3]):
+            printed = [line.split()[0] for line in lines]
+            self.assertEqual([self.session("show", one, "--json").json()["id"] for one in printed],
+                             ids[::-1])
+
+    def test_verify_prints_ids_that_can_be_told_apart(self):
+        provider = self.provider(*[ANTHROPIC.answer(["Yes."])] * 2)
+        ids = [f"01a1e416-1234-7abc-8000-00000000000{i}" for i in "12"]
+        for session in ids:
+            self.assert_fine(self.ask(provider, "--session-id", session, "hi"))
+        lines = self.session("verify", "--all").out.splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ids[::-1])
+
+    def test_a_session_that_was_rewound_stands_as_its_last_turn_does(self):
+        session = self.talk("one")
+        provider = self.provider(scripted.json_answer({"error": {"message": "no"}}, 400))
+        self.assert_status(self.ask(provider, "-r", session, "two"), 1)
+        self.assert_states(**{session: "failed"})
+        self.session("rewind", session, "--yes")
+        self.assert_states(**{session: "done"})
+        copy = self.session("fork", session).out.strip()
+        self.session("rewind", session, "--to", "1", "--yes")
+        self.assert_states(**{session: "new", copy: "done"})
+        self.talk("three", session=copy)
+        self.session("rewind", copy, "--yes")
+        self.assert_states(**{session: "new", copy: "done"})
+
+    def assert_states(self, **states):
+        """As the list has them, and as each of the sessions itself."""
+        listed = {one["id"]: one["state"] for one in self.session("list", "--json").json()}
+        self.assertEqual(listed, states)
+        for session, state in states.items():
+            self.assertEqual(self.session("show", session, "--json").json()["state"], state)
+
+    def test_the_state_is_known_in_every_store(self):
+        for store in (f"sqlite:{self.dir}/x.db", f"files:{self.dir}/kept"):
+            env = {"KEEL_STORE": store}
+            self.talk("one", env=env)
+            self.fail("two", env=env)
+            self.assertEqual([one["state"] for one in self.session("list", "--json", env=env).json()],
+                             ["failed", "done"], store)
 
 
 class Search(SessionCommands):

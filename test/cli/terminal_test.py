@@ -120,12 +120,28 @@ class Colours(KeelTest):
 
 
 class Width(KeelTest):
+    def assert_fits(self, out, columns, indent):
+        """No line is wider than the terminal, but for words that do not fit there at all; and on
+        a narrow one no line begins far to the right."""
+        for line in out.splitlines():
+            has_long_word = max(map(len, line.split()), default=0) > columns - indent
+            self.assertTrue(len(line.rstrip()) <= columns or has_long_word, line)
+            begins = len(line) - len(line.lstrip())
+            self.assertTrue(begins <= 8 or columns > 55, line)
+
     def test_findings_of_the_doctor_fit_the_terminal(self):
-        for columns in (70, 80, 120):
+        for columns in (20, 40, 70, 80, 120):
             out = self.on_terminal("doctor", columns=columns, env={"NO_COLOR": "1"}).out
-            for line in out.splitlines():
-                has_long_word = max(map(len, line.split()), default=0) > columns - 25
-                self.assertTrue(len(line) <= columns or has_long_word, line)
+            self.assert_fits(out, columns, 25 if columns > 55 else 8)
+
+    def test_help_fits_the_terminal(self):
+        for command in ((), ("--help",), ("help", "session"), ("help", "session", "export"),
+                        ("help", "models"), ("help", "permissions", "test")):
+            for columns in (20, 40, 60, 80):
+                out = self.on_terminal(*command, columns=columns).out
+                self.assert_fits(out, columns, 30 if columns > 55 else 8)
+            self.assertEqual(self.on_terminal(*command, columns=200).out.replace("\r", ""),
+                             self.keel(*command).out)
 
     def test_elsewhere_every_finding_is_one_line(self):
         out = self.keel("doctor").out

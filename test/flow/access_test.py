@@ -668,11 +668,11 @@ class Tls(Access):
 class Final(Tls):
     base_settings = {}  # a model is asked as often as without any
 
-    def retries(self, url, **settings):
+    def retries(self, url, env=None, **settings):
         """Lines about further attempts when this address is asked."""
         self.user_settings({"providers": {"x": {"type": "anthropic", "baseUrl": url, "model": "m",
                                                 "apiKey": KEY, **settings}}})
-        result = self.keel("-p", "--output-format", "stream-json", "--verbose", "hi")
+        result = self.keel("-p", "--output-format", "stream-json", "--verbose", "hi", env=env)
         lines = [json.loads(line) for line in result.out.splitlines()]
         self.assertEqual(result.status, 1, str(result))
         return [line for line in lines if line.get("subtype") == "api_retry"], str(result)
@@ -694,10 +694,38 @@ class Final(Tls):
         self.assertIn("unknown authority", text)
         self.assertIn("caFile", text)
 
+    def test_a_certificate_for_another_host(self):
+        provider = self.tls_provider(ANTHROPIC.answer())
+        retries, text = self.retries(provider.url.replace("127.0.0.1", "localhost"),
+                                     env={"SSL_CERT_FILE": self.server_files[0]})
+        self.assertEqual(retries, [], text)
+        self.assertIn("is not valid for this host name", text)
+        self.assertIn("a host name that the certificate lists", text)
+
     def test_a_server_that_speaks_no_tls(self):
         provider = self.provider(ANTHROPIC.answer())
         retries, text = self.retries(provider.url.replace("http:", "https:"))
         self.assertEqual(retries, [], text)
+        self.assertIn("check that the server uses https on this port", text)
+
+    def test_a_proxy_on_this_machine_that_does_not_run(self):
+        for url, variable in (("http://api.example.com", "HTTP_PROXY"),
+                              ("https://api.example.com", "HTTPS_PROXY")):
+            retries, text = self.retries(url, env={variable: f"http://{self.deaf_address()}"})
+            self.assertEqual(retries, [], text)
+            self.assertIn("cannot connect to the proxy", text)
+            self.assertIn("is the proxy running? check HTTPS_PROXY", text)
+
+    def test_a_proxy_whose_name_has_no_address(self):
+        retries, text = self.retries("http://api.example.com",
+                                     env={"HTTP_PROXY": "http://nobody.localhost.invalid:3128"})
+        self.assertEqual(retries, [], text)
+        self.assertIn("cannot resolve the host name of the proxy", text)
+        self.assertIn("check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY", text)
+
+    def test_what_is_final_does_not_speak_of_attempts(self):
+        _, text = self.retries("http://" + self.deaf_address())
+        self.assertNotIn("attempts", text)
 
     def test_certificates_are_trusted_besides_the_systems(self):
         provider = self.tls_provider(ANTHROPIC.answer())

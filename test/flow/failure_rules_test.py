@@ -79,6 +79,23 @@ class AskedAgain(FailureTest):
                 self.assertEqual([(line["attempt"], line["max_retries"])
                                   for line in self.retries(result)],
                                  [(i, n - 1) for i in range(1, n)])
+                before = f"gave up after {n} attempts: " if n > 1 else ""
+                told = f"{before}anthropic: HTTP 503: so it goes"
+                self.assertIn(f"keel: {told}\n", result.err)
+                self.assertEqual(read_lines(result)[-1]["result"], told)
+
+    def test_a_rate_limit_without_a_delay_says_how_often_it_was_tried(self):
+        self.user_settings({"providers": {"x": {
+            "type": "anthropic", "baseUrl": self.play(ANTHROPIC, refusal(429)).url, "model": "m",
+            "apiKey": "k", "backoff": {"first": 1, "max": 2}}}})
+        result = self.keel("-p", "hi")
+        self.assert_refused(result, 1,
+                            "keel: gave up after 10 attempts: x: HTTP 429: so it goes\n"
+                            "      try again later, or use another model with --model\n")
+
+    def test_a_refusal_after_another_try_does_not_speak_of_giving_up(self):
+        result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, busy(), refusal(400)), "hi")
+        self.assert_refused(result, 1, "keel: anthropic: HTTP 400: so it goes\n")
 
     def test_the_profiles_own_number_wins(self):
         provider = self.play(ANTHROPIC, busy())

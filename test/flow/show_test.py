@@ -32,6 +32,7 @@ class ShowTest(SessionTest):
         """Of the session and of its last turn, in both forms."""
         shown = self.shown()
         self.assertEqual((shown["state"], shown["turns"][-1]["state"]), (state, state))
+        self.assert_listed(state)
         for name, value in members.items():
             self.assertEqual(shown["turns"][-1][name], value)
         out = self.keel("session", "show", self.session).out
@@ -39,6 +40,11 @@ class ShowTest(SessionTest):
         for note in notes:
             self.assertIn(note, out)
         return out
+
+    def assert_listed(self, state):
+        """The list says the same without reading the session."""
+        [listed] = self.keel("session", "list", "--json").json()
+        self.assertEqual(listed["state"], state)
 
     def start_and_wait(self, *turns):
         """keel in the middle of its answer."""

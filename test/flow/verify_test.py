@@ -61,7 +61,7 @@ class Whole(Kept):
         self.keep_usual()
         result = self.keel("session", "verify")
         self.assert_fine(result)
-        self.assertRegex(result.out, r"^00000000-0000  whole: \d+ events, 1 run, 2 attempts, "
+        self.assertRegex(result.out, r"^00000000-0000-7000-8000-\d{12}  whole: \d+ events, 1 run, 2 attempts, "
                                      r"2 tool calls\n$")
 
     def test_all_of_a_store(self):

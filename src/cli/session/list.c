@@ -2,15 +2,16 @@
 #include "cli/session/session.h"
 
 #include "base/uuid.h"
+#include "cli/text.h"
+#include "session/turns.h"
 #include "sys/loop.h"
 
-#include <stdio.h>
-
 #define DEFAULT_N 20
-#define SHORT_ID 13 /* the time that a UUID of ours begins with: 8 letters are a minute */
+#define SHORT_ID 18 /* 13 letters are a millisecond, in which several sessions may begin */
 #define AGE_WIDTH 16
-#define MIN_TEXT 20
-#define PLAIN_COLUMNS 100 /* where there is no terminal */
+#define MIN_TEXT 32 /* on a terminal with less room for it, a session takes several lines */
+#define MIN_TAIL 8  /* of a text, however long what stands before it is */
+#define INDENT 2
 
 static const struct option options[] = {
     {"all", 'a', NULL, "list the sessions of all directories"},
@@ -39,26 +40,96 @@ static struct err *read_query(struct session_work *w, struct store_list_query *r
     return NULL;
 }
 
-static void add_line(struct strbuf *out, const struct store_summary *s, bool with_cwd)
-{
-    size_t columns = cli_n_columns() ? cli_n_columns() : PLAIN_COLUMNS;
-    size_t used = SHORT_ID + AGE_WIDTH + 10;
-    AUTO(strbuf) struct strbuf age = {0}, title = {0};
+/* A page of the list, on a terminal of so many columns; SIZE_MAX: on none, where nothing is cut. */
+struct list_page {
+    const struct store_summary *items;
+    const enum turn_state *states;
+    size_t n, n_columns;
+    bool with_cwd;
+};
 
-    session_add_age(&age, s->updated_ms, clock_unix_ms(loop_clock(task_loop())));
-    cli_add_tinted(out, TINT_GREEN, str_make(s->id.p, MIN(s->id.n, (size_t)SHORT_ID)));
-    strbuf_addf(out, "  %-*.*s %4llu%s  ", AGE_WIDTH, (int)age.n, age.p,
-                (unsigned long long)s->n_messages, s->is_open ? "*" : " ");
-    session_add_line(&title, s->name.n ? s->name : s->preview,
-                     columns > used + MIN_TEXT ? columns - used : MIN_TEXT);
+/* As much of the id as can be given back. */
+static struct str id_of(const struct list_page *page, size_t i)
+{
+    struct str id = page->items[i].id, start = str_slice(id, 0, MIN(id.n, (size_t)SHORT_ID));
+
+    for (size_t k = 0; k < page->n; k++)
+        if (k != i && str_starts(page->items[k].id, start))
+            return id;
+    return page->n_columns == SIZE_MAX ? id : start;
+}
+
+static void add_age(struct strbuf *out, const struct store_summary *s)
+{
+    session_add_age(out, s->updated_ms, clock_unix_ms(loop_clock(task_loop())));
+}
+
+static size_t room_behind(const struct list_page *page, size_t indent)
+{
+    return page->n_columns == SIZE_MAX           ? SIZE_MAX
+           : page->n_columns > indent + MIN_TAIL ? page->n_columns - indent
+                                                 : MIN_TAIL;
+}
+
+/* Its name, or how its first prompt begins. */
+static void add_title(struct strbuf *out, const struct list_page *page, size_t i, size_t indent)
+{
+    const struct store_summary *s = &page->items[i];
+    AUTO(strbuf) struct strbuf title = {0};
+
+    session_add_line(&title, s->name.n ? s->name : s->preview, room_behind(page, indent));
     if (s->name.n)
         cli_add_tinted(out, TINT_BOLD, strbuf_str(&title));
     else
         strbuf_add(out, strbuf_str(&title));
-    if (with_cwd) {
-        strbuf_addf(out, "\n%*s", SHORT_ID + 2, "");
-        cli_add_tinted(out, TINT_FAINT, s->cwd);
-    }
+}
+
+static void add_cwd(struct strbuf *out, const struct list_page *page, size_t i, size_t indent)
+{
+    AUTO(strbuf) struct strbuf cwd = {0};
+
+    if (!page->with_cwd)
+        return;
+    session_add_line(&cwd, page->items[i].cwd, room_behind(page, indent));
+    strbuf_addf(out, "\n%*s", (int)indent, "");
+    cli_add_tinted(out, TINT_FAINT, strbuf_str(&cwd));
+}
+
+static void add_line(struct strbuf *out, const struct list_page *page, size_t i)
+{
+    const struct store_summary *s = &page->items[i];
+    struct str id = id_of(page, i);
+    AUTO(strbuf) struct strbuf age = {0}, state = {0};
+
+    add_age(&age, s);
+    cli_add_tinted(out, TINT_GREEN, id);
+    strbuf_addf(out, "  %-*.*s %4llu%s  ", AGE_WIDTH, (int)age.n, age.p,
+                (unsigned long long)s->n_messages, s->is_open ? "*" : " ");
+    if (page->states[i] != TURN_DONE)
+        strbuf_addf(&state, "(%s)%s", turn_state_text(page->states[i]),
+                    s->name.n || s->preview.n ? " " : "");
+    cli_add_tinted(out, TINT_YELLOW, strbuf_str(&state));
+    add_title(out, page, i, id.n + AGE_WIDTH + 10 + state.n);
+    add_cwd(out, page, i, id.n + 2);
+    strbuf_add_char(out, '\n');
+}
+
+static void add_lines(struct strbuf *out, const struct list_page *page, size_t i)
+{
+    const struct store_summary *s = &page->items[i];
+    AUTO(strbuf) struct strbuf about = {0};
+
+    cli_add_tinted(out, TINT_GREEN, id_of(page, i));
+    strbuf_addf(out, "\n%*s", INDENT, "");
+    add_age(&about, s);
+    strbuf_addf(&about, ", %llu message%s%s", (unsigned long long)s->n_messages,
+                s->n_messages == 1 ? "" : "s", s->is_open ? " *" : "");
+    if (page->states[i] != TURN_DONE)
+        strbuf_addf(&about, ", %s", turn_state_text(page->states[i]));
+    text_wrap(out, strbuf_str(&about), INDENT, page->n_columns);
+    strbuf_addf(out, "\n%*s", INDENT, "");
+    add_title(out, page, i, INDENT);
+    add_cwd(out, page, i, INDENT);
     strbuf_add_char(out, '\n');
 }
 
@@ -70,16 +141,27 @@ struct printing {
     bool is_json, with_cwd, any, any_open;
     size_t n_left; /* to print; SIZE_MAX: all */
     bool has_more; /* than were to be printed */
-    char last_id[UUID_TEXT_SIZE];
+    struct strbuf last_id;
 };
 
 static struct err *print_page(void *self, const struct store_summary *items, size_t n)
 {
     struct printing *p = self;
+    AUTO(arena) struct arena a = {0};
+    enum turn_state *states = ARENA_ARRAY(&a, n, enum turn_state);
+    struct list_page page = {.items = items,
+                             .states = states,
+                             .n = n,
+                             .n_columns = cli_n_columns() ? cli_n_columns() : SIZE_MAX,
+                             .with_cwd = p->with_cwd};
+    bool is_wide = page.n_columns >= SHORT_ID + AGE_WIDTH + 10 + MIN_TEXT;
     struct err *e;
 
-    if (!p->any && !p->is_json)
-        strbuf_addf(&p->out, "%-*s  %-*s %4s\n", SHORT_ID, "id", AGE_WIDTH, "last used", "msgs");
+    TRY(turn_states_read(p->work->store, items, n, states));
+    if (!p->any && !p->is_json && is_wide)
+        strbuf_addf(&p->out, "%-*s  %-*s %4s\n",
+                    page.n_columns == SIZE_MAX ? UUID_TEXT_SIZE - 1 : SHORT_ID, "id", AGE_WIDTH,
+                    "last used", "msgs");
     p->any = true;
     for (size_t i = 0; i < n; i++) {
         if (p->n_left == 0) {
@@ -88,13 +170,15 @@ static struct err *print_page(void *self, const struct store_summary *items, siz
         }
         p->n_left -= p->n_left != SIZE_MAX;
         p->any_open |= items[i].is_open;
-        snprintf(p->last_id, sizeof p->last_id, "%" STR_FMT, STR_ARG(items[i].id));
+        strbuf_clear(&p->last_id);
+        strbuf_add(&p->last_id, items[i].id);
         if (!p->is_json) {
-            add_line(&p->out, &items[i], p->with_cwd);
+            (is_wide ? add_line : add_lines)(&p->out, &page, i);
             continue;
         }
         jw_begin_object(&p->json);
         session_write_summary(&p->json, &items[i]);
+        jw_kv_str(&p->json, "state", str_of(turn_state_name(states[i])));
         jw_end_object(&p->json);
     }
     e = cli_print(strbuf_str(&p->out));
@@ -126,7 +210,7 @@ static struct err *print_all(struct printing *p)
     TRY(cli_print(strbuf_str(&p->out)));
     if (p->has_more && !p->is_json)
         cli_tell("there are older sessions: --before %s lists the next ones, --limit 0 all",
-                 p->last_id);
+                 strbuf_cstr(&p->last_id));
     return NULL;
 }
 
@@ -136,6 +220,7 @@ static struct err *list(struct session_work *w)
     struct err *e = print_all(&p);
 
     strbuf_done(&p.out);
+    strbuf_done(&p.last_id);
     return e;
 }
 
@@ -149,7 +234,10 @@ const struct command command_session_list = {
     .name = "session list",
     .usage = "[--all] [--limit N] [--before ID] [--json]",
     .summary = "print the sessions of this directory, the newest first",
-    .details = "* marks a session that is open now.\n\n"
+    .details = "Prints the state of a session that is not done: (failed), (waits for an answer),\n"
+               "(interrupted), (cut off), (running), ... A star marks a session that is open now.\n"
+               "The ids can be passed to other commands, also where they are shortened.\n"
+               "\n"
                "  keel session list --all --limit 50\n"
                "  keel session list --json | jq -r '.[].id'\n",
     .options = options,

@@ -5,7 +5,8 @@
 
 static const struct option options[] = {
     {"turn", 0, "N", "only this turn"},
-    {"tools", 0, NULL, "also print tool results, and summaries in full"},
+    {"tools", 0, NULL, "also print how tool results begin, and summaries in full"},
+    {"full", 0, NULL, "as --tools, with all of each result"},
     {"json", 0, NULL, "print one JSON object"},
     SESSION_OPTIONS,
     {0},
@@ -97,7 +98,9 @@ static struct err *show_all(struct session_show *s)
 
 static struct err *show(struct session_work *w)
 {
-    struct session_show s = {.work = w, .with_tools = args_has(w->args, "tools")};
+    bool is_whole = args_has(w->args, "full");
+    struct session_show s = {
+        .work = w, .with_tools = is_whole || args_has(w->args, "tools"), .is_whole = is_whole};
     int64_t only;
     struct err *e;
 
@@ -119,7 +122,7 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_session_show = {
     .name = "session show",
-    .usage = "[ID] [--turn N] [--tools] [--json]",
+    .usage = "[ID] [--turn N] [--tools] [--full] [--json]",
     .operands = COMPLETE_SESSIONS,
     .summary = "print a conversation, turn by turn",
     .details = "Omits turns that were undone; --turn N shows them.\n"

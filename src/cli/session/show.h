@@ -15,6 +15,7 @@ struct session_show {
     struct turn_list turns;
     unsigned only;    /* this turn; 0: all that are part of the conversation */
     bool with_tools;  /* what tools gave back, summaries in full */
+    bool is_whole;    /* all of what tools gave back, not only the first lines */
     struct show show; /* the text */
     bool wants_prompt;
     const struct turn_entry *turn; /* that is being shown */
@@ -22,7 +23,10 @@ struct session_show {
     struct arena calls_arena;      /* of the calls of the last answer */
     struct shown_call {
         size_t index;
+        struct str id, name; /* of a copied session */
         const struct json *args;
+        uint64_t end_seq; /* the event that has all that it gave back; 0: none was read */
+        bool was_shown;
     } *calls;
     size_t n_calls, calls_room;
     struct progress progress;
@@ -39,6 +43,16 @@ bool session_show_is_running(const struct session_show *s, const struct turn_ent
 MUST_USE struct err *session_show_header(struct session_show *s);
 MUST_USE struct err *session_show_event(struct session_show *s, const struct event *e);
 MUST_USE struct err *session_show_end(struct session_show *s);
+
+/* Calls, as text. What a call is about stands in its request, what it gave back in its end. */
+void session_show_note_request(struct session_show *s, const struct event_tool *t);
+void session_show_note_end(struct session_show *s, const struct event *e);
+MUST_USE struct err *session_show_tool(struct session_show *s, const struct event *e);
+/* In a copied session there are messages and no events: calls are shown when their results come. */
+void session_show_note_calls(struct session_show *s, const struct message *m);
+MUST_USE struct err *session_show_base_results(struct session_show *s, const struct message *m);
+MUST_USE struct err *session_show_other_calls(struct session_show *s); /* without results */
+void session_show_forget_calls(struct session_show *s);
 
 /* As one JSON object. */
 MUST_USE struct err *session_json_header(struct session_show *s);

@@ -127,20 +127,12 @@ static void add_asks(struct strbuf *out, const struct session_show *s)
     }
 }
 
-static const char *state_text(enum turn_state state)
-{
-    static const char *const texts[] = {
-        "done",    "failed", "waits for an answer", "interrupted", "a limit was reached",
-        "refused", "cut off"};
-    return texts[state];
-}
-
 /* One that was copied or imported has no turn of its own yet. */
 static void add_last_state(struct strbuf *out, const struct session_show *s)
 {
     const struct turn_entry *last = session_show_last(s);
     bool is_done = !last || last->state == TURN_DONE;
-    const char *text = last                                  ? state_text(last->state)
+    const char *text = last                                  ? turn_state_text(last->state)
                        : s->loaded.last_run == LAST_RUN_NONE ? "new"
                                                              : "done";
 
@@ -172,7 +164,8 @@ struct err *session_show_header(struct session_show *s)
     AUTO(strbuf) struct strbuf out = {0};
 
     s->show = (struct show){.flags = SHOW_TEXT | SHOW_TOOLS |
-                                     (s->with_tools ? SHOW_RESULTS : SHOW_FAILURES),
+                                     (s->with_tools ? SHOW_RESULTS : SHOW_FAILURES) |
+                                     (s->is_whole ? SHOW_WHOLE : 0),
                             .margin_fd = STDOUT_FILENO,
                             .in_colour = cli_has_colour(STDOUT_FILENO),
                             .is_visible = true};
@@ -259,8 +252,9 @@ static struct err *end_turn(struct session_show *s)
     if (!t || session_show_is_running(s, t) || (t->state == TURN_DONE && !t->forced.n))
         return NULL;
     strbuf_addf(&line, "(%s",
-                t->state == TURN_SUSPENDED && t != session_show_last(s) ? "waited for an answer"
-                                                                        : state_text(t->state));
+                t->state == TURN_SUSPENDED && t != session_show_last(s)
+                    ? "waited for an answer"
+                    : turn_state_text(t->state));
     if (t->forced.n)
         strbuf_addf(&line, ", %" STR_FMT, STR_ARG(t->forced));
     if (t->error_code.n && t->state != TURN_INTERRUPTED)
@@ -311,25 +305,6 @@ static void stream_text(struct session_show *s, struct str text)
     s->show.wants_blank = true;
 }
 
-/* Where no events of calls stand beside it. */
-static struct err *show_calls(struct session_show *s, const struct message *m)
-{
-    for (size_t i = 0; i < m->n_parts; i++) {
-        AUTO(strbuf) struct strbuf line = {0};
-        AUTO(arena) struct arena a = {0};
-        struct json_where where;
-        struct json *args = NULL;
-
-        if (m->parts[i].kind != PART_TOOL_CALL)
-            continue;
-        json_parse_at(&a, m->parts[i].args, JSON_REPAIR_UTF8, &args, &where);
-        strbuf_add_cstr(&line, "> ");
-        show_call(&line, m->parts[i].name, args, CALL_MAX_CHARS);
-        TRY(say(s, TINT_FAINT, strbuf_str(&line)));
-    }
-    return NULL;
-}
-
 static struct err *show_answer(struct session_show *s, const struct message *m)
 {
     AUTO(strbuf) struct strbuf text = {0};
@@ -348,12 +323,17 @@ static struct err *show_answer(struct session_show *s, const struct message *m)
                m->state == MESSAGE_INTERRUPTED ? S("(interrupted)") : S("(incomplete)"));
 }
 
+/* --- messages of a copied session --- */
+
 static struct err *show_base_message(struct session_show *s, const struct event_message *b)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
     if (b->index == 0)
         TRY(say(s, TINT_FAINT, S("\n(from before this session was copied or imported)")));
+    if (b->message->role == ROLE_TOOL)
+        return session_show_base_results(s, b->message);
+    TRY(session_show_other_calls(s));
     if (b->message->role == ROLE_USER) {
         message_text(b->message, &text);
         return say_prompt(s, S("[-] "), strbuf_str(&text));
@@ -361,36 +341,8 @@ static struct err *show_base_message(struct session_show *s, const struct event_
     if (b->message->role != ROLE_ASSISTANT)
         return NULL;
     TRY(show_answer(s, b->message));
-    return show_calls(s, b->message);
-}
-
-/* --- calls --- */
-
-/* What a call is about stands in its request only. */
-static void note_request(struct session_show *s, const struct event_tool *t)
-{
-    s->calls = arena_grow(&s->calls_arena, s->calls, s->n_calls, &s->calls_room, sizeof *s->calls);
-    s->calls[s->n_calls++] = (struct shown_call){
-        .index = t->index, .args = t->args ? json_copy(&s->calls_arena, t->args) : NULL};
-}
-
-static void forget_requests(struct session_show *s)
-{
-    arena_done(&s->calls_arena);
-    s->calls_arena = (struct arena){0};
-    s->calls = NULL;
-    s->n_calls = s->calls_room = 0;
-}
-
-static struct err *show_tool(struct session_show *s, const struct event *e)
-{
-    struct event with_args = *e;
-
-    for (size_t i = 0; i < s->n_calls; i++)
-        if (s->calls[i].index == e->body.tool.index)
-            with_args.body.tool.args = s->calls[i].args;
-    show_event(&s->show, &with_args);
-    return TAKE(s->show.error);
+    session_show_note_calls(s, b->message);
+    return NULL;
 }
 
 /* --- what became of the history --- */
@@ -457,7 +409,7 @@ static struct err *show_message(struct session_show *s, const struct event *e)
         return show_user(s, b->message);
     if (b->message->role != ROLE_ASSISTANT)
         return NULL;
-    forget_requests(s);
+    session_show_forget_calls(s);
     return show_answer(s, b->message);
 }
 
@@ -465,17 +417,21 @@ struct err *session_show_event(struct session_show *s, const struct event *e)
 {
     switch (e->type) {
     case EVENT_RUN_BEGIN:
+        TRY(session_show_other_calls(s));
         return begin_turn(s, e);
     case EVENT_REWOUND:
         return show_rewind(s, e);
     case EVENT_HISTORY:
         return show_message(s, e);
     case EVENT_TOOL_REQUEST:
-        note_request(s, &e->body.tool);
+        session_show_note_request(s, &e->body.tool);
+        return NULL;
+    case EVENT_TOOL_END:
+        session_show_note_end(s, e);
         return NULL;
     case EVENT_TOOL_BEGIN:
     case EVENT_TOOL_RESULT:
-        return show_tool(s, e);
+        return session_show_tool(s, e);
     default:
         return NULL;
     }
@@ -485,6 +441,7 @@ struct err *session_show_event(struct session_show *s, const struct event *e)
 
 struct err *session_show_end(struct session_show *s)
 {
+    TRY(session_show_other_calls(s));
     if (!s->only && s->loaded.partial)
         TRY(show_answer(s, s->loaded.partial));
     return end_turn(s);

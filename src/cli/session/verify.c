@@ -4,7 +4,6 @@
 #include "session/verify.h"
 #include "snapshot/manifest.h"
 
-#define SHORT_ID 13 /* as keel session list prints it */
 #define AT_ONCE 500 /* sessions of a list */
 
 static const struct option options[] = {
@@ -25,7 +24,7 @@ static void add_line(struct report *r, const struct finding *f)
 {
     strbuf_add_cstr(&r->lines, "  ");
     if (!str_eq(f->stream, r->session))
-        strbuf_addf(&r->lines, "%.*s ", SHORT_ID, f->stream.p);
+        strbuf_addf(&r->lines, "%" STR_FMT " ", STR_ARG(f->stream));
     if (f->seq)
         strbuf_addf(&r->lines, "%6llu  ", (unsigned long long)f->seq);
     else
@@ -60,7 +59,7 @@ static void write_text(struct strbuf *out, const struct report *r, const struct 
 {
     bool is_whole = v->n_problems == 0;
 
-    cli_add_tinted(out, TINT_GREEN, str_make(r->session.p, MIN(r->session.n, (size_t)SHORT_ID)));
+    cli_add_tinted(out, TINT_GREEN, r->session);
     strbuf_add_cstr(out, "  ");
     if (is_whole)
         strbuf_add_cstr(out, "whole");

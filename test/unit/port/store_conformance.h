@@ -57,6 +57,17 @@ static inline void append_one(struct store *s, struct str id, uint64_t fence, ui
     assert_ok(store_append(s, id, seq, fence, &r, 1, NULL));
 }
 
+/* An empty run: it belongs to none. */
+static inline void append_core(struct store *s, struct str id, uint64_t fence, uint64_t seq,
+                               const char *run, const char *type, const char *body)
+{
+    struct store_record r = record_of(seq, type, body);
+
+    r.is_core = true;
+    r.run_id = str_of(run);
+    assert_ok(store_append(s, id, seq, fence, &r, 1, NULL));
+}
+
 static inline void assert_bodies_(struct store *s, struct str id, const struct store_query *q,
                                   const char *want, const char *file, int line)
 {
@@ -383,6 +394,46 @@ IN_TASK(sessions_are_listed_newest_first_by_directory_and_page)
     assert_listed(s, "cb", .before_ms = 10001, .before_id = ID_A);
     assert_listed(s, "b", .before_ms = 7, .before_id = ID_C);
     assert_listed(s, "", .before_ms = 0, .before_id = ID_A); /* behind one without a time */
+}
+
+static inline void assert_last_(struct store *s, const char *want, const char *file, int line)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(strbuf) struct strbuf got = {0};
+    const struct str streams[] = {ID_B, ID_C, ID_A}, types[] = {S("rewound"), S("copied")};
+    struct store_record found[ARRAY_LEN(streams)];
+
+    assert_ok(store_last(s,
+                         &(struct store_last_query){.streams = streams,
+                                                    .n_streams = ARRAY_LEN(streams),
+                                                    .types = types,
+                                                    .n_types = ARRAY_LEN(types)},
+                         &a, found));
+    for (size_t i = 0; i < ARRAY_LEN(found); i++)
+        strbuf_addf(&got, "%llu:%" STR_FMT ":%" STR_FMT " ", (unsigned long long)found[i].seq,
+                    STR_ARG(found[i].type), STR_ARG(found[i].body));
+    assert_str_(strbuf_str(&got), want, file, line);
+}
+#define assert_last(s, want) assert_last_((s), (want), __FILE__, __LINE__)
+
+IN_TASK(the_last_record_of_a_run_or_of_some_types_is_found_in_each_stream)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5), fence_b = open_new(s, ID_B, 6);
+
+    assert_last(s, "0:: 0:: 0:: ");
+    append_core(s, ID_A, fence, 1, "r", "run_begin", "{\"n\":1}");
+    append_core(s, ID_B, fence_b, 1, "", "copied", "{\"n\":9}");
+    append_one(s, ID_B, fence_b, 2, "copied", "{\"not\":\"core\"}");
+    append_core(s, ID_B, fence_b, 3, "", "checkpoint", "{}");
+    assert_last(s, "1:copied:{\"n\":9} 0:: 1:run_begin:{\"n\":1} ");
+    for (uint64_t seq = 2; seq < 300; seq++)
+        append_core(s, ID_A, fence, seq, "", "tool_state", "{}");
+    assert_last(s, "1:copied:{\"n\":9} 0:: 1:run_begin:{\"n\":1} ");
+    append_core(s, ID_A, fence, 300, "r", "run_end", "{\"n\":2}");
+    append_core(s, ID_A, fence, 301, "", "checkpoint", "{}");
+    store_close(s, ID_A, fence);
+    assert_last(s, "1:copied:{\"n\":9} 0:: 300:run_end:{\"n\":2} ");
 }
 
 IN_TASK(a_summary_is_kept_and_changed)
@@ -836,6 +887,7 @@ IN_TASK(what_was_acknowledged_outlives_a_killed_process_and_its_lease_does_not)
         UNIT(one_writer_a_session), UNIT(what_is_not_there_is_said_so),                            \
         UNIT(whatever_changes_what_is_said_of_a_session_leaves_it_whole),                          \
         UNIT(sessions_are_listed_newest_first_by_directory_and_page),                              \
+        UNIT(the_last_record_of_a_run_or_of_some_types_is_found_in_each_stream),                   \
         UNIT(a_summary_is_kept_and_changed),                                                       \
         UNIT(children_are_hidden_written_and_removed_with_their_root),                             \
         UNIT(messages_are_found_by_their_words),                                                   \

@@ -379,6 +379,22 @@ static void break_the_middle(void)
     write_file(in_store(LOG_A), strbuf_str(&log));
 }
 
+IN_TASK(the_last_record_on_a_broken_line_is_passed_over)
+{
+    AUTO(store) struct store *s = conformance_store();
+    AUTO(strbuf) struct strbuf log = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+
+    append_core(s, ID_A, fence, 1, "r", "run_begin", "{}");
+    append_core(s, ID_A, fence, 2, "r", "run_end", "{\"n\":2}");
+    append_core(s, ID_A, fence, 3, "", "checkpoint", "{}");
+    store_close(s, ID_A, fence);
+    log = read_file(in_store(LOG_A));
+    log.p[str_find(strbuf_str(&log), S("\"n\":2")) + 1] = '#';
+    write_file(in_store(LOG_A), strbuf_str(&log));
+    assert_last(s, "0:: 0:: 1:run_begin:{} ");
+}
+
 IN_TASK(a_broken_line_is_told_with_its_number_and_reading_goes_on_behind_it)
 {
     AUTO(store) struct store *s = NULL;
@@ -776,6 +792,7 @@ int main(void)
         UNIT(a_last_record_with_any_byte_changed_is_cut_and_told),
         UNIT(what_was_cut_is_kept_beside_the_log),
         UNIT(a_session_without_its_first_line_stays_in_its_directory),
+        UNIT(the_last_record_on_a_broken_line_is_passed_over),
         UNIT(a_broken_line_is_told_with_its_number_and_reading_goes_on_behind_it),
         UNIT(a_session_with_a_broken_line_is_opened_and_goes_on),
         UNIT(any_record_of_a_long_log_is_found_in_both_directions),

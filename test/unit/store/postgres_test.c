@@ -245,6 +245,20 @@ IN_TASK(a_row_that_was_changed_is_told_and_the_rest_is_read)
     assert_bodies(s, ID_A, "3:{} ", .from = 3);
 }
 
+IN_TASK(the_last_record_that_was_changed_is_passed_over)
+{
+    AUTO(store) struct store *s = conformance_store();
+    uint64_t fence = open_new(s, ID_A, 5);
+    const char *changes[] = {"psql", "-q", "-c", "UPDATE keel_records SET turn = 7 WHERE seq = 2",
+                             url,    NULL};
+
+    append_core(s, ID_A, fence, 1, "r", "run_begin", "{}");
+    append_core(s, ID_A, fence, 2, "r", "run_end", "{}");
+    assert_last(s, "0:: 0:: 2:run_end:{} ");
+    assert_int_equal(run_to_end("psql", changes), 0);
+    assert_last(s, "0:: 0:: 1:run_begin:{} ");
+}
+
 IN_TASK(a_text_that_it_cannot_keep_is_refused_and_harms_nobody_else)
 {
     AUTO(store) struct store *s = conformance_store();
@@ -618,6 +632,7 @@ int main(void)
         UNIT(payloads_are_kept_in_the_database),
         UNIT(a_stale_owner_is_refused_by_the_database_itself),
         UNIT(a_row_that_was_changed_is_told_and_the_rest_is_read),
+        UNIT(the_last_record_that_was_changed_is_passed_over),
         UNIT(a_text_that_it_cannot_keep_is_refused_and_harms_nobody_else),
         UNIT(a_server_that_is_not_there_is_told_without_the_password),
         UNIT(a_server_that_dies_in_the_middle_loses_nothing_and_the_session_continues),
