@@ -45,7 +45,7 @@ struct policy_maker {
     /* As they were before the first command: later, commands may have put links on the way. */
     struct arena arena;
     const char *workspace, *home;
-    struct path_list added_dirs;
+    struct path_list added_dirs, own;
     struct dir_watches *own_watches; /* where the source brings none; may be NULL */
     struct watched *watched;
     struct denied_places denied; /* that the directories were judged by */
@@ -555,6 +555,16 @@ static void find_added_dirs(struct policy_maker *m)
     }
 }
 
+static void find_own(struct policy_maker *m)
+{
+    const char *home = m->source.keel_home;
+    const char *real = home ? real_path(&m->arena, home) : NULL;
+
+    m->own.arena = &m->arena;
+    if (real)
+        path_list_add(&m->own, real);
+}
+
 /* Once, before the first command. */
 static void find_places(struct policy_maker *m)
 {
@@ -564,6 +574,7 @@ static void find_places(struct policy_maker *m)
     if (!m->workspace)
         return;
     m->home = m->source.home ? real_path(&m->arena, m->source.home) : NULL;
+    find_own(m);
     find_added_dirs(m);
 }
 
@@ -589,6 +600,8 @@ struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a
     policy.n_visible = k.visible.n;
     policy.hidden = k.hidden.paths;
     policy.n_hidden = k.hidden.n;
+    policy.own = m->own.paths;
+    policy.n_own = m->own.n;
     policy.read_only = k.read_only.paths;
     policy.n_read_only = k.read_only.n;
     *ret_policy = policy;
