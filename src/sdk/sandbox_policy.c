@@ -5,6 +5,7 @@
 #include "sandbox/secret_dirs.h"
 #include "sandbox/survey.h"
 #include "sdk/denied_rules.h"
+#include "sdk/own_settings.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
 #include "sys/work.h"
@@ -45,7 +46,7 @@ struct policy_maker {
     /* As they were before the first command: later, commands may have put links on the way. */
     struct arena arena;
     const char *workspace, *home;
-    struct path_list added_dirs, own;
+    struct path_list added_dirs, own, own_settings;
     struct dir_watches *own_watches; /* where the source brings none; may be NULL */
     struct watched *watched;
     struct denied_places denied; /* that the directories were judged by */
@@ -528,6 +529,8 @@ static struct err *make(struct making *k)
     TRY(weigh_workspace(k));
     weigh_added_dirs(k);
     add_secrets(k);
+    for (size_t i = 0; i < k->maker->own_settings.n; i++)
+        path_list_add(&k->read_only, k->maker->own_settings.paths[i]);
     return NULL;
 }
 
@@ -560,9 +563,11 @@ static void find_own(struct policy_maker *m)
     const char *home = m->source.keel_home;
     const char *real = home ? real_path(&m->arena, home) : NULL;
 
-    m->own.arena = &m->arena;
-    if (real)
-        path_list_add(&m->own, real);
+    m->own.arena = m->own_settings.arena = &m->arena;
+    if (!real)
+        return;
+    path_list_add(&m->own, real);
+    own_settings_find(&m->own_settings, *home == '/' ? home : real);
 }
 
 /* Once, before the first command. */

@@ -101,6 +101,43 @@ class OwnHome(SandboxTest):
                 self.assertNotIn(SECRET, path.read_text(errors="replace"))
         self.assert_whole()
 
+    def test_settings_that_a_link_leads_to_are_not_changed(self):
+        """As people keep them who have a directory of dotfiles."""
+        for way in ("a link", "links", "a directory above", "the whole home"):
+            with self.subTest(way):
+                shutil.rmtree(self.keel_home)
+                shutil.rmtree(self.project / "dot", ignore_errors=True)
+                (self.project / "dot/keel").mkdir(parents=True)
+                settings = self.project / "dot/keel/settings.json"
+                settings.write_text("{}")
+                if way == "the whole home":
+                    self.keel_home.symlink_to("dot/keel")
+                else:
+                    self.keel_home.mkdir()
+                    (self.keel_home / "settings.json").symlink_to({
+                        "a link": "../dot/keel/settings.json", "links": "../sub/next",
+                        "a directory above": "../sub/dir/settings.json"}[way])
+                (self.project / "sub/next").unlink(missing_ok=True)
+                (self.project / "sub/dir").unlink(missing_ok=True)
+                (self.project / "sub/next").symlink_to("../dot/keel/settings.json")
+                (self.project / "sub/dir").symlink_to("../dot/keel")
+                off = "'{\"sandbox\": {\"enabled\": false}}'"
+                self.run_bash(f"echo {off} >dot/keel/settings.json; echo {off} >sub/evil; "
+                              "mv sub/evil dot/keel/settings.json; mkdir sub/d; "
+                              f"echo {off} >sub/d/settings.json; rm -f sub/next sub/dir; "
+                              "mv sub/d sub/dir; cp sub/dir/settings.json sub/next; "
+                              "mv dot/keel sub/other; cp -r sub/dir dot/keel; true")
+                self.assertEqual((self.keel_home / "settings.json").read_text(), "{}", self.result)
+                shutil.rmtree(self.project / "sub")
+                (self.project / "sub").mkdir()
+
+    def test_settings_with_a_second_name_are_not_changed(self):
+        (self.keel_home / "settings.json").write_text("{}")
+        os.link(self.keel_home / "settings.json", self.project / "sub/keel.json")
+        self.run_bash("echo '{\"sandbox\": {\"enabled\": false}}' >sub/keel.json")
+        self.assertEqual((self.keel_home / "settings.json").read_text(), "{}")
+        self.assertIn("settings.json was changed by the command; keel restored it", self.result.err)
+
     def test_a_home_that_a_command_makes_goes_aside(self):
         """It is nobody's own: this keel has its home elsewhere."""
         self.keel_home.rmdir()
@@ -146,6 +183,7 @@ class OwnHomeDeeper(OwnHome):
         self.keel_home, self.home = home / ".keel", home
 
     test_commands_neither_read_nor_change_it = None
+    test_settings_that_a_link_leads_to_are_not_changed = None
     test_a_home_that_a_command_makes_goes_aside = None
 
     def test_a_command_of_the_person_s_own_runs(self):
