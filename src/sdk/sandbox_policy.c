@@ -1,6 +1,7 @@
 /* sandbox_policy.c - from directories and rules to a policy. */
 #include "sdk/sandbox_policy.h"
 
+#include "base/protected_places.h"
 #include "sandbox/plan.h"
 #include "sandbox/secret_dirs.h"
 #include "sandbox/survey.h"
@@ -558,12 +559,41 @@ static void find_added_dirs(struct policy_maker *m)
     }
 }
 
+/* In a directory that is protected there. */
+static bool is_protected_in(const struct policy_maker *m, const char *path, const char *root)
+{
+    const struct protected_place *p = NULL;
+
+    if (path_is_in(path, root) && strcmp(path, root) != 0)
+        p = protected_place_find(path, root, m->home);
+    return p && p->how & PLACE_KEPT;
+}
+
+/* A store that is kept among protected files (--store sqlite:.keel/k.db): its directory, as files
+ * come and go in it. */
+static void find_own_store(struct policy_maker *m)
+{
+    const char *place = m->source.store_place;
+    bool is_protected;
+
+    if (!place)
+        return;
+    if (!fs_is_dir(place))
+        place = arena_cstr(&m->arena, str_make(place, str_rfind_char(str_of(place), '/')));
+    is_protected = is_protected_in(m, place, m->workspace);
+    for (size_t i = 0; i < m->added_dirs.n; i++)
+        is_protected |= is_protected_in(m, place, m->added_dirs.paths[i]);
+    if (is_protected)
+        path_list_add(&m->own, place);
+}
+
 static void find_own(struct policy_maker *m)
 {
     const char *home = m->source.keel_home;
     const char *real = home ? real_path(&m->arena, home) : NULL;
 
     m->own.arena = m->own_settings.arena = &m->arena;
+    find_own_store(m);
     if (!real)
         return;
     path_list_add(&m->own, real);
@@ -579,8 +609,8 @@ static void find_places(struct policy_maker *m)
     if (!m->workspace)
         return;
     m->home = m->source.home ? real_path(&m->arena, m->source.home) : NULL;
-    find_own(m);
     find_added_dirs(m);
+    find_own(m);
 }
 
 struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,

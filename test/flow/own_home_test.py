@@ -199,6 +199,50 @@ class OwnHomeDeeper(OwnHome):
         self.assert_whole()
 
 
+class OwnStore(SandboxTest):
+    """Sessions are kept in a protected directory of the workspace."""
+    is_user = False
+    hand_over = OwnHome.hand_over
+
+    def setUp(self):
+        super().setUp()
+        (self.project / ".keel").mkdir()
+        (self.project / "sub").mkdir()
+
+    def test_commands_run_and_do_not_reach_it(self):
+        for store in ("sqlite:.keel/k.db", "sqlite:.keel/state/k.db", "files:.keel/sessions"):
+            shutil.rmtree(self.project / ".keel")
+            (self.project / ".keel/state").mkdir(parents=True)
+            with self.subTest(store):
+                for _ in range(2):
+                    out = self.run_bash(
+                        "cd .keel; for f in k.db* state/k.db* sessions/*; do cat $f; echo x >>$f; "
+                        "rm -f $f; mv $f ../sub/; done; cd ..; mv .keel sub/; echo ran >sub/out",
+                        arguments=("--store", store))
+                    self.assertNotIn("cannot save", out[0])
+                    self.assertEqual((self.project / "sub/out").read_text(), "ran\n")
+                    self.assertNotIn("/.keel", self.result.err)
+                result = self.keel("session", "verify", "--all", "--store", store)
+                self.assert_status(result, 0)
+        self.assertEqual([*self.project.rglob("*keel-untrusted*")], [])
+
+    def test_a_session_that_another_keel_continues_meanwhile_stays(self):
+        for store in ("sqlite:.keel/k.db", "files:.keel/sessions"):
+            with self.subTest(store):
+                arguments = ("--store", store)
+                self.run_bash("true", arguments=arguments)
+                pipe = Pipe(self.project / "sub/pipe")
+                process = self.start("sandbox", "sh", "-c", "echo >sub/pipe; cat",
+                                     env={"KEEL_STORE": store}, stdin=subprocess.PIPE)
+                pipe.wait()
+                self.run_bash("true", arguments=("-c", *arguments))
+                process.communicate(b"")
+                os.close(pipe.fd)
+                (self.project / "sub/pipe").unlink()
+                listed = self.keel("session", "list", "--json", *arguments).json()
+                self.assertEqual([session["messages"] for session in listed], [8])
+
+
 def ways(*cases):
     """Every case in every way that this user has."""
     for case in cases:
@@ -212,7 +256,7 @@ def ways(*cases):
             yield made
 
 
-for way in ways(OwnHome, OwnHomeDeeper):
+for way in ways(OwnHome, OwnHomeDeeper, OwnStore):
     globals()[way.__name__] = way
 
 if __name__ == "__main__":
