@@ -54,6 +54,15 @@ class OwnHome(SandboxTest):
         self.assert_nothing_is_told()
         self.assert_whole()
 
+    def test_a_model_reads_why_nothing_is_made_beside_it(self):
+        out = self.run_bash("echo x >made", "echo x >sub/made; cat sub/made")
+        self.assertEqual(out[1], "x\n")
+        if (self.project / "made").exists():  # namespaces allow it
+            self.assertIn("succeeded", out[0])
+        else:
+            self.assertIn("so commands make nothing new in it; they work in its subdirectories",
+                          out[0])
+
     def test_a_command_of_the_person_s_own_runs(self):
         self.write("project/.keel/settings.json", {})
         for _ in range(3):
