@@ -225,8 +225,9 @@ class OwnStore(SandboxTest):
             with self.subTest(store):
                 for _ in range(2):
                     out = self.run_bash(
-                        "cd .keel; for f in k.db* state/k.db* sessions/*; do cat $f; echo x >>$f; "
-                        "rm -f $f; mv $f ../sub/; done; cd ..; mv .keel sub/; echo ran >sub/out",
+                        "(cd .keel && for f in k.db* state/k.db* sessions/*; do cat $f; "
+                        "echo x >>$f; rm -f $f; mv $f ../sub/; done); mv .keel sub/; "
+                        "echo ran >sub/out",
                         arguments=("--store", store))
                     self.assertNotIn("cannot save", out[0])
                     self.assertEqual((self.project / "sub/out").read_text(), "ran\n")
