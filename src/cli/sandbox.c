@@ -6,6 +6,7 @@
 #include "sdk/network_rules.h"
 #include "sdk/passed_variables.h"
 #include "sdk/rule_set.h"
+#include "sdk/shelf.h"
 #include "sys/clean_env.h"
 #include "sys/fs.h"
 #include "sys/proc.h"
@@ -93,6 +94,8 @@ static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
                    .rules = &j->rules.gate_rules,
                    .home = env_find(o->environment, "HOME"),
                    .keel_home = runtime_home(&j->runtime, &j->arena).p,
+                   .store_place = shelf_place(&j->runtime, shelf_name(&j->runtime, NULL, &j->arena),
+                                              &j->arena),
                    .environment = o->environment},
         .on_notice = tell_note,
         .is_for_one = true,

@@ -29,6 +29,7 @@ struct taking {
     int root_fd;
     struct dir_names names;          /* of the root */
     const struct baseline *previous; /* may be NULL */
+    struct path_list own;            /* directories of keel's in the root */
     const char *last;                /* path whose ancestors were remembered */
     struct str parent;               /* the directory that was opened last */
     int parent_fd;                   /* -1: it could not be, for this reason: */
@@ -189,12 +190,22 @@ static void take_mounted(struct taking *t, int dir, const char *name, const char
         take_content(t, dir, name, st, item);
 }
 
+static bool is_own(const struct taking *t, const char *path)
+{
+    for (size_t i = 0; i < t->own.n; i++)
+        if (path_is_in(path, t->own.paths[i]))
+            return true;
+    return false;
+}
+
 static struct err *take(struct taking *t, int dir, const char *name, const char *path, int depth)
 {
     struct baseline *b = t->b;
     struct identity id;
     struct stat st;
 
+    if (is_own(t, path))
+        return NULL;
     if (b->n > MAX_ITEMS)
         return too_many(t);
     if (identity_look(dir, name, &st, &id) < 0) {
@@ -292,6 +303,17 @@ static void take_missing(struct taking *t, const char *path)
     }
 }
 
+/* No command reaches it, unless it has a second name elsewhere. */
+static struct err *take_in_own(struct taking *t, int dir, const char *name, const char *path)
+{
+    struct identity id;
+    struct stat st;
+
+    if (identity_look(dir, name, &st, &id) < 0 || !S_ISREG(st.st_mode) || st.st_nlink <= 1)
+        return NULL;
+    return take_file(t, dir, name, &st, baseline_add(t->b, path, GUARDED_FILE, &st, &id));
+}
+
 static struct err *take_path(struct taking *t, const char *path)
 {
     const char *name;
@@ -307,6 +329,8 @@ static struct err *take_path(struct taking *t, const char *path)
         take_missing(t, path);
         return NULL;
     }
+    if (is_own(t, path))
+        return take_in_own(t, dir, name, path);
     e = take(t, dir, name, path, 0);
     if (!e && !t->b->has_namespaces)
         e = take_ancestors(t, path);
@@ -345,10 +369,38 @@ static struct err *take_root_in_root(struct taking *t, const char *path)
     return take_ancestors(t, arena_format(&b->arena, "%s/", path + strlen(b->root) + 1).p);
 }
 
+/* Those that are there: one that a command could make is none. Neither is a root of its own (see
+ * plan_check()). */
+static void take_own(struct taking *t, const struct sandbox_policy *policy)
+{
+    struct baseline *b = t->b;
+
+    t->own.arena = &b->arena;
+    for (size_t i = 0; i < policy->n_own; i++) {
+        const char *path = policy->own[i], *name;
+        struct identity id;
+        struct stat st;
+        int dir;
+
+        if (!path_is_in(path, b->root) || strcmp(path, b->root) == 0)
+            continue;
+        path = arena_cstr(&b->arena, str_skip(str_of(path), strlen(b->root) + 1));
+        dir = below_open_parent(t->root_fd, path, &name, NULL);
+        if (dir < 0)
+            continue;
+        if (identity_look(dir, name, &st, &id) == 0 && S_ISDIR(st.st_mode)) {
+            baseline_add(b, path, GUARDED_OWN, &st, &id);
+            path_list_add(&t->own, path);
+        }
+        close(dir);
+    }
+}
+
 static struct err *take_paths(struct taking *t, const struct sandbox_policy *policy)
 {
     struct baseline *b = t->b;
 
+    take_own(t, policy);
     TRY(take_root_in_root(t, policy->workspace));
     for (size_t i = 0; i < policy->n_writable; i++)
         TRY(take_root_in_root(t, policy->writable[i]));

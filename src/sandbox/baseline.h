@@ -27,6 +27,7 @@ enum guarded_kind {
     GUARDED_MOUNTED,
     GUARDED_TODO,     /* its content: the lines that git would run (git_todo.h) */
     GUARDED_REPORTED, /* a file that commands may change; without content: there was none */
+    GUARDED_OWN,      /* keel's own directory: must stay the one that it is, whatever is in it */
     N_GUARDED_KINDS,
 };
 

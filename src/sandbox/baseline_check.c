@@ -272,6 +272,24 @@ static void check_ancestor(struct comparison *c, int dir, const char *name,
         tell(&c->teller, item->path, "was removed by the command, and keel cannot restore it");
 }
 
+/* Nobody needs it where it is gone. */
+static void check_own(struct comparison *c, int dir, const char *name, const struct guarded *item)
+{
+    struct identity id;
+    struct stat st;
+    bool exists = identity_look(dir, name, &st, &id) == 0;
+
+    if (exists && is_that_one(item, &st, &id))
+        return;
+    if (exists && !move_aside(&c->teller, dir, name))
+        tell_failure(&c->teller, item->path);
+    else if (bring_back(c, item, dir, name))
+        tell(&c->teller, item->path, "was moved by the command; keel moved it back");
+    else if (exists)
+        tell(&c->teller, item->path,
+             "was replaced while a command ran; keel renamed it by appending " ASIDE);
+}
+
 static bool is_guarded_directory(const struct baseline *b, const char *path)
 {
     const struct guarded *item = baseline_find(b, path);
@@ -392,7 +410,7 @@ static void check_reported(struct comparison *c, int dir, const char *name, stru
 static bool may_be_gone(const struct guarded *item)
 {
     return item->kind == GUARDED_ABSENT || item->kind == GUARDED_REPORTED ||
-           item->kind == GUARDED_MOUNTED;
+           item->kind == GUARDED_MOUNTED || item->kind == GUARDED_OWN;
 }
 
 static void check_item(struct comparison *c, struct guarded *item)
@@ -432,6 +450,9 @@ static void check_item(struct comparison *c, struct guarded *item)
     case GUARDED_SPECIAL:
         check_there(c, dir, name, item);
         break;
+    case GUARDED_OWN:
+        check_own(c, dir, name, item);
+        break;
     case GUARDED_REPORTED:
         check_reported(c, dir, name, item);
         break;
@@ -447,7 +468,8 @@ void baseline_check_replaced(struct baseline *b, struct survey *s, struct strbuf
     struct comparison c = {b, s, {s->root, notes, s->unlocks}};
 
     for (size_t i = 0; i < b->n; i++)
-        if (b->items[i].kind == GUARDED_MOUNTED || b->items[i].kind == GUARDED_FILE)
+        if (b->items[i].kind == GUARDED_MOUNTED || b->items[i].kind == GUARDED_FILE ||
+            b->items[i].kind == GUARDED_OWN)
             check_item(&c, &b->items[i]);
 }
 

@@ -5,7 +5,7 @@
 #include "base/sha256.h"
 #include "sandbox/plan.h"
 
-static const char magic[] = "keel baseline 2\n";
+static const char magic[] = "keel baseline 3\n";
 
 enum { MAX_ITEMS = 1 << 20, MAX_PATH_BYTES = 1 << 20 };
 

@@ -173,6 +173,7 @@ static void add_policy(struct plan *p, const struct sandbox_policy *policy, bool
     add_all(p, policy->writable, policy->n_writable, writable);
     add_all(p, policy->visible, policy->n_visible, is_shown ? ROLE_SHOWN : ROLE_VISIBLE);
     add_all(p, policy->hidden, policy->n_hidden, ROLE_HIDDEN);
+    add_all(p, policy->own, policy->n_own, ROLE_HIDDEN);
     add_all(p, always_hidden, ARRAY_LEN(always_hidden), ROLE_HIDDEN);
     if (policy->home)
         add(p, policy->home, ROLE_VISIBLE);
@@ -497,6 +498,14 @@ static uint32_t flags_of(const struct sandbox_policy *policy, bool namespaces)
     return flags;
 }
 
+static bool is_own(const struct sandbox_policy *policy, const char *path)
+{
+    for (size_t i = 0; i < policy->n_own && !policy->nothing_is_writable; i++)
+        if (strcmp(policy->own[i], path) == 0)
+            return true;
+    return false;
+}
+
 struct err *plan_check(const struct sandbox_policy *policy)
 {
     if (policy->workspace[0] != '/')
@@ -505,10 +514,19 @@ struct err *plan_check(const struct sandbox_policy *policy)
     if (strcmp(policy->workspace, "/") == 0)
         return err_hint(err_new(ERR_SANDBOX, "the workspace is the whole file system"),
                         "start keel in a project directory");
-    for (size_t i = 0; i < policy->n_writable; i++)
+    if (is_own(policy, policy->workspace))
+        return err_hint(
+            err_new(ERR_SANDBOX, "the workspace is keel's own directory, %s", policy->workspace),
+            "start keel in a project directory");
+    for (size_t i = 0; i < policy->n_writable; i++) {
         if (strcmp(policy->writable[i], "/") == 0)
             return err_hint(err_new(ERR_SANDBOX, "the whole file system was added as writable"),
                             "add only the directories that commands need to change");
+        if (is_own(policy, policy->writable[i]))
+            return err_hint(err_new(ERR_SANDBOX, "keel's own directory, %s, was added as writable",
+                                    policy->writable[i]),
+                            "remove it from --add-dir and permissions.additionalDirectories");
+    }
     return NULL;
 }
 

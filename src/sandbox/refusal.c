@@ -175,6 +175,27 @@ static void add_network(const struct sandbox_policy *p, struct strbuf *out)
                          "~/.keel/settings.json allows it");
 }
 
+/* Rules grant such a directory entry by entry. */
+static bool holds_hidden(const struct sandbox_policy *p, const char *directory)
+{
+    for (size_t i = 0; i < p->n_hidden; i++)
+        if (path_is_in(p->hidden[i], directory) && strcmp(p->hidden[i], directory) != 0)
+            return true;
+    return false;
+}
+
+static void add_without_namespaces(const struct sandbox *s, struct strbuf *out)
+{
+    const struct sandbox_policy *p = &s->policy;
+
+    if (!p->workspace_is_read_only && holds_hidden(p, p->workspace))
+        strbuf_addf(out,
+                    "%s contains files that are hidden from commands, so commands make nothing new "
+                    "in it; they work in its subdirectories and in $TMPDIR. ",
+                    p->workspace);
+    strbuf_add_cstr(out, sandbox_advice(s));
+}
+
 static void add_in_full(const struct sandbox *s, enum refusal r, struct strbuf *out)
 {
     switch (r) {
@@ -199,7 +220,7 @@ static void add_in_full(const struct sandbox *s, enum refusal r, struct strbuf *
     case REFUSAL_CALL:
     case REFUSAL_ACCESS:
         if (s->way == SANDBOX_WITHOUT_NAMESPACES)
-            strbuf_add_cstr(out, sandbox_advice(s));
+            add_without_namespaces(s, out);
         else
             strbuf_add_cstr(out, "commands cannot create named Unix sockets (a server on 127.0.0.1 "
                                  "works), mounts or devices, cannot change owners, and cannot "

@@ -36,6 +36,11 @@ struct sandbox_policy {
      * keel's home. */
     const char *const *hidden;
     size_t n_hidden;
+    /* keel's own directories: hidden, too. Where one lies in what is writable, what is in it is
+     * neither saved nor compared: keel itself changes it all the time, and no command reaches it.
+     */
+    const char *const *own;
+    size_t n_own;
     /* What is to be hidden as soon as it is there (secret_dirs.h); NULL: nothing. */
     const struct secret_dirs *secret_dirs;
     /* Inside what is writable, files or directories: what rules deny to write. Hooks, settings and

@@ -111,6 +111,7 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                                       .rules = &a->gate.rules,
                                       .home = env_find(r->options.environment, "HOME"),
                                       .keel_home = runtime_home(r, &a->arena).p,
+                                      .store_place = a->store->place,
                                       .environment = r->options.environment},
                            .on_notice = options->on_notice,
                            .self = options->notice_self,

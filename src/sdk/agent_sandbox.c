@@ -108,6 +108,23 @@ static struct err *add_remedy(const struct agent_sandbox *s, struct err *e)
     return err_hint(e, "%s%s%s", text ? text : "", text ? ". " : "", s->options.remedy);
 }
 
+/* The model may keep it to itself. Told once, and again only for another reason. */
+static void tell_refusal(struct agent_sandbox *s, const struct err *e)
+{
+    AUTO_FREE char *text = err_message(e);
+    const char *hint = err_find_hint(e);
+    AUTO(strbuf) struct strbuf line = {0};
+
+    if (!err_is(e, ERR_SANDBOX) || !s->options.remedy || !s->options.on_notice)
+        return;
+    strbuf_addf(&line, "a command did not run: %s; %s", text, hint ? hint : "run keel doctor");
+    if (s->told_refusal && strcmp(s->told_refusal, strbuf_cstr(&line)) == 0)
+        return;
+    mem_free(s->told_refusal);
+    s->told_refusal = mem_strdup(strbuf_cstr(&line));
+    s->options.on_notice(s->options.self, strbuf_str(&line));
+}
+
 /* Told once a host: the person may want to allow it. */
 static void on_refusal(void *self, struct str host, const struct err *why)
 {
@@ -268,8 +285,10 @@ static struct err *start_in_walls(struct agent_sandbox *s, bool only_looks,
     TRY(begin_turn(s));
     e = start_confined(s, p, spec, ret_proc);
     end_turn(s);
-    if (e)
+    if (e) {
+        tell_refusal(s, e);
         return add_remedy(s, e);
+    }
     s->has_started = true;
     expect(&s->launcher);
     return NULL;
@@ -461,6 +480,7 @@ void agent_sandbox_done(struct agent_sandbox *s)
         task_shield_end();
     }
     mem_free(s->tmp_dir);
+    mem_free(s->told_refusal);
     policy_maker_free(s->maker);
     dir_watches_free(s->watches);
     chan_free(s->turn);

@@ -19,7 +19,9 @@ struct agent_sandbox_options {
     /* The directory for temporary files is there; may be NULL. */
     void (*on_tmp_dir)(void *self, const char *path);
     void *tmp_self;
-    const char *remedy; /* what else a person can do where it cannot be built; may be NULL */
+    /* Where it cannot be built, a model reads why: what it is to know besides, and the person is
+     * told as well. NULL: the person reads the error itself. */
+    const char *remedy;
     /* The hosts that commands may speak to, borrowed; NULL: none. The proxy for them lives in
      * `tasks`, which must have ended before agent_sandbox_done(). */
     const struct net_rules *network;
@@ -58,6 +60,7 @@ struct agent_sandbox {
     struct agent_walls *last; /* that a command was started in; NULL: none was */
     bool has_started;         /* a command, since the last answer */
     bool has_told_weakness, has_told_tmp_dir;
+    char *told_refusal; /* to the person: why a command did not run; NULL: nothing yet */
     unsigned explained; /* refusals, to the model */
     struct chan *turn;  /* holds something while a command is started or looked after */
 };

@@ -1,10 +1,12 @@
 /* sandbox_policy.c - from directories and rules to a policy. */
 #include "sdk/sandbox_policy.h"
 
+#include "base/protected_places.h"
 #include "sandbox/plan.h"
 #include "sandbox/secret_dirs.h"
 #include "sandbox/survey.h"
 #include "sdk/denied_rules.h"
+#include "sdk/own_settings.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
 #include "sys/work.h"
@@ -45,7 +47,7 @@ struct policy_maker {
     /* As they were before the first command: later, commands may have put links on the way. */
     struct arena arena;
     const char *workspace, *home;
-    struct path_list added_dirs;
+    struct path_list added_dirs, own, own_settings;
     struct dir_watches *own_watches; /* where the source brings none; may be NULL */
     struct watched *watched;
     struct denied_places denied; /* that the directories were judged by */
@@ -528,6 +530,8 @@ static struct err *make(struct making *k)
     TRY(weigh_workspace(k));
     weigh_added_dirs(k);
     add_secrets(k);
+    for (size_t i = 0; i < k->maker->own_settings.n; i++)
+        path_list_add(&k->read_only, k->maker->own_settings.paths[i]);
     return NULL;
 }
 
@@ -555,6 +559,47 @@ static void find_added_dirs(struct policy_maker *m)
     }
 }
 
+/* In a directory that is protected there. */
+static bool is_protected_in(const struct policy_maker *m, const char *path, const char *root)
+{
+    const struct protected_place *p = NULL;
+
+    if (path_is_in(path, root) && strcmp(path, root) != 0)
+        p = protected_place_find(path, root, m->home);
+    return p && p->how & PLACE_KEPT;
+}
+
+/* A store that is kept among protected files (--store sqlite:.keel/k.db): its directory, as files
+ * come and go in it. */
+static void find_own_store(struct policy_maker *m)
+{
+    const char *place = m->source.store_place;
+    bool is_protected;
+
+    if (!place)
+        return;
+    if (!fs_is_dir(place))
+        place = arena_cstr(&m->arena, str_make(place, str_rfind_char(str_of(place), '/')));
+    is_protected = is_protected_in(m, place, m->workspace);
+    for (size_t i = 0; i < m->added_dirs.n; i++)
+        is_protected |= is_protected_in(m, place, m->added_dirs.paths[i]);
+    if (is_protected)
+        path_list_add(&m->own, place);
+}
+
+static void find_own(struct policy_maker *m)
+{
+    const char *home = m->source.keel_home;
+    const char *real = home ? real_path(&m->arena, home) : NULL;
+
+    m->own.arena = m->own_settings.arena = &m->arena;
+    find_own_store(m);
+    if (!real)
+        return;
+    path_list_add(&m->own, real);
+    own_settings_find(&m->own_settings, *home == '/' ? home : real);
+}
+
 /* Once, before the first command. */
 static void find_places(struct policy_maker *m)
 {
@@ -565,6 +610,7 @@ static void find_places(struct policy_maker *m)
         return;
     m->home = m->source.home ? real_path(&m->arena, m->source.home) : NULL;
     find_added_dirs(m);
+    find_own(m);
 }
 
 struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,
@@ -589,6 +635,8 @@ struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a
     policy.n_visible = k.visible.n;
     policy.hidden = k.hidden.paths;
     policy.n_hidden = k.hidden.n;
+    policy.own = m->own.paths;
+    policy.n_own = m->own.n;
     policy.read_only = k.read_only.paths;
     policy.n_read_only = k.read_only.n;
     *ret_policy = policy;

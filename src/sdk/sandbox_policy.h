@@ -20,6 +20,7 @@ struct policy_source {
     const struct permission_rules *rules; /* those that deny */
     const char *home;                     /* the person's; NULL: none */
     const char *keel_home;                /* NULL: none */
+    const char *store_place;              /* of the sessions; absolute, without links; NULL: none */
     const char *const *environment;       /* the person's, which may name secrets; NULL: none */
     struct dir_watches *watches;          /* shared with others; NULL: the maker has its own */
 };

@@ -49,6 +49,21 @@ struct err *shelf_open(const struct runtime *r, struct str name, struct store **
     return NULL;
 }
 
+const char *shelf_place(const struct runtime *r, struct str name, struct arena *a)
+{
+    struct str home = runtime_home(r, a);
+    struct store *s = NULL;
+    const char *place = NULL;
+    struct err *e =
+        name.n || home.n ? store_from_url(arena_cstr(a, name), home.n ? home.p : ".", 0, &s) : NULL;
+
+    err_ignore(e, "who opens it says what is wrong with it");
+    if (s && s->place)
+        place = arena_cstr(a, str_of(s->place));
+    store_free(s);
+    return place;
+}
+
 /* --- a session --- */
 
 static struct err *find_first(struct store *s, const struct store_list_query *query,

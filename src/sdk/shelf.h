@@ -13,6 +13,8 @@ struct str shelf_name(const struct runtime *r, const char *given, struct arena *
  * there is no place for the default. */
 MUST_USE struct err *shelf_open(const struct runtime *r, struct str name, struct store **ret_store,
                                 bool *ret_is_kept);
+/* The file or directory of the store of that name; NULL: it has none. In `a`. */
+const char *shelf_place(const struct runtime *r, struct str name, struct arena *a);
 
 /* An id, the start of one (8 letters or more), or a name: of a session in `cwd`, or else anywhere.
  * ERR_VALIDATION when there is none, or more than one. */

@@ -81,6 +81,21 @@ def file_of_this_stage(stage):
     stage.owned(stage.outside / stage.token, "canary\n")
 
 
+def own_home_in_workspace(stage):
+    """keel's home is where it is for most people, and they start keel in their own."""
+    os.rename(stage.keel_home, stage.workspace / ".keel")
+    stage.keel_home = stage.vars["KEEL_HOME"] = stage.workspace / ".keel"
+    stage.owned(stage.keel_home / "guard/baselines/0", "what was there\n")
+
+
+def in_own_home(name, was=None):
+    """The file there does not say what it said, or was made."""
+    def differs(run):
+        path = run.stage.keel_home / name
+        return (path.read_text() if path.exists() else None) != was
+    return differs
+
+
 def nested_mount(stage):
     stage.vars["MOUNTED"] = stage.outside / "dir"
 
@@ -208,6 +223,21 @@ subprocess.run([sys.argv[1], f"--control={b.fileno()}", "--", "/bin/sh", "sh", "
     Attempt("writes: a plugin in keel's home",
             'mkdir -p "$KEEL_HOME/plugins/x"; cp "$EVIL" "$KEEL_HOME/plugins/x/run"',
             made(lambda stage: stage.keel_home / "plugins/x/run")),
+    *[Attempt("writes: from a workspace that is the home, " + what, script, in_own_home(*file),
+              prepare=own_home_in_workspace, place="whole home")
+      for what, script, file in (
+          ("keel's settings", 'echo "[]" >.keel/settings.json', ("settings.json", "{}\n")),
+          ("keel's settings, replaced", 'echo "[]" >.config/s; "$PROBE" rename .config/s '
+           '.keel/settings.json', ("settings.json", "{}\n")),
+          ("keel's home, replaced", 'mv .keel .config/k; mkdir .keel; echo "[]" >.keel/settings.json',
+           ("settings.json", "{}\n")),
+          ("keel's home, exchanged", 'mkdir .config/k; echo "[]" >.config/k/settings.json; '
+           '"$PROBE" exchange .config/k .keel', ("settings.json", "{}\n")),
+          ("whom keel trusts", 'echo "[]" >.keel/trust.json', ("trust.json",)),
+          ("what keel remembers of protected files", 'echo >.keel/guard/baselines/0',
+           ("guard/baselines/0", "what was there\n")),
+          ("the same by a hardlink", 'ln .keel/guard/baselines/0 .config/l && echo >.config/l',
+           ("guard/baselines/0", "what was there\n")))],
     Attempt("writes: beside keel's programs", 'echo x >"$BIN/$TOKEN"',
             made(lambda stage: stage.world.bin / stage.token), who=("root",)),
     Attempt("writes: on a file system that is mounted below", 'echo x >"$MOUNTED/new"', reached,

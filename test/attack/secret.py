@@ -2,7 +2,7 @@
 import os
 
 from attempt import Attempt, Read, WATCHED
-from outside import handle
+from outside import handle, own_home_in_workspace
 from stage import SECRET_FILES
 
 
@@ -147,6 +147,9 @@ ATTEMPTS = [
                           ("renamed", 'mv .ssh s; cat s/*; mv .config c; cat c/gh/*'),
                           ("by a hardlink", 'ln .netrc n; cat n'),
                           ("copied", 'cp -r .aws copy; cat copy/*'))],
+    Read("keel's own home, from a workspace that is the home", 'cat .keel/credentials.json; '
+         'cp -r .keel .config/k; cat .config/k/*; tar c .keel', prepare=own_home_in_workspace,
+         place="whole home"),
     Read("by a symlink that was there before", 'cat key', prepare=symlinks_to_secrets),
     Read("below a symlink that was there before", 'cat keys/id_ed25519',
          prepare=symlinks_to_secrets),

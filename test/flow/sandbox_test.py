@@ -283,6 +283,22 @@ class WithoutNamespaces(Behaviour, SandboxTest):
         self.assertIn("Namespaces are not available on this machine", out[0])
         self.assertNotIn("Namespaces", out[1])
 
+    def test_what_keeps_commands_from_running_is_told_to_the_person(self):
+        for settings, why, what in (
+                ({"sandbox": {"requireFull": True}}, "sandbox.requireFull is set",
+                 "Or set sandbox.requireFull to false"),
+                ({"permissions": {"allow": ["WebFetch(domain:example.com)"]}},
+                 "network access by domain needs namespaces",
+                 "keel doctor shows how")):
+            with self.subTest(why):
+                self.user_settings(settings)
+                out = self.run_bash("echo x >made", "echo x >made")
+                self.assertFalse((self.project / "made").exists())
+                self.assertIn(why, out[1])
+                self.assertEqual(self.result.err.count("a command did not run: "), 1)
+                self.assertIn(why, self.result.err)
+                self.assertIn(what, self.result.err)
+
 
 class Switch(SandboxTest):
     """Who can turn the sandbox off, and who cannot."""
@@ -336,6 +352,17 @@ class Switch(SandboxTest):
         self.assertIn("the workspace is the whole file system", out[0])
         self.assertIn("Only a person can let commands run without the sandbox", out[0])
         self.assertEqual(list(self.outside.iterdir()), [])
+
+    def test_and_the_person_is_told_once_in_every_format(self):
+        self.keel_home = self.project
+        for arguments in ((), ("--output-format", "json"), ("--output-format", "stream-json")):
+            with self.subTest(arguments):
+                one = self.play(ANTHROPIC, self.bash("true"), self.bash("echo x"), Turn("Done."))
+                result = self.run_agent(ANTHROPIC, one, "go", *arguments)
+                self.assert_status(result, 0)
+                self.assertEqual(result.err, "keel: a command did not run: the workspace is keel's "
+                                 f"own directory, {self.project}; start keel in a project "
+                                 "directory\n")
 
     def hook(self, **sandbox):
         path = self.outside / "made"

@@ -96,6 +96,76 @@ BOX_TEST(a_denied_file_in_the_workspace_is_neither_read_nor_moved)
     return NULL;
 }
 
+/* --- keel's own directory --- */
+
+/* keel writes there while the command runs. */
+static struct err *write_own(void *self)
+{
+    struct box *b = self;
+
+    TRY(put_file(box_path(b, "ws/.keel/keel.db"), "grown\n"));
+    return put_file(box_path(b, "ws/.keel/guard/new"), "new\n");
+}
+
+BOX_TEST(keels_own_directory_is_out_of_reach_and_stays_as_keel_leaves_it)
+{
+    const char *own[] = {box_path(b, "ws/.keel")};
+    struct proc_spec spec = box_spec(b, SHELL("cat .keel/keel.db; echo x > .keel/settings.json; "
+                                              "mv .keel k; rm -rf .keel; cat file"));
+    AUTO(proc_output) struct proc_output output = {0};
+    AUTO(strbuf) struct strbuf large = {0};
+    struct proc *p = NULL;
+
+    for (int i = 0; i < 5 << 10; i++)
+        strbuf_addf(&large, "%01023d\n", i);
+    TRY(put_file(box_path(b, "ws/.keel/large"), strbuf_cstr(&large)));
+    TRY(put_file(box_path(b, "ws/.keel/keel.db"), "database\n"));
+    b->policy.own = own;
+    b->policy.n_own = 1;
+    TRY(box_open(b));
+    spec.before_start = write_own;
+    spec.before_self = b;
+    TRY(launcher_start(&b->sandbox.launcher, &spec, &p));
+    TRY(proc_collect(p, 60000, &output));
+    proc_free(p);
+    TRY(sandbox_command_ended(&b->sandbox, &b->notes));
+    EXPECT_OUTPUT(b->notes, "");
+    EXPECT(str_find(strbuf_str(&output.out), S("database")) == STR_NONE);
+    EXPECT(str_ends(strbuf_str(&output.out), S("text\n")));
+    EXPECT(file_is(box_path(b, "ws/.keel/keel.db"), "grown\n"));
+    EXPECT(file_is(box_path(b, "ws/.keel/guard/new"), "new\n"));
+    EXPECT(!fs_exists(box_path(b, "ws/.keel/settings.json")));
+    return NULL;
+}
+
+BOX_TEST(one_that_a_command_makes_is_not_keels_own)
+{
+    const char *own[] = {box_path(b, "ws/.keel")};
+
+    b->policy.own = own;
+    b->policy.n_own = 1;
+    TRY(box_run(b, "mkdir .keel && echo x > .keel/settings.json"));
+    EXPECT(has_text(&b->notes, "/.keel was created by the command"));
+    EXPECT(!fs_exists(own[0]));
+    return NULL;
+}
+
+BOX_TEST(keels_own_directory_is_not_to_be_written)
+{
+    const char *own[] = {b->policy.workspace};
+    AUTO(err) struct err *e = NULL;
+
+    b->policy.own = own;
+    b->policy.n_own = 1;
+    e = box_run(b, "echo x > made");
+    EXPECT(err_is(e, ERR_SANDBOX) && !fs_exists(box_path(b, "ws/made")));
+    b->policy.nothing_is_writable = true; /* but looked at */
+    TRY(box_open(b));
+    TRY(box_run(b, "cat file"));
+    EXPECT_OUTPUT(b->out, "text\n");
+    return NULL;
+}
+
 /* --- what changes while a sandbox is built --- */
 
 struct swap {
@@ -575,6 +645,9 @@ RUN_TESTS(BOTH_WAYS(a_command_writes_in_its_workspace_and_in_tmpdir),
           BOTH_WAYS(modes_owners_times_and_attributes_outside_stay),
           BOTH_WAYS(a_secret_is_not_read_by_any_name),
           BOTH_WAYS(a_denied_file_in_the_workspace_is_neither_read_nor_moved),
+          BOTH_WAYS(keels_own_directory_is_out_of_reach_and_stays_as_keel_leaves_it),
+          BOTH_WAYS(one_that_a_command_makes_is_not_keels_own),
+          BOTH_WAYS(keels_own_directory_is_not_to_be_written),
           BOTH_WAYS(a_directory_that_was_exchanged_is_looked_at_again),
           WAY(a_command_starts_in_the_directory_that_was_chosen_or_not_at_all, without_namespaces),
           BOTH_WAYS(a_denied_file_is_hidden_where_all_around_may_be_read),
