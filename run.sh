@@ -2,8 +2,12 @@
 # run.sh [ARGS]       builds keel (installing what is missing) and runs it with the arguments;
 #                     alone it shows a demonstration and says how to continue
 # run.sh --install    puts keel, its helpers, the manual page and completions on PATH: into
-#                     /usr/local as root, else into ~/.local; --install=DIR into DIR
-# run.sh --uninstall  removes them again; --uninstall=DIR from DIR
+#                     /usr/local as root, else into ~/.local; --install DIR into DIR
+# run.sh --uninstall  removes them again; --uninstall DIR from DIR
+if [ -z "${BASH_VERSION-}" ]; then # sh run.sh
+  command -v bash >/dev/null || { echo "run.sh needs bash; install it first." >&2 && exit 1; }
+  exec bash "$0" "$@"
+fi
 set -euo pipefail
 top=$(cd "$(dirname "$0")" && pwd)
 build=$top/build
@@ -19,17 +23,6 @@ fail() {
   exit 1
 }
 
-# Shows ninja's progress in one line that is rewritten; everything goes to the log.
-follow() {
-  while IFS= read -r line; do
-    printf '%s\n' "$line" >>"$log"
-    case $line in
-    \[*) printf '\r\033[K%.79s' "$line" >&2 ;;
-    esac
-  done
-  printf '\r\033[K' >&2
-}
-
 build_keel() {
   log=$(mktemp)
   if [ ! -f "$build/build.ninja" ]; then
@@ -43,26 +36,34 @@ build_keel() {
   say "Building keel; this takes a few minutes the first time ..."
   : >"$log"
   if [ -t 2 ]; then
-    ninja -C "$build" 2>&1 | follow || fail "The build failed; see the output above."
+    ninja -C "$build" 2>&1 | follow "$log" "[" || fail "The build failed; see the output above."
   else
     ninja -C "$build" >"$log" 2>&1 || fail "The build failed; see the output above."
   fi
 }
 
 say_next() {
+  local keel script=$0
+  keel=$(quoted "$build/keel")
+  case $script in */*) ;; *) script=./$script ;; esac
   say ""
-  say "The program is $build/keel. To put it on your PATH: $0 --install"
+  say "The program is $keel. To put it on your PATH: $(quoted "$script") --install"
   if "$build/keel" config provider >/dev/null 2>&1; then
-    say "Next: $build/keel \"what does this project do?\""
+    say "Next: $keel \"what does this project do?\""
   else
-    say "Next: export ANTHROPIC_API_KEY=... (keel doctor names the others), then"
-    say "      $build/keel \"what does this project do?\""
+    say "Next: export ANTHROPIC_API_KEY=... ($keel doctor names the others), then"
+    say "      $keel \"what does this project do?\""
   fi
 }
 
+# The prefix is known before the build: nobody waits for minutes to learn that it is missing.
+prefix=
 case ${1-} in
---uninstall | --uninstall=*)
-  uninstall_keel "$(prefix_of "$1")"
+--install | --install=* | --uninstall | --uninstall=*) prefix=$(prefix_of "$@") ;;
+esac
+case ${1-} in
+--uninstall*)
+  uninstall_keel "$prefix"
   exit
   ;;
 esac
@@ -71,11 +72,11 @@ esac
 install_packages "the build" $BUILD_PACKAGES
 build_keel
 
-case ${1-} in
---install | --install=*) install_keel "$top" "$build" "$(prefix_of "$1")" ;;
-'')
-  "$build/keel" demo
+if [ -n "$prefix" ]; then
+  install_keel "$top" "$build" "$prefix"
+elif [ $# = 0 ]; then
+  "$build/keel" demo --no-next
   say_next
-  ;;
-*) exec "$build/keel" "$@" ;;
-esac
+else
+  exec "$build/keel" "$@"
+fi

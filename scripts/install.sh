@@ -10,20 +10,39 @@ docs/keel 644 share/bash-completion/completions/keel
 docs/_keel 644 share/zsh/site-functions/_keel
 docs/keel.fish 644 share/fish/vendor_completions.d/keel.fish"
 
-# prefix_of --install[=DIR]: DIR; else /usr/local for root, ~/.local for everybody else.
-prefix_of() {
+# quoted TEXT: as a word that can be pasted into a shell.
+quoted() {
   case $1 in
-  *=?*) printf '%s\n' "${1#*=}" ;;
-  *=) say "$1 needs a directory" && return 1 ;;
-  *)
-    if [ "$(id -u)" = 0 ]; then
-      printf '/usr/local\n'
-    elif [ -n "${HOME-}" ]; then
-      printf '%s/.local\n' "$HOME"
-    else
-      say "HOME is not set; name a directory: $1=DIR" && return 1
-    fi
-    ;;
+  '' | *[!A-Za-z0-9_./,:=@%+-]*) printf "'%s'\n" "${1//\'/\'\\\'\'}" ;;
+  *) printf '%s\n' "$1" ;;
+  esac
+}
+
+# prefix_of --install[=DIR] [DIR]: DIR, absolute; else /usr/local for root, ~/.local for everybody
+# else.
+prefix_of() {
+  local option=${1%%=*} dir
+  if [ "$1" != "$option" ]; then
+    dir=${1#*=}
+    shift
+  elif [ $# -gt 1 ]; then
+    dir=$2
+    shift 2
+  elif [ "$(id -u)" = 0 ]; then
+    dir=/usr/local
+    shift
+  elif [ -n "${HOME-}" ]; then
+    dir=$HOME/.local
+    shift
+  else
+    say "HOME is not set; name a directory: $option=DIR" && return 2
+  fi
+  [ $# = 0 ] || { say "$option takes one directory; \"$1\" is one argument too many" && return 2; }
+  case $dir in
+  '') say "$option= needs a directory: $option=DIR" && return 2 ;;
+  -*) say "$option takes a directory, not the option $dir; for a name like that: $option=./$dir" && return 2 ;;
+  /*) printf '%s\n' "$dir" ;;
+  *) printf '%s/%s\n' "$PWD" "$dir" ;;
   esac
 }
 
@@ -45,7 +64,7 @@ EOF
   *:"$3/bin":*) say "Next: keel doctor" ;;
   *)
     say "$3/bin is not on your PATH. Add this line to ~/.profile and log in again:"
-    say "  export PATH=\"$3/bin:\$PATH\""
+    say "  export PATH=$(quoted "$3/bin"):\"\$PATH\""
     ;;
   esac
 }

@@ -39,10 +39,41 @@ name_packages_elsewhere() {
   say "Continuing with what is installed."
 }
 
-# Runs apt-get and keeps what it says for the case that it fails.
+# follow LOG PREFIX: shows the lines of standard input that begin with PREFIX, one at a time, in a
+# line that is rewritten, and how long ago the last one came; everything goes to the log.
+follow() {
+  local line='' part='' shown='' seconds=0 status
+  while :; do
+    status=0
+    IFS= read -r -t 1 line || status=$?
+    if [ "$status" -gt 128 ]; then # nothing, or part of a line, for a second
+      part=$part$line
+      seconds=$((seconds + 1))
+      [ -z "$shown" ] || printf '\r\033[K%.65s (%s s ago)' "$shown" "$seconds" >&2
+      continue
+    fi
+    line=$part$line part=
+    [ "$status" = 0 ] || [ -n "$line" ] || break
+    printf '%s\n' "$line" >>"$1"
+    case $line in
+    '') ;;
+    "$2"*)
+      shown=$line seconds=0
+      printf '\r\033[K%.79s' "$line" >&2
+      ;;
+    esac
+  done
+  printf '\r\033[K' >&2
+}
+
+# Runs apt-get and keeps what it says for the case that it fails; on a terminal it shows each line.
 quiet_apt() {
-  as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -o Dpkg::Use-Pty=0 "$@" </dev/null \
-    >"$apt_log" 2>&1
+  set -- as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0 "$@"
+  if [ -t 2 ]; then
+    "$@" </dev/null 2>&1 | follow "$apt_log" ""
+  else
+    "$@" </dev/null >>"$apt_log" 2>&1
+  fi
 }
 
 # install_packages WHAT PACKAGE...: installs those that are missing, says what it does.

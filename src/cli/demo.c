@@ -13,6 +13,7 @@ static const struct option options[] = {
     {"script", 0, "FILE", "play this script (YAML or JSON) instead of the bundled one"},
     {"fast", 0, NULL, "do not pause between the pieces"},
     {"keep", 0, NULL, "keep the directory"},
+    {"no-next", 0, NULL, "do not print how to continue"},
     {0},
 };
 
@@ -47,12 +48,13 @@ static struct err *say_where(const struct demo *d, bool is_kept)
     return cli_print(strbuf_str(&out));
 }
 
-static struct err *say_next(void)
+static struct err *say_next(bool says_how)
 {
-    return cli_print(S("\nTools, files and permissions were real, the model was a script. With a "
-                       "model:\n"
-                       "  export ANTHROPIC_API_KEY=...    keel doctor names the others\n"
-                       "  keel -p \"what does this project do?\"\n"));
+    TRY(cli_print(S("\nTools, files and permissions were real, the model was a script.")));
+    return cli_print(says_how ? S(" With a model:\n"
+                                  "  export ANTHROPIC_API_KEY=...    keel doctor names the others\n"
+                                  "  keel \"what does this project do?\"\n")
+                              : S("\n"));
 }
 
 /* --- the runs --- */
@@ -169,7 +171,7 @@ static struct err *run(const struct args *args, int *ret_status)
     if (!e)
         e = say_where(&d, is_kept);
     if (!e && !args_has(args, "script"))
-        e = say_next();
+        e = say_next(!args_has(args, "no-next"));
     provider_free(d.provider);
     runtime_done(&d.runtime);
     arena_done(&d.arena);
@@ -178,7 +180,7 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_demo = {
     .name = "demo",
-    .usage = "[--script FILE] [--fast] [--keep]",
+    .usage = "[--script FILE] [--fast] [--keep] [--no-next]",
     .group = "Use",
     .summary = "run a small demo task; needs no key and no network",
     .details = "The model is a script; tools, files and permissions are real. The task runs in a\n"

@@ -133,3 +133,28 @@ void text_add_money(struct strbuf *out, int64_t microcents)
 
     strbuf_addf(out, usd < 1 ? "$%.4f" : "$%.2f", usd);
 }
+
+static bool is_plain(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           (c && strchr("_./,:=@%+-", c));
+}
+
+void text_add_shell_word(struct strbuf *out, struct str word)
+{
+    size_t n_plain = 0;
+
+    while (n_plain < word.n && is_plain(word.p[n_plain]))
+        n_plain++;
+    if (word.n && n_plain == word.n) {
+        strbuf_add(out, word);
+        return;
+    }
+    strbuf_add_char(out, '\'');
+    for (size_t i = 0; i < word.n; i++)
+        if (word.p[i] == '\'')
+            strbuf_add_cstr(out, "'\\''");
+        else
+            strbuf_add_char(out, word.p[i]);
+    strbuf_add_char(out, '\'');
+}

@@ -27,4 +27,7 @@ void text_add_clock(struct strbuf *out, int64_t unix_ms);
 /* Micro-cents as "$0.0042", "$1.50". */
 void text_add_money(struct strbuf *out, int64_t microcents);
 
+/* A word as it is typed into a shell: in single quotes where it needs some. */
+void text_add_shell_word(struct strbuf *out, struct str word);
+
 #endif

@@ -40,6 +40,8 @@ struct store_record {
     uint64_t n_payload_bytes; /* of them all; for an append only */
 };
 
+#define STORE_NO_MESSAGES UINT64_MAX
+
 /* What is known of a session without reading it. Empty texts in an update leave what there is. */
 struct store_summary {
     struct str id, parent; /* parent: empty for a root */
@@ -49,7 +51,7 @@ struct store_summary {
     int64_t updated_ms; /* of the last append; while it is open, up to five seconds before it */
     int64_t used_ms;    /* of the last append by the clock of the store's server; 0: it has none */
     uint64_t next_seq;
-    uint64_t n_messages; /* in an update: in all, 0 leaves what there is */
+    uint64_t n_messages; /* in an update: in all; 0 leaves what there is, STORE_NO_MESSAGES is 0 */
     uint64_t n_bytes;    /* of its records and their payloads, as they were appended */
     bool is_open;        /* somebody holds its lease; told by list and find */
     struct str holder;   /* who: "process 123"; empty: nobody, or it is not known */

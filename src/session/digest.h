@@ -7,7 +7,10 @@
 #include "port/event.h"
 #include "port/store.h"
 
-/* Adds what the event says, with its texts in `a`; false: nothing. */
-bool digest_event(struct store_summary *u, struct arena *a, const struct event *e);
+/* Adds what the event says, with its texts in `a`; false: nothing. *is_copy: the stream began with
+ * messages of another one, whose first prompt stays the preview. Begin with false. */
+bool digest_event(struct store_summary *u, struct arena *a, const struct event *e, bool *is_copy);
+/* As the list has it: n_messages of a summary that may be an update. */
+uint64_t digest_n_messages(const struct store_summary *u);
 
 #endif

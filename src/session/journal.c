@@ -43,6 +43,7 @@ struct journal {
     struct arena arena; /* of the update */
     struct store_summary update;
     bool has_update;
+    bool is_copy; /* see digest.h */
 };
 
 static struct journal *journal_of(struct recorder *r)
@@ -337,7 +338,7 @@ static void append(struct recorder *recorder, const struct event *e)
     j->n_core = e->type == EVENT_CHECKPOINT ? 0 : j->n_core + codec_is_core(e->type);
     if (j->is_broken)
         return;
-    j->has_update |= digest_event(&j->update, &j->arena, e);
+    j->has_update |= digest_event(&j->update, &j->arena, e, &j->is_copy);
     if (codec_write(j->writer, e, last, &next)) {
         j->n_bytes += size_of(last) - before;
     } else {
@@ -430,6 +431,7 @@ struct journal *journal_new(const struct journal_options *options)
 void journal_continue(struct journal *j, const struct codec_position *at)
 {
     codec_writer_continue(j->writer, at);
+    j->is_copy = at->n_messages > 0; /* where no run has begun yet: else it does not matter */
 }
 
 struct recorder *journal_recorder(struct journal *j)

@@ -8,6 +8,7 @@
 struct rebuilding {
     struct arena arena;
     struct store_summary summary;
+    bool is_copy;
 };
 
 static struct err *read_all(struct rebuilding *b, struct codec_reader *r, size_t *n_unreadable)
@@ -23,7 +24,7 @@ static struct err *read_all(struct rebuilding *b, struct codec_reader *r, size_t
         if (!failure && !e)
             return NULL;
         if (e)
-            digest_event(&b->summary, &b->arena, e);
+            digest_event(&b->summary, &b->arena, e, &b->is_copy);
     }
 }
 
@@ -32,7 +33,7 @@ static bool has_changed(const struct store_summary *now, const struct store_summ
     return (now->provider.n && !str_eq(now->provider, was->provider)) ||
            (now->model.n && !str_eq(now->model, was->model)) ||
            (now->preview.n && !str_eq(now->preview, was->preview)) ||
-           (now->n_messages && now->n_messages != was->n_messages);
+           (now->n_messages && digest_n_messages(now) != was->n_messages);
 }
 
 static struct err *write_all(struct store *s, const struct store_summary *session,

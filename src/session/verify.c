@@ -27,7 +27,7 @@ struct verifying {
     /* what the list should say; nobody knows where records cannot be read */
     struct store_summary digest;
     struct arena digest_arena;
-    bool is_digest_unsure;
+    bool is_digest_unsure, is_copy;
     /* what the store says */
     struct arena arena;
     struct str *damages;
@@ -292,7 +292,7 @@ static void digest(struct verifying *v, const struct event *e)
         v->digest_arena = (struct arena){0};
         v->digest.preview = arena_str(&v->digest_arena, v->digest.preview);
     }
-    digest_event(&v->digest, &v->digest_arena, e);
+    digest_event(&v->digest, &v->digest_arena, e, &v->is_copy);
 }
 
 static void compare_text(struct verifying *v, const char *what, struct str listed, struct str told)
@@ -313,10 +313,10 @@ static void compare_listed(struct verifying *v, const struct store_summary *list
     compare_text(v, "provider", listed->provider, told->provider);
     compare_text(v, "model", listed->model, told->model);
     compare_text(v, "preview", listed->preview, told->preview);
-    if (told->n_messages && listed->n_messages != told->n_messages)
-        verifier_tell(v->verifier, FINDING_STALE_INDEX, 0,
-                      "the list counts %llu messages, the records %llu",
-                      (unsigned long long)listed->n_messages, (unsigned long long)told->n_messages);
+    if (told->n_messages && listed->n_messages != digest_n_messages(told))
+        verifier_tell(
+            v->verifier, FINDING_STALE_INDEX, 0, "the list counts %llu messages, the records %llu",
+            (unsigned long long)listed->n_messages, (unsigned long long)digest_n_messages(told));
 }
 
 /* --- one stream --- */

@@ -282,7 +282,15 @@ void files_state_update(struct files_state *s, const struct store_summary *u)
     set_text(s, &to->preview, u->preview);
     to->updated_ms = MAX(to->updated_ms, u->updated_ms);
     if (u->n_messages)
-        to->n_messages = u->n_messages;
+        to->n_messages = u->n_messages == STORE_NO_MESSAGES ? 0 : u->n_messages;
+}
+
+/* -1: none any more. */
+static uint64_t messages_of(const struct json *body)
+{
+    int64_t n = json_int_or(json_get(body, "messages"), 0);
+
+    return n < 0 ? STORE_NO_MESSAGES : (uint64_t)n;
 }
 
 static void add_own(struct files_state *s, const struct files_line *l)
@@ -302,16 +310,15 @@ static void add_own(struct files_state *s, const struct files_line *l)
     }
     if (str_is(l->record.type, FILES_CLAMPED))
         s->summary.updated_ms = 0;
-    files_state_update(
-        s, &(struct store_summary){
-               .cwd = json_get_text(body, "cwd"),
-               .name = json_get_text(body, "name"),
-               .provider = json_get_text(body, "provider"),
-               .model = json_get_text(body, "model"),
-               .preview = json_get_text(body, "preview"),
-               .updated_ms = json_int_or(json_get(body, "updatedMs"), 0),
-               .n_messages = (uint64_t)MAX(json_int_or(json_get(body, "messages"), 0), 0),
-           });
+    files_state_update(s, &(struct store_summary){
+                              .cwd = json_get_text(body, "cwd"),
+                              .name = json_get_text(body, "name"),
+                              .provider = json_get_text(body, "provider"),
+                              .model = json_get_text(body, "model"),
+                              .preview = json_get_text(body, "preview"),
+                              .updated_ms = json_int_or(json_get(body, "updatedMs"), 0),
+                              .n_messages = messages_of(body),
+                          });
 }
 
 void files_state_add(struct files_state *s, const struct files_line *l)

@@ -53,7 +53,7 @@ static void apply_update(struct stream *s, const struct store_summary *u)
     copy_text(s, &to->preview, u->preview);
     to->updated_ms = MAX(to->updated_ms, u->updated_ms);
     if (u->n_messages)
-        to->n_messages = u->n_messages;
+        to->n_messages = u->n_messages == STORE_NO_MESSAGES ? 0 : u->n_messages;
 }
 
 /* Before those that were used later, which stand behind it. */

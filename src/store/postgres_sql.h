@@ -66,7 +66,8 @@
 #define POSTGRES_MODEL "coalesce(nullif($5::text, ''), s.model)"
 #define POSTGRES_PREVIEW "coalesce(nullif($6::text, ''), s.preview)"
 #define POSTGRES_UPDATED "least(greatest(s.updated, $7::bigint), c.now)"
-#define POSTGRES_MESSAGES "coalesce(nullif($8::bigint, 0), s.n_messages)"
+#define POSTGRES_MESSAGES                                                                          \
+    "(CASE WHEN $8::bigint = 0 THEN s.n_messages ELSE greatest($8::bigint, 0) END)"
 #define POSTGRES_CHANGES                                                                           \
     "cwd = " POSTGRES_CWD ", name = " POSTGRES_NAME ", provider = " POSTGRES_PROVIDER              \
     ", model = " POSTGRES_MODEL ", preview = " POSTGRES_PREVIEW ", updated = " POSTGRES_UPDATED    \

@@ -138,7 +138,7 @@
 #define SQLITE_MODEL "iif(?5 = '', model, ?5)"
 #define SQLITE_PREVIEW "iif(?6 = '', preview, ?6)"
 #define SQLITE_UPDATED "max(updated, ?7)"
-#define SQLITE_MESSAGES "iif(?8 = 0, n_messages, ?8)"
+#define SQLITE_MESSAGES "iif(?8 = 0, n_messages, max(?8, 0))"
 #define SQLITE_SEAL_UPDATE                                                                         \
     SQLITE_SEAL(SQLITE_CWD, SQLITE_NAME, SQLITE_PROVIDER, SQLITE_MODEL, SQLITE_PREVIEW,            \
                 SQLITE_UPDATED, "next_seq", SQLITE_MESSAGES, "n_bytes")

@@ -4,8 +4,10 @@ The script is copied into a directory with a blank in its name. What it calls (m
 dpkg-query, sudo, id) are stand-ins in PATH that write down how they were called."""
 import os
 import pathlib
+import select
 import shutil
 import subprocess
+import unittest.mock
 
 import keel_test
 from keel_test import KeelTest
@@ -62,19 +64,37 @@ chmod +x "$2/keel" """)
     def test_alone_it_builds_shows_the_demo_and_says_how_to_continue(self):
         result = self.run_script()
         self.assert_status(result, 0)
-        self.assertEqual(result.out, "keel runs: demo\n")
+        self.assertEqual(result.out, "keel runs: demo --no-next\n")
         build = f"{self.top}/build"
         self.assertEqual(result.err.splitlines(), [
             f"Setting up the build in {build} ...",
             "Building keel; this takes a few minutes the first time ...", "",
-            f"The program is {build}/keel. To put it on your PATH: {self.top}/run.sh --install",
-            "Next: export ANTHROPIC_API_KEY=... (keel doctor names the others), then",
-            f'      {build}/keel "what does this project do?"'])
+            f"The program is '{build}/keel'. To put it on your PATH: '{self.top}/run.sh' --install",
+            f"Next: export ANTHROPIC_API_KEY=... ('{build}/keel' doctor names the others), then",
+            f"      '{build}/keel' \"what does this project do?\""])
+
+    def test_the_commands_that_it_prints_can_be_pasted(self):
+        for name in ("a tree", "it's $HOME", "plain"):
+            self.top = self.top.rename(self.dir / name)
+            lines = self.run_script().err.splitlines()
+            for line, expected in ((lines[-1], "keel runs: what does this project do?"),
+                                   (lines[-3].split("PATH: ")[1], f"Installed {self.home}/.local")):
+                ran = subprocess.run(["bash", "-c", line], cwd=self.dir, input="", text=True,
+                                     env=self.environment({"STUB_UID": "1000"}),
+                                     capture_output=True, check=False)
+                self.assertIn(expected, ran.stdout + ran.stderr, line)
+
+    def test_sh_runs_it_as_well(self):
+        result = self.finish(self.start("run.sh", "two words", program="sh", cwd=self.top))
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, "keel runs: two words\n")
+        result = self.finish(self.start("run.sh", program="sh", cwd=self.top))
+        self.assertIn("To put it on your PATH: ./run.sh --install\n", result.err)
 
     def test_the_demo_is_shown_also_where_a_provider_is_set_up(self):
         result = self.run_script(KEEL_HAS_PROVIDER="0")
-        self.assertEqual(result.out, "keel runs: demo\n")
-        self.assertIn(f'Next: {self.top}/build/keel "what', result.err)
+        self.assertEqual(result.out, "keel runs: demo --no-next\n")
+        self.assertIn(f"Next: '{self.top}/build/keel' \"what", result.err)
 
     def test_with_arguments_it_adds_nothing_to_what_keel_prints(self):
         self.run_script("doctor")
@@ -86,7 +106,7 @@ chmod +x "$2/keel" """)
         self.assert_status(result, 0)
         self.assertNotIn("Reading database", result.err)
         self.assertRegex(result.err, r"\AInstalling packages for the build: gcc make .*\nSetting up")
-        self.assertIn("apt-get -qq -o Dpkg::Use-Pty=0 install -y", self.called())
+        self.assertIn("apt-get -q -o Dpkg::Use-Pty=0 install -y", self.called())
         self.assertNotIn("sudo", self.called())
 
     def test_sudo_is_named_where_it_is_used(self):
@@ -113,16 +133,43 @@ chmod +x "$2/keel" """)
         self.assertTrue(result.err.endswith("meson talks\nThe build could not be set up; see the "
                                             "output above.\n"), result)
 
+    def script_on_terminal(self, *arguments, env=None):
+        with unittest.mock.patch.object(keel_test, "KEEL", str(self.top / "run.sh")):
+            return self.on_terminal(*arguments, env=env, with_status=True)
+
     def test_a_terminal_shows_the_progress_in_one_line(self):
-        program, self.keel_program = str(self.top / "run.sh"), keel_test.KEEL
-        keel_test.KEEL = program
-        try:
-            result = self.on_terminal("version", with_status=True)
-        finally:
-            keel_test.KEEL = self.keel_program
+        result = self.script_on_terminal("version")
         self.assert_status(result, 0)
         self.assertIn("\r\x1b[K[1/2] Compiling a.c\r\x1b[K[2/2] Linking keel\r\x1b[K"
                       "keel runs: version", result.out)
+
+    def test_a_terminal_shows_what_apt_does(self):
+        result = self.script_on_terminal("version", env={"STUB_INSTALLED": "/nowhere"})
+        self.assert_status(result, 0)
+        self.assertIn("\r\x1b[K(Reading database ... 5%\r\x1b[K", result.out)
+
+    def test_a_terminal_shows_how_long_a_step_takes(self):
+        """The step ends when the seconds have been seen."""
+        seen = self.dir / "seen"
+        os.mkfifo(seen)
+        self.stub("apt-get", f'echo "Unpacking gcc"; test "$4" != install || read x <"{seen}"')
+        master, slave = os.openpty()
+        process = self.start("version", program=str(self.top / "run.sh"), stdin=slave, stdout=slave,
+                             stderr=slave, env={"STUB_INSTALLED": "/nowhere"})
+        os.close(slave)
+        self.addCleanup(os.close, master)
+        self.addCleanup(process.kill)
+        self.read_until(master, b"\r\x1b[KUnpacking gcc (1 s ago)")
+        seen.write_text("go on\n")
+        self.read_until(master, b"keel runs: version")
+        self.assertEqual(process.wait(keel_test.HANG_SECONDS), 0)
+
+    def read_until(self, fd, wanted):
+        shown = b""
+        while wanted not in shown:
+            ready, _, _ = select.select([fd], [], [], keel_test.HANG_SECONDS)
+            self.assertTrue(ready, f"not shown: {wanted}; but {shown}")
+            shown += os.read(fd, 4096)
 
     # --- --install ---
 
@@ -136,8 +183,8 @@ chmod +x "$2/keel" """)
             result = self.run_script(f"--install={prefix}")
             self.assert_status(result, 0)
             self.assertIn(f"Installed {prefix}/bin/keel.\n{prefix}/bin is not on your PATH. Add this "
-                          f'line to ~/.profile and log in again:\n  export PATH="{prefix}/bin:$PATH"\n',
-                          result.err)
+                          f"line to ~/.profile and log in again:\n"
+                          f"  export PATH='{prefix}/bin':\"$PATH\"\n", result.err)
             self.assertEqual(self.installed(prefix), FILES)
         (prefix / "bin/other").touch()
         result = self.run_script(f"--uninstall={prefix}")
@@ -157,6 +204,42 @@ chmod +x "$2/keel" """)
                                             "Next: keel doctor\n"), result)
         self.assertEqual(self.installed(self.home / ".local"), FILES)
         self.assertNotIn("sudo", self.called())
+
+    def test_install_and_uninstall_take_the_directory_as_the_next_word(self):
+        prefix = self.dir / "named"
+        result = self.run_script("--install", str(prefix), STUB_UID="1000")
+        self.assert_status(result, 0)
+        self.assertEqual(self.installed(prefix), FILES)
+        result = self.run_script("--install", STUB_UID="1000")
+        result = self.run_script("--uninstall", str(prefix), STUB_UID="1000")
+        self.assert_status(result, 0)
+        self.assertEqual(self.installed(prefix), {})
+        self.assertEqual(self.installed(self.home / ".local"), FILES)
+
+    def test_a_relative_directory_is_told_as_an_absolute_one(self):
+        result = self.run_script("--install=rel")
+        self.assert_status(result, 0)
+        self.assertIn(f'export PATH={self.project}/rel/bin:"$PATH"\n', result.err)
+
+    def test_without_a_directory_nothing_is_built_or_installed(self):
+        self.stub("install", "exit 1")  # the root directory is not for tests to write
+        self.stub("rm", "exit 1")
+        for arguments, env, message in (
+                (["--install="], {}, "--install= needs a directory: --install=DIR\n"),
+                (["--install", ""], {}, "--install= needs a directory: --install=DIR\n"),
+                (["--uninstall="], {}, "--uninstall= needs a directory: --uninstall=DIR\n"),
+                (["--install"], {"HOME": None, "STUB_UID": "1000"},
+                 "HOME is not set; name a directory: --install=DIR\n"),
+                (["--uninstall"], {"HOME": "", "STUB_UID": "1000"},
+                 "HOME is not set; name a directory: --uninstall=DIR\n"),
+                (["--install=/a", "/b"], {},
+                 '--install takes one directory; "/b" is one argument too many\n'),
+                (["--install", "--help"], {}, "--install takes a directory, not the option --help; "
+                 "for a name like that: --install=./--help\n")):
+            with self.subTest(arguments):
+                result = self.run_script(*arguments, **env)
+                self.assertEqual((result.status, result.out, result.err), (2, "", message))
+        self.assertNotRegex(self.called(), "ninja|meson|apt-get|install|rm")
 
     def test_a_directory_that_cannot_be_written_is_named(self):
         self.write("file", "")

@@ -49,6 +49,11 @@ class Demo(KeelTest):
         out = self.demo("--script", script, env={"TMPDIR": "/dev/shm"})
         self.assertIn("> Bash  ls\n  price.sh\n", out)
 
+    def test_whoever_says_how_to_continue_can_leave_that_out(self):
+        with_next, without = self.demo(), self.demo("--no-next")
+        self.assertTrue(with_next.startswith(without.rstrip("\n") + " With a model:\n"), without)
+        self.assertTrue(without.endswith("the model was a script.\n"), without)
+
     def test_settings_and_rules_of_the_person_have_no_part_in_it(self):
         plain = self.demo()
         self.user_settings({"permissions": {"deny": ["Bash", "Edit"]}, "providers": {"x": {}}})

@@ -218,6 +218,25 @@ class GoingOn(SessionTest):
         self.assertEqual(requests[0][2:], ["  user 'second'", "  assistant 'Two.'",
                                            "  user 'fourth'"])
 
+    def titles(self):
+        listed = self.keel("session", "list", "--all", "--json").json()
+        for session in listed:
+            self.assertIn(f"{session['preview']}\n", self.keel("session", "show", session["id"]).out)
+            self.assert_fine(self.keel("session", "verify", session["id"]))
+        return sorted(session["preview"] for session in listed)
+
+    def test_what_was_copied_or_imported_keeps_its_title(self):
+        path = self.write("in.json", {"id": "imported", "messages": [
+            {"role": "user", "content": "hello from elsewhere"},
+            {"role": "assistant", "content": "Hello."}]})
+        self.assert_fine(self.keel("session", "import", path))
+        self.go_on(ANTHROPIC, "imported", Turn("On."), arguments=["go on"])
+        self.assertEqual(self.titles(), ["hello from elsewhere"])
+        self.go_on(ANTHROPIC, "imported", Turn("On."), arguments=["--fork-session", "and on"])
+        self.assertEqual(self.titles(), ["hello from elsewhere"] * 2)
+        self.assert_fine(self.keel("session", "rebuild"))
+        self.assertEqual(self.titles(), ["hello from elsewhere"] * 2)
+
     def test_by_its_name(self):
         self.assert_fine(self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")),
                                         "--name", "green tea", "first"))

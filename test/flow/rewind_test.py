@@ -1,6 +1,8 @@
 """rewind_test.py - sessions that are taken back: files and conversation, and on from there."""
 import json
 import os
+import re
+import shlex
 import time
 
 import scripted
@@ -111,6 +113,58 @@ class Rewound(RewindTest):
         self.assertTrue((self.work / "run.sh").exists())
         self.rewind(session, "--force", "--to", "1")
         self.assertEqual(describe(self.work), before)
+
+    def test_the_command_that_is_named_restores_what_was_left_and_no_more(self):
+        session = self.new_id()
+        self.talk(ANTHROPIC, session, "one",
+                  Turn(Call("Write", file_path="first", content="1\n")), Turn("Written."))
+        self.talk(ANTHROPIC, session, "two",
+                  Turn(Call("Write", file_path="second", content="2\n")), Turn("Written."))
+        (self.work / "second").write_text("mine\n")
+        other = self.dir / "it's another"
+        other.mkdir()
+        result = self.rewind(session, "--add-dir", str(other), status=1)
+        self.assertTrue((self.work / "second").exists())
+        [command] = [line for line in result.err.splitlines() if "--force" in line]
+        words = shlex.split(command)
+        self.assertEqual(words, ["keel", "session", "rewind", session, "--to", "2", "--force",
+                                 "--add-dir", str(other)])
+        self.assert_status(self.keel(*words[1:], "--yes", cwd=self.work), 0)
+        self.assertFalse((self.work / "second").exists())
+        self.assertTrue((self.work / "first").exists())
+        [request] = self.talk(ANTHROPIC, session, "three", Turn("Three."))
+        self.assertEqual([request[0], request[-1]], ["  user 'one'", "  user 'three'"])
+
+    def sizes(self, session, store=()):
+        """Messages as `show` and `list` count them."""
+        [listed] = self.keel("session", "list", "--all", "--json", *store).json()
+        shown = self.keel("session", "show", session, *store)
+        self.assert_fine(shown)
+        return listed["messages"], re.search(r"\nsize +(.*? turns?)", shown.out)[1]
+
+    def test_an_empty_conversation_has_no_messages(self):
+        for store in ("sqlite:x.db", "files:logs"):
+            with self.subTest(store):
+                session, store = self.new_id(), ("--store", store.replace(":", f":{self.dir}/"))
+                provider = self.play(ANTHROPIC, Turn("One."), Turn("Two."))
+                for how in (["--session-id", session], ["-r", session]):
+                    self.assert_fine(self.run_agent(ANTHROPIC, provider, *how, *store, "hi",
+                                                    cwd=self.work))
+                self.assertEqual(self.sizes(session, store), (4, "4 messages, 2 turns"))
+                self.rewind(session, "--to", "1", *store)
+                self.assertEqual(self.sizes(session, store), (0, "0 messages, 0 turns"))
+                self.assert_fine(self.keel("session", "verify", session, *store))
+                self.rewind(session, "--to", "3", *store)
+                self.assertEqual(self.sizes(session, store), (4, "4 messages, 2 turns"))
+
+    def test_what_goes_with_a_rewind_that_is_undone_is_counted(self):
+        session = self.new_id()
+        self.talk(ANTHROPIC, session, "one", Turn("One."))
+        self.rewind(session)
+        self.talk(ANTHROPIC, session, "two", Turn("Two."))
+        result = self.keel("session", "rewind", session, "--to", "2", "--dry-run", cwd=self.work)
+        self.assertEqual(result.out, "to before turn 2: (rewound to before turn 1)\n"
+                                     "1 turn of the conversation\n")
 
     def test_a_dry_run_changes_nothing(self):
         session = self.new_id()

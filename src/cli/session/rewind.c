@@ -3,6 +3,7 @@
 
 #include "base/quoted.h"
 #include "cli/progress.h"
+#include "cli/text.h"
 #include "sdk/own_files.h"
 #include "sdk/rewind.h"
 #include "sdk/rule_set.h"
@@ -89,7 +90,7 @@ static void add_turns(struct strbuf *out, const struct rewind *r, const struct r
     strbuf_addf(out, "to before turn %u: ", r->turn->number);
     cli_add_tinted(out, TINT_BOLD, strbuf_str(&prompt));
     strbuf_add_char(out, '\n');
-    if (!o->keeps_messages && !r->turn->is_rewind)
+    if (!o->keeps_messages && (!r->turn->is_rewind || r->n_turns))
         strbuf_addf(out, "%zu turn%s of the conversation\n", r->n_turns,
                     r->n_turns == 1 ? "" : "s");
 }
@@ -273,9 +274,45 @@ static struct err *confirm(struct session_work *w, bool *ret_yes)
                        ret_yes);
 }
 
-static void report(struct session_work *w, const struct rewind *r)
+/* The command that also restores what was left alone: with this turn, because the conversation now
+ * ends before it, and with the other options as they were given. */
+static void add_forced(struct strbuf *out, const struct session_work *w, const struct rewind *r,
+                       const char *id)
 {
-    size_t n_failed = r->report.n_failed, n_left = r->report.n_conflicts;
+    static const char *const own[] = {"to", "force", "yes", "json", "dry-run"};
+
+    strbuf_addf(out, "keel session rewind %s --to %u --force", id, r->turn->number);
+    for (size_t i = 0; i < w->args->n_given; i++) {
+        const struct arg *given = &w->args->given[i];
+        bool is_own = false;
+
+        for (size_t k = 0; k < ARRAY_LEN(own); k++)
+            is_own |= strcmp(given->option->name, own[k]) == 0;
+        if (is_own)
+            continue;
+        strbuf_addf(out, " --%s", given->option->name);
+        if (given->value) {
+            strbuf_add_char(out, ' ');
+            text_add_shell_word(out, str_of(given->value));
+        }
+    }
+}
+
+static void tell_left(const struct session_work *w, const struct rewind *r, const char *id)
+{
+    size_t n = r->report.n_conflicts;
+    AUTO(strbuf) struct strbuf command = {0};
+
+    if (!n)
+        return;
+    add_forced(&command, w, r, id);
+    cli_tell("%zu file%s left alone, for the reason listed above; to restore %s as well:\n  %s", n,
+             n == 1 ? " was" : "s were", n == 1 ? "it" : "them", strbuf_cstr(&command));
+}
+
+static void report(struct session_work *w, const struct rewind *r, const char *id)
+{
+    size_t n_failed = r->report.n_failed;
 
     for (size_t i = 0; i < r->plan.n; i++)
         if (r->plan.items[i].outcome == RESTORE_FAILED ||
@@ -283,9 +320,7 @@ static void report(struct session_work *w, const struct rewind *r)
             cli_tell("%" STR_FMT ": %" STR_FMT,
                      STR_ARG(quoted(&w->arena, r->plan.items[i].aim.path)),
                      STR_ARG(r->plan.items[i].why));
-    if (n_left)
-        cli_tell("%zu file%s left alone, for the reason listed above; --force restores %s", n_left,
-                 n_left == 1 ? " was" : "s were", n_left == 1 ? "it" : "them");
+    tell_left(w, r, id);
     if (r->report.n_left)
         cli_tell("%zu path%s left alone: keel did not save %s content", r->report.n_left,
                  r->report.n_left == 1 ? " was" : "s were",
@@ -348,7 +383,7 @@ static struct err *undo_turns(struct session_work *w, struct session *s, struct 
     }
     TRY(progress_around("restoring files", rewind_work_apply, &x));
     number = s->conversation.n_runs;
-    report(w, r);
+    report(w, r, s->conversation.id);
     if (args_has(w->args, "json"))
         return print_json(r, o, str_of(s->conversation.id), number);
     strbuf_addf(&out, "%s; keel session rewind %s --to %u undoes this\n",
@@ -499,7 +534,7 @@ static struct err *rewind_with(struct session_work *w, struct session *s, struct
         return NULL;
     }
     cli_tell("no file is to be changed");
-    report(w, &r);
+    report(w, &r, s->conversation.id);
     return args_has(w->args, "json") ? print_json(&r, o, id, 0) : NULL;
 }
 

@@ -462,8 +462,11 @@ IN_TASK(a_summary_is_kept_and_changed)
     assert_true(got.n_bytes > 0);
     assert_true(got.is_open);
     assert_true(got.holder.n > 0);
+    assert_ok(
+        store_update(s, &(struct store_summary){.id = ID_A, .n_messages = STORE_NO_MESSAGES}));
     store_close(s, ID_A, fence);
     assert_ok(store_find(s, ID_A, &a, &got, &found));
+    assert_int_equal(got.n_messages, 0);
     assert_false(got.is_open);
     assert_int_equal(got.holder.n, 0);
     assert_listed(s, "a", .name = S("my work"));
