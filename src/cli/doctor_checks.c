@@ -101,6 +101,7 @@ void doctor_check_providers(struct report *r, struct runtime *runtime)
     size_t before = r->n;
     struct profile_query query = runtime_query(runtime, NULL);
     struct profile chosen;
+    struct str elsewhere = {0};
     AUTO(err) struct err *e = NULL;
     AUTO_FREE char *message = NULL;
 
@@ -111,8 +112,11 @@ void doctor_check_providers(struct report *r, struct runtime *runtime)
     e = profile_resolve(runtime->settings, &query, &runtime->arena, &chosen);
     message = e ? err_message(e) : NULL;
     if (!e)
-        report_add(r, HEALTH_GOOD, "Providers", "in use", "%" STR_FMT "/%" STR_FMT,
-                   STR_ARG(chosen.id), STR_ARG(chosen.model));
+        elsewhere = profile_elsewhere(&chosen, &runtime->arena);
+    if (!e)
+        report_add(r, HEALTH_GOOD, "Providers", "in use", "%" STR_FMT "/%" STR_FMT "%s%" STR_FMT,
+                   STR_ARG(chosen.id), STR_ARG(chosen.model), elsewhere.n ? " at " : "",
+                   STR_ARG(elsewhere));
     else if (r->n > before)
         report_add(r, HEALTH_BAD, "Providers", "in use", "%s", message);
     else

@@ -14,7 +14,7 @@ extern const struct command command_permissions_test;
     {"mode",                                                                                       \
      0,                                                                                            \
      "MODE",                                                                                       \
-     "instead of the settings' mode",                                                              \
+     "instead of the settings' mode; also --permission-mode",                                      \
      .alias = "permission-mode",                                                                   \
      .words = "plan default acceptEdits bypassPermissions"},                                       \
         {"allowed-tools", 0, "RULES", "as with keel -p", .alias = "allowedTools"},                 \

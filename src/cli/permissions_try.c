@@ -66,6 +66,22 @@ static void add_rule(struct strbuf *out, const struct try *t, struct str text)
     add_row(out, "rule", strbuf_str(&row));
 }
 
+/* The reason of a refusal is what the model reads: its first sentence says why, the others what the
+ * model should do. */
+static void add_reason(struct strbuf *out, const struct judged *j)
+{
+    size_t end = j->decision == DECISION_DENY ? str_find(j->reason, S(". ")) : STR_NONE;
+    AUTO(strbuf) struct strbuf advice = {0};
+
+    if (end == STR_NONE) {
+        add_row(out, "why", j->reason);
+        return;
+    }
+    add_row(out, "why", str_slice(j->reason, 0, end + 1));
+    strbuf_addf(&advice, "reads: %" STR_FMT, STR_ARG(str_skip(j->reason, end + 2)));
+    add_row(out, "model", strbuf_str(&advice));
+}
+
 static void add_judged(struct strbuf *out, const struct try *t, const struct judged *j)
 {
     static const struct {
@@ -79,7 +95,7 @@ static void add_judged(struct strbuf *out, const struct try *t, const struct jud
     strbuf_add_cstr(out, "  ");
     add_call(out, &t->call);
     strbuf_add_char(out, '\n');
-    add_row(out, "why", j->reason);
+    add_reason(out, j);
     add_rule(out, t, j->rule);
     if (j->decision == DECISION_APPROVE)
         add_row(out, "so", S("keel asks you; print mode (keel -p) cannot ask and denies the call"));

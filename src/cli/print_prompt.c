@@ -31,6 +31,17 @@ static bool is_text(struct str bytes)
     return str_find_char(bytes, 0) == STR_NONE && utf8_is_valid(bytes);
 }
 
+/* No model reads as much: a file is searched. */
+static struct err *read_piped(struct strbuf *piped)
+{
+    struct err *e = cli_read_file("-", piped);
+
+    if (!e || err_find_hint(e) || !strbuf_is_over(piped))
+        return e;
+    return err_hint(e, "pipe in less, for example with tail; or save it as a file, and name the "
+                       "file in the prompt");
+}
+
 struct err *print_read_prompt(const struct args *args, struct message **ret_message)
 {
     AUTO(message) struct message *m = message_new(ROLE_USER, S(""));
@@ -42,7 +53,7 @@ struct err *print_read_prompt(const struct args *args, struct message **ret_mess
     if (print_is_piped_in() && !is_needed && is_silent())
         cli_tell("standard input is silent; continuing without it");
     else if (print_is_piped_in())
-        TRY(cli_read_file("-", &piped));
+        TRY(read_piped(&piped));
     if (str_trim(prompt).n)
         message_add_text(m, prompt);
     if (str_trim(strbuf_str(&piped)).n)

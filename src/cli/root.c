@@ -28,7 +28,7 @@ static struct err *run_root(const struct args *args, int *ret_status);
 static const struct option root_options[] = {
     {"print", 'p', NULL, "answer one prompt on stdout and exit; a prompt alone does the same",
      .group = "Prompt and model"},
-    {"model", 0, "VENDOR/MODEL", "the model to ask; also the name of a profile"},
+    {"model", 'm', "VENDOR/MODEL", "the model to ask; also the name of a profile"},
     {"fallback-model", 0, "VENDOR/MODEL", "ask this one if the one before fails; repeatable"},
     {"effort", 0, "LEVEL", "how much the model thinks: low, medium, high, xhigh or max",
      .words = "low medium high xhigh max"},

@@ -1,6 +1,7 @@
 /* profile.c - from what the person said to one endpoint, one model and one key. */
 #include "sdk/profile.h"
 
+#include "net/url.h"
 #include "provider/endpoint.h"
 #include "sdk/login.h"
 #include "sdk/profile_address.h"
@@ -164,8 +165,15 @@ static void take_headers(const struct search *s, const struct json *profile, str
 
 static struct err *no_model(const struct profile *p)
 {
-    return err_hint(err_new(ERR_CONFIGURATION, "%" STR_FMT " needs a model name", STR_ARG(p->id)),
-                    "add --model %" STR_FMT "/NAME; keel models lists the known models",
+    const struct vendor *v = p->vendor;
+    struct err *e = err_new(ERR_CONFIGURATION, "%" STR_FMT " needs a model name", STR_ARG(p->id));
+
+    if (v && v->n_models == 0 && v->models_path)
+        return err_hint(e,
+                        "add --model %" STR_FMT "/NAME; keel models %s --refresh asks the server "
+                        "which models it has",
+                        STR_ARG(p->id), v->name);
+    return err_hint(e, "add --model %" STR_FMT "/NAME; keel models lists the known models",
                     STR_ARG(p->id));
 }
 
@@ -411,10 +419,20 @@ static struct err *nothing_set_up(const struct search *s)
                     v->key_env, vendor_setup_link(v));
 }
 
+static bool is_at_home(const struct profile *p)
+{
+    return p->vendor && p->vendor->base_url && str_is(p->base_url, p->vendor->base_url);
+}
+
+struct str profile_elsewhere(const struct profile *p, struct arena *a)
+{
+    return is_at_home(p) ? (struct str){0} : url_redact(a, p->base_url);
+}
+
 static struct err *use_environment(const struct search *s, struct str model, struct profile *ret)
 {
     const struct vendor *v = vendor_of_environment(s);
-    struct str variable;
+    struct str variable, elsewhere;
 
     if (!v)
         return nothing_set_up(s);
@@ -422,8 +440,11 @@ static struct err *use_environment(const struct search *s, struct str model, str
     if (variable.n == 0)
         variable = str_of(v->base_url_env);
     TRY(assemble(s, str_of(v->name), v, NULL, model, ret));
-    ret->notice = arena_format(s->arena, "using %s (%" STR_FMT "), because %" STR_FMT " is set",
-                               v->display_name, STR_ARG(ret->model), STR_ARG(variable));
+    elsewhere = profile_elsewhere(ret, s->arena);
+    ret->notice =
+        arena_format(s->arena, "using %s (%" STR_FMT ")%s%" STR_FMT ", because %" STR_FMT " is set",
+                     v->display_name, STR_ARG(ret->model), elsewhere.n ? " at " : "",
+                     STR_ARG(elsewhere), STR_ARG(variable));
     return NULL;
 }
 
@@ -471,7 +492,7 @@ static bool is_plausible(const struct search *s, const struct profile *p)
 
     if (s->is_offline || !v || p->info_is_known)
         return true;
-    if (!v->base_url || !str_is(p->base_url, v->base_url))
+    if (!is_at_home(p))
         return vendor_guess_family(v, p->model).n == 0;
     if (s->home)
         saved_catalogue_read(s->home, v, &a, &saved, &fetched_at);
@@ -481,10 +502,13 @@ static bool is_plausible(const struct search *s, const struct profile *p)
     return v->n_models == 0 && saved.n == 0;
 }
 
-static struct err *no_model_behind(struct str name)
+static struct err *no_model_behind(struct str name, bool has_default)
 {
-    return err_hint(err_new(ERR_VALIDATION, "no model name after \"%" STR_FMT "/\"", STR_ARG(name)),
-                    "use %" STR_FMT "/MODEL, or %" STR_FMT " alone for its default model",
+    struct err *e = err_new(ERR_VALIDATION, "no model name after \"%" STR_FMT "/\"", STR_ARG(name));
+
+    if (!has_default)
+        return err_hint(e, "use %" STR_FMT "/MODEL", STR_ARG(name));
+    return err_hint(e, "use %" STR_FMT "/MODEL, or %" STR_FMT " alone for its default model",
                     STR_ARG(name), STR_ARG(name));
 }
 
@@ -497,8 +521,9 @@ static struct err *use_model(const struct search *s, struct str text, struct pro
     const struct json *profile;
 
     if (slash != STR_NONE && find_named(s, name, &v, &profile))
-        return slash + 1 < text.n ? use_named(s, name, str_skip(text, slash + 1), ret)
-                                  : no_model_behind(name);
+        return slash + 1 < text.n
+                   ? use_named(s, name, str_skip(text, slash + 1), ret)
+                   : no_model_behind(name, json_has(profile, "model") || (v && v->default_model));
     if (slash == STR_NONE && find_named(s, text, &v, &profile))
         return use_named(s, text, (struct str){0}, ret);
     if (!s->profiles || s->profiles->n == 0)

@@ -46,6 +46,8 @@ MUST_USE struct err *profile_resolve(const struct settings *settings,
                                      struct profile *ret_profile);
 
 /* Does the environment or the settings hold a key for it, as far as one is needed? */
+/* Where requests go, without credentials, if that is not the vendor's own address; else empty. */
+struct str profile_elsewhere(const struct profile *p, struct arena *a);
 bool profile_has_key(const struct settings *settings, const struct profile *p,
                      const char *const *environment);
 MUST_USE struct err *profile_make_provider(const struct profile *p, struct provider **ret_provider);

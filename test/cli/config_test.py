@@ -230,6 +230,14 @@ class Provider(KeelTest):
         self.assertEqual(self.provider("--model", "ollama/m", env={"OLLAMA_HOST": "box:99"})[2],
                          "http://box:99")
 
+    def test_a_server_of_ones_own_says_who_knows_its_models(self):
+        self.assert_refused(self.keel("config", "provider", "--model", "ollama"), 6,
+                            "ollama needs a model name",
+                            "keel models ollama --refresh asks the server which models it has")
+        self.assertNotIn("default", self.keel("config", "provider", "--model", "ollama/").err)
+        self.assert_refused(self.keel("config", "provider", "--model", "openai/"), 2,
+                            "or openai alone for its default model")
+
     def test_none_is_exit_six(self):
         self.assert_refused(self.keel("config", "provider"), 6, "ANTHROPIC_API_KEY")
 

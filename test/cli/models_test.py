@@ -210,6 +210,15 @@ class Doctor(KeelTest):
         self.assertTrue(findings["Providers/in use"]["text"].startswith("anthropic/"))
         self.assertNotIn("sk-secret", result.out)
 
+    def test_an_address_that_is_not_the_vendors_is_named(self):
+        _, findings = self.findings(env={"ANTHROPIC_API_KEY": "k"})
+        self.assertNotIn(" at ", findings["Providers/in use"]["text"])
+        result, findings = self.findings(env={"ANTHROPIC_API_KEY": "k", "ANTHROPIC_BASE_URL":
+                                              "http://me:hush@127.0.0.1:7/x"})
+        self.assertRegex(findings["Providers/in use"]["text"], r"^anthropic/\S+ at http://")
+        self.assertIn("127.0.0.1:7/x", findings["Providers/in use"]["text"])
+        self.assertNotIn("hush", result.out)
+
     def test_all_is_well_when_nothing_is_bad(self):
         result, findings = self.findings(env={"ANTHROPIC_API_KEY": "k"})
         bad = [name for name, f in findings.items() if f["health"] == "bad"]

@@ -242,6 +242,13 @@ class Test(PermissionsTest):
         self.assertTrue(result.out.startswith("denied  Read(.env)\n"), result)
         self.assertIn(f"(deny, user: {file})", result.out)
 
+    def test_what_the_model_should_do_is_not_told_as_the_reason(self):
+        lines = self.keel("permissions", "test", "Read", "~/.ssh/id_rsa").out.splitlines()
+        self.assertRegex(lines[1], r"^  why    Permission denied: .* which no tool reads or writes\.$")
+        self.assertEqual(lines[2], "  model  reads: Continue without it, or ask the user for what "
+                                   "you need.")
+        self.assertIn("Continue without it", self.judged("Read", "~/.ssh/id_rsa")["reason"])
+
     def test_who_is_asked_is_told(self):
         self.assertIn("print mode (keel -p) cannot ask and denies the call", self.keel("permissions", "test", "Bash", "rm x").out)
 

@@ -61,6 +61,17 @@ class WithoutDashP(FlowTest):
     def test_piped_text_goes_with_the_prompt(self):
         self.assert_prompts(["review this"], ["review this", "a diff"], stdin=b"a diff")
 
+    def test_piped_text_that_no_model_could_read_says_what_to_do(self):
+        result, sent = self.run_keel("-p", "what is this?", stdin=b"x" * (65 << 20))
+        self.assert_refused(result, 2, "standard input is larger than its limit",
+                            "pipe in less, for example with tail")
+        self.assertEqual(sent, [])
+
+    def test_a_model_is_named_by_a_letter_too(self):
+        provider = self.provider(ANTHROPIC.answer())
+        self.assert_answer(self.keel("-m", "anthropic/x", "hi", env=ANTHROPIC.environment(provider)))
+        self.assertEqual(provider.requests[0].json["model"], "x")
+
     def test_a_session_is_continued_and_resumed(self):
         self.assert_prompts(["-n", "sky", "why is it blue?"], ["why is it blue?"])
         self.assert_prompts(["-c", "more"], ["why is it blue?", "more"])

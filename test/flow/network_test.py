@@ -268,7 +268,8 @@ class Refusals(NetworkTest):
         self.assert_forbidden(result, "commands may not connect to example.org",
                               'adds "example.org" to network.allow')
         self.assertEqual(result.err.count("\n"), 1, result.err)  # told once
-        self.assertIn('adds "example.org" to network.allow in ~/.keel/settings.json', result.err)
+        self.assertIn('adds "example.org" to network.allow in ~/.keel/settings.json. For this '
+                      "command: --allow-domain DOMAIN, or --allow-private DOMAIN", result.err)
         result = self.sandbox("curl", "-sS", "https://example.org/")
         self.assert_status(result, 56)
         self.assertIn("403", result.err)
