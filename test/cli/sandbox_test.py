@@ -177,6 +177,13 @@ print(n)
         self.assertIn(".mcp.json was changed by the command; keel restored it", result.err)
         self.assertEqual((self.project / ".mcp.json").read_text(), "{}")
 
+    def test_the_person_is_told_what_a_file_is_called_now(self):
+        result = self.sandbox("sh", "-c", "echo evil >.bashrc")
+        self.assert_status(result, 0)
+        self.assertIn(".bashrc was created by the command; keel renamed it by appending "
+                      ".keel-untrusted\n", result.err)
+        self.assertTrue((self.project / ".bashrc.keel-untrusted").exists())
+
     def test_an_interrupted_command_ends_and_so_does_keel(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
             process = self.start("sandbox", "sh", "-c", "echo ready; sleep 1000")

@@ -196,6 +196,10 @@ class List(SessionCommands):
             self.assertEqual([self.session("show", one, "--json").json()["id"] for one in printed],
                              ids[::-1])
 
+    def test_piped_text_is_not_glued_to_the_prompt(self):
+        self.talk("what could go wrong?", stdin=b"commit 8c41af48\n")
+        self.assertRegex(self.session("list").out, r"  what could go wrong\?\n$")
+
     def test_verify_prints_ids_that_can_be_told_apart(self):
         provider = self.provider(*[ANTHROPIC.answer(["Yes."])] * 2)
         ids = [f"01a1e416-1234-7abc-8000-00000000000{i}" for i in "12"]

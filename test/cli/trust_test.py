@@ -194,6 +194,10 @@ class Scripts(KeelTest):
         self.assertIn("too long to show, SHA-256 ", result.err)
         self.assertNotIn("x" * 1000, result.out)
 
+    def test_keel_trust_says_nothing_on_no_line(self):
+        for line in self.keel("trust").err.splitlines():
+            self.assertRegex(line, r"^(keel: |      )\S")
+
     def test_keel_trust_tells_what_is_different(self):
         self.trust()
         self.script.write_text("2")

@@ -140,6 +140,11 @@ class Probe(FlowTest):
         self.assertNotIn("model", findings)
         self.assertEqual(self.only_request(provider).method, "GET")
 
+    def test_one_model_is_not_several(self):
+        provider = self.provider(json_answer({"data": [{"id": "brand-new"}]}))
+        _, findings = self.probe(provider, "--model", "anthropic/brand-new")
+        self.assertEqual(findings["answer"]["text"], "anthropic answers and lists 1 model")
+
     def test_a_model_that_is_not_listed_is_noted(self):
         provider = self.provider(json_answer(LISTS["anthropic-messages"][1]))
         result, findings = self.probe(provider, "--model", "anthropic/other")
