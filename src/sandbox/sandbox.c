@@ -67,11 +67,12 @@ const char *sandbox_step_text(enum exec_step step)
     return "a rule cannot be applied";
 }
 
-static struct err *add_hint(struct err *e, enum exec_step step)
+static struct err *add_hint(struct err *e, enum exec_step step, bool has_namespaces)
 {
     switch (step) {
     case EXEC_STEP_LANDLOCK:
-        return err_hint(e, "%s. Then run keel doctor", SANDBOX_REMEDY);
+        return err_hint(e, "%s. Then run keel doctor",
+                        sandbox_remedy(has_namespaces, sandbox_landlock_version()));
     case EXEC_STEP_CWD:
         return err_hint(e, "run it in the workspace, or add the directory with --add-dir");
     case EXEC_STEP_CHANGED:
@@ -84,7 +85,7 @@ static struct err *add_hint(struct err *e, enum exec_step step)
     }
 }
 
-static struct err *explain(const struct exec_record *r, struct str plan)
+static struct err *explain(const struct exec_record *r, struct str plan, bool has_namespaces)
 {
     const char *item = r->step == EXEC_STEP_ITEM || r->step == EXEC_STEP_CHANGED
                            ? plan_item_text(plan, r->item)
@@ -100,7 +101,7 @@ static struct err *explain(const struct exec_record *r, struct str plan)
     else
         e = err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
                       item ? item : sandbox_step_text(r->step));
-    return add_hint(e, r->step);
+    return add_hint(e, r->step, has_namespaces);
 }
 
 /* Several tasks start commands at a time, some of them in other threads: one looks at the workspace
@@ -509,7 +510,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     if (!e || a->refusal.kind != EXEC_REFUSED)
         return e;
     err_ignore(e, "it is told with what was being done");
-    return explain(&a->refusal, strbuf_str(&s.plan));
+    return explain(&a->refusal, strbuf_str(&s.plan), a->namespaces);
 }
 
 /* Tries one way. What keel saw in the workspace may have been exchanged before the walls stood on
@@ -537,6 +538,7 @@ static struct err *refuse_domains(void)
         "settings: network.allow, and rules WebFetch(domain:...)");
 }
 
+/* Namespaces are missing; Landlock cannot take their place, whatever its version. */
 static struct err *refuse_weakness(struct err *take_error)
 {
     AUTO(err) struct err *e = take_error;
@@ -544,7 +546,8 @@ static struct err *refuse_weakness(struct err *take_error)
     return err_hint(err_new(ERR_SANDBOX,
                             "%s%ssandbox.requireFull is set, so commands need every protection",
                             e ? e->text : "", e ? "; " : ""),
-                    "%s. Or set sandbox.requireFull to false", SANDBOX_REMEDY);
+                    "%s. Or set sandbox.requireFull to false",
+                    sandbox_remedy(/* has_namespaces= */ false, SANDBOX_LANDLOCK_SIGNALS));
 }
 
 /* Once a command has run, the way that it went is the way for all. */
