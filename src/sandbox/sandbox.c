@@ -300,7 +300,9 @@ static const char *const *make_environment(struct arena *a, const char *const *e
                                            const struct sandbox_policy *policy)
 {
     size_t n = 0, n_given = count(environment);
-    size_t n_more = ARRAY_LEN(tmp_variables) + count(proxy_variables) + 1;
+    const char *const *proxied =
+        policy->network == SANDBOX_PROXY_ONLY ? proxy_variables(policy->proxy, a) : NULL;
+    size_t n_more = ARRAY_LEN(tmp_variables) + count(proxied) + 1;
     const char **copy = ARENA_ARRAY(a, n_given + n_more + 1, const char *);
 
     for (size_t i = 0; i < n_given; i++)
@@ -309,8 +311,8 @@ static const char *const *make_environment(struct arena *a, const char *const *e
                         : environment[i];
     for (size_t i = 0; policy->tmp_dir && i < ARRAY_LEN(tmp_variables); i++)
         set_variable(copy, &n, arena_format(a, "%s=%s", tmp_variables[i], policy->tmp_dir).p);
-    for (size_t i = 0; policy->network == SANDBOX_PROXY_ONLY && proxy_variables[i]; i++)
-        set_variable(copy, &n, proxy_variables[i]);
+    for (size_t i = 0; proxied && proxied[i]; i++)
+        set_variable(copy, &n, proxied[i]);
     set_variable(copy, &n, GUARD_NESTED "=1");
     copy[n] = NULL;
     return copy;
@@ -529,13 +531,14 @@ static struct err *start_with(struct attempt *a, struct proc **ret_proc)
 }
 
 /* Landlock knows ports, but not where they are. */
-static struct err *refuse_domains(void)
+static struct err *refuse_domains(const struct net_rules *rules)
 {
     return err_hint(
         err_new(ERR_SANDBOX,
                 "network access by domain needs namespaces, which are not available here"),
-        "allow namespaces for keel (keel doctor shows how), or remove the domains from the "
-        "settings: network.allow, and rules WebFetch(domain:...)");
+        "allow namespaces for keel (keel doctor shows how), or %sremove the domains from the "
+        "settings: network.allow, and rules WebFetch(domain:...)",
+        rules->has_flags ? "leave out --allow-domain and --allow-private, and " : "");
 }
 
 /* Namespaces are missing; Landlock cannot take their place, whatever its version. */
@@ -570,7 +573,7 @@ static struct err *start_either_way(struct attempt *a, struct proc **ret_proc)
     if (s->policy.require_full)
         return refuse_weakness(NULL);
     if (s->policy.network == SANDBOX_PROXY_ONLY)
-        return refuse_domains();
+        return refuse_domains(proxy_rules(s->policy.proxy));
     a->namespaces = false;
     TRY(start_with(a, ret_proc));
     s->way = SANDBOX_WITHOUT_NAMESPACES;

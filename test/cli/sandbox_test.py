@@ -104,6 +104,13 @@ print(n)
         self.assert_refused(self.sandbox("true", env={"KEEL_EXEC": "/nonexistent"}), 2,
                             "cannot run /nonexistent, which KEEL_EXEC names")
 
+    def test_hosts_that_are_allowed_need_namespaces(self):
+        for option in ("--allow-domain", "--allow-private"):
+            result = self.sandbox("--no-namespaces", option, "localhost:1", "--", "touch", "made")
+            self.assert_refused(result, 2, "network access by domain needs namespaces")
+            self.assertIn("leave out --allow-domain and --allow-private", result.err)
+            self.assertFalse((self.project / "made").exists())
+
     def test_the_whole_file_system_is_no_workspace(self):
         self.assert_refused(self.sandbox("true", cwd="/"), 2, "the whole file system")
 
