@@ -157,15 +157,19 @@ void doctor_check_network(struct report *r, const struct runtime *runtime)
 
 static void add_verdict(struct report *r, const struct sandbox_probe *p, bool requires_full)
 {
+    int landlock = requires_full && !p->mount_namespace
+                       ? SANDBOX_LANDLOCK_SIGNALS /* no version of it is enough then */
+                       : p->landlock_abi;
+    const char *remedy = sandbox_remedy(p->mount_namespace, landlock);
+
     if (p->missing[0])
         report_add(r, HEALTH_BAD, "Sandbox", "commands", "%s", p->missing);
     else if (p->weakness && requires_full)
         report_add(r, HEALTH_BAD, "Sandbox", "commands",
-                   "do not run, because sandbox.requireFull is true: %s. " SANDBOX_REMEDY,
-                   p->weakness);
+                   "do not run, because sandbox.requireFull is true: %s. %s", p->weakness, remedy);
     else if (p->weakness)
-        report_add(r, HEALTH_NOTE, "Sandbox", "commands", "sandboxed, but %s. " SANDBOX_REMEDY,
-                   p->weakness);
+        report_add(r, HEALTH_NOTE, "Sandbox", "commands", "sandboxed, but %s. %s", p->weakness,
+                   remedy);
     else
         report_add(r, HEALTH_GOOD, "Sandbox", "commands", "fully sandboxed: files and network");
 }

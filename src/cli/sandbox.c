@@ -75,6 +75,7 @@ static struct err *read_network(struct job *j)
 {
     TRY(network_rules_from_settings(&j->arena, j->runtime.settings, &j->rules.gate_rules,
                                     &j->network));
+    j->network.has_flags = true;
     TRY(read_domains(j, "allow-domain", NET_ALLOW));
     return read_domains(j, "allow-private", NET_ALLOW_PRIVATE);
 }

@@ -49,15 +49,30 @@ static struct err *ask(struct exec_probe *ret)
     return e;
 }
 
-static const char *what_is_missing(const struct sandbox_probe *p)
+#define ALLOW_NAMESPACES                                                                           \
+    "Allow namespaces for keel: in Docker --security-opt seccomp=unconfined --cap-add SYS_ADMIN, " \
+    "on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0"
+
+const char *sandbox_remedy(bool has_namespaces, int landlock_abi)
+{
+    if (has_namespaces)
+        return "Use a kernel with Landlock (CONFIG_SECURITY_LANDLOCK, and landlock in its lsm= "
+               "list)";
+    if (landlock_abi < SANDBOX_LANDLOCK_SIGNALS)
+        return ALLOW_NAMESPACES "; or use a kernel of 6.12 or later with Landlock";
+    return ALLOW_NAMESPACES;
+}
+
+static void tell_missing(struct sandbox_probe *p)
 {
     if (!p->seccomp)
-        return "the kernel cannot filter system calls (CONFIG_SECCOMP_FILTER), so commands do not "
-               "run";
-    if (!p->mount_namespace && p->landlock_abi == 0)
-        return "neither namespaces nor Landlock are available, so commands do not "
-               "run. " SANDBOX_REMEDY;
-    return "";
+        snprintf(p->missing, sizeof p->missing,
+                 "the kernel cannot filter system calls (CONFIG_SECCOMP_FILTER), so commands do "
+                 "not run");
+    else if (!p->mount_namespace && p->landlock_abi == 0)
+        snprintf(p->missing, sizeof p->missing,
+                 "neither namespaces nor Landlock are available, so commands do not run. %s",
+                 sandbox_remedy(p->mount_namespace, p->landlock_abi));
 }
 
 int sandbox_landlock_version(void)
@@ -87,9 +102,11 @@ const char *sandbox_weakness_of(bool has_namespaces, int landlock_abi)
 
 const char *sandbox_weakness(const struct sandbox *s)
 {
-    if (s->way == SANDBOX_UNKNOWN)
-        return NULL;
-    return sandbox_weakness_of(s->way == SANDBOX_WITH_NAMESPACES, sandbox_landlock_version());
+    if (s->way == SANDBOX_WITHOUT_NAMESPACES)
+        return "namespaces are not available, so Landlock alone confines commands";
+    if (s->way == SANDBOX_WITH_NAMESPACES && sandbox_landlock_version() == 0)
+        return "without Landlock, commands can write to your named pipes (FIFOs)";
+    return NULL;
 }
 
 struct err *sandbox_probe(struct sandbox_probe *ret_probe)
@@ -102,7 +119,7 @@ struct err *sandbox_probe(struct sandbox_probe *ret_probe)
     p.user_namespace = answer.has_user_namespace;
     p.landlock_abi = answer.landlock_abi;
     p.seccomp = answer.has_seccomp;
-    snprintf(p.missing, sizeof p.missing, "%s", what_is_missing(&p));
+    tell_missing(&p);
     if (!p.missing[0])
         p.weakness = sandbox_weakness_of(p.mount_namespace, p.landlock_abi);
     p.is_complete = !p.missing[0] && !p.weakness;

@@ -16,23 +16,37 @@ enum {
 #define TEXT_OF(number) #number
 #define NUMBER(macro) TEXT_OF(macro)
 #define ADDRESS "http://127.0.0.1:" NUMBER(EXEC_PROXY_PORT)
-#define NOT_PROXIED "localhost,127.0.0.1,::1"
 
-const char *const proxy_variables[] = {
-    "HTTP_PROXY=" ADDRESS,
-    "http_proxy=" ADDRESS,
-    "HTTPS_PROXY=" ADDRESS,
-    "https_proxy=" ADDRESS,
-    "ALL_PROXY=" ADDRESS,
-    "all_proxy=" ADDRESS,
-    "NO_PROXY=" NOT_PROXIED,
-    "no_proxy=" NOT_PROXIED,
-    "npm_config_proxy=" ADDRESS,
-    "npm_config_https_proxy=" ADDRESS,
-    "npm_config_noproxy=" NOT_PROXIED,
-    "NODE_USE_ENV_PROXY=1",
-    NULL,
+/* --- its variables --- */
+
+static const char *const by_address[] = {
+    "HTTP_PROXY", "http_proxy", "HTTPS_PROXY",      "https_proxy",
+    "ALL_PROXY",  "all_proxy",  "npm_config_proxy", "npm_config_https_proxy",
 };
+static const char *const by_exceptions[] = {"NO_PROXY", "no_proxy", "npm_config_noproxy"};
+
+const char *const *proxy_variables(const struct proxy *p, struct arena *a)
+{
+    size_t n = 0, n_all = ARRAY_LEN(by_address) + ARRAY_LEN(by_exceptions) + 2;
+    const char **all = ARENA_ARRAY(a, n_all, const char *);
+    AUTO(strbuf) struct strbuf direct = {0};
+
+    for (const char *const *host = loopback_hosts; *host; host++)
+        if (!net_rules_name(p->options.rules, str_of(*host)))
+            strbuf_addf(&direct, "%s%s", direct.n ? "," : "", *host);
+    for (size_t i = 0; i < ARRAY_LEN(by_address); i++)
+        all[n++] = arena_format(a, "%s=" ADDRESS, by_address[i]).p;
+    for (size_t i = 0; i < ARRAY_LEN(by_exceptions); i++)
+        all[n++] = arena_format(a, "%s=%s", by_exceptions[i], strbuf_cstr(&direct)).p;
+    all[n++] = "NODE_USE_ENV_PROXY=1";
+    all[n] = NULL;
+    return all;
+}
+
+const struct net_rules *proxy_rules(const struct proxy *p)
+{
+    return p->options.rules;
+}
 
 /* --- a bound, as a channel of items --- */
 

@@ -37,7 +37,10 @@ DEFINE_AUTO_PTR(proxy, proxy_free)
 /* Serves those who connect to this socket, which does not block. Does not wait. */
 void proxy_listen(struct proxy *p, int take_fd);
 
-/* What tells programs of it: "HTTPS_PROXY=http://127.0.0.1:3128", ...; ends with NULL. */
-extern const char *const proxy_variables[];
+/* What tells programs of it: "HTTPS_PROXY=http://127.0.0.1:3128", ...; ends with NULL. The loopback
+ * is the sandbox's own and reached without it, but for names of it that the rules allow: these mean
+ * the machine's. In `a`. */
+const char *const *proxy_variables(const struct proxy *p, struct arena *a);
+const struct net_rules *proxy_rules(const struct proxy *p);
 
 #endif

@@ -118,6 +118,21 @@ static bool denies(const struct net_patterns *list, struct str host, int port)
     return false;
 }
 
+const char *const loopback_hosts[] = {"localhost", "127.0.0.1", "::1", NULL};
+
+static bool is_named_in(const struct net_patterns *list, struct str host)
+{
+    for (const struct net_pattern *p = list->items; p < list->items + list->n; p++)
+        if (p->host.n && host_matches(p, host))
+            return true;
+    return false;
+}
+
+bool net_rules_name(const struct net_rules *r, struct str host)
+{
+    return is_named_in(&r->allow, host) || is_named_in(&r->private_hosts, host);
+}
+
 /* --- decisions --- */
 
 /* As a rule would name it. */
@@ -128,6 +143,30 @@ static struct str name_of(struct arena *a, const struct url *u)
     return is_web_port(u->port) ? host : arena_format(a, "%" STR_FMT ":%d", STR_ARG(host), u->port);
 }
 
+static const char *how_to_allow(struct arena *a, const struct net_rules *r, struct str name,
+                                enum net_list list)
+{
+    bool is_private = list == NET_ALLOW_PRIVATE;
+
+    if (r->has_flags)
+        return arena_format(a, "to allow it, add %s %" STR_FMT,
+                            is_private ? "--allow-private" : "--allow-domain", STR_ARG(name))
+            .p;
+    return arena_format(
+               a, "to allow it, a person adds \"%" STR_FMT "\" to %s in ~/.keel/settings.json",
+               STR_ARG(name), is_private ? "network.allowPrivate" : "network.allow")
+        .p;
+}
+
+/* A name of the sandbox's own loopback; NULL: all of them mean the machine's. */
+static const char *find_direct(const struct net_rules *r)
+{
+    for (const char *const *host = loopback_hosts; *host; host++)
+        if (!net_rules_name(r, str_of(*host)))
+            return *host;
+    return NULL;
+}
+
 static struct err *refuse_denied(const struct url *u)
 {
     return err_hint(
@@ -135,18 +174,23 @@ static struct err *refuse_denied(const struct url *u)
         "the settings deny it: network.deny, or a rule WebFetch(domain:...)");
 }
 
-static struct err *refuse_unlisted(const struct url *u)
+static struct err *refuse_unlisted(const struct net_rules *r, const struct url *u)
 {
     AUTO(arena) struct arena a = {0};
     struct str name = name_of(&a, u);
+    bool is_loopback = url_host_is_loopback(u->host);
+    bool is_private =
+        is_loopback || (url_host_is_address(u->host) && url_address_is_private(u->host));
+    const char *direct = is_loopback ? find_direct(r) : NULL;
 
     return err_hint(
-        err_new(ERR_TOOL_DENIED, "commands may not connect to %" STR_FMT, STR_ARG(name)),
-        "to allow it, a person adds \"%" STR_FMT "\" to network.allow in ~/.keel/settings.json",
-        STR_ARG(name));
+        err_new(ERR_TOOL_DENIED, "commands may not connect to %" STR_FMT, STR_ARG(name)), "%s%s%s",
+        how_to_allow(&a, r, name, is_private ? NET_ALLOW_PRIVATE : NET_ALLOW),
+        direct ? "; a server that a command started is at " : "", direct ? direct : "");
 }
 
-static struct err *refuse_private(const struct url *u, struct str address)
+static struct err *refuse_private(const struct net_rules *r, const struct url *u,
+                                  struct str address)
 {
     AUTO(arena) struct arena a = {0};
     struct str name = name_of(&a, u);
@@ -154,9 +198,7 @@ static struct err *refuse_private(const struct url *u, struct str address)
     return err_hint(err_new(ERR_TOOL_DENIED,
                             "%" STR_FMT " is not on the public Internet: its address is %" STR_FMT,
                             STR_ARG(name), STR_ARG(address)),
-                    "to allow it, a person adds \"%" STR_FMT
-                    "\" to network.allowPrivate in ~/.keel/settings.json",
-                    STR_ARG(name));
+                    "%s", how_to_allow(&a, r, name, NET_ALLOW_PRIVATE));
 }
 
 struct err *net_rules_check(const struct net_rules *r, const struct url *u)
@@ -165,7 +207,7 @@ struct err *net_rules_check(const struct net_rules *r, const struct url *u)
         return refuse_denied(u);
     if (allows(&r->allow, u) || allows(&r->private_hosts, u))
         return NULL;
-    return refuse_unlisted(u);
+    return refuse_unlisted(r, u);
 }
 
 struct err *net_rules_check_address(const struct net_rules *r, const struct url *u,
@@ -175,5 +217,5 @@ struct err *net_rules_check_address(const struct net_rules *r, const struct url 
         return refuse_denied(u);
     if (!url_address_is_private(address) || allows(&r->private_hosts, u))
         return NULL;
-    return refuse_private(u, address);
+    return refuse_private(r, u, address);
 }

@@ -24,6 +24,7 @@ struct net_patterns {
 
 struct net_rules {
     struct net_patterns allow, deny, private_hosts;
+    bool has_flags; /* --allow-domain and --allow-private add to them: what hints name */
 };
 
 enum net_list { NET_ALLOW, NET_DENY, NET_ALLOW_PRIVATE };
@@ -33,6 +34,9 @@ MUST_USE struct err *net_rules_add(struct arena *a, struct net_rules *r, enum ne
                                    struct str pattern);
 /* Is there anything that commands may speak to? */
 bool net_rules_allow_any(const struct net_rules *r);
+/* Do they allow a port of this host by its name, in either list? "*" names none. */
+bool net_rules_name(const struct net_rules *r, struct str host);
+extern const char *const loopback_hosts[]; /* as programs name them; ends with NULL */
 
 /* By its name and port, before anything is looked up. ERR_TOOL_DENIED: no; the hint says which rule
  * would allow it. */

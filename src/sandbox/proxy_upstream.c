@@ -153,8 +153,7 @@ static struct err *look_up(struct proxy *p, struct str host, struct lookup *ret)
     return e;
 }
 
-/* What cannot be found from here is for the person's own proxy to find, if there is one; but our
- * own machine it must not be. */
+/* What cannot be found from here is for the person's own proxy to find, if there is one. */
 static struct err *look_up_allowed(struct proxy *p, const struct url *u, bool has_own_proxy,
                                    struct lookup *ret)
 {
@@ -162,10 +161,10 @@ static struct err *look_up_allowed(struct proxy *p, const struct url *u, bool ha
 
     TRY(net_rules_check(rules, u));
     TRY(look_up(p, u->host, ret));
+    if (ret->n == 0 && url_host_is_loopback(u->host))
+        TRY(net_rules_check_address(rules, u, u->host));
     if (ret->n == 0 && !has_own_proxy)
         return lookup_not_found(ret);
-    if (ret->n == 0 && url_host_is_loopback(u->host))
-        return net_rules_check_address(rules, u, u->host);
     for (size_t i = 0; i < ret->n; i++)
         TRY(net_rules_check_address(rules, u, str_of(ret->addresses[i])));
     return NULL;
@@ -264,11 +263,14 @@ static struct err *open_by_own(struct proxy *p, struct arena *a, const char *own
 
 /* --- all of it --- */
 
-/* NULL: there is none for this target. */
+/* NULL: there is none for this target. The loopback is this machine's, whatever a proxy makes of
+ * its name. */
 static const char *find_own(const struct proxy *p, const struct proxy_request *r)
 {
     struct url u = r->target;
 
+    if (url_host_is_loopback(u.host))
+        return NULL;
     u.scheme = r->is_connect ? S("https") : S("http");
     return proxy_choose(&p->own, &u);
 }

@@ -67,11 +67,12 @@ const char *sandbox_step_text(enum exec_step step)
     return "a rule cannot be applied";
 }
 
-static struct err *add_hint(struct err *e, enum exec_step step)
+static struct err *add_hint(struct err *e, enum exec_step step, bool has_namespaces)
 {
     switch (step) {
     case EXEC_STEP_LANDLOCK:
-        return err_hint(e, "%s. Then run keel doctor", SANDBOX_REMEDY);
+        return err_hint(e, "%s. Then run keel doctor",
+                        sandbox_remedy(has_namespaces, sandbox_landlock_version()));
     case EXEC_STEP_CWD:
         return err_hint(e, "run it in the workspace, or add the directory with --add-dir");
     case EXEC_STEP_CHANGED:
@@ -84,7 +85,7 @@ static struct err *add_hint(struct err *e, enum exec_step step)
     }
 }
 
-static struct err *explain(const struct exec_record *r, struct str plan)
+static struct err *explain(const struct exec_record *r, struct str plan, bool has_namespaces)
 {
     const char *item = r->step == EXEC_STEP_ITEM || r->step == EXEC_STEP_CHANGED
                            ? plan_item_text(plan, r->item)
@@ -100,7 +101,7 @@ static struct err *explain(const struct exec_record *r, struct str plan)
     else
         e = err_errno(ERR_SANDBOX, r->value, "the sandbox cannot be built: %s",
                       item ? item : sandbox_step_text(r->step));
-    return add_hint(e, r->step);
+    return add_hint(e, r->step, has_namespaces);
 }
 
 /* Several tasks start commands at a time, some of them in other threads: one looks at the workspace
@@ -299,7 +300,9 @@ static const char *const *make_environment(struct arena *a, const char *const *e
                                            const struct sandbox_policy *policy)
 {
     size_t n = 0, n_given = count(environment);
-    size_t n_more = ARRAY_LEN(tmp_variables) + count(proxy_variables) + 1;
+    const char *const *proxied =
+        policy->network == SANDBOX_PROXY_ONLY ? proxy_variables(policy->proxy, a) : NULL;
+    size_t n_more = ARRAY_LEN(tmp_variables) + count(proxied) + 1;
     const char **copy = ARENA_ARRAY(a, n_given + n_more + 1, const char *);
 
     for (size_t i = 0; i < n_given; i++)
@@ -308,8 +311,8 @@ static const char *const *make_environment(struct arena *a, const char *const *e
                         : environment[i];
     for (size_t i = 0; policy->tmp_dir && i < ARRAY_LEN(tmp_variables); i++)
         set_variable(copy, &n, arena_format(a, "%s=%s", tmp_variables[i], policy->tmp_dir).p);
-    for (size_t i = 0; policy->network == SANDBOX_PROXY_ONLY && proxy_variables[i]; i++)
-        set_variable(copy, &n, proxy_variables[i]);
+    for (size_t i = 0; proxied && proxied[i]; i++)
+        set_variable(copy, &n, proxied[i]);
     set_variable(copy, &n, GUARD_NESTED "=1");
     copy[n] = NULL;
     return copy;
@@ -509,7 +512,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
     if (!e || a->refusal.kind != EXEC_REFUSED)
         return e;
     err_ignore(e, "it is told with what was being done");
-    return explain(&a->refusal, strbuf_str(&s.plan));
+    return explain(&a->refusal, strbuf_str(&s.plan), a->namespaces);
 }
 
 /* Tries one way. What keel saw in the workspace may have been exchanged before the walls stood on
@@ -528,15 +531,17 @@ static struct err *start_with(struct attempt *a, struct proc **ret_proc)
 }
 
 /* Landlock knows ports, but not where they are. */
-static struct err *refuse_domains(void)
+static struct err *refuse_domains(const struct net_rules *rules)
 {
     return err_hint(
         err_new(ERR_SANDBOX,
                 "network access by domain needs namespaces, which are not available here"),
-        "allow namespaces for keel (keel doctor shows how), or remove the domains from the "
-        "settings: network.allow, and rules WebFetch(domain:...)");
+        "allow namespaces for keel (keel doctor shows how), or %sremove the domains from the "
+        "settings: network.allow, and rules WebFetch(domain:...)",
+        rules->has_flags ? "leave out --allow-domain and --allow-private, and " : "");
 }
 
+/* Namespaces are missing; Landlock cannot take their place, whatever its version. */
 static struct err *refuse_weakness(struct err *take_error)
 {
     AUTO(err) struct err *e = take_error;
@@ -544,7 +549,8 @@ static struct err *refuse_weakness(struct err *take_error)
     return err_hint(err_new(ERR_SANDBOX,
                             "%s%ssandbox.requireFull is set, so commands need every protection",
                             e ? e->text : "", e ? "; " : ""),
-                    "%s. Or set sandbox.requireFull to false", SANDBOX_REMEDY);
+                    "%s. Or set sandbox.requireFull to false",
+                    sandbox_remedy(/* has_namespaces= */ false, SANDBOX_LANDLOCK_SIGNALS));
 }
 
 /* Once a command has run, the way that it went is the way for all. */
@@ -567,7 +573,7 @@ static struct err *start_either_way(struct attempt *a, struct proc **ret_proc)
     if (s->policy.require_full)
         return refuse_weakness(NULL);
     if (s->policy.network == SANDBOX_PROXY_ONLY)
-        return refuse_domains();
+        return refuse_domains(proxy_rules(s->policy.proxy));
     a->namespaces = false;
     TRY(start_with(a, ret_proc));
     s->way = SANDBOX_WITHOUT_NAMESPACES;

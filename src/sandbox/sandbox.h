@@ -88,10 +88,9 @@ MUST_USE struct err *sandbox_probe(struct sandbox_probe *ret_probe);
 #define SANDBOX_LANDLOCK_SIGNALS 6 /* from this version on it covers signals */
 /* "/proc cannot be mounted" */
 const char *sandbox_step_text(enum exec_step step);
-#define SANDBOX_REMEDY                                                                             \
-    "Allow namespaces for keel: in Docker --security-opt seccomp=unconfined --cap-add SYS_ADMIN, " \
-    "on Ubuntu sysctl kernel.apparmor_restrict_unprivileged_userns=0; or use a kernel of 6.12 or " \
-    "later with Landlock"
+/* What a person can do on a machine that has only this, or nothing, of the two: a sentence without
+ * its full stop. */
+const char *sandbox_remedy(bool has_namespaces, int landlock_abi);
 
 /* Paths in an arena. */
 struct path_list {
@@ -150,11 +149,12 @@ void sandbox_rest(struct sandbox *s); /* none is expected any more */
  * line for the person about each. May wait. */
 MUST_USE struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes);
 
-/* What commands can do here although they are confined, for the person; NULL: nothing, or none has
- * run yet. */
+/* That commands can do something here although they are confined, for the person, in brief; NULL:
+ * they cannot, or none has run yet. */
 const char *sandbox_weakness(const struct sandbox *s);
-const char *sandbox_weakness_of(bool has_namespaces, int landlock_abi); /* on any machine */
-int sandbox_landlock_version(void);                                     /* 0: there is none */
+/* What it is, on any machine; NULL: nothing. */
+const char *sandbox_weakness_of(bool has_namespaces, int landlock_abi);
+int sandbox_landlock_version(void); /* 0: there is none */
 
 /* Waits until all directories of a large workspace are followed, which the first command begins:
  * for tests and measurements. */

@@ -189,7 +189,7 @@ static void tell_weakness(struct agent_sandbox *s, const struct sandbox *sandbox
     if (s->has_told_weakness || !weakness || !s->options.on_notice || s->options.no_namespaces)
         return;
     s->has_told_weakness = true;
-    strbuf_addf(&line, "the sandbox is weaker here: %s; run keel doctor", weakness);
+    strbuf_addf(&line, "the sandbox is weaker here: %s; keel doctor says more", weakness);
     s->options.on_notice(s->options.self, strbuf_str(&line));
 }
 

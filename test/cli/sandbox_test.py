@@ -1,6 +1,7 @@
 """sandbox_test.py - keel sandbox as a program: options, exit status, streams."""
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -102,6 +103,13 @@ print(n)
     def test_a_supervisor_that_is_not_there_has_status_2(self):
         self.assert_refused(self.sandbox("true", env={"KEEL_EXEC": "/nonexistent"}), 2,
                             "cannot run /nonexistent, which KEEL_EXEC names")
+
+    def test_hosts_that_are_allowed_need_namespaces(self):
+        for option in ("--allow-domain", "--allow-private"):
+            result = self.sandbox("--no-namespaces", option, "localhost:1", "--", "touch", "made")
+            self.assert_refused(result, 2, "network access by domain needs namespaces")
+            self.assertIn("leave out --allow-domain and --allow-private", result.err)
+            self.assertFalse((self.project / "made").exists())
 
     def test_the_whole_file_system_is_no_workspace(self):
         self.assert_refused(self.sandbox("true", cwd="/"), 2, "the whole file system")
@@ -216,6 +224,12 @@ class Weakness(KeelTest):
         return " ".join(" ".join(lines[i:i + 6]).replace("\n", " ") for i, line in enumerate(lines)
                         if line.split()[1:2] == ["commands"])
 
+    def assert_brief(self, text):
+        """One line, which says where there is more."""
+        self.assertEqual(text.count("\n"), 1, text)
+        self.assertLess(len(text), 160)
+        self.assertIn("keel doctor", text)
+
     def test_a_whole_kernel_has_nothing_to_say(self):
         if not keel_test.has_namespaces():
             self.skipTest("namespaces cannot be made here")
@@ -229,7 +243,10 @@ class Weakness(KeelTest):
         self.assert_status(result, 0)
         self.assertEqual(result.out, "hi\n")
         self.assertEqual(result.err.count("named pipes"), 1)
+        self.assert_brief(result.err)
         self.assertIn("named pipes", self.commands(LANDLOCK))
+        self.assertIn("Use a kernel with Landlock", self.commands(LANDLOCK))
+        self.assertNotIn("Allow namespaces", self.commands(LANDLOCK))
         self.assertNotIn("files, network and all", self.commands(LANDLOCK))
 
     def test_without_namespaces_the_person_is_told(self):
@@ -237,7 +254,17 @@ class Weakness(KeelTest):
         self.assert_status(result, 0)
         self.assertEqual(result.out, "hi\n")
         self.assertEqual(result.err.count("Landlock alone"), 1)
+        self.assert_brief(result.err)
         self.assertIn("Landlock alone", self.commands(NAMESPACES))
+        self.assertIn("protected files are restored after", self.commands(NAMESPACES))
+
+    def test_a_newer_kernel_is_advised_where_it_helps(self):
+        version = int(re.search(r"Landlock +ABI version (\d+)", self.keel("doctor").out)[1])
+        for settings in ({}, {"sandbox": {"requireFull": True}}):
+            self.user_settings(settings)
+            said = self.commands(NAMESPACES)
+            self.assertIn("Allow namespaces for keel", said)
+            self.assertEqual("6.12 or later" in said, version < 6 and not settings)
 
     def test_who_requires_all_of_it_gets_no_less(self):
         self.user_settings({"sandbox": {"requireFull": True}})

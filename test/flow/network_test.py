@@ -253,6 +253,73 @@ class Programs(NetworkTest):
         self.assertEqual(self.server.seen, [])
 
 
+class Loopback(NetworkTest):
+    """A server of the person's own, on the machine that keel runs on."""
+
+    def setUp(self):
+        super().setUp()
+        self.server = self.serve(host="127.0.0.1")
+        self.server.files["/hello"] = b"hello from here\n"
+        self.port = self.server.server_port
+
+    def curl(self, host, **options):
+        return self.sandbox("curl", "-sS", f"http://{host}:{self.port}/hello", **options)
+
+    def allowing(self, *hosts):
+        return [type("", (), {"place": f"{host}:{self.port}"}) for host in hosts]
+
+    def test_is_reached_where_it_is_allowed(self):
+        for host in ("localhost", "127.0.0.1"):
+            with self.subTest(host):
+                result = self.curl(host, allow=self.allowing(host))
+                self.assertEqual((result.out, result.err), ("hello from here\n", ""))
+        self.assertEqual(len(self.server.seen), 2)
+
+    def test_is_reached_by_its_address_of_version_6(self):
+        class Server6(Server):
+            address_family = socket.AF_INET6
+        try:
+            server = Server6(host="::1")
+        except OSError:
+            self.skipTest("this machine has no ::1")
+        self.addCleanup(server.server_close)
+        self.addCleanup(server.shutdown)
+        server.files["/hello"] = b"hello from here\n"
+        self.port = server.server_port
+        result = self.curl("[::1]", allow=self.allowing("[::1]"))
+        self.assertEqual((result.out, result.err), ("hello from here\n", ""))
+
+    def test_is_reached_where_a_setting_allows_it(self):
+        self.user_settings({"network": {"allowPrivate": [f"localhost:{self.port}"]}})
+        result = self.curl("localhost", allow=[])
+        self.assertEqual((result.out, result.err), ("hello from here\n", ""))
+
+    def test_is_reached_directly_although_the_person_has_a_proxy(self):
+        env = {"http_proxy": "http://127.0.0.2:9", "HTTP_PROXY": "http://127.0.0.2:9"}
+        result = self.curl("localhost", allow=self.allowing("localhost"), env=env)
+        self.assertEqual(result.out, "hello from here\n", result)
+
+    def test_is_not_reached_otherwise(self):
+        for domains in ((), ("example.com",), ("*",)):
+            self.assert_status(self.curl("localhost", allow=[], domains=domains), 7)
+        result = self.shell(f"curl -sS http://localhost:{self.port + 1}/hello",
+                            allow=self.allowing("localhost"))
+        self.assertIn(f"to allow it, add --allow-private localhost:{self.port + 1}", result.out)
+        self.assertIn("a server that a command started is at 127.0.0.1", result.out)
+        result = self.curl("localhost", allow=[], domains=[f"localhost:{self.port}"])
+        self.assertIn("is not on the public Internet", result.out)
+        self.assertIn(f"to allow it, add --allow-private localhost:{self.port}", result.out)
+        self.assertEqual(self.server.seen, [])
+
+    def test_leaves_the_sandbox_its_own_by_another_name(self):
+        (self.project / "own").write_text("of its own\n")
+        result = self.shell("exec 3< <(exec python3 -u -m http.server -b 127.0.0.1 8000 2>&1)\n"
+                            "read -u 3 line && curl -sSf http://127.0.0.1:8000/own "
+                            f"http://localhost:{self.port}/hello; kill $!",
+                            allow=self.allowing("localhost"))
+        self.assertEqual(result.out, "of its own\nhello from here\n")
+
+
 class Refusals(NetworkTest):
     def assert_forbidden(self, result, *texts):
         self.assertIn("HTTP/1.1 403 Forbidden by keel", result.out, f"\n{result}")
@@ -266,10 +333,9 @@ class Refusals(NetworkTest):
     def test_another_host_is_refused_and_the_person_told(self):
         result = self.shell("curl -sSi http://example.org/; curl -sSi http://example.org/again")
         self.assert_forbidden(result, "commands may not connect to example.org",
-                              'adds "example.org" to network.allow')
+                              "to allow it, add --allow-domain example.org")
         self.assertEqual(result.err.count("\n"), 1, result.err)  # told once
-        self.assertIn('adds "example.org" to network.allow in ~/.keel/settings.json. For this '
-                      "command: --allow-domain DOMAIN, or --allow-private DOMAIN", result.err)
+        self.assertIn("to allow it, add --allow-domain example.org\n", result.err)
         result = self.sandbox("curl", "-sS", "https://example.org/")
         self.assert_status(result, 56)
         self.assertIn("403", result.err)

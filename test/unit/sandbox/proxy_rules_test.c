@@ -179,6 +179,42 @@ RULES_TEST(a_refusal_names_the_rule_that_would_allow_it)
                                  "network.allow in ~/.keel/settings.json");
 }
 
+static const char *hint_of(struct fixture *f, const char *place)
+{
+    struct url u = url_of(f, place);
+    AUTO(err) struct err *e = net_rules_check(&f->rules, &u);
+
+    return arena_cstr(&f->arena, str_of(err_find_hint(e)));
+}
+
+RULES_TEST(a_refusal_names_the_list_or_the_flag_that_would_allow_it)
+{
+    assert_string_equal(hint_of(f, "10.0.0.7:5000"),
+                        "to allow it, a person adds \"10.0.0.7:5000\" to network.allowPrivate in "
+                        "~/.keel/settings.json");
+    f->rules.has_flags = true;
+    assert_string_equal(hint_of(f, "example.org"), "to allow it, add --allow-domain example.org");
+    assert_string_equal(hint_of(f, "10.0.0.7:5000"),
+                        "to allow it, add --allow-private 10.0.0.7:5000");
+}
+
+RULES_TEST(a_refusal_on_the_loopback_says_where_servers_of_commands_are)
+{
+    f->rules.has_flags = true;
+    add(f, NET_ALLOW_PRIVATE, "localhost:3000");
+    assert_true(net_rules_name(&f->rules, S("localhost")));
+    assert_false(net_rules_name(&f->rules, S("127.0.0.1")));
+    assert_string_equal(hint_of(f, "localhost:8000"),
+                        "to allow it, add --allow-private localhost:8000; a server that a command "
+                        "started is at 127.0.0.1");
+    add(f, NET_ALLOW, "*");
+    assert_false(net_rules_name(&f->rules, S("127.0.0.1")));
+    add(f, NET_ALLOW_PRIVATE, "127.0.0.1:3000");
+    add(f, NET_ALLOW, "[::1]:3000");
+    assert_string_equal(hint_of(f, "127.0.0.1:8000"),
+                        "to allow it, add --allow-private 127.0.0.1:8000");
+}
+
 RULES_TEST(what_is_no_domain_is_an_error)
 {
     static const char *const bad[] = {
@@ -219,4 +255,7 @@ RUN_TESTS(UNIT(without_rules_nothing_is_allowed), UNIT(a_domain_is_the_host_and_
           UNIT(a_private_address_is_refused_whatever_the_name),
           UNIT(a_private_host_is_allowed_by_its_name),
           UNIT(a_denied_address_is_denied_by_every_name),
-          UNIT(a_refusal_names_the_rule_that_would_allow_it), UNIT(what_is_no_domain_is_an_error))
+          UNIT(a_refusal_names_the_rule_that_would_allow_it),
+          UNIT(a_refusal_names_the_list_or_the_flag_that_would_allow_it),
+          UNIT(a_refusal_on_the_loopback_says_where_servers_of_commands_are),
+          UNIT(what_is_no_domain_is_an_error))

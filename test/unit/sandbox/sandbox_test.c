@@ -630,6 +630,14 @@ TEST(every_machine_that_lacks_something_is_weaker)
     assert_null(strstr(sandbox_weakness_of(false, SANDBOX_LANDLOCK_SIGNALS), "signal"));
 }
 
+TEST(a_remedy_is_for_what_is_missing)
+{
+    assert_null(strstr(sandbox_remedy(true, 0), "Allow namespaces"));
+    assert_non_null(strstr(sandbox_remedy(false, 0), "Allow namespaces"));
+    assert_non_null(strstr(sandbox_remedy(false, 1), "a kernel of 6.12 or later"));
+    assert_null(strstr(sandbox_remedy(false, SANDBOX_LANDLOCK_SIGNALS), "kernel of"));
+}
+
 TEST(a_probe_says_what_can_be_had)
 {
     struct sandbox_probe p;
@@ -677,4 +685,5 @@ RUN_TESTS(BOTH_WAYS(a_command_writes_in_its_workspace_and_in_tmpdir),
           BOTH_WAYS(what_fails_without_namespaces_is_explained),
           BOTH_WAYS(who_requires_every_protection_gets_it_or_an_error),
           BOTH_WAYS(what_commands_can_do_all_the_same_is_told),
-          UNIT(every_machine_that_lacks_something_is_weaker), UNIT(a_probe_says_what_can_be_had))
+          UNIT(every_machine_that_lacks_something_is_weaker), UNIT(a_remedy_is_for_what_is_missing),
+          UNIT(a_probe_says_what_can_be_had))
