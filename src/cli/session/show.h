@@ -19,6 +19,7 @@ struct session_show {
     bool wants_prompt;
     const struct turn_entry *turn; /* that is being shown */
     bool has_error;                /* of this turn was shown */
+    struct strbuf plan;            /* id of the call whose plan was shown last */
     struct arena calls_arena;      /* of the calls of the last answer */
     struct shown_call {
         size_t index;

@@ -12,6 +12,7 @@
 #define PLAIN_COLUMNS 100
 #define NOTE_COLUMNS 72
 #define CALL_MAX_CHARS 100
+#define TOLD_LINES 6
 
 static size_t n_columns(void)
 {
@@ -106,6 +107,21 @@ static void add_size(struct strbuf *out, const struct session_show *s)
     strbuf_add_char(out, '\n');
 }
 
+/* Below the call: a question is nothing without its words. */
+static void add_question(struct strbuf *out, const struct ask *ask)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    struct str rest, line;
+
+    answer_flags_question(ask, &text);
+    rest = strbuf_str(&text);
+    while (rest.n && str_split(&rest, '\n', &line)) {
+        strbuf_addf(out, "%*s", line.n ? LABEL_WIDTH : 0, "");
+        cli_add_visible(out, line);
+        strbuf_add_char(out, '\n');
+    }
+}
+
 static void add_asks(struct strbuf *out, const struct session_show *s)
 {
     for (size_t i = 0; i < s->loaded.n_asks; i++) {
@@ -124,6 +140,7 @@ static void add_asks(struct strbuf *out, const struct session_show *s)
             strbuf_add_char(out, ')');
         }
         strbuf_add_char(out, '\n');
+        add_question(out, ask);
     }
 }
 
@@ -225,13 +242,20 @@ static struct err *say_prompt(struct session_show *s, struct str mark, struct st
     return print(&out);
 }
 
-static struct err *say_note(struct session_show *s, struct str text)
+static struct err *say_note(struct session_show *s, struct str text, size_t max_lines)
 {
-    AUTO(strbuf) struct strbuf line = {0};
+    static const char mark[] = "(told) ";
+    AUTO(strbuf) struct strbuf note = {0};
+    struct str rest = str_trim(text), line = {0};
 
-    strbuf_add_cstr(&line, "(told) ");
-    session_add_line(&line, text, NOTE_COLUMNS);
-    return say(s, TINT_FAINT, strbuf_str(&line));
+    strbuf_add_cstr(&note, mark);
+    if (max_lines == 1)
+        session_add_line(&note, rest, NOTE_COLUMNS);
+    for (size_t n = 0; max_lines > 1 && n < max_lines && str_split(&rest, '\n', &line); n++) {
+        strbuf_addf(&note, "%s%*s", n ? "\n" : "", n ? (int)strlen(mark) : 0, "");
+        session_add_line(&note, n + 1 == max_lines && rest.n ? S("...") : line, NOTE_COLUMNS);
+    }
+    return say(s, TINT_FAINT, strbuf_str(&note));
 }
 
 /* --- turns --- */
@@ -282,7 +306,7 @@ static struct err *begin_turn(struct session_show *s, const struct event *e)
     s->has_error = false;
     strbuf_addf(&mark, "[%u] ", e->turn);
     s->wants_prompt = e->body.run.input.n > 0;
-    return say_prompt(s, strbuf_str(&mark), s->wants_prompt ? e->body.run.input : S("(goes on)"));
+    return say_prompt(s, strbuf_str(&mark), s->wants_prompt ? e->body.run.input : S("(continued)"));
 }
 
 static struct err *show_rewind(struct session_show *s, const struct event *e)
@@ -382,6 +406,19 @@ static void forget_requests(struct session_show *s)
     s->n_calls = s->calls_room = 0;
 }
 
+/* A plan is for the person: an argument that reads like an answer. One that waited begins again
+ * with its answer, and one that waits now is in the header. */
+static void show_plan(struct session_show *s, const struct event_tool *t)
+{
+    bool waits = s->loaded.last_run == LAST_RUN_SUSPENDED && s->turn == session_show_last(s);
+
+    if (!str_is(t->name, TOOL_EXIT_PLAN_MODE) || waits || str_eq(t->call_id, strbuf_str(&s->plan)))
+        return;
+    strbuf_clear(&s->plan);
+    strbuf_add(&s->plan, t->call_id);
+    stream_text(s, str_trim(json_get_text(t->args, "plan")));
+}
+
 static struct err *show_tool(struct session_show *s, const struct event *e)
 {
     struct event with_args = *e;
@@ -390,6 +427,8 @@ static struct err *show_tool(struct session_show *s, const struct event *e)
         if (s->calls[i].index == e->body.tool.index)
             with_args.body.tool.args = s->calls[i].args;
     show_event(&s->show, &with_args);
+    if (e->type == EVENT_TOOL_BEGIN)
+        show_plan(s, &with_args.body.tool);
     return TAKE(s->show.error);
 }
 
@@ -436,7 +475,12 @@ static struct err *show_user(struct session_show *s, const struct message *m)
         return NULL;
     }
     message_text(m, &text);
-    return say_note(s, strbuf_str(&text));
+    if (text.n)
+        return say_note(s, strbuf_str(&text), 1);
+    for (size_t i = 0; i < m->n_parts; i++) /* keel's own words, without a prompt */
+        if (m->parts[i].kind == PART_CONTEXT)
+            strbuf_add(&text, m->parts[i].text);
+    return say_note(s, strbuf_str(&text), TOLD_LINES);
 }
 
 static struct err *show_message(struct session_show *s, const struct event *e)
