@@ -190,6 +190,30 @@ struct err *answer_flags_read(const struct args *args, const struct loaded *l,
 
 /* --- how to say it --- */
 
+static void add_options(const struct json *question, struct strbuf *out)
+{
+    json_each (option, json_get(question, "options")) {
+        struct str description = str_trim(json_get_text(option, "description"));
+
+        strbuf_addf(out, "\n  %" STR_FMT "%s%" STR_FMT, STR_ARG(json_get_text(option, "label")),
+                    description.n ? ": " : "", STR_ARG(description));
+    }
+}
+
+void answer_flags_question(const struct ask *ask, struct strbuf *out)
+{
+    if (ask->kind == ASK_PLAN)
+        strbuf_add(out, ask->text);
+    if (ask->kind != ASK_QUESTION)
+        return;
+    json_each (question, json_get(ask->args, "questions")) {
+        strbuf_addf(out, "%s%" STR_FMT "%s", out->n ? "\n" : "",
+                    STR_ARG(json_get_text(question, "question")),
+                    json_bool(json_get(question, "multiSelect"), false) ? " (one or several)" : "");
+        add_options(question, out);
+    }
+}
+
 void answer_flags_hint(const struct ask *asks, size_t n, const char *session, struct strbuf *out)
 {
     unsigned kinds_told = 0;

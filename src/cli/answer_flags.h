@@ -12,6 +12,10 @@ MUST_USE struct err *answer_flags_read(const struct args *args, const struct loa
                                        const struct history *h, struct arena *a,
                                        struct given_answer **ret_answers, size_t *ret_n);
 
+/* The questions with the answers to choose from, or the plan, in lines; nothing: only the call says
+ * what is asked. */
+void answer_flags_question(const struct ask *ask, struct strbuf *out);
+
 /* How to answer what is asked, as a command: for a person, after the questions themselves. */
 void answer_flags_hint(const struct ask *asks, size_t n, const char *session, struct strbuf *out);
 

@@ -332,18 +332,17 @@ static struct err *finish(struct print *p, struct run_result *r)
 static struct err *repeat_answer(struct print *p, const struct event_sink *sinks, size_t n_sinks)
 {
     const struct session *s = &p->agent->session;
-    const struct message *answer = session_answer(s);
     AUTO(run_result) struct run_result result = {.usage = USAGE_UNKNOWN, .cost_is_known = true};
     struct event end = {.type = EVENT_RUN_END, .body.result = &result};
     AUTO(strbuf) struct strbuf text = {0};
+    struct str stop_reason;
 
-    if (!answer)
+    if (!session_answer(s, &text, &stop_reason))
         return err_hint(
             err_new(ERR_VALIDATION, "session %s has no prompt to answer", s->conversation.id),
             "give the prompt: keel -p -r %s PROMPT", s->conversation.id);
-    message_text(answer, &text);
     result.text = arena_str(&result.arena, strbuf_str(&text));
-    result.stop_reason = arena_str(&result.arena, answer->stop_reason);
+    result.stop_reason = arena_str(&result.arena, stop_reason);
     if (p->schema)
         result.error = answer_parse(p->schema, result.text, &result.arena, &result.value);
     result.outcome = result.error ? RUN_FAILED : RUN_DONE;

@@ -136,12 +136,15 @@ void print_text_asks(const struct print_text *t, const struct run_result *r)
 
     for (size_t i = 0; i < r->n_asks; i++) {
         const struct ask *ask = &r->asks[i];
-        AUTO(strbuf) struct strbuf call = {0};
+        AUTO(strbuf) struct strbuf call = {0}, text = {0};
 
         if (ask->tool.n)
             show_call(&call, ask->tool, ask->args, CALL_MAX_CHARS);
-        cli_tell("suspended, waiting for an answer (%s): %s%s%" STR_FMT, ask_kind_name(ask->kind),
-                 strbuf_cstr(&call), call.n && ask->text.n ? "\n" : "", STR_ARG(ask->text));
+        answer_flags_question(ask, &text);
+        if (!text.n)
+            strbuf_add(&text, ask->text);
+        cli_tell("suspended, waiting for an answer (%s): %s%s%s", ask_kind_name(ask->kind),
+                 strbuf_cstr(&call), call.n && text.n ? "\n" : "", strbuf_cstr(&text));
     }
     if (!r->n_asks || !t->session)
         return;

@@ -354,14 +354,31 @@ static bool has_text(struct str type)
     return false;
 }
 
-/* A message, or an answer as it came. */
+static bool is_context(const struct json *part)
+{
+    return str_is(json_get_text(part, "type"), "context");
+}
+
+static bool has_other_than_context(const struct json *parts)
+{
+    json_each (part, parts)
+        if (!is_context(part))
+            return true;
+    return false;
+}
+
+/* A message, or an answer as it came. What keel adds to a prompt is in every session, and nobody
+ * has said it; what it tells without a prompt holds what commands have printed. */
 static void add_message(struct strbuf *out, const struct json *message)
 {
     const struct json *parts = json_get(message, "parts");
+    bool omits_context = has_other_than_context(parts);
 
     if (!parts)
         add_text(out, json_get_text(message, "content"));
     json_each (part, parts) {
+        if (omits_context && is_context(part))
+            continue;
         add_text(out, json_get_text(part, "text"));
         json_each (piece, json_get(part, "content"))
             add_text(out, json_get_text(piece, "text"));

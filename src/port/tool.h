@@ -98,6 +98,9 @@ struct json *tool_result_details(struct tool_result *r); /* an object; made when
 /* In the details of a result: the run ends after this batch, and this text is its answer. Only of
  * tools that say gives_answer. */
 #define TOOL_ANSWER "answer"
+/* How the result of such a plan begins: a history tells by it that a run has ended with the plan.
+ */
+#define TOOL_PLAN_IS_ANSWER "No one can approve the plan in this run."
 
 /* --- context --- */
 

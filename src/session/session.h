@@ -84,8 +84,9 @@ bool session_can_go_on(const struct session *s);
 /* What the last turn has come to, which a run without a prompt continues. That of a turn that was
  * finished is read now: opening the session has passed over it. May wait. */
 struct turn_progress session_turn(struct session *s);
-/* The answer of the last turn, if there is nothing left to do of it; else NULL. */
-const struct message *session_answer(const struct session *s);
+/* The answer of the last turn, if there is nothing left to do of it; else false. The reason for its
+ * end lives as long as the history. */
+bool session_answer(const struct session *s, struct strbuf *ret_text, struct str *ret_stop_reason);
 
 /* Adds a message to the history without asking anybody. */
 MUST_USE struct err *session_inject(struct session *s, enum role role, struct str text);

@@ -15,12 +15,46 @@ static const struct message *last_message(const struct session *s)
     return NULL;
 }
 
+/* Was its plan what the run was for? */
+static bool is_plan_given(const struct part *p)
+{
+    return p->kind == PART_TOOL_RESULT && !p->is_error && str_is(p->name, TOOL_EXIT_PLAN_MODE) &&
+           p->n_content && str_starts(p->content[0].text, S(TOOL_PLAN_IS_ANSWER));
+}
+
+static const struct part *find_call(const struct message *m, struct str id)
+{
+    for (size_t i = 0; i < m->n_parts; i++)
+        if (m->parts[i].kind == PART_TOOL_CALL && str_eq(m->parts[i].id, id))
+            return &m->parts[i];
+    return NULL;
+}
+
+/* The call whose plan is the answer, where the history ends with results; NULL: there is none. */
+static const struct part *find_plan(const struct session *s)
+{
+    const struct history *h = &s->conversation.history;
+    struct str id = {0};
+
+    for (size_t i = h->n_messages; i-- > 0;) {
+        const struct message *m = h->messages[i];
+
+        if (m->role != ROLE_TOOL)
+            return id.n && m->role == ROLE_ASSISTANT ? find_call(m, id) : NULL;
+        for (size_t k = 0; k < m->n_parts; k++)
+            if (is_plan_given(&m->parts[k]))
+                id = m->parts[k].id;
+    }
+    return NULL;
+}
+
 static bool is_answered(const struct session *s)
 {
     const struct message *m = last_message(s);
 
-    return m && m->role == ROLE_ASSISTANT && m->state == MESSAGE_COMPLETE &&
-           !open_calls_find(&s->conversation.history);
+    if (!m || open_calls_find(&s->conversation.history))
+        return false;
+    return m->role == ROLE_ASSISTANT ? m->state == MESSAGE_COMPLETE : find_plan(s) != NULL;
 }
 
 bool session_can_go_on(const struct session *s)
@@ -29,9 +63,21 @@ bool session_can_go_on(const struct session *s)
            (last_message(s) && !is_answered(s));
 }
 
-const struct message *session_answer(const struct session *s)
+bool session_answer(const struct session *s, struct strbuf *ret_text, struct str *ret_stop_reason)
 {
-    return !session_can_go_on(s) && is_answered(s) ? last_message(s) : NULL;
+    AUTO(arena) struct arena a = {0};
+    const struct part *plan = find_plan(s);
+    struct json_where where;
+    struct json *args;
+
+    if (session_can_go_on(s) || !is_answered(s))
+        return false;
+    *ret_stop_reason = last_message(s)->stop_reason;
+    if (!plan)
+        message_text(last_message(s), ret_text);
+    else if (json_parse_at(&a, plan->args, JSON_REPAIR_UTF8, &args, &where))
+        strbuf_add(ret_text, json_get_text(args, "plan"));
+    return true;
 }
 
 /* The same message with what the model is still to be told. */

@@ -50,8 +50,8 @@ static void take_approval(const struct tool_context *c, const struct answer *ans
 static void end_with_plan(struct str plan, struct tool_result *r)
 {
     json_set_str(&r->arena, tool_result_details(r), TOOL_ANSWER, plan);
-    tool_result_addf(r, "No one can approve the plan in this run. The run ends with the plan as "
-                        "its answer; nothing was changed, and plan mode continues.");
+    tool_result_addf(r, TOOL_PLAN_IS_ANSWER " The run ends with the plan as its answer; nothing "
+                                            "was changed, and plan mode continues.");
 }
 
 static void take_answer(const struct tool_context *c, const struct ask *ask,

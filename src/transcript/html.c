@@ -209,7 +209,7 @@ static size_t count_lines(struct str text)
 
 static bool begins_open(const struct story_item *item, const struct tool_face *f)
 {
-    return f->todos || item->n_media ||
+    return f->todos || f->plan.n || item->n_media ||
            (strcmp(f->language, "diff") == 0 && count_lines(f->code) <= SHORT_DIFF_LINES);
 }
 
@@ -249,6 +249,8 @@ static void add_tool(struct html *h, const struct story_item *item)
     strbuf_add_cstr(out, "</summary><div>\n");
     if (face.todos)
         add_todos(out, face.todos);
+    if (face.plan.n)
+        add_markdown(h, face.plan);
     if (face.code.n)
         add_code(out, face.code, face.language);
     if (item->text.n && (failed || (!face.todos && !face.has_result)))
@@ -305,6 +307,16 @@ static void add_note(struct html *h, const struct story_item *item)
     strbuf_add_cstr(out_of(h), "</div>\n");
 }
 
+static void add_told(struct html *h, const struct story_item *item)
+{
+    struct strbuf *out = out_of(h);
+
+    strbuf_add_cstr(out,
+                    "<details class=\"tool\" open><summary><b>Told by keel</b></summary><div>\n");
+    add_code(out, item->text, "");
+    strbuf_add_cstr(out, "</div></details>\n");
+}
+
 static void tell(void *self, const struct story_item *item)
 {
     struct html *h = self;
@@ -334,6 +346,9 @@ static void tell(void *self, const struct story_item *item)
         break;
     case STORY_NOTE:
         add_note(h, item);
+        break;
+    case STORY_TOLD:
+        add_told(h, item);
         break;
     }
 }

@@ -243,6 +243,8 @@ static void add_tool(struct markdown *m, const struct story_item *item)
     add_outcome(out, item);
     if (face.todos)
         add_todos(out, face.todos);
+    if (face.plan.n)
+        add_markdown(out, face.plan);
     if (face.code.n)
         add_fenced(out, face.code, face.language);
     if (item->text.n && !face.todos && !face.has_result)
@@ -299,6 +301,10 @@ static void tell(void *self, const struct story_item *item)
         break;
     case STORY_NOTE:
         add_note(out, item);
+        break;
+    case STORY_TOLD:
+        strbuf_add_cstr(out, "**Told by keel**\n\n");
+        add_fenced(out, item->text, "text");
         break;
     }
 }

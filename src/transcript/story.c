@@ -147,6 +147,18 @@ static void take_results(struct story *s, const struct message *m)
 
 /* --- messages --- */
 
+/* All parts of a kind, with a blank line between them. */
+static void add_parts(struct strbuf *out, const struct message *m, enum part_kind kind)
+{
+    for (size_t i = 0; i < m->n_parts; i++) {
+        if (m->parts[i].kind != kind)
+            continue;
+        if (out->n)
+            strbuf_add_cstr(out, "\n\n");
+        strbuf_add(out, m->parts[i].text);
+    }
+}
+
 static void take_prompt(struct story *s, const struct event *e, const struct message *m)
 {
     AUTO(arena) struct arena a = {0};
@@ -157,15 +169,13 @@ static void take_prompt(struct story *s, const struct event *e, const struct mes
                               .is_first = true};
 
     tell_unanswered(s);
-    for (size_t i = 0; i < m->n_parts; i++) {
-        if (m->parts[i].kind != PART_TEXT)
-            continue;
-        if (text.n)
-            strbuf_add_cstr(&text, "\n\n");
-        strbuf_add(&text, m->parts[i].text);
+    add_parts(&text, m, PART_TEXT);
+    item.media = media_of(&a, m->parts, m->n_parts, &item.n_media);
+    if (!text.n && !item.n_media && !s->is_base) {
+        item.kind = STORY_TOLD;
+        add_parts(&text, m, PART_CONTEXT);
     }
     item.text = strbuf_str(&text);
-    item.media = media_of(&a, m->parts, m->n_parts, &item.n_media);
     tell(s, &item);
 }
 

@@ -18,6 +18,7 @@ enum story_kind {
     STORY_SOURCE,    /* title, url: what an answer cites */
     STORY_SUMMARY,   /* text: what a history goes on with */
     STORY_NOTE,      /* text, tone */
+    STORY_TOLD,      /* text: what keel told the model without a prompt */
 };
 
 enum story_tone { TONE_PLAIN, TONE_WARNING, TONE_ERROR };

@@ -193,6 +193,9 @@ struct tool_face tool_face_of(struct arena *a, const struct story_item *item, st
     f.todos = find_todos(args);
     if (f.todos || show_command(a, args, &f))
         return f;
+    f.plan = str_trim(json_get_text(args, "plan"));
+    if (f.plan.n)
+        return f;
     f.headline = find_headline(a, args, cwd);
     if (show_change(a, args, &f)) {
         struct str diff = find_diff(item);

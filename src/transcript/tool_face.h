@@ -11,6 +11,7 @@ struct tool_face {
     struct str code;          /* a command of several lines, a file, a diff; may be empty */
     const char *language;     /* of the code: "sh", "diff", "" */
     bool has_result;          /* the code says what came of it, too */
+    struct str plan;          /* Markdown: what the call is for; may be empty */
     const struct json *todos; /* a list of objects with `content` or `step`, and `status` */
 };
 

@@ -256,6 +256,24 @@ class Search(SessionCommands):
         [hit] = self.session("search", "splendid", "--json").json()
         self.assertEqual(hit["id"], session)
 
+    def test_what_keel_adds_to_every_prompt_is_not_found(self):
+        self.talk("greetings", ANTHROPIC.answer(["Yes."]))
+        for words in (["environment"], ["sandbox"], ["greetings", "absent"]):
+            self.assertEqual(self.session("search", *words, status=1).out, "", words)
+        [hit] = self.session("search", "greetings", "--json").json()
+        self.assertEqual(hit["excerpt"], "greetings")
+
+    def test_a_rebuild_forgets_words_that_are_no_longer_searched(self):
+        self.talk("greetings")
+        self.session("search", "greetings")
+        with sqlite3.connect(self.keel_home / "keel.db") as db:
+            [key] = db.execute("select min(key) from journal where type = 'user_input'").fetchone()
+            db.execute("insert into words (rowid, text) values (?, 'sandbox')", (key,))
+        self.assertIn("greetings", self.session("search", "sandbox").out)
+        self.session("rebuild")
+        self.session("search", "sandbox", status=1)
+        self.session("search", "greetings")
+
     def test_words_are_bold_on_a_terminal(self):
         self.talk("where is the needle?")
         self.assertIn("\x1b[1mneedle\x1b[0m", self.on_terminal("session", "search", "needle").out)

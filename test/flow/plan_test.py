@@ -80,6 +80,26 @@ class Headless(PlanTest):
         self.run_agent(ANTHROPIC, provider, "-r", session, "do it", mode="acceptEdits")
         self.assertEqual((self.project / "a.txt").read_text(), "hello\n")
 
+    def assert_printed_again(self, *how):
+        provider = self.play(ANTHROPIC)
+        result = self.ask(provider, "-p", *how, protocol=ANTHROPIC)
+        self.assert_status(result, 0)
+        self.assertEqual(result.out, PLAN + "\n")
+        self.assertIn("has nothing to resume; this is its last answer", result.err)
+        self.assertEqual(provider.requests, [])
+
+    def test_without_a_prompt_the_plan_is_the_answer_again(self):
+        session, copy = self.new_id(), self.new_id()
+        self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("So.", self.plan(), Call("Glob", pattern="*"))),
+                       "--session-id", session, "go", mode="plan")
+        self.assert_printed_again("-r", session)
+        self.assert_printed_again("-c")
+        self.assert_printed_again("-r", session, "--fork-session", "--session-id", copy)
+        self.assert_printed_again("-r", copy)
+        self.resume(self.play(ANTHROPIC, Turn("Nothing.")), session, "what else?")
+        self.assert_status(self.keel("session", "rewind", session, "--yes"), 0)
+        self.assert_printed_again("-r", session)
+
     def test_it_replays_as_it_was(self):
         session = self.new_id()
         self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn(self.plan())), "--session-id", session,

@@ -1,4 +1,5 @@
 """show_test.py - `keel session show` says how each turn ended, for people and for programs."""
+import os
 import signal
 import threading
 
@@ -145,6 +146,67 @@ class HowATurnEnded(ShowTest):
         self.talk(Turn("Well.", Call("Bash", command="touch made")), status=3, mode="default")
         self.assert_state("suspended", "waits for an answer",
                           f"(waits for an answer; to answer: keel -p -r {self.session} --answer ")
+
+
+class WhatAPersonReads(ShowTest):
+    PLAN = "1. Write a.txt\n2. Check it"
+    QUESTIONS = [{"question": "Which colour?", "header": "Colour", "multiSelect": False,
+                  "options": [{"label": "Red", "description": "warm"}, {"label": "Blue"}]},
+                 {"question": "Which sizes?", "multiSelect": True,
+                  "options": [{"label": "S"}, {"label": "L", "description": "large"}]}]
+
+    def text(self, *arguments):
+        result = self.keel("session", "show", self.session, *arguments)
+        self.assert_fine(result)
+        return result.out
+
+    def exported(self, form):
+        return self.keel("session", "export", self.session, "--format", form).out
+
+    def test_a_plan_that_was_the_answer(self):
+        self.talk(Turn("So.", Call("ExitPlanMode", plan=self.PLAN)), mode="plan")
+        self.assertTrue(self.text().endswith(f"> ExitPlanMode\n\n{self.PLAN}\n"), self.text())
+        self.assertIn(f"\n**ExitPlanMode**\n\n{self.PLAN}\n\n", self.exported("markdown"))
+        self.assertIn("<li>Write a.txt</li>", self.exported("html"))
+
+    def test_a_plan_that_waits_and_one_that_has_waited(self):
+        self.user_settings({"permissions": {"onAsk": "suspend"}})
+        self.talk(Turn(Call("ExitPlanMode", id="c1", plan=self.PLAN)), mode="plan", status=3)
+        self.assertIn("\n          ExitPlanMode  (c1)\n          1. Write a.txt\n          2. Check it"
+                      "\n\n          Approve this plan?\n\n[1] hi\n", self.text())
+        self.assertEqual(self.text().count("1. Write a.txt"), 1)
+        self.talk(Turn("Fine."), arguments=("--answer", "yes"), mode="plan")
+        self.assertEqual(self.text().count("1. Write a.txt"), 1)
+        self.assertIn("\n[2] (continued)\n", self.text())
+
+    def test_a_question_with_the_answers_to_choose_from(self):
+        self.user_settings({"permissions": {"onAsk": "suspend"}})
+        result = self.talk(Turn(Call("AskUserQuestion", id="c1", questions=self.QUESTIONS)), status=3)
+        lines = ["Which colour?", "  Red: warm", "  Blue", "Which sizes? (one or several)", "  S",
+                 "  L: large"]
+        self.assertIn("(question): AskUserQuestion\n" + "".join(f"      {line}\n" for line in lines),
+                      result.err)
+        self.assertIn("\n          AskUserQuestion  (c1)\n" +
+                      "".join(f"          {line}\n" for line in lines), self.text())
+
+    def test_what_keel_told_the_model_of_a_background_command(self):
+        pipe = self.project / "pipe"
+        os.mkfifo(pipe)
+        started = self.encode(ANTHROPIC, Turn("Started."))
+
+        def release(_request):
+            pipe.write_text("go\n")
+            return started
+        self.talk(Turn(Call("Bash", command="cat pipe", run_in_background=True)), release,
+                  Turn("Ended."))
+        news = "- bash_1 (cat pipe) ended with exit code 0. What it printed:"
+        self.assertIn("(told) [Background commands have ended. ", self.text())
+        self.assertIn(f"\n       {news}\n       | go]\nEnded.\n", self.text())
+        markdown = self.exported("markdown")
+        self.assertIn("\n**Told by keel**\n\n```text\n[Background commands have ended.", markdown)
+        self.assertIn(f"\n{news}\n  | go]\n```\n", markdown)
+        self.assertNotIn("(no text)", markdown)
+        self.assertIn("<b>Told by keel</b>", self.exported("html"))
 
 
 class LaterTurns(ShowTest):

@@ -108,6 +108,7 @@ static struct err *show(struct session_work *w)
     s.only = (unsigned)only;
     e = show_all(&s);
     loaded_done(&s.loaded);
+    strbuf_done(&s.plan);
     arena_done(&s.calls_arena);
     strbuf_done(&s.out);
     err_free(s.show.error);

@@ -20,6 +20,7 @@ struct session_show {
     bool wants_prompt;
     const struct turn_entry *turn; /* that is being shown */
     bool has_error;                /* of this turn was shown */
+    struct strbuf plan;            /* id of the call whose plan was shown last */
     struct arena calls_arena;      /* of the calls of the last answer */
     struct shown_call {
         size_t index;
@@ -43,6 +44,7 @@ bool session_show_is_running(const struct session_show *s, const struct turn_ent
 MUST_USE struct err *session_show_header(struct session_show *s);
 MUST_USE struct err *session_show_event(struct session_show *s, const struct event *e);
 MUST_USE struct err *session_show_end(struct session_show *s);
+void session_show_stream(struct session_show *s, struct str text); /* as if it had just come */
 
 /* Calls, as text. What a call is about stands in its request, what it gave back in its end. */
 void session_show_note_request(struct session_show *s, const struct event_tool *t);

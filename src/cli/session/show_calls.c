@@ -52,6 +52,19 @@ static void read_whole(struct session_show *s, uint64_t end_seq, struct arena *a
         *result = whole;
 }
 
+/* A plan is for the person: an argument that reads like an answer. One that waited begins again
+ * with its answer, and one that waits now is in the header. */
+static void show_plan(struct session_show *s, const struct event_tool *t)
+{
+    bool waits = s->loaded.last_run == LAST_RUN_SUSPENDED && s->turn == session_show_last(s);
+
+    if (!str_is(t->name, TOOL_EXIT_PLAN_MODE) || waits || str_eq(t->call_id, strbuf_str(&s->plan)))
+        return;
+    strbuf_clear(&s->plan);
+    strbuf_add(&s->plan, t->call_id);
+    session_show_stream(s, str_trim(json_get_text(t->args, "plan")));
+}
+
 struct err *session_show_tool(struct session_show *s, const struct event *e)
 {
     const struct shown_call *call = find_call(s, e->body.tool.index);
@@ -63,6 +76,8 @@ struct err *session_show_tool(struct session_show *s, const struct event *e)
     if (s->is_whole && e->type == EVENT_TOOL_RESULT && call && call->end_seq)
         read_whole(s, call->end_seq, &a, &shown.body.tool.result);
     show_event(&s->show, &shown);
+    if (e->type == EVENT_TOOL_BEGIN)
+        show_plan(s, &shown.body.tool);
     return TAKE(s->show.error);
 }
 

@@ -12,6 +12,7 @@
 #define PLAIN_COLUMNS 100
 #define NOTE_COLUMNS 72
 #define CALL_MAX_CHARS 100
+#define TOLD_LINES 6
 
 static size_t n_columns(void)
 {
@@ -106,6 +107,21 @@ static void add_size(struct strbuf *out, const struct session_show *s)
     strbuf_add_char(out, '\n');
 }
 
+/* Below the call: a question is nothing without its words. */
+static void add_question(struct strbuf *out, const struct ask *ask)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    struct str rest, line;
+
+    answer_flags_question(ask, &text);
+    rest = strbuf_str(&text);
+    while (rest.n && str_split(&rest, '\n', &line)) {
+        strbuf_addf(out, "%*s", line.n ? LABEL_WIDTH : 0, "");
+        cli_add_visible(out, line);
+        strbuf_add_char(out, '\n');
+    }
+}
+
 static void add_asks(struct strbuf *out, const struct session_show *s)
 {
     for (size_t i = 0; i < s->loaded.n_asks; i++) {
@@ -124,6 +140,7 @@ static void add_asks(struct strbuf *out, const struct session_show *s)
             strbuf_add_char(out, ')');
         }
         strbuf_add_char(out, '\n');
+        add_question(out, ask);
     }
 }
 
@@ -218,13 +235,20 @@ static struct err *say_prompt(struct session_show *s, struct str mark, struct st
     return print(&out);
 }
 
-static struct err *say_note(struct session_show *s, struct str text)
+static struct err *say_note(struct session_show *s, struct str text, size_t max_lines)
 {
-    AUTO(strbuf) struct strbuf line = {0};
+    static const char mark[] = "(told) ";
+    AUTO(strbuf) struct strbuf note = {0};
+    struct str rest = str_trim(text), line = {0};
 
-    strbuf_add_cstr(&line, "(told) ");
-    session_add_line(&line, text, NOTE_COLUMNS);
-    return say(s, TINT_FAINT, strbuf_str(&line));
+    strbuf_add_cstr(&note, mark);
+    if (max_lines == 1)
+        session_add_line(&note, rest, NOTE_COLUMNS);
+    for (size_t n = 0; max_lines > 1 && n < max_lines && str_split(&rest, '\n', &line); n++) {
+        strbuf_addf(&note, "%s%*s", n ? "\n" : "", n ? (int)strlen(mark) : 0, "");
+        session_add_line(&note, n + 1 == max_lines && rest.n ? S("...") : line, NOTE_COLUMNS);
+    }
+    return say(s, TINT_FAINT, strbuf_str(&note));
 }
 
 /* --- turns --- */
@@ -294,8 +318,7 @@ static struct err *show_rewind(struct session_show *s, const struct event *e)
 
 /* --- messages --- */
 
-/* As if it had just come. */
-static void stream_text(struct session_show *s, struct str text)
+void session_show_stream(struct session_show *s, struct str text)
 {
     struct delta delta = {.kind = DELTA_TEXT, .text = text};
     struct event e = {.type = EVENT_DELTA, .body.delta = {.delta = &delta}};
@@ -316,7 +339,7 @@ static struct err *show_answer(struct session_show *s, const struct message *m)
     s->has_error |= m->is_error;
     if (m->is_error)
         return say(s, TINT_RED, strbuf_str(&text));
-    stream_text(s, strbuf_str(&text));
+    session_show_stream(s, strbuf_str(&text));
     if (m->state == MESSAGE_COMPLETE || (s->turn && s->turn->state == TURN_INTERRUPTED))
         return NULL;
     return say(s, TINT_YELLOW,
@@ -388,7 +411,12 @@ static struct err *show_user(struct session_show *s, const struct message *m)
         return NULL;
     }
     message_text(m, &text);
-    return say_note(s, strbuf_str(&text));
+    if (text.n)
+        return say_note(s, strbuf_str(&text), 1);
+    for (size_t i = 0; i < m->n_parts; i++) /* keel's own words, without a prompt */
+        if (m->parts[i].kind == PART_CONTEXT)
+            strbuf_add(&text, m->parts[i].text);
+    return say_note(s, strbuf_str(&text), TOLD_LINES);
 }
 
 static struct err *show_message(struct session_show *s, const struct event *e)

@@ -834,6 +834,13 @@ IN_TASK(answers_and_results_are_searched_where_they_came)
                   "{\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"a needle\"}]}}"),
         record_of(3, "history_mutation",
                   "{\"mutation\":\"rewind\",\"message\":{\"content\":\"haystack needle\"}}"),
+        record_of(4, "user_input",
+                  "{\"message\":{\"role\":\"user\",\"parts\":["
+                  "{\"type\":\"context\",\"text\":\"today is a thursday\"},"
+                  "{\"type\":\"text\",\"text\":\"hello\"}]}}"),
+        record_of(5, "history_mutation",
+                  "{\"mutation\":\"append\",\"message\":{\"role\":\"user\",\"parts\":["
+                  "{\"type\":\"context\",\"text\":\"the build has failed\"}]}}"),
     };
     struct store_hit *hits;
     size_t n = 0;
@@ -848,6 +855,16 @@ IN_TASK(answers_and_results_are_searched_where_they_came)
     assert_ok(store_search(s, S("needle"), 10, &a, &hits, &n));
     assert_int_equal(n, 1);
     assert_int_equal(hits[0].seq, 2);
+    n = 0;
+    assert_ok(store_search(s, S("thursday"), 10, &a, &hits, &n)); /* keel's own words */
+    assert_int_equal(n, 0);
+    assert_ok(store_search(s, S("hello"), 10, &a, &hits, &n));
+    assert_int_equal(n, 1);
+    assert_str(hits[0].excerpt, "hello");
+    n = 0;
+    assert_ok(store_search(s, S("failed"), 10, &a, &hits, &n)); /* what a command has come to */
+    assert_int_equal(n, 1);
+    assert_int_equal(hits[0].seq, 5);
     store_close(s, ID_A, fence);
 }
 
