@@ -99,8 +99,6 @@ static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
                                               &j->arena),
                    .environment = o->environment},
         .on_notice = tell_note,
-        .network_remedy = "For this command: --allow-domain DOMAIN, or --allow-private DOMAIN for "
-                          "a private address",
         .is_for_one = true,
         .no_namespaces = args_has(j->args, "no-namespaces"),
         .require_full = settings_bool(j->runtime.settings, "sandbox.requireFull", false),

@@ -137,8 +137,6 @@ static void on_refusal(void *self, struct str host, const struct err *why)
         return;
     strbuf_addf(&line, "blocked a command's connection: %s%s%s", text, hint ? "; " : "",
                 hint ? hint : "");
-    if (s->options.network_remedy)
-        strbuf_addf(&line, ". %s", s->options.network_remedy);
     s->options.on_notice(s->options.self, strbuf_str(&line));
 }
 

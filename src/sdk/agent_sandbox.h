@@ -22,8 +22,6 @@ struct agent_sandbox_options {
     /* Where it cannot be built, a model reads why: what it is to know besides, and the person is
      * told as well. NULL: the person reads the error itself. */
     const char *remedy;
-    /* What a person can do about a host that was refused, besides the settings; may be NULL. */
-    const char *network_remedy;
     /* The hosts that commands may speak to, borrowed; NULL: none. The proxy for them lives in
      * `tasks`, which must have ended before agent_sandbox_done(). */
     const struct net_rules *network;
