@@ -165,7 +165,7 @@ class List(SessionCommands):
         out = self.on_terminal("session", "list", *arguments, columns=columns).out
         return [re.sub("\x1b\\[[0-9;]*m", "", line) for line in out.splitlines()]
 
-    def fail(self, prompt, **run):
+    def talk_in_vain(self, prompt, **run):
         session = self.new_id()
         provider = self.provider(scripted.json_answer({"error": {"message": "no"}}, 400))
         self.assert_status(self.ask(provider, "--session-id", session, prompt, **run), 1)
@@ -173,7 +173,7 @@ class List(SessionCommands):
 
     def test_what_is_not_done_says_so(self):
         self.talk("one")
-        self.fail("two")
+        self.talk_in_vain("two")
         for lines in (self.session("list").out.splitlines(), self.lines_on(80)):
             self.assertRegex(lines[1], r"  just now +2   \(failed\) two$")
             self.assertRegex(lines[2], r"  just now +2   one$")
@@ -233,7 +233,7 @@ class List(SessionCommands):
         for store in (f"sqlite:{self.dir}/x.db", f"files:{self.dir}/kept"):
             env = {"KEEL_STORE": store}
             self.talk("one", env=env)
-            self.fail("two", env=env)
+            self.talk_in_vain("two", env=env)
             self.assertEqual([one["state"] for one in self.session("list", "--json", env=env).json()],
                              ["failed", "done"], store)
 

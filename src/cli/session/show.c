@@ -76,6 +76,7 @@ static struct err *show_load(void *arg)
     TRY(session_work_find(w, 0, &s->summary));
     TRY(session_look(w->store, s->summary.id, &s->loaded));
     TRY(turn_list_read(w->store, s->summary.id, &w->arena, &s->turns));
+    TRY(turn_states_read(w->store, &s->summary, 1, &s->state));
     if (s->only && !turn_list_find(&s->turns, s->only))
         return err_hint(err_new(ERR_VALIDATION, "no turn %u in this session", s->only),
                         "keel session show without --turn prints all turns with their numbers");

@@ -13,10 +13,11 @@ struct session_show {
     struct store_summary summary;
     struct loaded loaded; /* how it stands */
     struct turn_list turns;
-    unsigned only;    /* this turn; 0: all that are part of the conversation */
-    bool with_tools;  /* what tools gave back, summaries in full */
-    bool is_whole;    /* all of what tools gave back, not only the first lines */
-    struct show show; /* the text */
+    enum turn_state state; /* as the list of sessions has it */
+    unsigned only;         /* this turn; 0: all that are part of the conversation */
+    bool with_tools;       /* what tools gave back, summaries in full */
+    bool is_whole;         /* all of what tools gave back, not only the first lines */
+    struct show show;      /* the text */
     bool wants_prompt;
     const struct turn_entry *turn; /* that is being shown */
     bool has_error;                /* of this turn was shown */

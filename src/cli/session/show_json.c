@@ -42,15 +42,6 @@ static struct str state_of(const struct session_show *s, const struct turn_entry
     return str_of(session_show_is_running(s, t) ? "running" : turn_state_name(t->state));
 }
 
-/* One that was copied or imported has no turn of its own yet. */
-static struct str session_state(const struct session_show *s)
-{
-    static const char *const states[] = {"new", "done", "suspended", "cut_off"};
-    const struct turn_entry *last = session_show_last(s);
-
-    return last ? state_of(s, last) : str_of(states[s->loaded.last_run]);
-}
-
 struct err *session_json_header(struct session_show *s)
 {
     struct json_writer *w = &s->json;
@@ -60,7 +51,7 @@ struct err *session_json_header(struct session_show *s)
     jw_begin_object(w);
     session_write_summary(w, &s->summary);
     jw_kv_str(w, "holder", s->summary.holder);
-    jw_kv_str(w, "state", session_state(s));
+    jw_kv_str(w, "state", str_of(turn_state_name(s->state)));
     write_asks(s);
     if (usage_is_known(&l->spent.usage)) {
         jw_key(w, "usage");

@@ -144,16 +144,12 @@ static void add_asks(struct strbuf *out, const struct session_show *s)
     }
 }
 
-/* One that was copied or imported has no turn of its own yet. */
 static void add_last_state(struct strbuf *out, const struct session_show *s)
 {
     const struct turn_entry *last = session_show_last(s);
-    bool is_done = !last || last->state == TURN_DONE;
-    const char *text = last                                  ? turn_state_text(last->state)
-                       : s->loaded.last_run == LAST_RUN_NONE ? "new"
-                                                             : "done";
+    bool is_fine = s->state == TURN_DONE || s->state == TURN_NONE;
 
-    cli_add_tinted(out, is_done ? TINT_GREEN : TINT_YELLOW, str_of(text));
+    cli_add_tinted(out, is_fine ? TINT_GREEN : TINT_YELLOW, str_of(turn_state_text(s->state)));
     if (last && last->error_code.n && last->state != TURN_INTERRUPTED)
         strbuf_addf(out, " (%" STR_FMT ")", STR_ARG(last->error_code));
     if (last && last->state == TURN_DONE && last->forced.n)
