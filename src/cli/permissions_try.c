@@ -4,6 +4,7 @@
 #include "cli/permission_call.h"
 #include "cli/run.h"
 #include "cli/text.h"
+#include "gate/reason.h"
 #include "tool/names.h"
 
 static const struct option options[] = {
@@ -150,6 +151,7 @@ static struct err *judge_and_print(void *arg)
     struct judged judged;
 
     TRY(permission_call_judge(&t->call, &a, &judged));
+    judged.reason = reason_for_person(&a, judged.reason);
     if (args_has(t->args, "json"))
         write_judged(&out, t, &judged);
     else

@@ -27,6 +27,48 @@ static struct str shown_path(struct arena *a, const char *path)
     return shown(a, str_of(path), MAX_RULE_CHARS);
 }
 
+/* --- what only the model is told --- */
+
+#define PLAN_ON                                                                                    \
+    " Look and plan with tools that only read; do not try another way to make the change. It "     \
+    "becomes possible when the user leaves this mode."
+#define NO_OTHER_WAY                                                                               \
+    " Do not try another way to the same effect; if you need it, ask the user to change the rule."
+#define WRITE_INSIDE " Write in the workspace instead"
+#define TEMPORARY_FILES ", or temporary files to \"$TMPDIR\""
+#define BY_HAND " Do not change it another way; tell the user what to change there by hand."
+#define WITHOUT_IT " Continue without it, or ask the user for what you need."
+#define WRITE_OUT " Write out every command in the line."
+
+static void replace(struct strbuf *text, struct str from, struct str to)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct str rest = strbuf_str(text);
+    size_t at = str_find(rest, from);
+
+    if (at == STR_NONE)
+        return;
+    strbuf_add(&out, str_slice(rest, 0, at));
+    strbuf_add(&out, to);
+    strbuf_add(&out, str_skip(rest, at + from.n));
+    strbuf_clear(text);
+    strbuf_add(text, strbuf_str(&out));
+}
+
+struct str reason_for_person(struct arena *a, struct str reason)
+{
+    static const char *const advice[] = {
+        PLAN_ON,    NO_OTHER_WAY, WRITE_INSIDE TEMPORARY_FILES ".", WRITE_INSIDE ".", BY_HAND,
+        WITHOUT_IT, WRITE_OUT};
+    AUTO(strbuf) struct strbuf text = {0};
+
+    strbuf_add(&text, reason);
+    for (size_t i = 0; i < ARRAY_LEN(advice); i++)
+        replace(&text, str_of(advice[i]), (struct str){0});
+    replace(&text, S("The user can "), S("You can "));
+    return arena_str(a, strbuf_str(&text));
+}
+
 /* --- calls that cannot be judged --- */
 
 struct str reason_not_json(struct arena *a, const struct tool *tool, struct str given)
@@ -88,16 +130,10 @@ struct str reason_denied(struct arena *a, const struct decided *d, enum permissi
         return arena_format(a, "Permission denied: %" STR_FMT "; %s mode does not ask.",
                             STR_ARG(in_doubt(a, d)), permission_mode_name(mode));
     case DECIDED_BY_MODE:
-        return arena_format(a,
-                            "Permission denied: %s mode allows no changes. Look and plan with "
-                            "tools that only read; do not try another way to make the change. It "
-                            "becomes possible when the user leaves this mode.",
+        return arena_format(a, "Permission denied: %s mode allows no changes." PLAN_ON,
                             permission_mode_name(mode));
     default:
-        return arena_format(a,
-                            "Permission denied by the rule %" STR_FMT
-                            ". Do not try another way to the same effect; if you need it, ask the "
-                            "user to change the rule.",
+        return arena_format(a, "Permission denied by the rule %" STR_FMT "." NO_OTHER_WAY,
                             STR_ARG(rule));
     }
 }
@@ -114,19 +150,18 @@ struct str reason_outside(struct arena *a, const struct tool *tool, const char *
     directory = shown(a, str_slice(directory, 0, slash ? slash : 1), MAX_RULE_CHARS);
     return arena_format(a,
                         "Permission denied: %" STR_FMT " is outside the workspace %" STR_FMT
-                        ". Write in the workspace instead%s. The user can add a directory with "
+                        "." WRITE_INSIDE "%s. The user can add a directory with "
                         "--add-dir %" STR_FMT " or allow it with a rule such as %s(/%" STR_FMT ").",
                         STR_ARG(shown_path(a, path)), STR_ARG(shown_path(a, workspace)),
-                        tool->risk == RISK_MODIFY ? "" : ", or temporary files to \"$TMPDIR\"",
-                        STR_ARG(directory), writer, STR_ARG(shown_path(a, path)));
+                        tool->risk == RISK_MODIFY ? "" : TEMPORARY_FILES, STR_ARG(directory),
+                        writer, STR_ARG(shown_path(a, path)));
 }
 
 struct str reason_protected(struct arena *a, const char *path, const struct protected_place *p)
 {
     return arena_format(a,
                         "Permission denied: %" STR_FMT
-                        " is protected: no tool writes to %s, because it controls %s. Do not "
-                        "change it another way; tell the user what to change there by hand.",
+                        " is protected: no tool writes to %s, because it controls %s." BY_HAND,
                         STR_ARG(shown_path(a, path)), p->path, p->why);
 }
 
@@ -140,8 +175,7 @@ struct str reason_git(struct arena *a, const struct place *place)
 
     return arena_format(a,
                         "Permission denied: %" STR_FMT " is protected: %s %" STR_FMT
-                        ", and it controls what git does. Do not change it another way; tell the "
-                        "user what to change there by hand.",
+                        ", and it controls what git does." BY_HAND,
                         STR_ARG(shown_path(a, place->real)), why[place->git],
                         STR_ARG(shown_path(a, place->git_dir)));
 }
@@ -150,12 +184,12 @@ struct str reason_secret(struct arena *a, const char *path)
 {
     const struct secret_place *place = secret_place_find(str_of(path));
 
-    return arena_format(a,
-                        "Permission denied: %" STR_FMT
-                        " is in a place for secrets%s%s%s, which no tool reads or writes. Continue "
-                        "without it, or ask the user for what you need.",
-                        STR_ARG(shown_path(a, path)), place ? " (" : "", place ? place->what : "",
-                        place ? ")" : "");
+    return arena_format(
+        a,
+        "Permission denied: %" STR_FMT
+        " is in a place for secrets%s%s%s, which no tool reads or writes." WITHOUT_IT,
+        STR_ARG(shown_path(a, path)), place ? " (" : "", place ? place->what : "",
+        place ? ")" : "");
 }
 
 struct str reason_leads_nowhere(struct arena *a, const char *path)
@@ -276,8 +310,7 @@ static struct str reason_nobody_in_doubt(struct arena *a, const char *intro,
                             ". The user can allow it with the rule %" STR_FMT ".",
                             intro, STR_ARG(doubt), STR_ARG(shown(a, rule, MAX_RULE_CHARS)));
     return arena_format(a, "%s Approval is needed because %" STR_FMT ".%s", intro, STR_ARG(doubt),
-                        s->tool->risk == RISK_EXECUTE ? " Write out every command in the line."
-                                                      : "");
+                        s->tool->risk == RISK_EXECUTE ? WRITE_OUT : "");
 }
 
 struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s)

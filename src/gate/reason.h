@@ -39,4 +39,7 @@ struct str reason_allowed(struct arena *a, const struct decided *d, enum permiss
 struct str reason_ask(struct arena *a, const struct decided *d, enum permission_mode mode,
                       const struct subject *s);
 
+/* The same sentences without what only a model can do about them. */
+struct str reason_for_person(struct arena *a, struct str reason);
+
 #endif

@@ -242,6 +242,18 @@ class Test(PermissionsTest):
         self.assertTrue(result.out.startswith("denied  Read(.env)\n"), result)
         self.assertIn(f"(deny, user: {file})", result.out)
 
+    def test_a_person_is_not_told_what_only_a_model_can_do(self):
+        self.user({"deny": ["Bash(git push *)"]})
+        for arguments, reason in (
+                (("Read", str(self.home / ".ssh/id_rsa")), "which no tool reads or writes."),
+                (("Edit", ".git/config"), "because it controls git."),
+                (("Bash", "git push x"), "denied by the rule Bash(git push *)."),
+                (("Bash", "rm x", "--mode", "plan"), "plan mode allows no changes."),
+                (("Write", "/srv/x"), f"is outside the workspace {self.project}. You can add")):
+            tested = self.keel("permissions", "test", *arguments).out
+            self.assertIn(reason, tested)
+            self.assertNotRegex(tested, "(?i)the user|another way|continue without|workspace instead")
+
     def test_who_is_asked_is_told(self):
         self.assertIn("in print mode (keel -p) it refuses", self.keel("permissions", "test", "Bash", "rm x").out)
 
