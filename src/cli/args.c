@@ -1,7 +1,7 @@
 /* args.c - reads a command line against a table of options. */
 #include "cli/args.h"
 
-#include "cli/text.h"
+#include "cli/advice.h"
 
 static const struct option *find_long(const struct option *options, struct str name)
 {
@@ -19,39 +19,6 @@ static const struct option *find_letter(const struct option *options, char lette
     return NULL;
 }
 
-static const struct option *guess(const struct option *options, struct str name)
-{
-    const struct option *best = NULL;
-    size_t least = TEXT_ALIKE + 1;
-
-    for (const struct option *o = options; o->name; o++) {
-        size_t d = text_distance(name, str_of(o->name));
-
-        if (d < least) {
-            least = d;
-            best = o;
-        }
-    }
-    return best;
-}
-
-/* `given` with its dashes, without its value. */
-NEVER_NULL static struct err *unknown_option(const struct args *a, struct str given)
-{
-    const char *space = a->command[0] ? " " : "";
-    struct err *e = err_new(ERR_VALIDATION, "keel%s%s has no option %" STR_FMT, space, a->command,
-                            STR_ARG(given));
-    const struct option *near = NULL;
-
-    while (str_starts(given, S("-")))
-        given = str_skip(given, 1);
-    if (given.n > 1)
-        near = guess(a->options, given);
-    if (near)
-        return err_hint(e, "did you mean --%s?", near->name);
-    return err_hint(e, "see keel %s%s--help", a->command, space);
-}
-
 static void add_given(struct args *a, const struct option *o, const char *value)
 {
     a->given = mem_resize(a->given, (a->n_given + 1) * sizeof *a->given);
@@ -64,6 +31,8 @@ static struct err *missing_value(const struct option *o)
 
     if (o->words && strcmp(o->words, COMPLETE_SESSIONS) == 0)
         return err_hint(e, "keel session list prints the sessions; --continue takes the newest");
+    if (o->words && strcmp(o->words, COMPLETE_MODELS) == 0)
+        return err_hint(e, "keel models lists the known models");
     return o->words ? err_hint(e, "one of: %s", o->words) : e;
 }
 
@@ -95,12 +64,12 @@ static struct err *take_word(struct args *a, char **argv, int argc, int *at)
 
         o = find_long(a->options, str_skip(given, 2));
         if (!o)
-            return unknown_option(a, given);
+            return advice_option(a, given);
         return take_option(a, o, equals ? equals + 1 : NULL, argv, argc, at);
     }
     o = find_letter(a->options, word[1]);
     if (!o || (word[2] && !o->value_name))
-        return unknown_option(a, str_of(word));
+        return advice_option(a, str_of(word));
     return take_option(a, o, word[2] ? word + 2 : NULL, argv, argc, at);
 }
 
@@ -194,6 +163,6 @@ struct err *args_count(const struct args *a, size_t least, size_t most, const ch
 {
     if (a->n_operands >= least && a->n_operands <= most)
         return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "keel %s takes %s", a->command, usage),
-                    "see keel %s --help", a->command);
+    return err_hint(err_new(ERR_VALIDATION, "%s takes %s", a->command, usage), "see keel %s --help",
+                    a->command);
 }

@@ -9,6 +9,10 @@
 
 /* Operands or values that are sessions: completion asks for those of the directory. */
 #define COMPLETE_SESSIONS "SESSION"
+/* Those that are models, vendors, or programs: completion offers what there is. */
+#define COMPLETE_MODELS "MODEL"
+#define COMPLETE_VENDORS "VENDOR"
+#define COMPLETE_PROGRAMS "PROGRAM"
 
 struct option {
     const char *name;       /* without dashes */

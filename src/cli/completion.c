@@ -1,6 +1,8 @@
 /* completion.c - `keel completion`: shell completion, made from the tables of commands. */
 #include "cli/commands.h"
 
+#include "provider/vendor.h"
+
 /* What each shell has to find out is the same: which command the words before the cursor name.
  * A word that follows an option with a value is none of them, nor is an operand. */
 
@@ -38,6 +40,7 @@ static void add_walk(struct strbuf *out, const char *words)
 {
     strbuf_addf(out, "  for word in %s; do\n", words);
     strbuf_add_cstr(out, "    if [ \"$skip\" ]; then skip=; continue; fi\n"
+                         "    if [ \"$at\" = help ]; then at=; fi\n" /* about which command? */
                          "    case $word in ");
     add_value_options(out, &command_root, out->n);
     strbuf_cut(out, out->n - 1); /* the last bar */
@@ -45,7 +48,8 @@ static void add_walk(struct strbuf *out, const char *words)
                          "    case \"${at:+$at }$word\" in ");
     add_names(out, &command_root);
     strbuf_cut(out, out->n - 1);
-    strbuf_add_cstr(out, ") at=\"${at:+$at }$word\" ;; esac\n"
+    strbuf_add_cstr(out, ") at=\"${at:+$at }$word\" operand= ;;\n"
+                         "    *) case $word in -*) ;; *) operand=1 ;; esac ;; esac\n"
                          "  done\n");
 }
 
@@ -58,6 +62,32 @@ static bool takes_path(const struct option *o)
 static bool takes_session(const char *words)
 {
     return words && strcmp(words, COMPLETE_SESSIONS) == 0;
+}
+
+static bool takes_program(const char *words)
+{
+    return words && strcmp(words, COMPLETE_PROGRAMS) == 0;
+}
+
+/* A colon would be the end of a word in bash, and that of a name in zsh. */
+static void add_models(struct strbuf *out)
+{
+    for (const struct vendor *v = vendors; v->name; v++)
+        for (size_t i = 0; i < v->n_models; i++)
+            if (!strchr(v->models[i].id, ':'))
+                strbuf_addf(out, "%s/%s ", v->name, v->models[i].id);
+}
+
+/* Words of a table, or what stands for them. */
+static void add_words(struct strbuf *out, const char *words)
+{
+    if (words && strcmp(words, COMPLETE_MODELS) == 0)
+        add_models(out);
+    else if (words && strcmp(words, COMPLETE_VENDORS) == 0)
+        for (const struct vendor *v = vendors; v->name; v++)
+            strbuf_addf(out, "%s ", v->name);
+    else if (words)
+        strbuf_add_cstr(out, words);
 }
 
 /* Lines "':--output-format') words='text json' ;;" for bash and zsh: the values of an option. */
@@ -75,8 +105,11 @@ static void add_value_cases(struct strbuf *out, const struct command *c, const c
             strbuf_add_cstr(out, "files=1");
         else if (takes_session(o->words))
             strbuf_add_cstr(out, sessions);
-        else
-            strbuf_addf(out, "%s%s%s", open, o->words, close);
+        else {
+            strbuf_add_cstr(out, open);
+            add_words(out, o->words);
+            strbuf_add_cstr(out, close);
+        }
         strbuf_add_cstr(out, " ;;\n");
     }
     for (const struct command *const *child = c->children; child && *child; child++)
@@ -91,8 +124,14 @@ static void add_bash_case(struct strbuf *out, const struct command *c)
 {
     if (takes_session(c->operands))
         strbuf_addf(out, "    '%s') [ \"$skip\" ] || " BASH_SESSIONS "; files=; words+='", c->name);
-    else
-        strbuf_addf(out, "    '%s') words='%s", c->name, c->operands ? c->operands : "");
+    else if (takes_program(c->operands))
+        strbuf_addf(out,
+                    "    '%s') [ \"$operand\" ] || words=$(compgen -c -- \"$current\"); words+='",
+                    c->name);
+    else {
+        strbuf_addf(out, "    '%s') words='", c->name);
+        add_words(out, c->operands);
+    }
     for (const struct command *const *child = c->children; child && *child; child++)
         strbuf_addf(out, "%s ", command_word(*child));
     strbuf_add_cstr(out, "' options='");
@@ -107,7 +146,7 @@ static void bash(struct strbuf *out)
 {
     strbuf_add_cstr(out, "# bash completion for keel: source <(keel completion bash)\n"
                          "_keel() {\n"
-                         "  local word at='' skip='' words='' options='' files=1\n"
+                         "  local word at='' skip='' operand='' words='' options='' files=1\n"
                          "  local current=${COMP_WORDS[COMP_CWORD]}\n");
     add_walk(out, "\"${COMP_WORDS[@]:1:COMP_CWORD-1}\"");
     strbuf_add_cstr(out, "  case $at in\n");
@@ -149,8 +188,13 @@ static void add_zsh_case(struct strbuf *out, const struct command *c)
     if (takes_session(c->operands))
         strbuf_addf(out, "    '%s') files=; [ \"$skip\" ] || " ZSH_SESSIONS "; words_here+=(",
                     c->name);
-    else
-        strbuf_addf(out, "    '%s') words_here=(%s", c->name, c->operands ? c->operands : "");
+    else if (takes_program(c->operands))
+        strbuf_addf(out, "    '%s') [ \"$operand\" ] || words_here=(${(k)commands}); words_here+=(",
+                    c->name);
+    else {
+        strbuf_addf(out, "    '%s') words_here=(", c->name);
+        add_words(out, c->operands);
+    }
     for (const struct command *const *child = c->children; child && *child; child++)
         add_zsh_item(out, "", command_word(*child), (*child)->summary);
     strbuf_add_cstr(out, ") options=(");
@@ -168,7 +212,7 @@ static void zsh(struct strbuf *out)
     strbuf_add_cstr(out, "#compdef keel\n"
                          "# zsh completion for keel: source <(keel completion zsh)\n"
                          "_keel() {\n"
-                         "  local word at='' skip='' files=1\n"
+                         "  local word at='' skip='' operand='' files=1\n"
                          "  local -a words_here options\n");
     add_walk(out, "\"${(@)words[2,CURRENT-1]}\"");
     strbuf_add_cstr(out, "  case $at in\n");
@@ -220,8 +264,13 @@ static void add_fish_values(struct strbuf *out, const char *words)
     if (takes_session(words))
         strbuf_add_cstr(
             out, " -a '(keel session list 2>/dev/null | string match -r \"^[0-9a-f]\\S+\")'");
-    else
-        strbuf_addf(out, " -a '%s'", words);
+    else if (takes_program(words))
+        strbuf_add_cstr(out, " -a '(complete -C (commandline -ct))'");
+    else {
+        strbuf_add_cstr(out, " -a '");
+        add_words(out, words);
+        strbuf_add_char(out, '\'');
+    }
 }
 
 static void add_fish_lines(struct strbuf *out, const struct command *c)
@@ -280,7 +329,7 @@ static struct err *run(const struct args *args, int *ret_status)
             return cli_print(strbuf_str(&out));
         }
     return err_hint(err_new(ERR_VALIDATION, "unknown shell \"%s\"", args->operands[0]),
-                    "one of: bash, zsh and fish");
+                    "one of: bash, zsh, fish");
 }
 
 const struct command command_completion = {

@@ -29,7 +29,7 @@ static struct err *run_provider(const struct args *args, int *ret_status)
 }
 
 static const struct option provider_options[] = {
-    {"model", 0, "VENDOR/MODEL", "as for a prompt"},
+    {"model", 0, "VENDOR/MODEL", "as for a prompt", .words = COMPLETE_MODELS},
     {"settings", 0, "FILE|JSON", "more settings; they override all files"},
     {0},
 };

@@ -124,13 +124,16 @@ static const char *const *without_homes(struct arena *a)
 
 static struct err *open_script(struct demo *d, const struct args *args)
 {
+    const char *file = args_get(args, "script");
     AUTO(strbuf) struct strbuf script = {0};
+    struct err *e;
 
-    if (args_has(args, "script"))
-        TRY(cli_read_file(args_get(args, "script"), &script));
+    if (file)
+        TRY(cli_read_file(file, &script));
     else
         strbuf_add_cstr(&script, demo_script);
-    return script_provider_new(S("demo"), strbuf_str(&script), &d->provider);
+    e = script_provider_new(S("demo"), strbuf_str(&script), &d->provider);
+    return e && file ? err_wrap(e, "%s", strcmp(file, "-") == 0 ? "standard input" : file) : e;
 }
 
 static struct err *show_all(struct demo *d, const struct args *args)

@@ -11,7 +11,7 @@
 
 static const struct option options[] = {
     {"probe", 0, NULL, "also request the list of models from the provider in use"},
-    {"model", 0, "VENDOR/MODEL", "probe this one instead"},
+    {"model", 0, "VENDOR/MODEL", "probe this one instead", .words = COMPLETE_MODELS},
     {"json", 0, NULL, "print one JSON object"},
     {0},
 };

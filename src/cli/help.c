@@ -1,5 +1,5 @@
 /* help.c - --help, made from the tables that the commands are run from. */
-#include "cli/command.h"
+#include "cli/advice.h"
 
 #include "cli/text.h"
 
@@ -36,13 +36,12 @@ const struct command *command_find(const struct command *parent, const char *wor
 const struct command *command_guess(const struct command *parent, const char *word)
 {
     const struct command *best = NULL;
-    size_t least = TEXT_ALIKE + 1;
+    size_t least = SIZE_MAX;
 
     for (const struct command *const *c = parent->children; c && *c; c++) {
         size_t d = text_distance(str_of(word), str_of(command_word(*c)));
 
-        /* of a short word nothing would be left */
-        if (d < least && d < strlen(word)) {
+        if (d < least && advice_is_misspelt(str_of(word), str_of(command_word(*c)))) {
             least = d;
             best = *c;
         }

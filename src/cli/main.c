@@ -38,7 +38,7 @@ static struct err *missing_child(const struct command *c)
     for (const struct command *const *child = c->children; *child; child++)
         strbuf_addf(&names, "%s%s", names.n ? ", " : "", command_word(*child));
     return err_hint(
-        err_new(ERR_VALIDATION, "keel %s needs a subcommand: %s", c->name, strbuf_cstr(&names)),
+        err_new(ERR_VALIDATION, "%s needs a subcommand: %s", c->name, strbuf_cstr(&names)),
         "see keel %s --help", c->name);
 }
 

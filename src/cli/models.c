@@ -154,6 +154,7 @@ static struct err *run(const struct args *args, int *ret_status)
 const struct command command_models = {
     .name = "models",
     .usage = "[VENDOR] [--refresh] [--all] [--json]",
+    .operands = COMPLETE_VENDORS,
     .group = "Use",
     .summary = "list models with context window, price and capabilities",
     .details = "Lists vendors that are set up. The built-in list may be stale; --refresh asks\n"

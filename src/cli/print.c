@@ -118,8 +118,9 @@ static struct err *read_flags(struct print *p)
 
     TRY(input_new(args, &p->input));
     if (args->n_operands > 1)
-        return err_hint(err_new(ERR_VALIDATION, "keel takes one prompt"),
-                        "put it into quotes: keel \"why is the sky blue?\"");
+        return err_hint(
+            err_new(ERR_VALIDATION, "%zu prompts given, one is allowed", args->n_operands),
+            "put it into quotes: keel \"why is the sky blue?\"");
     p->include_partial = args_has(args, "include-partial-messages");
     if (p->include_partial && p->format != FORMAT_STREAM_JSON)
         return err_hint(

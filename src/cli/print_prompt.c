@@ -46,13 +46,14 @@ struct err *print_read_prompt(const struct args *args, struct message **ret_mess
 {
     AUTO(message) struct message *m = message_new(ROLE_USER, S(""));
     AUTO(strbuf) struct strbuf piped = {0};
-    struct str prompt = str_of(args->n_operands ? args->operands[0] : "");
-    bool is_needed = !str_trim(prompt).n && !session_flags_resume(args);
+    bool is_dash = args->n_operands && strcmp(args->operands[0], "-") == 0;
+    struct str prompt = str_of(args->n_operands && !is_dash ? args->operands[0] : "");
+    bool is_needed = is_dash || (!str_trim(prompt).n && !session_flags_resume(args));
 
     *ret_message = NULL;
     if (print_is_piped_in() && !is_needed && is_silent())
         cli_tell("standard input is silent; continuing without it");
-    else if (print_is_piped_in())
+    else if (is_dash || print_is_piped_in())
         TRY(read_piped(&piped));
     if (str_trim(prompt).n)
         message_add_text(m, prompt);

@@ -1,5 +1,6 @@
 /* root.c - keel itself: a prompt, or a command; the options of a run, and what keel alone prints.
  */
+#include "cli/advice.h"
 #include "cli/agent_flags.h"
 #include "cli/commands.h"
 #include "cli/input.h"
@@ -28,8 +29,10 @@ static struct err *run_root(const struct args *args, int *ret_status);
 static const struct option root_options[] = {
     {"print", 'p', NULL, "answer one prompt on stdout and exit; a prompt alone does the same",
      .group = "Prompt and model"},
-    {"model", 'm', "VENDOR/MODEL", "the model to ask; also the name of a profile"},
-    {"fallback-model", 0, "VENDOR/MODEL", "ask this one if the one before fails; repeatable"},
+    {"model", 'm', "VENDOR/MODEL", "the model to ask; also the name of a profile",
+     .words = COMPLETE_MODELS},
+    {"fallback-model", 0, "VENDOR/MODEL", "ask this one if the one before fails; repeatable",
+     .words = COMPLETE_MODELS},
     {"effort", 0, "LEVEL", "how much the model thinks: low, medium, high, xhigh or max",
      .words = "low medium high xhigh max"},
     {"thinking", 0, "MODE", "adaptive (the model decides) or disabled",
@@ -104,6 +107,8 @@ const struct command command_root = {
                "  keel \"why is the sky blue?\"         ask once; the answer goes to stdout\n"
                "  keel -c \"and at sunset?\"            continue that session\n"
                "  git diff | keel \"review this\"       piped text is added to the prompt\n"
+               "  keel -p - < prompt.txt              a prompt from a file\n"
+               "  keel -- \"-5 + 3?\"                  a prompt that begins with a dash\n"
                "  keel --permission-mode acceptEdits --allowed-tools \"Bash(make *)\" \\\n"
                "      \"make the tests pass\"           let it edit files and run make\n",
     .options = root_options,
@@ -120,17 +125,48 @@ static const char overview[] =
     "  keel session list                 list stored sessions\n"
     "  keel doctor                       check keys, network and sandbox\n"
     "  keel demo                         watch a small task; needs no key\n"
-    "\n"
-    "It needs a key: export ANTHROPIC_API_KEY=... (keel doctor names the others).\n"
-    "All commands and options: keel --help. One command: keel help COMMAND.\n";
+    "\n";
+
+/* What is missing for a prompt, or what it would be sent to. */
+static void add_model_in_use(struct strbuf *out)
+{
+    AUTO(runtime) struct runtime r = {0};
+    AUTO(err) struct err *e = runtime_open(&r, &(struct runtime_options){0});
+
+    if (!e)
+        e = runtime_use_model(&r, NULL);
+    if (!e)
+        strbuf_addf(out, "It asks %" STR_FMT "/%" STR_FMT "; keel models lists others.\n",
+                    STR_ARG(r.profile.id), STR_ARG(r.profile.model));
+    else if (err_is(e, ERR_CONFIGURATION))
+        strbuf_add_cstr(
+            out, "It needs a key: export ANTHROPIC_API_KEY=... (keel doctor names the others).\n");
+    else
+        strbuf_add_cstr(out, "The settings cannot be used; keel doctor says why.\n");
+}
+
+static struct err *print_overview(void)
+{
+    AUTO(strbuf) struct strbuf text = {0}, out = {0};
+
+    strbuf_add_cstr(&text, overview);
+    add_model_in_use(&text);
+    strbuf_add_cstr(&text,
+                    "All commands and options: keel --help. One command: keel help COMMAND.\n");
+    text_reflow(&out, strbuf_str(&text), cli_n_columns());
+    return cli_print_visible(strbuf_str(&out));
+}
 
 struct err *command_unknown(const struct command *parent, const char *word)
 {
     const char *space = parent->name[0] ? " " : "";
     const struct command *near = command_guess(parent, word);
+    const char *advice = advice_word(parent, word);
     struct err *e =
         err_new(ERR_VALIDATION, "unknown command \"%s%s%s\"", parent->name, space, word);
 
+    if (advice)
+        return err_hint(e, "%s", advice);
     if (near)
         return err_hint(e, "did you mean keel %s?", near->name);
     if (parent->remedy)
@@ -140,57 +176,60 @@ struct err *command_unknown(const struct command *parent, const char *word)
     return err_hint(e, "see keel %s --help", parent->name);
 }
 
-/* Letters that were typed in another order. */
-static bool has_same_letters(const char *a, const char *b)
+/* A word that users of other agents type, or one that belongs behind `keel session`. */
+static struct err *familiar_command(const struct args *args)
 {
-    int n[256] = {0};
+    const char *word = args->operands[0], *plain = word + (word[0] == '/');
+    const struct command *below = command_find(&command_session, plain);
+    const char *advice = advice_word(&command_root, word);
+    AUTO(strbuf) struct strbuf hint = {0};
 
-    for (; *a; a++)
-        n[(unsigned char)*a]++;
-    for (; *b; b++)
-        n[(unsigned char)*b]--;
-    for (size_t i = 0; i < ARRAY_LEN(n); i++)
-        if (n[i])
-            return false;
-    return true;
+    if (!below)
+        below = command_find(&command_root, plain);
+    if (below)
+        strbuf_addf(&hint, "did you mean keel %s?", below->name);
+    else if (advice)
+        strbuf_addf(&hint, "%s.", advice);
+    else
+        return NULL;
+    if (args->n_operands == 1)
+        strbuf_addf(&hint, "\nTo send it as a prompt: keel -p \"%s\"", word);
+    else
+        strbuf_add_cstr(&hint, "\nA prompt of several words stands in quotes: keel \"...\"");
+    return err_hint(err_new(ERR_VALIDATION, "unknown command \"%s\"", word), "%s",
+                    strbuf_cstr(&hint));
 }
 
-/* A word of its own that is nearly a command is a mistake; everything else is for the model. One
- * wrong letter of three is too many: "hello" is not "help". */
-static bool is_misspelt_command(const char *word)
+/* A word of its own that is nearly a command is a mistake; everything else is for the model. */
+static struct err *misspelt_command(const char *word)
 {
     const struct command *near = strpbrk(word, " \t\n") ? NULL : command_guess(&command_root, word);
 
-    return near && (has_same_letters(word, near->name) ||
-                    text_distance(str_of(word), str_of(near->name)) * 3 <= strlen(word));
-}
-
-static struct err *misspelt_command(const char *word)
-{
+    if (!near)
+        return NULL;
     return err_hint(err_new(ERR_VALIDATION, "unknown command \"%s\"", word),
-                    "did you mean keel %s? To send it as a prompt: keel -p \"%s\"",
-                    command_guess(&command_root, word)->name, word);
+                    "did you mean keel %s? To send it as a prompt: keel -p \"%s\"", near->name,
+                    word);
 }
 
 static struct err *run_root(const struct args *args, int *ret_status)
 {
     const char *word = args->n_operands ? args->operands[0] : NULL;
-    AUTO(strbuf) struct strbuf out = {0};
 
     if (args_has(args, "version"))
         return cli_print(S(KEEL_VERSION_LINE));
     if (args_has(args, "print") || input_is_wanted(args))
         return print_run(args, ret_status);
     if (word && command_find(&command_root, word))
-        return err_hint(err_new(ERR_VALIDATION, "put options after the command"),
-                        "keel %s ...; see keel help %s", word, word);
-    if (word && is_misspelt_command(word))
-        return misspelt_command(word);
+        return advice_order(args);
+    if (word && !session_flags_resume(args) && !print_is_piped_in())
+        TRY(familiar_command(args));
+    if (word)
+        TRY(misspelt_command(word));
     if (word || session_flags_resume(args) || print_is_piped_in())
         return print_run(args, ret_status);
     if (args->n_given)
         return err_hint(err_new(ERR_VALIDATION, "no prompt and no command given"),
                         "keel [OPTIONS] \"why is the sky blue?\", or see keel --help");
-    text_reflow(&out, str_of(overview), cli_n_columns());
-    return cli_print(strbuf_str(&out));
+    return print_overview();
 }

@@ -209,6 +209,7 @@ const struct command command_sandbox = {
                "  keel sandbox -- sh -c 'curl https://example.com || echo no network'\n"
                "  keel sandbox --allow-domain registry.npmjs.org -- npm ci\n",
     .options = options,
+    .operands = COMPLETE_PROGRAMS,
     .takes_command = true,
     .run = run,
 };

@@ -31,19 +31,6 @@ static struct str member(const struct search *s, const struct json *profile, con
     return env_is_reference(text) ? env_resolve(text, s->environment) : text;
 }
 
-static struct err *unknown_type(const struct search *s, struct str id, struct str type)
-{
-    AUTO(strbuf) struct strbuf names = {0};
-
-    vendor_list_names(&names);
-    for (size_t i = 0; protocols[i]; i++)
-        strbuf_addf(&names, ", %s", protocols[i]->name);
-    return err_hint(err_new(ERR_CONFIGURATION,
-                            "profile \"%" STR_FMT "\": unknown type \"%" STR_FMT "\"", STR_ARG(id),
-                            STR_ARG(type)),
-                    "one of: %s", strbuf_cstr(&names));
-}
-
 /* A reference to a variable that is not set names it: without its value keel would ask somebody
  * else, or ask without a key. */
 static struct err *check_reference(const struct search *s, struct str path, const struct json *v)
@@ -332,7 +319,7 @@ static struct err *assemble(const struct search *s, struct str id, const struct 
         p.vendor = vendor_find(type.n ? type : id);
     p.protocol = p.vendor ? p.vendor->protocol : protocol_find(type);
     if (!p.protocol)
-        return unknown_type(s, id, type);
+        return unknown_type(s->settings, id, type);
     model = model_of(s, p.vendor, profile, model);
     if (p.vendor)
         model = arena_str(s->arena, vendor_resolve_model(p.vendor, model));
@@ -554,6 +541,15 @@ static struct err *wanted_model(const struct search *s, const char *flag, struct
                     "use --model VENDOR/MODEL; keel models lists the known models");
 }
 
+/* With the file that says so: the person may not have written it today. */
+static struct err *in_setting(const struct search *s, const char *path, struct err *take_error)
+{
+    struct setting_origin origin = settings_origin(s->settings, path);
+    struct str where = origin.file.n ? origin.file : str_of(layer_name(origin.layer));
+
+    return err_wrap(take_error, "the setting %s (%" STR_FMT ")", path, STR_ARG(where));
+}
+
 static struct err *need_key(const struct settings *settings, const struct profile *p,
                             const char *const *environment)
 {
@@ -582,9 +578,13 @@ struct err *profile_resolve(const struct settings *settings, const struct profil
     };
     struct str model;
     struct profile p;
+    struct err *e;
 
     TRY(wanted_model(&s, query->model, &model));
-    TRY(model.n ? use_model(&s, model, &p) : use_current(&s, model, &p));
+    e = model.n ? use_model(&s, model, &p) : use_current(&s, model, &p);
+    if (e && model.n && !query->model)
+        return in_setting(&s, "model", e);
+    TRY(e);
     if (!query->is_offline)
         TRY(need_key(settings, &p, s.environment));
     *ret_profile = p;

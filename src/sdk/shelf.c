@@ -112,18 +112,30 @@ static struct err *find_named(struct store *s, struct str cwd, struct str name, 
     return NULL;
 }
 
+/* A few letters are soon those of another session, too. */
+static struct err *too_short(struct str given, struct str id)
+{
+    return err_hint(err_new(ERR_VALIDATION,
+                            "\"%" STR_FMT
+                            "\" is too short for a session's id: %d letters are needed",
+                            STR_ARG(given), MIN_PREFIX),
+                    "the newest session that begins so is %" STR_FMT, STR_ARG(id));
+}
+
 static struct err *find_prefix(struct store *s, struct str start, struct arena *a,
                                struct store_summary *ret_summary, bool *ret_found)
 {
     struct store_summary *items = NULL;
     size_t n = 0, n_found = 0;
 
-    if (start.n < MIN_PREFIX)
+    if (start.n == 0)
         return NULL;
     TRY(store_list(s, &(struct store_list_query){0}, a, &items, &n));
     for (size_t i = 0; i < n; i++)
         if (str_starts(items[i].id, start))
             items[n_found++] = items[i];
+    if (n_found && start.n < MIN_PREFIX)
+        return too_short(start, items[0].id);
     if (n_found > 1)
         return ambiguous("id", start, items, n_found);
     *ret_found = n_found == 1;

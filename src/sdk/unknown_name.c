@@ -2,6 +2,7 @@
 #include "sdk/unknown_name.h"
 
 #include "base/alike.h"
+#include "provider/protocol.h"
 #include "provider/vendor.h"
 
 struct err *unknown_vendor(const struct json *profiles, struct str text)
@@ -75,4 +76,36 @@ struct err *unknown_model(const struct profile *p)
                     "%s For a %s, use --model %" STR_FMT "/%" STR_FMT, strbuf_cstr(&hint),
                     is_its_own ? "new model" : "model of this name", STR_ARG(p->id),
                     STR_ARG(p->model));
+}
+
+static struct err *type_error(const struct settings *settings, struct str id, struct str type)
+{
+    AUTO(strbuf) struct strbuf path = {0};
+    struct setting_origin origin;
+
+    strbuf_addf(&path, "providers.%" STR_FMT "%s", STR_ARG(id), type.n ? ".type" : "");
+    origin = settings_origin(settings, strbuf_cstr(&path));
+    return err_new(ERR_CONFIGURATION,
+                   "profile \"%" STR_FMT "\": unknown type \"%" STR_FMT "\"%s%" STR_FMT "%s",
+                   STR_ARG(id), STR_ARG(type), origin.file.n ? " (" : "", STR_ARG(origin.file),
+                   origin.file.n ? ")" : "");
+}
+
+struct err *unknown_type(const struct settings *settings, struct str id, struct str type)
+{
+    struct err *e = type_error(settings, id, type);
+    struct alike near = {.word = type};
+    AUTO(strbuf) struct strbuf names = {0};
+
+    for (const struct vendor *v = vendors; v->name; v++)
+        alike_try(&near, str_of(v->name));
+    for (size_t i = 0; protocols[i]; i++)
+        alike_try(&near, str_of(protocols[i]->name));
+    if (near.best.n)
+        return err_hint(e, "did you mean \"%" STR_FMT "\"?", STR_ARG(near.best));
+    vendor_list_names(&names);
+    for (size_t i = 0; protocols[i]; i++)
+        if (!vendor_find(str_of(protocols[i]->name)))
+            strbuf_addf(&names, ", %s", protocols[i]->name);
+    return err_hint(e, "one of: %s", strbuf_cstr(&names));
 }

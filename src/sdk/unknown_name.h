@@ -1,5 +1,5 @@
 /* unknown_name.h - errors about names of vendors and models that keel does not know: what was
- * probably meant, and how to ask for the name all the same. All are ERR_VALIDATION. */
+ * probably meant, and how to ask for the name all the same. ERR_VALIDATION, but for types. */
 #ifndef KEEL_SDK_UNKNOWN_NAME_H
 #define KEEL_SDK_UNKNOWN_NAME_H
 
@@ -11,5 +11,9 @@ NEVER_NULL MUST_USE struct err *unknown_vendor(const struct json *profiles, stru
 NEVER_NULL MUST_USE struct err *unknown_name(struct str name);
 /* The profile's model, which nobody has asked this provider for by name. */
 NEVER_NULL MUST_USE struct err *unknown_model(const struct profile *p);
+
+/* A profile whose type is neither a vendor nor a protocol: ERR_CONFIGURATION. */
+NEVER_NULL MUST_USE struct err *unknown_type(const struct settings *settings, struct str id,
+                                             struct str type);
 
 #endif

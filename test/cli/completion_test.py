@@ -89,6 +89,20 @@ class Completion(KeelTest):
     def test_bash_completes_the_shells(self):
         self.assertEqual(self.complete_in_bash("keel", "completion", ""), ["bash", "zsh", "fish"])
 
+    def test_bash_completes_what_help_is_about(self):
+        self.assertEqual(self.complete_in_bash("keel", "help", "ses"), ["session"])
+        self.assertEqual(self.complete_in_bash("keel", "help", "session", "ren"), ["rename"])
+
+    def test_bash_completes_vendors_models_and_programs(self):
+        (self.project / "anthropic.txt").touch()
+        self.assertEqual(self.complete_in_bash("keel", "models", "anth"), ["anthropic"])
+        for words in (("--model",), ("doctor", "--model"), ("session", "compact", "-m")):
+            found = self.complete_in_bash("keel", *words, "anthropic/claude-son")
+            self.assertIn("anthropic/claude-sonnet-5-5", found, words)
+        self.assertIn("openai/gpt-5", self.complete_in_bash("keel", "--fallback-model", "openai/"))
+        self.assertIn("printf", self.complete_in_bash("keel", "sandbox", "prin"))
+        self.assertEqual(self.complete_in_bash("keel", "sandbox", "cat", "anth"), ["anthropic.txt"])
+
     def complete_in_fish(self, line):
         script = self.script("fish")
         out = self.shell("fish", "--no-config", "-c", f"source {script}; complete -C '{line}'")
@@ -100,6 +114,9 @@ class Completion(KeelTest):
         self.assertEqual(self.complete_in_fish("keel config show --or"), ["--origin"])
         self.assertEqual(self.complete_in_fish("keel completion "), ["bash", "fish", "zsh"])
         self.assertEqual(self.complete_in_fish("keel --output-format j"), ["json"])
+        self.assertEqual(self.complete_in_fish("keel models anth"), ["anthropic"])
+        self.assertIn("anthropic/claude-sonnet-5-5", self.complete_in_fish("keel --model anthropic/"))
+        self.assertIn("printf", self.complete_in_fish("keel sandbox prin"))
 
 
 class Manual(KeelTest):

@@ -246,8 +246,8 @@ class Provider(KeelTest):
         self.assert_refused(self.keel("config", "provider"), 6, '"gone"')
 
     def test_a_type_that_is_not_known_lists_those_that_are(self):
-        self.user_settings({"providers": {"x": {"type": "antropic", "model": "m"}}})
-        self.assert_refused(self.keel("config", "provider"), 6, '"antropic"', "anthropic",
+        self.user_settings({"providers": {"x": {"type": "another", "model": "m"}}})
+        self.assert_refused(self.keel("config", "provider"), 6, '"another"', "anthropic",
                             "openai-chat")
 
 

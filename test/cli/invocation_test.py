@@ -108,7 +108,7 @@ class Mistakes(KeelTest):
 
     def test_words_without_quotes_are_not_half_a_prompt(self):
         self.assert_refused(self.keel("why", "is", "the", "sky", "blue?"), 2,
-                            "keel takes one prompt", "put it into quotes")
+                            "5 prompts given, one is allowed", "put it into quotes")
 
     def test_an_empty_prompt_is_refused(self):
         env = {"ANTHROPIC_API_KEY": "x"}
@@ -116,15 +116,15 @@ class Mistakes(KeelTest):
         self.assert_refused(self.keel(stdin=b" \n", env=env), 2, "no prompt given")
 
     def test_a_misspelt_option_is_guessed(self):
-        self.assert_refused(self.keel("--modle=x"), 2, "keel has no option --modle\n",
+        self.assert_refused(self.keel("--modle=x"), 2, "keel: unknown option --modle\n",
                             "did you mean --model?")
         self.assert_refused(self.keel("inspect", "sse", "--chunks", "3", "x"), 2,
-                            "keel inspect sse has no option --chunks", "did you mean --chunk?")
+                            "keel: inspect sse has no option --chunks", "did you mean --chunk?")
 
     def test_an_option_that_is_like_no_other_leads_to_help(self):
-        self.assert_refused(self.keel("-x"), 2, "keel has no option -x\n", "see keel --help")
+        self.assert_refused(self.keel("-x"), 2, "keel: unknown option -x\n", "see keel --help")
         self.assert_refused(self.keel("doctor", "--frobnicate"), 2,
-                            "keel doctor has no option --frobnicate", "see keel doctor --help")
+                            "keel: doctor has no option --frobnicate", "see keel doctor --help")
 
     def test_a_missing_value_is_named(self):
         self.assert_refused(self.keel("-p", "--model"), 2, "--model needs a value: VENDOR/MODEL")
@@ -157,11 +157,20 @@ class Mistakes(KeelTest):
             self.assert_refused(self.keel(*command, "extra"), 2, "takes no arguments")
         self.assert_refused(self.keel("models", "a", "b"), 2, "at most one VENDOR")
         self.assert_refused(self.keel("completion"), 2, "bash, zsh or fish")
-        self.assert_refused(self.keel("completion", "tcsh"), 2, 'unknown shell "tcsh"', "bash, zsh and fish")
+        self.assert_refused(self.keel("completion", "tcsh"), 2, 'unknown shell "tcsh"', "one of: bash, zsh, fish\n")
 
     def test_options_before_a_command_are_told_their_place(self):
         self.assert_refused(self.keel("--settings", "{}", "config", "show"), 2,
-                            "put options after the command", "keel help config")
+                            "put options after the command",
+                            "keel config show --settings FILE|JSON; see keel help config show")
+        self.assert_refused(self.keel("--cwd", "/", "session", "list"), 2,
+                            "keel: session list has no option --cwd\n",
+                            "change to that directory first")
+        self.assert_refused(self.keel("session", "list", "--cwd", "/"), 2,
+                            "change to that directory first")
+        self.assert_refused(self.keel("--max-turns", "3", "models"), 2,
+                            "keel: models has no option --max-turns\n",
+                            'it is an option of keel "PROMPT"\n')
 
     def test_options_alone_do_nothing_and_say_so(self):
         self.assert_refused(self.keel("--model", "x/y"), 2, "no prompt and no command given",
@@ -179,10 +188,91 @@ class Mistakes(KeelTest):
 
     def test_huge_arguments_are_only_long(self):
         huge = "x" * 120_000
-        self.assert_refused(self.keel("--" + huge), 2, "has no option")
+        self.assert_refused(self.keel("--" + huge), 2, "unknown option")
         self.assert_refused(self.keel("config", huge), 2, "unknown command")
         self.assert_refused(self.keel("inspect", "json", huge), 2, "cannot read")
         self.assertEqual(self.keel("inspect", "glob", "*", huge).out, f"yes {huge}\n")
+
+
+class OtherAgents(KeelTest):
+    """What users of other programs type."""
+
+    WORDS = {
+        "rewind": "did you mean keel session rewind?", "fork": "did you mean keel session fork?",
+        "compact": "did you mean keel session compact?", "export": "keel session export?",
+        "import": "keel session import?", "list": "keel session list?",
+        "login": "keel needs no login: export ANTHROPIC_API_KEY=...", "logout": "stores no key",
+        "auth": "needs no login", "mcp": "keel has no MCP servers yet", "init": "AGENTS.md",
+        "update": "does not update itself", "upgrade": "does not update itself",
+        "resume": "keel -r ID resumes a session", "continue": "keel -c continues",
+        "exec": 'keel "PROMPT" runs', "run": 'keel "PROMPT" runs', "serve": "has no server",
+        "chat": "no interactive mode yet", "agents": "no subagents", "plugin": "no plugins",
+        "review": 'git diff | keel "review this change"', "apply": "acceptEdits",
+        "install": "./run.sh --install", "setup": "keel doctor says what is missing",
+        "configure": "~/.keel/settings.json", "settings": "keel config show", "tools": "--tools",
+        "hooks": "keel config show --origin", "status": "keel session show",
+        "cost": "keel session show", "usage": "keel session show", "undo": "keel session rewind",
+        "history": "keel session list", "/clear": "begins a new session", "/help": "keel help?",
+        "/compact": "did you mean keel session compact?",
+    }
+    OPTIONS = {
+        "--session": "--resume ID", "--mode": "--permission-mode", "--bare": "--setting-sources",
+        "--share": "keel session export", "-m": "--model VENDOR/MODEL",
+        "--yolo": "--dangerously-skip-permissions", "--full-auto": "acceptEdits",
+        "--dangerously-bypass-approvals-and-sandbox": "--dangerously-skip-permissions",
+        "-C": "--cwd DIR", "--json": "--output-format json", "--plan": "--permission-mode plan",
+        "--debug": "--verbose", "--image": "name the file in the prompt",
+        "--no-sandbox": '"sandbox": {"enabled": false}', "--profile": "the name of a profile",
+        "--max-tokens": "--max-tokens-total", "--system-prompt-file": "--system-prompt",
+        "--probe": "it is an option of keel doctor", "--verb": "did you mean --verbose?",
+    }
+
+    def test_a_word_that_names_no_command_here_is_answered_and_not_sent(self):
+        env = {"ANTHROPIC_API_KEY": "x"}
+        for word, advice in self.WORDS.items():
+            with self.subTest(word):
+                self.assert_refused(self.keel(word, env=env), 2, f'unknown command "{word}"\n', advice,
+                                    f'To send it as a prompt: keel -p "{word}"\n')
+
+    def test_with_p_in_a_session_or_beside_piped_text_it_is_a_prompt(self):
+        for arguments, stdin in ((("-p", "login"), None), (("-c", "continue"), None),
+                                 (("review",), b"a change"), (("login now",), None)):
+            result = self.keel(*arguments, stdin=stdin)
+            self.assertNotIn("unknown command", result.err, arguments)
+            self.assertNotIn("prompts", result.err)
+
+    def test_such_a_word_before_others_is_answered_too(self):
+        self.assert_refused(self.keel("mcp", "list"), 2, "keel has no MCP servers yet",
+                            "A prompt of several words stands in quotes")
+        self.assert_refused(self.keel("exec", "fix it"), 2, 'keel "PROMPT" runs a prompt')
+
+    def test_options_that_are_called_otherwise_here(self):
+        for option, advice in self.OPTIONS.items():
+            with self.subTest(option):
+                self.assert_refused(self.keel(option, "x"), 2, f"keel: unknown option {option}\n",
+                                    advice)
+
+    def test_what_is_not_near_is_not_guessed(self):
+        for option in ("--barf", "--scare"):
+            self.assert_refused(self.keel(option), 2, "see keel --help")
+
+    def test_words_behind_session(self):
+        for word, advice in (("ls", "keel session list?"), ("rm", "keel session delete?"),
+                             ("resume", "keel -r ID resumes"), ("undo", "keel session rewind?")):
+            self.assert_refused(self.keel("session", word), 2, f'"session {word}"', advice)
+
+    def test_a_prompt_that_begins_with_a_dash_is_told_its_place(self):
+        for prompt in ("-5 + 3", "--why is this?", "-1"):
+            self.assert_refused(self.keel("-p", prompt), 2,
+                                'a prompt that begins with a dash stands after --: keel -p -- "..."')
+
+    def test_keel_alone_says_what_is_missing(self):
+        self.assertIn("\nIt needs a key: export ANTHROPIC_API_KEY=", self.keel().out)
+        out = self.keel(env={"ANTHROPIC_API_KEY": "x"}).out
+        self.assertIn("\nIt asks anthropic/claude-", out)
+        self.assertNotIn("needs a key", out)
+        self.user_settings("{")
+        self.assertIn("\nThe settings cannot be used; keel doctor says why.\n", self.keel().out)
 
 
 class WithoutProvider(KeelTest):
@@ -199,7 +289,7 @@ class WithoutProvider(KeelTest):
         self.assert_refused(self.keel("-p", "hi", env={"ANTHROPIC_API_KEY": ""}), 6, "set ")
 
     def test_two_prompts_are_one_too_many(self):
-        self.assert_refused(self.keel("-p", "why", "is"), 2, "takes one prompt", "quotes")
+        self.assert_refused(self.keel("-p", "why", "is"), 2, "2 prompts given", "quotes")
 
 
 class Streams(KeelTest):

@@ -238,6 +238,19 @@ class WrongNames(ToolTest):
                          says=f"--fallback-model {model}: {says}", hint=hint)
         self.assert_answer(self.ask(self.provider(ANTHROPIC.answer()), "--model", "any-name", "hi"))
 
+    def test_what_is_wrong_in_a_file_is_told_with_the_file(self):
+        path = self.user_settings({"model": "antropic/x"})
+        self.assert_refused(self.keel("-p", "hi", env={"ANTHROPIC_API_KEY": "k"}), 2,
+                            f'the setting model ({path}): unknown vendor or profile "antropic"',
+                            "did you mean anthropic/x?")
+        self.user_settings({"providers": {"a": {"type": "anthropc", "model": "x"}}})
+        result = self.keel("-p", "hi")
+        self.assert_refused(result, 6, f'profile "a": unknown type "anthropc" ({path})',
+                            'did you mean "anthropic"?')
+        self.user_settings({"providers": {"a": {"type": "nothing", "model": "x"}}})
+        names = self.keel("-p", "hi").err.split("one of: ")[1].split(", ")
+        self.assertEqual(len(names), len({name.split(" ")[0].strip() for name in names}))
+
     def refused_by_hosted(self, *arguments, says, hint):
         """Where the vendor itself would be asked; that it is not reached must not matter."""
         result = self.keel("-p", *arguments, "hi", env={

@@ -70,7 +70,7 @@ class Sandbox(KeelTest):
                 self.assertIn("where a second one cannot be built", result.err)
 
     def test_a_command_is_needed(self):
-        self.assert_refused(self.sandbox(), 2, "keel sandbox takes a command")
+        self.assert_refused(self.sandbox(), 2, "keel: sandbox takes a command")
 
     def test_a_command_that_forks_without_end_does_not_fill_the_machine(self):
         major, minor = map(int, os.uname().release.split("-")[0].split(".")[:2])

@@ -294,6 +294,16 @@ class Change(SessionCommands):
         self.assertIn("no-such-one", result.err)
         self.assertEqual(self.ids(), [])
 
+    def test_too_few_letters_of_an_id_are_told(self):
+        session = self.talk("one")
+        says = f'"{session[:7]}" is too short for a session\'s id: 8 letters are needed'
+        for command in (("-r", session[:7], "more"), ("session", "show", session[:7]),
+                        ("session", "delete", session[:7], "--yes")):
+            self.assert_refused(self.keel(*command, env={"ANTHROPIC_API_KEY": "x"}), 2, says,
+                                f"the newest session that begins so is {session}")
+        self.assertEqual(self.ids(), [session])
+        self.assert_refused(self.session("show", "nosuch", status=2), 2, "not found")
+
     def test_fork_at_a_turn(self):
         session = self.talk("one")
         self.talk("two", session=session)

@@ -95,7 +95,7 @@ class Demo(KeelTest):
         for text in ("turns: 3", "nonsense", "turns:\n  - - tetx: x\n", "\x00", ": : :"):
             path = self.write("script.yaml", text)
             result = self.keel("demo", "--fast", "--script", path)
-            self.assert_refused(result, 2)
+            self.assert_refused(result, 2, f"keel: {path}: ")
         self.assert_refused(self.keel("demo", "--script", "nowhere"), 2, "cannot read nowhere")
 
 

@@ -109,6 +109,15 @@ class Prompts(FlowTest):
     def test_the_prompt_may_stand_anywhere_and_look_like_an_option(self):
         self.assertEqual(self.texts("--", "--help"), ["--help"])
 
+    def test_a_dash_is_standard_input(self):
+        self.assertEqual(self.texts("-", stdin=b"from a pipe"), ["from a pipe"])
+        self.assertEqual(self.texts("--", "-5 + 3?"), ["-5 + 3?"])
+        provider = self.provider(scripted.ANTHROPIC.answer())
+        result = self.on_terminal("-p", "--model", "anthropic/m", "-", typed=b"typed\n\x04",
+                                  env=scripted.ANTHROPIC.environment(provider))
+        self.assert_status(result, 0)
+        self.assertEqual(self.only_request(provider).prompt_texts(), ["typed\n"])
+
     def test_an_empty_prompt_is_refused_before_anything_is_sent(self):
         provider = self.provider(scripted.ANTHROPIC.answer())
         for arguments in ((), ("",), (" \n",)):

@@ -5,7 +5,8 @@
 
 static const struct option options[] = {
     {"instructions", 0, "TEXT", "what the summary must keep"},
-    {"model", 'm', "MODEL", "the model that writes it (default: the session's)"},
+    {"model", 'm', "MODEL", "the model that writes it (default: the session's)",
+     .words = COMPLETE_MODELS},
     SESSION_OPTIONS,
     {0},
 };

@@ -151,10 +151,19 @@ TEST(an_unknown_type_lists_what_is_known)
 {
     AUTO(world) struct world w = {0};
     AUTO(err)
+    struct err *e = resolve(&w, "{\"providers\":{\"x\":{\"type\":\"no such\"}}}", "x", NULL, NULL);
+
+    assert_non_null(strstr(err_find_hint(e), "anthropic-messages"));
+}
+
+TEST(a_misspelt_type_names_the_nearest_one)
+{
+    AUTO(world) struct world w = {0};
+    AUTO(err)
     struct err *e = resolve(&w, "{\"providers\":{\"x\":{\"type\":\"antropic\"}}}", "x", NULL, NULL);
 
     assert_string_equal(e->text, "profile \"x\": unknown type \"antropic\"");
-    assert_non_null(strstr(err_find_hint(e), "anthropic-messages"));
+    assert_string_equal(err_find_hint(e), "did you mean \"anthropic\"?");
 }
 
 /* A name without a vendor, with Anthropic's key in the environment. */
@@ -427,7 +436,8 @@ RUN_TESTS(UNIT(the_parts_of_an_address_that_the_person_says_are_filled_in),
           UNIT(credentials_are_read_anew_each_time_and_cannot_be_renewed),
           UNIT(the_only_profile_is_used_and_a_model_may_name_one),
           UNIT(a_vendors_name_alone_means_its_default_model),
-          UNIT(an_unknown_type_lists_what_is_known), UNIT(a_misspelt_model_is_sent_to_nobody),
+          UNIT(an_unknown_type_lists_what_is_known), UNIT(a_misspelt_type_names_the_nearest_one),
+          UNIT(a_misspelt_model_is_sent_to_nobody),
           UNIT(a_name_that_the_vendor_does_not_have_is_sent_to_nobody),
           UNIT(a_new_model_is_asked_for_with_its_vendor_or_once_the_vendor_has_listed_it),
           UNIT(a_model_that_openrouter_did_not_list_is_refused),
