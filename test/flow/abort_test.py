@@ -519,7 +519,7 @@ class WhileTheReaderDoesNotRead(AbortTest):
                 pipe.wait(2)
                 result = self.assert_ends(process, number)
                 self.assertIn("keel: interrupted: cannot write to standard output: its reader "
-                              "does not read", result.err)
+                              "stopped reading", result.err)
                 self.assertTrue(pipe.is_closed())
                 self.assert_status(self.keel("session", "verify", "--all"), 0)
 
