@@ -31,6 +31,7 @@ static void keep(struct told *t, const struct pre_image *image)
 
     copy.path = arena_str(a, copy.path);
     copy.content = arena_str(a, copy.content);
+    copy.bytes = arena_str(a, copy.bytes);
     copy.why_not = arena_str(a, copy.why_not);
     copy.after = arena_str(a, copy.after);
     pre_images_add(&t->scene.images, a, copy);
