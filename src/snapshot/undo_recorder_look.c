@@ -1,11 +1,13 @@
 /* undo_recorder_look.c - what a command has changed: looks again at what it was about to. */
 #include "snapshot/undo_recorder_internal.h"
 
+#include "sys/auto_fd.h"
 #include "sys/unlock.h"
 #include "sys/walk.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* --- one path --- */
 
@@ -124,6 +126,7 @@ struct name_search {
     const char *root;
     pthread_mutex_t lock;
     struct path_table found; /* paths, with the entry of another name */
+    struct unlocks unlocks;  /* directories that could not be entered */
 };
 
 static bool wants_names(const struct change_entry *first)
@@ -138,6 +141,20 @@ static bool wants_names(const struct change_entry *first)
     return has_changed && n < first->before.n_names;
 }
 
+/* The walk comes to what is in it afterwards. */
+static void open_dir(struct name_search *x, const struct walk_entry *entry)
+{
+    AUTO_FD fd = -1;
+
+    if (faccessat(entry->dir_fd, entry->name, R_OK | X_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0)
+        return;
+    fd = openat(entry->dir_fd, entry->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    pthread_mutex_lock(&x->lock);
+    if (fd >= 0)
+        unlocks_add(&x->unlocks, fd);
+    pthread_mutex_unlock(&x->lock);
+}
+
 static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
 {
     struct name_search *x = self;
@@ -147,6 +164,8 @@ static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
     struct stat st;
     char key[INODE_KEY_SIZE];
 
+    if (entry->is_dir)
+        open_dir(x, entry);
     if (!entry->is_file || fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return true;
     f.stamp = (struct stamp){.device = st.st_dev, .inode = st.st_ino};
@@ -188,13 +207,13 @@ static struct err *find_names(struct undo_recorder *r)
     for (size_t i = 0; i < c->n_roots && is_needed && !e; i++) {
         struct walk_options options = {.root = c->roots[i], .hidden = true};
         struct walk_visitor visitor = {.visit = visit_name, .self = &x};
-        AUTO(unlocks) struct unlocks unlocks = {0};
         struct walk_report report;
         unsigned mode;
 
         x.root = c->roots[i];
-        unlocks_open(&unlocks, x.root, &mode);
+        unlocks_open(&x.unlocks, x.root, &mode);
         e = walk_run(&options, &visitor, &report);
+        unlocks_done(&x.unlocks);
     }
     if (!e)
         add_names(&x);

@@ -217,7 +217,7 @@ class OtherAgents(KeelTest):
     }
     OPTIONS = {
         "--session": "--resume ID", "--mode": "--permission-mode", "--bare": "--setting-sources",
-        "--share": "keel session export", "-m": "--model VENDOR/MODEL",
+        "--share": "keel session export",
         "--yolo": "--dangerously-skip-permissions", "--full-auto": "acceptEdits",
         "--dangerously-bypass-approvals-and-sandbox": "--dangerously-skip-permissions",
         "-C": "--cwd DIR", "--json": "--output-format json", "--plan": "--permission-mode plan",

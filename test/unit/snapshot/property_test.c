@@ -80,6 +80,7 @@ TEST(random_commands_are_taken_back)
         for (int i = 0; i < N_COMMANDS; i++) {
             strbuf_clear(&line);
             add_operations(&seed, &line, N_OPERATIONS);
+            print_message("%s\n", strbuf_cstr(&line));
             scene_command(&s, strbuf_cstr(&line));
         }
         print_message("round %d: %zu images\n", (int)round, s.images.n);

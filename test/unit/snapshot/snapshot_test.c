@@ -1009,6 +1009,20 @@ TEST(a_log_of_the_first_version_can_be_read)
     assert_false(all.items[0].state.has_bytes);
 }
 
+TEST(a_name_in_a_directory_that_was_closed_is_found)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    scene_shell(&s, "mkdir d; echo one > d/a; ln d/a a; chmod 620 d");
+    scene_command(&s, "chmod 300 a");
+    assert_true(scene_image(&s, "d/a")->keeps_content);
+    assert_int_equal(scene_image(&s, "d/a")->mode, 0644);
+    scene_shell(&s, "[ $(stat -c %a d) = 620 ]");
+    scene_restore(&s);
+    scene_shell(&s, "chmod 755 d; [ $(stat -c %a d/a) = 644 ]");
+}
+
 /* --- short contents --- */
 
 TEST(short_contents_take_no_blob)
@@ -1336,7 +1350,8 @@ RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(logs_go_when_a_later_command_has_run),
           UNIT(a_log_that_is_used_again_has_nothing_of_the_one_before),
           UNIT(a_log_counts_as_far_as_it_is_whole), UNIT(a_log_of_the_first_version_can_be_read),
-          UNIT(short_contents_take_no_blob), UNIT(short_contents_come_back_after_a_crash),
+          UNIT(a_name_in_a_directory_that_was_closed_is_found), UNIT(short_contents_take_no_blob),
+          UNIT(short_contents_come_back_after_a_crash),
           UNIT(what_commands_side_by_side_found_is_there_for_each),
           UNIT(a_short_content_that_does_not_fit_its_hash_is_not_restored),
           UNIT(a_call_of_an_earlier_version_that_was_interrupted_is_told),
