@@ -93,6 +93,17 @@ DIR *plain_open_list(const char *path, struct unlocks *unlocks)
     return list;
 }
 
+void plain_unlock(struct unlocks *unlocks, int dir_fd, const char *name)
+{
+    AUTO_FD fd = -1;
+
+    if (faccessat(dir_fd, name, R_OK | X_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0)
+        return;
+    fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd >= 0)
+        unlocks_add(unlocks, fd);
+}
+
 bool plain_is_absent(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP;

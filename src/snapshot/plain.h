@@ -18,6 +18,9 @@ int plain_open_writable(const char *path, struct unlocks *unlocks, const char **
 /* The names in a directory, which is unlocked in the same way. NULL with errno. */
 DIR *plain_open_list(const char *path, struct unlocks *unlocks) MUST_USE;
 
+/* Unlocks a directory that a walk has come to, before it enters it. */
+void plain_unlock(struct unlocks *unlocks, int dir_fd, const char *name);
+
 /* Did the call fail because nothing is there (any more)? */
 bool plain_is_absent(int error);
 

@@ -2,6 +2,7 @@
  * file that they were. */
 #include "snapshot/restore_internal.h"
 
+#include "snapshot/plain.h"
 #include "sys/walk.h"
 
 #include <fcntl.h>
@@ -150,6 +151,11 @@ static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
     struct stat st;
     char key[48];
 
+    if (entry->is_dir) {
+        pthread_mutex_lock(&x->lock);
+        plain_unlock(&x->restoring->unlocks, entry->dir_fd, entry->name);
+        pthread_mutex_unlock(&x->lock);
+    }
     if (!entry->is_file || fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
         !S_ISREG(st.st_mode))
         return true;

@@ -1,13 +1,11 @@
 /* undo_recorder_look.c - what a command has changed: looks again at what it was about to. */
 #include "snapshot/undo_recorder_internal.h"
 
-#include "sys/auto_fd.h"
-#include "sys/unlock.h"
+#include "snapshot/plain.h"
 #include "sys/walk.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 /* --- one path --- */
 
@@ -141,20 +139,6 @@ static bool wants_names(const struct change_entry *first)
     return has_changed && n < first->before.n_names;
 }
 
-/* The walk comes to what is in it afterwards. */
-static void open_dir(struct name_search *x, const struct walk_entry *entry)
-{
-    AUTO_FD fd = -1;
-
-    if (faccessat(entry->dir_fd, entry->name, R_OK | X_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0)
-        return;
-    fd = openat(entry->dir_fd, entry->name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    pthread_mutex_lock(&x->lock);
-    if (fd >= 0)
-        unlocks_add(&x->unlocks, fd);
-    pthread_mutex_unlock(&x->lock);
-}
-
 static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
 {
     struct name_search *x = self;
@@ -164,8 +148,11 @@ static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
     struct stat st;
     char key[INODE_KEY_SIZE];
 
-    if (entry->is_dir)
-        open_dir(x, entry);
+    if (entry->is_dir) {
+        pthread_mutex_lock(&x->lock);
+        plain_unlock(&x->unlocks, entry->dir_fd, entry->name);
+        pthread_mutex_unlock(&x->lock);
+    }
     if (!entry->is_file || fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return true;
     f.stamp = (struct stamp){.device = st.st_dev, .inode = st.st_ino};
