@@ -271,9 +271,10 @@ static struct err *connect_error(const struct dial *d, int error)
 {
     struct err *e = err_errno(ERR_NETWORK, error, "cannot connect to %s", d->peer);
 
-    if (error == ECONNREFUSED && !d->is_proxy && !d->unix_socket &&
-        url_host_is_loopback(str_of(d->host)))
+    if (error == ECONNREFUSED && !d->unix_socket && url_host_is_loopback(str_of(d->host)))
         e = err_final(e); /* only the person can start it */
+    if (error == ECONNREFUSED && d->is_proxy)
+        return err_hint(e, "is the proxy running? check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY");
     if (error == ECONNREFUSED)
         return err_hint(e, "is the server running at %s?", d->peer);
     return err_hint(e, "check the network, and whether HTTPS_PROXY must be set");
