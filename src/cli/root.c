@@ -90,7 +90,7 @@ static const struct option root_options[] = {
      "with stream-json input: allow a later switch to bypassPermissions"},
     {"agents", 0, "JSON", "reserved; only {} is accepted"},
     {"mcp-config", 0, "JSON", "reserved; only {} is accepted"},
-    {"strict-mcp-config", 0, NULL, "use only the servers of --mcp-config"},
+    {"strict-mcp-config", 0, NULL, "reserved; has no effect"},
 
     {"version", 'v', NULL, "print the version", .other_letter = 'V', .group = "Help"},
     {"help", 'h', NULL, "show this help"},

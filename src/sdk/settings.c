@@ -251,6 +251,12 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
         err_ignore(e, "told as a warning");
         return NULL;
     }
+    if (e && sources->on_broken) {
+        sources->on_broken(sources->self, e);
+        s->layers[l] = NULL;
+        err_ignore(e, "it was told");
+        return NULL;
+    }
     if (e)
         return e;
     s->files[l] = str_of(file);
