@@ -196,11 +196,12 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
                                 .on_notice = options->on_notice,
                                 .self = options->notice_self,
                                 .between = options->between};
+    bool is_resumed = options->session.resume || options->session.continues;
     struct err *e;
 
     TRY(read_budget(a->runtime->settings, &o.budget));
     TRY(read_compaction(a, &o.compact));
-    TRY(shelf_open(a->runtime, name, &a->store, &a->is_kept));
+    TRY((is_resumed ? shelf_open_existing : shelf_open)(a->runtime, name, &a->store, &a->is_kept));
     TRY(find_session(a, &options->session, &o));
     o.store = a->store;
     e = session_open(&a->session, &o);

@@ -75,6 +75,17 @@ class Home(FlowTest):
         self.assert_refused(self.keel("-p", "hi", env=nowhere), 6, "ANTHROPIC_API_KEY")
         self.assert_fine(self.keel("--help", env=nowhere))
 
+    def test_a_list_says_that_there_is_none(self):
+        for home in (None, str(self.dir / "nope")):
+            self.assert_refused(self.keel("session", "list", env=self.variables(home)), 2,
+                                "no sessions are stored: HOME and KEEL_HOME are not set")
+
+    def test_a_relative_home_of_keel_is_refused(self):
+        for arguments in (("session", "list"), ("-p", "hi"), ("doctor",)):
+            self.assert_refused(self.keel(*arguments, env={"KEEL_HOME": "rel"}), 2,
+                                'KEEL_HOME is "rel", which is not an absolute path')
+        self.assertFalse((self.project / "rel").exists())
+
     def test_a_doctor_finds_that_there_is_none(self):
         result = self.keel("doctor", "--json", env=self.variables(None))
         [home] = [finding for finding in json.loads(result.out)["findings"]

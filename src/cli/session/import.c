@@ -199,7 +199,7 @@ static struct err *run(const struct args *args, int *ret_status)
     if (args_get(args, "name"))
         TRY(args_count(args, 1, 1, "one file, as --name is given"));
     TRY(session_name_check(args_get(args, "name")));
-    return session_work_run(args, import_files, ret_status);
+    return session_work_store(args, import_files, ret_status);
 }
 
 const struct command command_session_import = {
