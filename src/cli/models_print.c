@@ -7,6 +7,7 @@
 #define MIN_ID_WIDTH 20
 #define MAX_ID_WIDTH 36
 #define LEGEND_WIDTH 80
+#define DATE_CHARS 10 /* of an ISO time */
 
 static bool is_shown(const struct models *m, const struct model_info *info)
 {
@@ -111,7 +112,7 @@ static void add_heading(const struct models *m, const struct listing *l, struct 
     if (l->status == CATALOGUE_LIVE)
         strbuf_add_cstr(out, ", as of now");
     if (l->status == CATALOGUE_GENERATED)
-        strbuf_addf(out, ", as of %" STR_FMT, STR_ARG(l->fetched_at));
+        strbuf_addf(out, ", as of %" STR_FMT, STR_ARG(str_slice(l->fetched_at, 0, DATE_CHARS)));
     if (l->status == CATALOGUE_FALLBACK)
         strbuf_addf(out, ", compiled in, verified %s", l->models.items[0].last_verified);
     strbuf_add_char(out, '\n');

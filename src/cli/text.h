@@ -10,7 +10,7 @@
  * width 0: one line. */
 void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width);
 
-/* "1.5 s", "7 s", "20 min", "3 h". */
+/* "0.65 s", "1.5 s", "7 s", "20 min", "3 h". */
 void text_add_duration(struct strbuf *out, int64_t duration_ms);
 
 /* The time of day where keel runs: "16:20:05". */

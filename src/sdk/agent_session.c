@@ -175,7 +175,7 @@ static struct err *do_without(struct agent *a, const struct agent_options *optio
     struct session_options private = *o;
     const char *hint = err_find_hint(e);
 
-    tell(options, arena_format(&a->arena, "this session is not saved: %s%s%s", text,
+    tell(options, arena_format(&a->arena, "this session is not stored: %s%s%s", text,
                                hint ? "; " : "", hint ? hint : ""));
     session_done(&a->session);
     store_free(a->store);

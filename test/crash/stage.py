@@ -23,7 +23,7 @@ from scripted import ANTHROPIC, HANG_SECONDS, KEY, keel_test  # noqa: E402
 
 FAULT = os.environ.get("KEEL_FAULT_LIBRARY", "")
 IS_EMPTY = "has no prompt to answer"
-NO_SESSION = re.compile('session "[^"]*" not found|no session in')
+NO_SESSION = re.compile('session "[^"]*" not found|no session in|the store \\S+ does not exist')
 GO_ON = "  user 'Continue.'"  # told behind an answer that was cut off, and not kept
 PAYLOAD = re.compile(r"/[0-9a-f]{64}(\.json)?$")
 # Commands that leave a line behind: one that runs twice shows.

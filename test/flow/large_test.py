@@ -184,7 +184,7 @@ class Imports(LargeTest):
         store = self.stores()[0]
         result = self.keel("session", "import", str(self.dir / "long.json"), "--store", store)
         self.assert_status(result, 0)
-        self.assertIn("1 x texts that are too long", result.err)
+        self.assertIn("texts that are too long (1)", result.err)
         self.assert_whole(store)
 
 

@@ -146,9 +146,9 @@ const struct command command_inspect_permission = {
     .details =
         "Prints {\"decision\", \"step\", \"rule\", \"reason\"}; the decision is auto, approve\n"
         "(asks a person) or deny. Only the command line counts: no settings files, no\n"
-        "hooks. The arguments are not checked against the tool's\n"
-        "schema, and any name is taken as a tool; one that keel does not have is\n"
-        "unclassified. What the settings here make of a call: keel permissions test.\n\n"
+        "hooks. The arguments are not checked against the tool's schema, and any name is\n"
+        "taken as a tool; one that keel does not have is unclassified. What the settings\n"
+        "here make of a call: keel permissions test.\n\n"
         "  keel inspect permission --deny 'Bash(rm *)' --tool Bash \\\n"
         "      --args '{\"command\": \"cd /tmp && rm -rf x\"}'\n",
     .options = options,

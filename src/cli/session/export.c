@@ -182,10 +182,9 @@ const struct command command_session_export = {
                "terminal and jsonl in a pipe or after >. All formats replace known credentials,\n"
                "and the values under a credential's name in the arguments of a call.\n"
                "\n"
-               "A log names the messages of a request by their range and hash, since each\n"
-               "is in it once. With --requests every request holds its system text,\n"
-               "messages, tools and options: the export grows with the square of the\n"
-               "conversation.\n"
+               "A log names the messages of a request by their range and hash, since each is in\n"
+               "it once. With --requests every request holds its system text, messages, tools\n"
+               "and options: the export grows with the square of the conversation.\n"
                "\n"
                "  keel session export --output session.html\n"
                "  keel session export 019a8c1e --format jsonl | jq .event\n",

@@ -60,8 +60,8 @@ static void tell_left_out(const char *path, const struct import *i)
     AUTO(strbuf) struct strbuf text = {0};
 
     for (size_t k = 0; k < i->n_left_out; k++)
-        strbuf_addf(&text, "%s%zu x %" STR_FMT, k ? ", " : "", i->left_out[k].n,
-                    STR_ARG(i->left_out[k].kind));
+        strbuf_addf(&text, "%s%" STR_FMT " (%zu)", k ? ", " : "", STR_ARG(i->left_out[k].kind),
+                    i->left_out[k].n);
     if (text.n)
         cli_tell("%s: omitted: %s", path, strbuf_cstr(&text));
 }
