@@ -6,6 +6,7 @@ everything that it sees later.
 """
 import itertools
 import json
+import math
 import os
 import pathlib
 import re
@@ -23,8 +24,10 @@ from scripted import ANTHROPIC, HANG_SECONDS, KEY, keel_test  # noqa: E402
 
 FAULT = os.environ.get("KEEL_FAULT_LIBRARY", "")
 IS_EMPTY = "has no prompt to answer"
-NO_SESSION = re.compile('session "[^"]*" not found|no session in')
+NO_SESSION = re.compile('session "[^"]*" not found|no session in|the store \\S+ does not exist')
 GO_ON = "  user 'Continue.'"  # told behind an answer that was cut off, and not kept
+RESULT = re.compile(r"  result #\d+ ")
+UNKNOWN = "'keel was stopped while this call was under way."
 PAYLOAD = re.compile(r"/[0-9a-f]{64}(\.json)?$")
 # Commands that leave a line behind: one that runs twice shows.
 MARKS = {"call_one": "one", "call_two": "two", "call_three": "three"}
@@ -106,9 +109,10 @@ class Case:
             {"permissions": {"deny": ["Bash(rm *)"]}, "maxAttempts": 1,
              "sandbox": {"enabled": has_sandbox}}))
         self.turns, self.requests = script(self.project), []
-        self.on_chunk = None  # called before each piece of an answer
-        self.seen = []        # what the model has seen, as lines
-        self.durable = []     # records
+        self.on_chunk = None    # called before each piece of an answer
+        self.seen = []          # what the model has seen, as lines
+        self.n_sure = math.inf  # of these lines; a loss of power may take what is behind them
+        self.durable = []       # records
         self.log = self.dir / "boundaries"
         self.disk = self.dir / "disk"
         stage.provider.cases[name] = self
@@ -175,7 +179,9 @@ class Case:
         return self.start(*which, *prompt, **how)
 
     def lose_power(self):
-        """Nothing is left in the store but what was synced."""
+        """Nothing is left in the store but what was synced. A request is sent while the results
+        in it are synced: those of the last request may be lost (ADR 57)."""
+        self.n_sure = max((len(Reader(ANTHROPIC, r).lines) for r in self.requests[:-1]), default=0)
         left = self.dir / "left"
         self.put_together(self.store_dir, left)
         shutil.rmtree(self.store_dir, ignore_errors=True)
@@ -233,10 +239,19 @@ class Case:
             self.require(not any(reader.open.values()), f"calls without results: {reader.open}")
             refused = self.stage.refuses(body)
             self.require(refused is None, f"a provider would refuse it: {refused}", body)
-            n = len(self.seen)
-            self.require(reader.lines[:n] == self.seen, "the model is told less than before",
-                         first_difference(self.seen, reader.lines))
+            seen = self.seen_or_lost(reader.lines)
+            self.require(reader.lines[:len(seen)] == seen, "the model is told less than before",
+                         first_difference(seen, reader.lines))
             self.seen = reader.lines[:-1] if reader.lines[-1] == GO_ON else reader.lines
+
+    def seen_or_lost(self, lines):
+        """What the model has seen, but for results that went with the power: `lines` may call
+        those unknown instead."""
+        def is_lost(at, line, now):
+            result = RESULT.match(line)
+            return at >= self.n_sure and result and now.startswith(result.group() + UNKNOWN)
+        return [now if is_lost(at, line, now) else line for at, (line, now) in
+                enumerate(zip(self.seen, lines + [""] * len(self.seen)))]
 
     def check(self, run):
         self.require(run.result.status in (-9, 0), str(run.result))
@@ -266,6 +281,7 @@ class Case:
             self.require(not self.was_known(), "the session is lost", run.result)
             return None
         self.check(run)
+        self.n_sure = math.inf
         return run
 
     def check_workspace(self):
