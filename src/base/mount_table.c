@@ -230,6 +230,22 @@ const struct mount_entry *mount_table_find(const struct mount_table *t, struct s
     return at;
 }
 
+/* Which of them those are statfs() does not tell: devtmpfs looks like any tmpfs. */
+bool mount_entry_is_virtual(const struct mount_entry *e)
+{
+    static const char *const types[] = {
+        "proc",     "sysfs",   "devtmpfs",    "devpts",     "cgroup",    "cgroup2",    "debugfs",
+        "tracefs",  "bpf",     "configfs",    "securityfs", "selinuxfs", "smackfs",    "pstore",
+        "efivarfs", "mqueue",  "binfmt_misc", "fusectl",    "hugetlbfs", "rpc_pipefs", "nfsd",
+        "nsfs",     "resctrl", "binder",      "xenfs",      "pidfs",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(types); i++)
+        if (str_is(e->type, types[i]))
+            return true;
+    return false;
+}
+
 /* --- the other names of a path --- */
 
 struct alias_search {

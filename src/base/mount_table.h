@@ -36,6 +36,9 @@ void mount_table_parse(struct mount_table *t, struct arena *a, struct str mounti
  */
 const struct mount_entry *mount_table_find(const struct mount_table *t, struct str path);
 
+/* Does it show what the kernel makes up (proc, sysfs, ...), and store nothing? */
+bool mount_entry_is_virtual(const struct mount_entry *e);
+
 /* Calls `found` for every other path that leads to `path`, or, if that is a directory, to something
  * in it: `shows` says to what, as seen from where `path` is. A directory that holds snapshots of it
  * is given as a whole. What is not there may be among them. */

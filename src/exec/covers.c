@@ -257,10 +257,20 @@ static bool can_be_uncovered(const struct policy_item *item)
             item->expect != POLICY_ABSENT);
 }
 
+/* The kernel takes the mounts off a place that is being removed some milliseconds before it takes
+ * the name away. Nothing can be made in a directory in that state, but some file systems have no
+ * numbers of links at all: so the tree waits until the name is gone. */
+static enum state wait_for_removal(struct covers *c)
+{
+    return stand_still(c) ? LOOK_AGAIN : OPEN;
+}
+
 static enum state look_at_place(struct covers *c, const struct policy_item *item, int fd,
                                 const struct stat *st)
 {
-    return is_covered(c->roots, item, fd, st) ? COVERED : cover_again(c, item, fd, st);
+    if (is_covered(c->roots, item, fd, st))
+        return COVERED;
+    return st->st_nlink == 0 ? wait_for_removal(c) : cover_again(c, item, fd, st);
 }
 
 /* A name that was missing. A link shows nothing that was not to be seen before. */

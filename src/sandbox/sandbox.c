@@ -363,6 +363,7 @@ static struct err *observe(struct sandbox *s, const struct proc_spec *spec,
         tell_unobserved(spec->observer, confinement->notices_error);
         return NULL;
     }
+    spec->observer->has_begun = true;
     for (size_t i = 0; i < p->n_writable; i++)
         roots[scope.n_roots++] = p->writable[i];
     if (!p->workspace_is_read_only)

@@ -48,10 +48,12 @@ void coverage_init(struct coverage *c, const struct snapshot_options *o)
         add_root(c, o->added_dirs[i]);
     if (o->home)
         c->home = arena_cstr(&c->arena, str_of(home ? home : o->home));
+    virtual_places_find(&c->virtual_places, c->roots, c->n_roots);
 }
 
 void coverage_done(struct coverage *c)
 {
+    virtual_places_done(&c->virtual_places);
     arena_done(&c->arena);
     *c = (struct coverage){0};
 }
@@ -82,7 +84,7 @@ static struct str name_of(struct str path)
 struct rules_here {
     struct walk_rules *rules; /* NULL: there are none */
     struct str top;           /* rules count from this directory on */
-    bool is_hidden;           /* .git, and what is keel's own */
+    bool is_hidden;           /* .git, what is keel's own, and what nothing is stored in */
     bool is_ignored;
     struct str ignored; /* the topmost directory that is: this one, or one above it */
 };
@@ -115,7 +117,7 @@ static bool is_hidden(const struct coverage *c, struct str path, bool is_dir)
     struct str home = str_of(c->home);
 
     return str_is(name_of(path), ".git") || leftover_has_name(path) ||
-           (home.n && str_eq(path, home)) ||
+           (home.n && str_eq(path, home)) || virtual_places_has(&c->virtual_places, path) ||
            (c->own && c->own->is_hidden(c->own->self, path, is_dir));
 }
 
@@ -158,6 +160,7 @@ static struct rules_here *read_root(struct covered_rules *r, const char *root)
     size_t n = prefix.n ? strlen(root) - prefix.n : strlen(root); /* "a/b/" of "/top/a/b" */
 
     here->top = str_make(root, MAX(n, (size_t)1));
+    here->is_hidden = virtual_places_has(&r->coverage->virtual_places, str_of(root));
     here->rules =
         fd < 0 ? walk_rules_ref(above) : walk_rules_enter(above, fd, below_top(here, str_of(root)));
     walk_rules_unref(above);

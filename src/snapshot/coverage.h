@@ -1,14 +1,16 @@
 /* coverage.h - which paths an undo is about.
  *
  * What lies in the workspace and in added directories, without .git, keel's home and store and its
- * temporary files. What git ignores is a case of its own. The rules of a directory are read when
- * something in it is asked about first, and count until the end: a command that changes .gitignore
- * does not change what is covered while it runs. These calls block. */
+ * temporary files, and without file systems that store nothing. What git ignores is a case of its
+ * own. The rules of a directory are read when something in it is asked about first, and count until
+ * the end: a command that changes .gitignore does not change what is covered while it runs. These
+ * calls block. */
 #ifndef KEEL_SNAPSHOT_COVERAGE_H
 #define KEEL_SNAPSHOT_COVERAGE_H
 
 #include "snapshot/path_table.h"
 #include "snapshot/snapshot.h"
+#include "snapshot/virtual_places.h"
 
 struct coverage {
     struct arena arena;
@@ -16,6 +18,7 @@ struct coverage {
     size_t n_roots;
     const char *home; /* keel's; NULL: none */
     const struct path_filter *own;
+    struct virtual_places virtual_places;
 };
 void coverage_init(struct coverage *c, const struct snapshot_options *options);
 void coverage_done(struct coverage *c);

@@ -11,6 +11,7 @@
 #include "snapshot/plain.h"
 #include "snapshot/restore.h"
 #include "snapshot/state.h"
+#include "snapshot/virtual_places.h"
 
 #define RESTORE_MAX_BYTES ((size_t)64 << 20) /* of a file */
 

@@ -32,7 +32,7 @@ bool restore_is_inside(const struct restore_options *o, struct str path)
         if (name.n == 0 || str_is(name, ".") || str_is(name, ".."))
             return false;
     for (size_t i = 0; i < o->n_roots; i++) {
-        struct str root = str_of(o->roots[i]);
+        struct str root = str_of(str_is(str_of(o->roots[i]), "/") ? "" : o->roots[i]);
 
         if (path.n > root.n + 1 && str_starts(path, root) && path.p[root.n] == '/')
             return true;

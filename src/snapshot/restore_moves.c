@@ -132,7 +132,7 @@ static bool visit_moved(void *self, void *thread, const struct walk_entry *entry
     if (fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
         first_wanted(x, st.st_dev, st.st_ino) == NO_ITEM)
         return true;
-    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(entry->path));
+    add_walked_path(&path, x->root, entry->path);
     found.path = strbuf_cstr(&path);
     pthread_mutex_lock(&x->lock);
     if (!path_table_find(&x->restoring->by_path, strbuf_str(&path)) && state_look(&found))
@@ -144,9 +144,16 @@ static bool visit_moved(void *self, void *thread, const struct walk_entry *entry
 static void search_workspace(struct move_search *x)
 {
     const struct restore_options *o = x->restoring->options;
+    AUTO(virtual_places) struct virtual_places places;
 
+    virtual_places_find(&places, o->roots, o->n_roots);
     for (size_t i = 0; i < o->n_roots; i++) {
-        struct walk_options options = {.root = o->roots[i], .hidden = true, .no_ignore = true};
+        struct virtual_filter filter = {&places, o->roots[i]};
+        struct walk_options options = {.root = o->roots[i],
+                                       .hidden = true,
+                                       .no_ignore = true,
+                                       .is_left_out = virtual_filter_leaves_out,
+                                       .self = &filter};
         struct walk_visitor visitor = {.visit = visit_moved, .self = x};
         struct walk_report report;
 

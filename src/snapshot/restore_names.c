@@ -159,7 +159,7 @@ static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
     if (!entry->is_file || fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
         !S_ISREG(st.st_mode))
         return true;
-    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(entry->path));
+    add_walked_path(&path, x->root, entry->path);
     pthread_mutex_lock(&x->lock);
     slot = path_table_find(&x->restoring->names, inode_key(st.st_dev, st.st_ino, key));
     names = slot ? slot->value : NULL;
@@ -184,12 +184,18 @@ static void check_anchor(struct restoring *r, struct linked_names *names)
 static void search_names(struct restoring *r)
 {
     struct anchor_search x = {.restoring = r, .lock = PTHREAD_MUTEX_INITIALIZER};
+    AUTO(virtual_places) struct virtual_places places;
 
+    virtual_places_find(&places, r->options->roots, r->options->n_roots);
     for (size_t i = 0; i < r->plan->n; i++)
         path_table_put(&x.planned, r->plan->items[i].aim.path);
     for (size_t i = 0; i < r->options->n_roots; i++) {
-        struct walk_options options = {
-            .root = r->options->roots[i], .hidden = true, .no_ignore = true};
+        struct virtual_filter filter = {&places, r->options->roots[i]};
+        struct walk_options options = {.root = r->options->roots[i],
+                                       .hidden = true,
+                                       .no_ignore = true,
+                                       .is_left_out = virtual_filter_leaves_out,
+                                       .self = &filter};
         struct walk_visitor visitor = {.visit = visit_name, .self = &x};
         struct walk_report report;
 

@@ -187,7 +187,8 @@ static bool is_strange_dir(void *self, struct str path)
 {
     const struct strangers *x = self;
 
-    if (x->of->coverage.own || is_announced(x->of, path))
+    if (x->of->coverage.own || is_announced(x->of, path) ||
+        virtual_places_hold(&x->of->coverage.virtual_places, path))
         return false;
     for (const struct observed *o = x->of->observed; o; o = o->next)
         if (undo_recorder_has_in(o->recorder, path))
@@ -225,7 +226,7 @@ static struct err *find_unreported(struct agent_snapshotter *s, struct observed 
                                  .self = &self};
     struct unreported found;
 
-    if (undo_recorder_has_missed(o->recorder))
+    if (!undo_recorder_has_begun(o->recorder) || undo_recorder_has_missed(o->recorder))
         return NULL;
     TRY(unreported_find(&q, a, &found));
     for (size_t i = 0; i < MIN(found.n, (size_t)UNREPORTED_MAX); i++) {

@@ -620,6 +620,11 @@ bool undo_recorder_is_in_use(const struct undo_recorder *r)
     return atomic_load_explicit(&r->observer.n_refs, memory_order_acquire) > 1;
 }
 
+bool undo_recorder_has_begun(const struct undo_recorder *r)
+{
+    return atomic_load(&r->observer.has_begun);
+}
+
 size_t undo_recorder_n_entries(struct undo_recorder *r)
 {
     size_t n;

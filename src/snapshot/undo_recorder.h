@@ -55,8 +55,9 @@ struct write_observer *undo_recorder_observer(struct undo_recorder *r); /* borro
 const char *undo_recorder_log_name(const struct undo_recorder *r);      /* "": there is none */
 /* Does a command still run under it? */
 bool undo_recorder_is_in_use(const struct undo_recorder *r);
-size_t undo_recorder_n_entries(struct undo_recorder *r); /* paths that were about to change */
-bool undo_recorder_has_missed(struct undo_recorder *r);  /* not everything is recorded */
+size_t undo_recorder_n_entries(struct undo_recorder *r);     /* paths that were about to change */
+bool undo_recorder_has_begun(const struct undo_recorder *r); /* has the command started? */
+bool undo_recorder_has_missed(struct undo_recorder *r);      /* not everything is recorded */
 
 /* What has changed since the last look. *ret_unsaved: why that may not be all; else empty.
  * `is_last`: the command has ended. */

@@ -156,7 +156,7 @@ static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
     if (!entry->is_file || fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
         return true;
     f.stamp = (struct stamp){.device = st.st_dev, .inode = st.st_ino};
-    strbuf_addf(&path, "%s/%" STR_FMT, x->root, STR_ARG(entry->path));
+    add_walked_path(&path, x->root, entry->path);
     pthread_mutex_lock(&x->lock);
     slot = path_table_find(&x->recorder->by_inode, undo_recorder_inode_key(&f, key));
     if (slot && wants_names(slot->value) &&
@@ -192,7 +192,11 @@ static struct err *find_names(struct undo_recorder *r)
     for (size_t i = 0; i < r->by_inode.room && !is_needed; i++)
         is_needed = r->by_inode.slots[i].value && wants_names(r->by_inode.slots[i].value);
     for (size_t i = 0; i < c->n_roots && is_needed && !e; i++) {
-        struct walk_options options = {.root = c->roots[i], .hidden = true};
+        struct virtual_filter filter = {&c->virtual_places, c->roots[i]};
+        struct walk_options options = {.root = c->roots[i],
+                                       .hidden = true,
+                                       .is_left_out = virtual_filter_leaves_out,
+                                       .self = &filter};
         struct walk_visitor visitor = {.visit = visit_name, .self = &x};
         struct walk_report report;
         unsigned mode;

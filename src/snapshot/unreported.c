@@ -92,11 +92,6 @@ static void note_path(struct change_list *l, struct path_table *t, struct str pa
         l->was_cut = true;
 }
 
-static void add_absolute(struct strbuf *out, const char *root, const char *relative)
-{
-    strbuf_addf(out, "%s%s%s", strcmp(root, "/") == 0 ? "" : root, *relative ? "/" : "", relative);
-}
-
 /* From the log of a watch. */
 static void note_logged(void *self, const struct watched_dir *dir, const char *name)
 {
@@ -104,7 +99,7 @@ static void note_logged(void *self, const struct watched_dir *dir, const char *n
     AUTO(strbuf) struct strbuf relative = {0}, path = {0};
 
     watched_dir_path(dir, &relative);
-    add_absolute(&path, l->root, strbuf_cstr(&relative));
+    add_walked_path(&path, l->root, strbuf_str(&relative));
     if (name)
         strbuf_addf(&path, "/%s", name);
     note_path(l, name ? &l->changed : &l->emptied, strbuf_str(&path));
@@ -126,7 +121,7 @@ static bool visit_entry(void *self, void *thread, const struct walk_entry *entry
     if (fstatat(entry->dir_fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
         ns_of(st.st_ctim) <= l->query->since_ns)
         return true;
-    add_absolute(&path, l->root, entry->path.p);
+    add_walked_path(&path, l->root, entry->path);
     has_names = S_ISDIR(st.st_mode) && ns_of(st.st_mtim) > l->query->since_ns;
     pthread_mutex_lock(&l->lock);
     note_path(l, has_names ? &l->emptied : &l->changed, strbuf_str(&path));
@@ -141,7 +136,7 @@ static bool is_left_out(void *self, struct str relative, bool is_dir)
 
     if (!is_dir)
         return false;
-    add_absolute(&path, l->root, relative.p);
+    add_walked_path(&path, l->root, relative);
     return !l->query->is_covered_dir(l->query->self, strbuf_str(&path));
 }
 

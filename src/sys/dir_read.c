@@ -5,7 +5,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -218,6 +220,21 @@ static void keep_reading(struct dir_watch *w, struct watched_dir *d, struct dir_
     d->was_read = true;
 }
 
+/* Is it where another file system is mounted, or the root? */
+static bool may_be_mount(const struct watched_dir *d, const struct stat *st)
+{
+    return !d->above || d->above->device != st->st_dev;
+}
+
+/* Of processes: nobody can make anything in it, what is there changes all the time, and not even
+ * root may list all of it. */
+static bool is_proc(const struct watched_dir *d, int fd, const struct stat *st)
+{
+    struct statfs fs;
+
+    return may_be_mount(d, st) && fstatfs(fd, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
+}
+
 static struct err *read_opened(struct dir_watch *w, struct watched_dir *d, int fd,
                                const struct stat *st)
 {
@@ -226,7 +243,8 @@ static struct err *read_opened(struct dir_watch *w, struct watched_dir *d, int f
     w->n_read++;
     become(w, d, st);
     dir_events_watch(w, d, fd);
-    TRY(read_entries(w, d, fd, &r));
+    if (!is_proc(d, fd, st))
+        TRY(read_entries(w, d, fd, &r));
     keep_reading(w, d, &r);
     return NULL;
 }
@@ -329,7 +347,7 @@ static struct err *take_prefetched(struct dir_watch *w, struct dir_prefetch *p)
     AUTO(dir_reading) struct dir_reading r = {0};
     struct watched_dir *d = p->dir;
 
-    if (!p->is_whole || d->depth > DIR_WATCH_MAX_DEPTH || !has_types(p))
+    if (!p->is_whole || d->depth > DIR_WATCH_MAX_DEPTH || !has_types(p) || may_be_mount(d, &p->st))
         return dir_read(w, d);
     w->n_read++;
     become(w, d, &p->st);

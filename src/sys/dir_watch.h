@@ -7,6 +7,8 @@
  * nobody asks about, an update asks each directory for the time of its last change, which no
  * command can set.
  *
+ * What is in proc, where nobody can make anything, is not read.
+ *
  * Several readers share one. A reader has a judge, which is asked about every entry of a directory
  * that is read; what it finds stays known. What has changed is told apart by versions and by marks
  * in a log: each reader keeps its own.

@@ -38,6 +38,9 @@ struct write_observer {
     void (*missed)(struct write_observer *o, const char *why);
     void (*free)(struct write_observer *o);
     _Atomic(unsigned) n_refs; /* 1 at first */
+    /* Set by the launcher that reports, when the command has started: one that was refused has
+     * changed nothing. */
+    _Atomic(bool) has_begun;
 };
 struct write_observer *write_observer_ref(struct write_observer *o) MUST_USE; /* NULL is NULL */
 void write_observer_unref(struct write_observer *o);

@@ -30,6 +30,23 @@ TEST(a_bind_mount_shows_a_directory_again)
                    "/keys is /home/me/.ssh\n");
 }
 
+TEST(file_systems_that_store_nothing_are_known_by_their_type)
+{
+    AUTO(arena) struct arena a = {0};
+    struct mount_table t;
+
+    mount_table_parse(&t, &a,
+                      S(ROOT "2 1 0:5 / /proc rw - proc proc rw\n"
+                             "3 1 0:6 / /dev rw - devtmpfs udev rw\n"
+                             "4 3 0:7 / /dev/shm rw - tmpfs tmpfs rw\n"
+                             "5 1 0:8 /unit /home/me/cg rw - cgroup2 cgroup2 rw\n"));
+    assert_false(mount_entry_is_virtual(mount_table_find(&t, S("/etc/passwd"))));
+    assert_true(mount_entry_is_virtual(mount_table_find(&t, S("/proc/1/status"))));
+    assert_true(mount_entry_is_virtual(mount_table_find(&t, S("/dev/null"))));
+    assert_false(mount_entry_is_virtual(mount_table_find(&t, S("/dev/shm/project"))));
+    assert_true(mount_entry_is_virtual(mount_table_find(&t, S("/home/me/cg/x"))));
+}
+
 TEST(a_part_of_a_directory_is_shown)
 {
     assert_aliases(ROOT "2 1 8:1 /home/me/.ssh/keys /keys rw - ext4 /dev/a rw\n", "/home/me/.ssh",
@@ -152,7 +169,9 @@ TEST(lines_that_are_no_mounts_are_skipped)
                    "/home/me", "/mnt/me is /home/me\n");
 }
 
-RUN_TESTS(UNIT(a_bind_mount_shows_a_directory_again), UNIT(a_part_of_a_directory_is_shown),
+RUN_TESTS(UNIT(a_bind_mount_shows_a_directory_again),
+          UNIT(file_systems_that_store_nothing_are_known_by_their_type),
+          UNIT(a_part_of_a_directory_is_shown),
           UNIT(an_overlay_shows_the_directories_that_it_is_made_of),
           UNIT(a_program_that_mounts_a_directory_shows_it),
           UNIT(the_root_of_a_container_is_not_what_its_host_calls_by_a_hidden_name),

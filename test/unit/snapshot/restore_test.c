@@ -232,6 +232,21 @@ TEST(nothing_outside_of_the_roots_is_touched)
     }
 }
 
+TEST(the_whole_file_system_may_be_the_root)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    s.roots[0] = "/";
+    r = scene_begin(&s, &scene_write, scene_path(&s, "a"));
+    put(&s.dir, "ws/a", "two");
+    scene_end(&s, &r);
+    scene_try_restore(&s, /* force= */ false);
+    assert_int_equal(scene_item(&s, "a")->outcome, RESTORE_DONE);
+}
+
 TEST(a_link_that_was_put_in_the_way_is_not_followed)
 {
     AUTO(scene) struct scene s;
@@ -320,6 +335,7 @@ RUN_TESTS(UNIT(a_file_that_was_changed_is_as_it_was), UNIT(a_file_that_was_remov
           UNIT(calls_side_by_side_are_no_conflict),
           UNIT(files_of_a_person_keep_a_new_directory_alive),
           UNIT(nothing_outside_of_the_roots_is_touched),
+          UNIT(the_whole_file_system_may_be_the_root),
           UNIT(a_link_that_was_put_in_the_way_is_not_followed),
           UNIT(a_file_that_became_a_name_of_another_is_one_of_its_own_again),
           UNIT(a_file_with_the_same_content_is_a_name_of_the_other_again),

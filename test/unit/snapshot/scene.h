@@ -98,6 +98,8 @@ static inline struct snapshot_record scene_begin(struct scene *s, const struct t
     s->note = record.note;
     for (size_t i = 0; i < record.before.n; i++)
         pre_images_add(&s->images, &s->arena, record.before.items[i]);
+    if (record.observer)
+        record.observer->has_begun = true; /* as the launcher says */
     return record;
 }
 

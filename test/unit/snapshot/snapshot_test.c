@@ -2,6 +2,7 @@
 #include "snapshot/scene.h"
 
 #include "base/checksum.h"
+#include "snapshot/coverage.h"
 #include "snapshot/manifest.h"
 #include "snapshot/undo_log.h"
 #include "sys/dir_watch.h"
@@ -418,6 +419,55 @@ TEST(a_change_that_was_not_announced_is_told_and_stays)
     assert_int_equal(scene_item(&s, "a")->outcome, RESTORE_DONE);
     assert_int_equal(scene_item(&s, "b")->outcome, RESTORE_IMPOSSIBLE);
     assert_int_equal(s.report.n_failed, 2);
+}
+
+TEST(a_command_that_was_refused_has_changed_nothing)
+{
+    AUTO(scene) struct scene s;
+    struct snapshot_record r;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    r = scene_begin(&s, &scene_bash, NULL);
+    r.observer->has_begun = false;
+    next_tick();
+    scene_shell(&s, "echo two > a"); /* a person */
+    scene_end(&s, &r);
+    assert_int_equal(s.images.n, 0);
+    assert_int_equal(s.unsaved.n, 0);
+}
+
+static bool covers(const char *workspace, const char *path, bool is_dir)
+{
+    AUTO(coverage) struct coverage c;
+    struct covered_rules rules;
+    bool has_it;
+
+    coverage_init(&c, &(struct snapshot_options){.workspace = workspace});
+    covered_rules_init(&rules, &c);
+    has_it = coverage_has(&rules, str_of(path), is_dir);
+    covered_rules_done(&rules);
+    return has_it;
+}
+
+/* The kernel makes up what is in them, and it changes all the time. */
+TEST(file_systems_that_store_nothing_are_no_part_of_an_undo)
+{
+    AUTO(virtual_places) struct virtual_places places;
+    char self[64];
+
+    assert_false(covers("/", "/proc", /* is_dir= */ true));
+    assert_false(covers("/", "/proc/sys/kernel/hostname", /* is_dir= */ false));
+    assert_true(covers("/", "/etc/hostname", /* is_dir= */ false));
+    assert_true(covers("/", "/procure", /* is_dir= */ true));
+    snprintf(self, sizeof self, "/proc/%d/status", (int)getpid());
+    assert_false(covers("/proc/self", self, /* is_dir= */ false));
+
+    virtual_places_find(&places, (const char *const[]){"/"}, 1);
+    assert_true(virtual_places_has(&places, S("/proc")));
+    assert_false(virtual_places_has(&places, S("/proc/sys")));
+    assert_true(virtual_places_hold(&places, S("/proc/sys/kernel")));
+    assert_false(virtual_places_hold(&places, S("/etc/hostname")));
 }
 
 TEST(a_change_that_is_announced_only_afterwards_is_told)
@@ -1326,6 +1376,8 @@ RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(a_tree_of_thousands_of_files_that_is_removed_comes_back),
           UNIT(a_command_that_is_not_observed_says_so_each_time),
           UNIT(a_change_that_was_not_announced_is_told_and_stays),
+          UNIT(a_command_that_was_refused_has_changed_nothing),
+          UNIT(file_systems_that_store_nothing_are_no_part_of_an_undo),
           UNIT(a_change_that_is_announced_only_afterwards_is_told),
           UNIT(a_command_cannot_hide_a_change_behind_rules_of_its_own),
           UNIT(changes_are_found_in_the_log_of_a_watched_workspace),
