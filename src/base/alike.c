@@ -29,7 +29,7 @@ void alike_try(struct alike *a, struct str known)
 {
     size_t d = str_eq_nocase(a->word, known) ? 0 : text_distance(a->word, known);
 
-    if (d > TEXT_ALIKE || d >= MAX(a->word.n, (size_t)1) || (a->best.n && d >= a->distance))
+    if (d > TEXT_ALIKE || d * 2 > a->word.n || (a->best.n && d >= a->distance))
         return;
     a->best = known;
     a->distance = d;

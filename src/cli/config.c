@@ -49,10 +49,13 @@ static const struct command command_config_provider = {
 static struct err *run_keys(const struct args *args, int *ret_status)
 {
     AUTO(strbuf) struct strbuf out = {0};
+    int width = 0;
 
     TRY(args_count(args, 0, 0, "no arguments"));
     for (const struct setting_key *k = setting_keys; k->path; k++)
-        strbuf_addf(&out, "%-28s %s\n", k->path, k->help);
+        width = MAX(width, (int)strlen(k->path));
+    for (const struct setting_key *k = setting_keys; k->path; k++)
+        strbuf_addf(&out, "%-*s  %s\n", width, k->path, k->help);
     return cli_print(strbuf_str(&out));
 }
 

@@ -17,6 +17,22 @@ static bool is_secret(struct str key)
     return key_is_secret(key) || http_header_is_secret(key);
 }
 
+/* That there is a user and a password must be seen: without them it is another address. */
+static struct str url_without_secrets(struct arena *a, struct str url)
+{
+    struct str shown = url_redact(a, url);
+    size_t host = str_find(url, S("://")) + 3, in_shown = str_find(shown, S("://"));
+    size_t n = 0;
+
+    while (host + n < url.n && !strchr("/?#", url.p[host + n]))
+        n++;
+    if (str_find_char(str_slice(url, host, n), '@') == STR_NONE || in_shown == STR_NONE)
+        return shown;
+    return arena_format(a, "%" STR_FMT REDACTED "@%" STR_FMT,
+                        STR_ARG(str_slice(shown, 0, in_shown + 3)),
+                        STR_ARG(str_skip(shown, in_shown + 3)));
+}
+
 /* A key that stands in a file as it is must not reach a screen; a reference may. */
 static struct json *without_secrets(struct arena *a, const struct json *v, struct str key)
 {
@@ -25,7 +41,7 @@ static struct json *without_secrets(struct arena *a, const struct json *v, struc
     if (v->type == JSON_STRING && is_secret(key) && !env_is_reference(v->text))
         return json_new_str(a, S(REDACTED));
     if (v->type == JSON_STRING && str_find(v->text, S("://")) != STR_NONE)
-        return json_new_str(a, url_redact(a, v->text));
+        return json_new_str(a, url_without_secrets(a, v->text));
     if (v->type != JSON_OBJECT && v->type != JSON_ARRAY)
         return json_copy(a, v);
     copy = json_new(a, v->type);

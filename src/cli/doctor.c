@@ -11,8 +11,10 @@
 
 static const struct option options[] = {
     {"probe", 0, NULL, "also request the list of models from the provider in use"},
-    {"model", 0, "VENDOR/MODEL", "probe this one instead", .words = COMPLETE_MODELS},
+    {"model", 0, "VENDOR/MODEL", "check this one instead of the one in use",
+     .words = COMPLETE_MODELS},
     {"json", 0, NULL, "print one JSON object"},
+    {"settings", 0, "FILE|JSON", "more settings; they override all files"},
     {0},
 };
 
@@ -186,24 +188,55 @@ static struct err *probe_after(struct report *r, struct probe *p, bool is_json)
     return cli_run(NULL, run_probe, p);
 }
 
+static void add_broken(void *self, const struct err *e)
+{
+    AUTO_FREE char *message = err_message(e);
+    const char *hint = err_find_hint(e);
+
+    report_add(self, HEALTH_BAD, "Settings", "file", "%s%s%s", message, hint ? "; " : "",
+               hint ? hint : "");
+}
+
+/* A file that cannot be used is the first thing to report, and no reason to look at nothing else.
+ * False: without settings at all the rest cannot be looked at. */
+static bool open_runtime(struct runtime *runtime, struct report *r, const struct args *args)
+{
+    AUTO(err)
+    struct err *e =
+        runtime_open(runtime, &(struct runtime_options){.settings_file = args_get(args, "settings"),
+                                                        .on_broken_settings = add_broken,
+                                                        .self = r});
+
+    if (e)
+        add_broken(r, e);
+    return !e;
+}
+
+static void check_all(struct report *r, struct runtime *runtime, const char *model)
+{
+    doctor_check_settings(r, runtime);
+    doctor_check_rules(r, runtime);
+    doctor_check_providers(r, runtime, model);
+    doctor_check_network(r, runtime);
+    doctor_check_sandbox(r, runtime);
+    doctor_check_media(r);
+    doctor_check_stores(r, runtime);
+    doctor_check_terminal(r);
+}
+
 static struct err *run(const struct args *args, int *ret_status)
 {
     AUTO(runtime) struct runtime runtime = {0};
     AUTO(report) struct report report = {0};
     AUTO(strbuf) struct strbuf out = {0};
     struct probe p = {.runtime = &runtime, .report = &report, .model = args_get(args, "model")};
+    bool is_open;
 
     TRY(args_count(args, 0, 0, "no arguments"));
-    TRY(runtime_open(&runtime, &(struct runtime_options){0}));
-    doctor_check_settings(&report, &runtime);
-    doctor_check_rules(&report, &runtime);
-    doctor_check_providers(&report, &runtime);
-    doctor_check_network(&report, &runtime);
-    doctor_check_sandbox(&report, &runtime);
-    doctor_check_media(&report);
-    doctor_check_stores(&report, &runtime);
-    doctor_check_terminal(&report);
-    if (args_has(args, "probe"))
+    is_open = open_runtime(&runtime, &report, args);
+    if (is_open)
+        check_all(&report, &runtime, p.model);
+    if (is_open && args_has(args, "probe"))
         TRY(probe_after(&report, &p, args_has(args, "json")));
     if (args_has(args, "json"))
         add_json(&report, &out);
@@ -215,7 +248,7 @@ static struct err *run(const struct args *args, int *ret_status)
 
 const struct command command_doctor = {
     .name = "doctor",
-    .usage = "[--probe] [--model VENDOR/MODEL] [--json]",
+    .usage = "[--probe] [--model VENDOR/MODEL] [--settings FILE|JSON] [--json]",
     .group = "Set up",
     .summary = "check what works on this machine",
     .details = "Checks providers and keys, certificates, sandbox, stores and the terminal.\n"

@@ -23,7 +23,8 @@ void report_add(struct report *r, enum health health, const char *section, const
 
 void doctor_check_settings(struct report *r, const struct runtime *runtime);
 void doctor_check_rules(struct report *r, const struct runtime *runtime);
-void doctor_check_providers(struct report *r, struct runtime *runtime);
+/* `model`: as --model says it; NULL: as for a prompt without it. */
+void doctor_check_providers(struct report *r, struct runtime *runtime, const char *model);
 void doctor_check_network(struct report *r, const struct runtime *runtime);
 void doctor_check_sandbox(struct report *r, const struct runtime *runtime);
 void doctor_check_media(struct report *r);

@@ -2,6 +2,7 @@
 #include "cli/doctor.h"
 
 #include "net/ca.h"
+#include "net/http.h"
 #include "net/tls.h"
 #include "net/url.h"
 #include "sdk/agent_sandbox.h"
@@ -61,8 +62,15 @@ static void check_vendor(struct report *r, const struct runtime *runtime, const 
 {
     struct str variable = vendor_key_variable(v, runtime->options.environment);
 
-    if (variable.n)
+    if (!variable.n)
+        return;
+    if (http_is_value(env_get(runtime->options.environment, variable)))
         report_add(r, HEALTH_GOOD, "Providers", v->name, "%" STR_FMT " is set", STR_ARG(variable));
+    else
+        report_add(r, HEALTH_BAD, "Providers", v->name,
+                   "%" STR_FMT " contains a line break or another control character: set it again, "
+                   "without it",
+                   STR_ARG(variable));
 }
 
 static void check_profile(struct report *r, struct runtime *runtime, struct str name)
@@ -96,10 +104,10 @@ static void add_no_provider(struct report *r)
                others.n ? ", or one of these: " : "", others.n ? strbuf_cstr(&others) + 2 : "");
 }
 
-void doctor_check_providers(struct report *r, struct runtime *runtime)
+void doctor_check_providers(struct report *r, struct runtime *runtime, const char *model)
 {
     size_t before = r->n;
-    struct profile_query query = runtime_query(runtime, NULL);
+    struct profile_query query = runtime_query(runtime, model);
     struct profile chosen;
     struct str elsewhere = {0};
     AUTO(err) struct err *e = NULL;
@@ -117,8 +125,9 @@ void doctor_check_providers(struct report *r, struct runtime *runtime)
         report_add(r, HEALTH_GOOD, "Providers", "in use", "%" STR_FMT "/%" STR_FMT "%s%" STR_FMT,
                    STR_ARG(chosen.id), STR_ARG(chosen.model), elsewhere.n ? " at " : "",
                    STR_ARG(elsewhere));
-    else if (r->n > before)
-        report_add(r, HEALTH_BAD, "Providers", "in use", "%s", message);
+    else if (r->n > before || model)
+        report_add(r, HEALTH_BAD, "Providers", "in use", "%s%s%s", message,
+                   err_find_hint(e) ? "; " : "", err_find_hint(e) ? err_find_hint(e) : "");
     else
         add_no_provider(r);
 }

@@ -117,17 +117,30 @@ void cli_tell(const char *format, ...)
     tell("keel: ", "      ", strbuf_str(&text));
 }
 
+/* "try again later, or ..." where the provider has said when: the two are one. */
+static void add_hint(struct strbuf *out, const char *hint, int64_t retry_after_ms)
+{
+    static const char again[] = "try again ", later[] = "later";
+    const char *at = hint ? strstr(hint, "try again later") : NULL;
+
+    if (retry_after_ms < 0) {
+        strbuf_addf(out, "%s%s", hint ? "\n" : "", hint ? hint : "");
+        return;
+    }
+    if (hint)
+        strbuf_addf(out, "\n%.*s", (int)(at ? at - hint : (ptrdiff_t)strlen(hint)), hint);
+    strbuf_addf(out, "%s%sin ", at ? "" : "\n", again);
+    text_add_duration(out, retry_after_ms);
+    if (at)
+        strbuf_add_cstr(out, at + strlen(again) + strlen(later));
+}
+
 void cli_tell_error(const struct err *e)
 {
     AUTO_FREE char *message = err_message(e);
     AUTO(strbuf) struct strbuf more = {0};
 
-    if (err_find_hint(e))
-        strbuf_addf(&more, "\n%s", err_find_hint(e));
-    if (e->retry_after_ms >= 0) {
-        strbuf_add_cstr(&more, "\ntry again in ");
-        text_add_duration(&more, e->retry_after_ms);
-    }
+    add_hint(&more, err_find_hint(e), e->retry_after_ms);
     cli_tell("%s%s", message, strbuf_cstr(&more));
 }
 

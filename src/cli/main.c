@@ -116,6 +116,18 @@ static void find_home(void)
         unsetenv("HOME");
 }
 
+/* A relative one would be another one in each directory, and lie in the workspace. */
+static struct err *check_keel_home(void)
+{
+    const char *given = env_find(NULL, "KEEL_HOME");
+
+    if (!given || given[0] == '/')
+        return NULL;
+    return err_hint(
+        err_new(ERR_VALIDATION, "KEEL_HOME is \"%s\", which is not an absolute path", given),
+        "set it to an absolute path, or unset it to use ~/.keel");
+}
+
 int main(int argc, char **argv)
 {
     int status = 0;
@@ -126,7 +138,9 @@ int main(int argc, char **argv)
     cli_hold_std_fds();
     find_home();
     signal(SIGPIPE, SIG_IGN); /* the program's right, not the library's: a closed pipe is EPIPE */
-    e = dispatch(argc, argv, &status);
+    e = check_keel_home();
+    if (!e)
+        e = dispatch(argc, argv, &status);
     if (e) {
         cli_tell_error(e);
         status = err_exit_code(e);

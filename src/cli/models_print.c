@@ -9,6 +9,7 @@
 #define NUMBERS_WIDTH 32 /* of a line, with the blanks around them */
 #define MIN_WORDS 12     /* with less room behind the numbers, a model takes several lines */
 #define INDENT 2
+#define DATE_CHARS 10 /* of an ISO time */
 
 static bool is_shown(const struct models *m, const struct model_info *info)
 {
@@ -214,7 +215,7 @@ static void add_heading(const struct models *m, const struct listing *l, struct 
     if (l->status == CATALOGUE_LIVE)
         strbuf_add_cstr(&text, ", as of now");
     if (l->status == CATALOGUE_GENERATED)
-        strbuf_addf(&text, ", as of %" STR_FMT, STR_ARG(l->fetched_at));
+        strbuf_addf(&text, ", as of %" STR_FMT, STR_ARG(str_slice(l->fetched_at, 0, DATE_CHARS)));
     if (l->status == CATALOGUE_FALLBACK)
         strbuf_addf(&text, ", compiled in, verified %s", l->models.items[0].last_verified);
     if (out->n)

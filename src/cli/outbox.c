@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "base/visible.h"
+#include "base/width.h"
 #include "cli/run.h"
 
 #include <errno.h>
@@ -10,6 +11,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,16 +105,44 @@ uint64_t outbox_quiet_ms(void)
     return now_ms() - screen.written_ms;
 }
 
-void outbox_status(struct str line)
+/* A line that reaches the right edge would be continued below, and could not be rewritten. */
+static void add_fitting(struct strbuf *out, struct str line, size_t n_end)
 {
-    AUTO(strbuf) struct strbuf out = {0};
+    static const struct str mark = S("...");
+    struct winsize size;
+    size_t room = SIZE_MAX;
 
-    if (screen.is_inside_line || (!line.n && !screen.is_shown))
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
+        room = size.ws_col > n_end + mark.n + 1 ? size.ws_col - n_end - 1 : mark.n;
+    if (width_of(line) <= room) {
+        strbuf_add(out, line);
+    } else {
+        strbuf_add(out, width_truncate(line, room - mark.n));
+        strbuf_add(out, mark);
+    }
+}
+
+void outbox_status(struct str line, const char *end)
+{
+    AUTO(strbuf) struct strbuf shown = {0}, out = {0};
+
+    if (screen.is_inside_line)
         return;
+    visible_add(&shown, line);
     strbuf_add_cstr(&out, "\r\033[K");
-    visible_add(&out, line);
-    screen.is_shown = line.n > 0;
+    add_fitting(&out, strbuf_str(&shown), strlen(end) + 2);
+    strbuf_addf(&out, ": %s", end);
+    screen.is_shown = true;
     (void)!write(STDERR_FILENO, out.p, out.n);
+}
+
+void outbox_wipe_status(void)
+{
+    static const struct str wipe = S("\r\033[K");
+
+    if (screen.is_shown && !screen.is_inside_line)
+        (void)!write(STDERR_FILENO, wipe.p, wipe.n);
+    screen.is_shown = false;
 }
 
 /* Where `text` is about to be written to a terminal. */
@@ -119,7 +150,7 @@ static void note_output(int fd, struct str text)
 {
     if (text.n == 0 || isatty(fd) != 1)
         return;
-    outbox_status((struct str){0});
+    outbox_wipe_status();
     screen.is_inside_line = text.p[text.n - 1] != '\n';
     screen.written_ms = now_ms();
 }

@@ -28,9 +28,10 @@ MUST_USE struct err *outbox_write(int fd, struct str text);
 
 /* Is standard error a terminal on which a line can be rewritten? */
 bool outbox_has_status(void);
-/* Shows a line there until the next output, or until it is replaced; empty: wipes it. Nothing is
- * shown where the cursor is inside a line. */
-void outbox_status(struct str line);
+/* Shows "line: end" there until the next output, or until it is replaced; the line is cut where
+ * both do not fit. Nothing is shown where the cursor is inside a line. */
+void outbox_status(struct str line, const char *end);
+void outbox_wipe_status(void);
 /* How long nothing else was written to a terminal. */
 uint64_t outbox_quiet_ms(void);
 

@@ -212,7 +212,7 @@ static void choose_show(struct print *p)
     s->in_colour = cli_has_colour(STDERR_FILENO);
     s->is_visible = is_terminal;
     if (p->format == FORMAT_TEXT && is_terminal)
-        s->flags |= SHOW_TOOLS | SHOW_RETRIES;
+        s->flags |= SHOW_TOOLS | SHOW_FAILURES | SHOW_RETRIES;
     if (p->format != FORMAT_STREAM_JSON || isatty(STDERR_FILENO) == 1) /* its lines say it */
         s->flags |= SHOW_LONG_WAITS;
     if (p->text.is_streaming)

@@ -42,28 +42,28 @@ static bool is_due(struct progress *p)
 
 void progress_part(struct progress *p, uint64_t n, uint64_t n_all)
 {
-    AUTO(strbuf) struct strbuf line = {0};
+    AUTO(strbuf) struct strbuf end = {0};
 
     if (!n_all || p->n_calls++ % N_UNLOOKED || !is_due(p))
         return;
-    strbuf_addf(&line, "%s: %" PRIu64 " %%", p->what, MIN(n, n_all) * 100 / n_all);
-    outbox_status(strbuf_str(&line));
+    strbuf_addf(&end, "%" PRIu64 " %%", MIN(n, n_all) * 100 / n_all);
+    outbox_status(str_of(p->what), strbuf_cstr(&end));
 }
 
 void progress_count(struct progress *p, uint64_t n, const char *of)
 {
-    AUTO(strbuf) struct strbuf line = {0};
+    AUTO(strbuf) struct strbuf end = {0};
 
     if (!is_due(p))
         return;
-    strbuf_addf(&line, "%s: %" PRIu64 " %s", p->what, n, of);
-    outbox_status(strbuf_str(&line));
+    strbuf_addf(&end, "%" PRIu64 " %s", n, of);
+    outbox_status(str_of(p->what), strbuf_cstr(&end));
 }
 
 void progress_end(struct progress *p)
 {
     if (p->is_shown)
-        outbox_status((struct str){0});
+        outbox_wipe_status();
     p->is_shown = false;
 }
 

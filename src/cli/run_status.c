@@ -34,10 +34,10 @@ static struct err *run_status_tick(void *arg)
         TRY(task_sleep(STEP_MS));
         waited_ms = now_ms() - s->since_ms;
         if (waited_ms >= QUIET_MS && outbox_quiet_ms() >= QUIET_MS) {
-            AUTO(strbuf) struct strbuf line = {0};
+            AUTO(strbuf) struct strbuf end = {0};
 
-            strbuf_addf(&line, "%s: %" PRIu64 " s", strbuf_cstr(&s->what), waited_ms / 1000);
-            outbox_status(strbuf_str(&line));
+            strbuf_addf(&end, "%" PRIu64 " s", waited_ms / 1000);
+            outbox_status(strbuf_str(&s->what), strbuf_cstr(&end));
         }
     }
 }
@@ -73,7 +73,7 @@ void run_status_end(struct run_status *s)
     if (s->is_on) {
         group_cancel(&s->ticker);
         err_ignore(group_end(&s->ticker), "it was cancelled, or what has interrupted the run");
-        outbox_status((struct str){0});
+        outbox_wipe_status();
     }
     s->is_on = false;
     strbuf_done(&s->what);

@@ -146,6 +146,7 @@ static void show_tool_begin(struct show *s, const struct event_tool *t)
 
     if (!(s->flags & SHOW_TOOLS))
         return;
+    s->last_call = t->index;
     strbuf_add_cstr(&line, "> ");
     show_call(&line, t->name, t->args, CALL_MAX_CHARS);
     say_line(s, s->flags & SHOW_RESULTS ? CYAN : FAINT, strbuf_str(&line));
@@ -228,6 +229,14 @@ static void show_refusal(struct show *s, const struct event_tool *t)
     say_line(s, RED, strbuf_str(&line));
 }
 
+/* Nor did one that names no tool, or has the wrong arguments. One that was given up because the run
+ * ends is not worth a line. */
+static bool could_not_begin(const struct event_tool *t)
+{
+    return !t->was_executed && !t->was_denied && !t->is_ok && t->error_code &&
+           strcmp(t->error_code, err_code(ERR_CANCELLED)) != 0;
+}
+
 /* "Exit code 2": what a command's result begins with, unless it took too long. */
 static void add_failure(struct strbuf *out, const struct event_tool *t)
 {
@@ -255,6 +264,10 @@ static void show_failure(struct show *s, const struct event_tool *t)
     AUTO(strbuf) struct strbuf line = {0};
 
     strbuf_add_cstr(&line, "  ");
+    if (s->flags & SHOW_TOOLS && s->last_call != t->index) { /* of several at once */
+        show_call(&line, t->name, t->args, CALL_MAX_CHARS);
+        strbuf_add_cstr(&line, ": ");
+    }
     add_failure(&line, t);
     say_line(s, RED, strbuf_str(&line));
 }
@@ -263,9 +276,11 @@ static void show_tool_result(struct show *s, const struct event_tool *t)
 {
     if (t->was_denied && s->flags & SHOW_TOOLS)
         show_refusal(s, t);
+    if (could_not_begin(t))
+        show_tool_begin(s, t);
     if (s->flags & SHOW_RESULTS)
         show_result(s, t);
-    else if (s->flags & SHOW_FAILURES && t->was_executed && !t->is_ok)
+    else if (s->flags & SHOW_FAILURES && !t->is_ok && (t->was_executed || could_not_begin(t)))
         show_failure(s, t);
     if (s->flags & SHOW_DETAILS && t->was_executed)
         show_details(s, t);

@@ -11,7 +11,7 @@
 enum show_flags {
     SHOW_TEXT = 1 << 0,      /* the answer, while it streams */
     SHOW_REASONING = 1 << 1, /* what the model thinks, in the margin */
-    SHOW_TOOLS = 1 << 2,     /* a line when a tool begins, one when it was not allowed */
+    SHOW_TOOLS = 1 << 2,     /* a line when a tool begins, and for a call that did not */
     SHOW_RESULTS = 1 << 3,   /* the first lines of what tools give back */
     SHOW_RETRIES = 1 << 4,
     SHOW_DETAILS = 1 << 5,    /* how long, how much, what it cost */
@@ -30,6 +30,7 @@ struct show {
     bool has_text;           /* of the answer, something has been printed */
     bool wants_blank;        /* before the next text */
     enum delta_kind in_kind; /* of what stands in this line */
+    size_t last_call;        /* in its batch: the call whose line was said last */
 };
 
 void show_event(void *self, const struct event *e);

@@ -109,8 +109,10 @@ void text_add_duration(struct strbuf *out, int64_t duration_ms)
 {
     double seconds = (double)duration_ms / 1000;
 
-    if (seconds < 120)
-        strbuf_addf(out, "%.3g s", seconds);
+    if (seconds < 9.95)
+        strbuf_addf(out, "%.2g s", seconds);
+    else if (seconds < 120)
+        strbuf_addf(out, "%.0f s", seconds);
     else if (seconds < 7200)
         strbuf_addf(out, "%.0f min", seconds / 60);
     else

@@ -18,7 +18,7 @@ void text_wrap_from(struct strbuf *out, struct str text, size_t used, size_t ind
  * fits stays as it is, and so does all with width 0. */
 void text_reflow(struct strbuf *out, struct str text, size_t width);
 
-/* "1.5 s", "7 s", "20 min", "3 h". */
+/* "0.65 s", "1.5 s", "7 s", "20 min", "3 h". */
 void text_add_duration(struct strbuf *out, int64_t duration_ms);
 
 /* The time of day where keel runs: "16:20:05". */

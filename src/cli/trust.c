@@ -3,6 +3,7 @@
 
 #include "base/utf8.h"
 #include "sdk/runtime.h"
+#include "sys/fs.h"
 
 #define EXIT_BY_PERSON 4
 
@@ -13,6 +14,27 @@ static const struct option options[] = {
     {0},
 };
 
+/* Why the trust does not hold any more; empty: it does. */
+static struct err *find_end(const struct runtime *r, const char *dir, struct arena *a,
+                            struct str *ret_reason)
+{
+    struct project_place place = {
+        .dir = dir, .cwd = dir, .home = r->place.home, .keel_home = r->place.keel_home};
+    struct project_files files = {0};
+    struct trust_state state;
+
+    *ret_reason = (struct str){0};
+    if (!fs_is_dir(dir)) {
+        *ret_reason = S("the directory is gone");
+        return NULL;
+    }
+    project_files_read(a, &place, &files);
+    TRY(trust_check(a, runtime_home(r, a), dir, &files, &state));
+    *ret_reason =
+        state.trust == TRUST_NOT_NEEDED ? S("it has no project settings now") : state.reason;
+    return NULL;
+}
+
 static struct err *print_list(const struct runtime *r)
 {
     AUTO(arena) struct arena a = {0};
@@ -20,9 +42,14 @@ static struct err *print_list(const struct runtime *r)
     struct json *list;
 
     TRY(trust_list(&a, runtime_home(r, &a), &list));
-    json_each (entry, list)
-        strbuf_addf(&out, "%" STR_FMT "  since %" STR_FMT "\n", STR_ARG(entry->key),
-                    STR_ARG(json_get_text(entry, "time")));
+    json_each (entry, list) {
+        struct str reason;
+
+        TRY(find_end(r, arena_cstr(&a, entry->key), &a, &reason));
+        strbuf_addf(&out, "%" STR_FMT "  since %" STR_FMT "%s%" STR_FMT "\n", STR_ARG(entry->key),
+                    STR_ARG(json_get_text(entry, "time")), reason.n ? "; ended: " : "",
+                    STR_ARG(reason));
+    }
     if (out.n == 0)
         cli_tell("no project is trusted");
     return cli_print_visible(strbuf_str(&out));

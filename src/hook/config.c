@@ -220,6 +220,8 @@ static struct err *read_event(struct reader *r, const struct json *groups)
     const char *path = r->checker.path;
     size_t i = 0;
 
+    if (r->checker.is_foreign && !hook_event_find(groups->key, &event))
+        return NULL; /* another program's own: what is used of its files is told elsewhere */
     TRY(hook_check_event(&r->checker, groups, &event));
     json_each (group, groups) {
         r->checker.path = arena_format(r->arena, "%s[%zu]", path, i++).p;

@@ -7,11 +7,12 @@
 
 static struct err *unusable_proxy(struct arena *a, const char *text)
 {
-    return err_hint(err_new(ERR_NETWORK,
+    struct err *e = err_new(ERR_NETWORK,
                             "cannot use the proxy %" STR_FMT
                             ": it must be http://, https://, socks5:// or socks5h://HOST:PORT",
-                            STR_ARG(url_redact(a, str_of(text)))),
-                    "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY");
+                            STR_ARG(url_redact(a, str_of(text))));
+
+    return err_hint(err_final(e), "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY");
 }
 
 static bool set_kind(struct route *r)

@@ -38,6 +38,7 @@ struct store_record {
     const struct str *payloads; /* handles of the blobs that it keeps: they go with the session */
     size_t n_payloads;
     uint64_t n_payload_bytes; /* of them all; for an append only */
+    uint64_t n_messages;      /* with it, as in an update; for an append only */
 };
 
 #define STORE_NO_MESSAGES UINT64_MAX

@@ -175,7 +175,7 @@ static struct err *do_without(struct agent *a, const struct agent_options *optio
     struct session_options private = *o;
     const char *hint = err_find_hint(e);
 
-    tell(options, arena_format(&a->arena, "this session is not saved: %s%s%s", text,
+    tell(options, arena_format(&a->arena, "this session is not stored: %s%s%s", text,
                                hint ? "; " : "", hint ? hint : ""));
     session_done(&a->session);
     store_free(a->store);
@@ -196,11 +196,12 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
                                 .on_notice = options->on_notice,
                                 .self = options->notice_self,
                                 .between = options->between};
+    bool is_resumed = options->session.resume || options->session.continues;
     struct err *e;
 
     TRY(read_budget(a->runtime->settings, &o.budget));
     TRY(read_compaction(a, &o.compact));
-    TRY(shelf_open(a->runtime, name, &a->store, &a->is_kept));
+    TRY((is_resumed ? shelf_open_existing : shelf_open)(a->runtime, name, &a->store, &a->is_kept));
     TRY(find_session(a, &options->session, &o));
     o.store = a->store;
     e = session_open(&a->session, &o);

@@ -428,10 +428,13 @@ static struct err *use_environment(const struct search *s, struct str model, str
         variable = str_of(v->base_url_env);
     TRY(assemble(s, str_of(v->name), v, NULL, model, ret));
     elsewhere = profile_elsewhere(ret, s->arena);
-    ret->notice =
-        arena_format(s->arena, "using %s (%" STR_FMT ")%s%" STR_FMT ", because %" STR_FMT " is set",
-                     v->display_name, STR_ARG(ret->model), elsewhere.n ? " at " : "",
-                     STR_ARG(elsewhere), STR_ARG(variable));
+    ret->notice = arena_format(
+        s->arena, "using %s (%" STR_FMT ")%s%" STR_FMT ", because %" STR_FMT " is set%s",
+        v->display_name, STR_ARG(ret->model), elsewhere.n ? " at " : "", STR_ARG(elsewhere),
+        STR_ARG(variable),
+        s->profiles && s->profiles->n > 1
+            ? "\nno profile is selected: --model NAME, or the setting currentProvider"
+            : "");
     return NULL;
 }
 
@@ -550,13 +553,36 @@ static struct err *in_setting(const struct search *s, const char *path, struct e
     return err_wrap(take_error, "the setting %s (%" STR_FMT ")", path, STR_ARG(where));
 }
 
+/* A line break of a file or a password manager would be sent as part of a header. */
+static struct err *check_key(const struct settings *settings, const struct profile *p,
+                             const char *const *environment)
+{
+    AUTO(arena) struct arena a = {0};
+    struct key_place place = key_place_find(settings, environment, p->id, p->vendor, p->auth, &a);
+    struct str key = place.text;
+
+    if (place.kind == KEY_IN_VARIABLE)
+        key = env_get(environment, place.text);
+    else if (place.kind != KEY_IN_SETTINGS)
+        return NULL;
+    else if (env_is_reference(key))
+        key = env_resolve(key, environment);
+    if (http_is_value(key))
+        return NULL;
+    return err_hint(err_new(ERR_CONFIGURATION,
+                            "the key in %" STR_FMT " contains a line break or another control "
+                            "character",
+                            STR_ARG(place.name)),
+                    "set %" STR_FMT " again, without it", STR_ARG(place.name));
+}
+
 static struct err *need_key(const struct settings *settings, const struct profile *p,
                             const char *const *environment)
 {
     const struct vendor *v = p->vendor;
 
     if (profile_has_key(settings, p, environment))
-        return NULL;
+        return check_key(settings, p, environment);
     return err_hint(err_new(ERR_CONFIGURATION,
                             "%" STR_FMT " needs an API key, but %" STR_FMT " is not set",
                             STR_ARG(p->id), STR_ARG(p->key_source)),

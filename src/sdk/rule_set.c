@@ -269,7 +269,7 @@ struct err *agent_find_mode(const char *where, struct str name, enum permission_
         "one of: plan, default, acceptEdits, bypassPermissions (or safe, moderate, full)");
 }
 
-/* Another program may have modes that keel does not know; it then has its default, and says so. */
+/* Another program may have modes that keel does not know; it then has its default. */
 static struct err *choose_mode(struct making *m)
 {
     static const char path[] = "permissions.defaultMode";
@@ -289,12 +289,11 @@ static struct err *choose_mode(struct making *m)
     e = agent_find_mode(path, name, &m->set->mode);
     if (!e)
         m->set->mode_source = source_of(s, origin.layer);
-    if (e && origin.file.n)
-        e = err_wrap(e, "%" STR_FMT, STR_ARG(origin.file));
-    if (!e || !layer_is_foreign(origin.layer))
-        return e;
-    warn_of(m, e);
-    return NULL;
+    if (e && layer_is_foreign(origin.layer)) {
+        err_ignore(e, "the note about that file says it once (settings_note.c)");
+        return NULL;
+    }
+    return e && origin.file.n ? err_wrap(e, "%" STR_FMT, STR_ARG(origin.file)) : e;
 }
 
 /* --- the hard policy --- */

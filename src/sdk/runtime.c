@@ -121,6 +121,8 @@ static struct err *load_settings(struct runtime *r, const struct json *flags)
             .trust_note = trust_note(r),
             .environment = r->options.environment,
             .flags = flags,
+            .on_broken = r->options.on_broken_settings,
+            .self = r->options.self,
         },
         &r->settings);
 }

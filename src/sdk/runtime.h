@@ -19,6 +19,9 @@ struct runtime_options {
     const char *const *environment; /* NULL: environ */
     struct http_trace trace;        /* line NULL: none */
     bool loads_ahead;               /* a model will be asked: load what that takes meanwhile */
+    /* As in settings.h; NULL: a file that cannot be used is an error. */
+    void (*on_broken_settings)(void *self, const struct err *e);
+    void *self;
 };
 
 struct runtime {

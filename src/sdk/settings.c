@@ -7,6 +7,7 @@
 #include "sys/env.h"
 #include "sys/fs.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define MAX_FILE PROJECT_MAX_SETTINGS_BYTES
@@ -221,6 +222,26 @@ static struct err *read_layer(const struct settings_sources *sources, enum layer
     return NULL;
 }
 
+/* In the home directory the person's own files are at the places of a project's. They count once,
+ * as the person's. */
+static bool is_own_file(struct settings *s, const struct settings_sources *sources,
+                        const char *file)
+{
+    struct stat project, own;
+
+    if (stat(file, &project) < 0)
+        return false;
+    for (int l = LAYER_LOCAL; l < N_LAYERS; l++) {
+        const char *dir = directory_of(&s->arena, sources, (enum layer)l);
+
+        if (!layer_is_project((enum layer)l) && !(sources->skipped & 1u << l) && dir &&
+            stat(fs_join(&s->arena, dir, layers[l].file), &own) == 0 &&
+            own.st_dev == project.st_dev && own.st_ino == project.st_ino)
+            return true;
+    }
+    return false;
+}
+
 static struct err *load_layer(struct settings *s, const struct settings_sources *sources,
                               enum layer l)
 {
@@ -233,6 +254,8 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
     if (!dir)
         return NULL;
     file = fs_join(&s->arena, dir, layers[l].file);
+    if (layer_is_project(l) && is_own_file(s, sources, file))
+        return NULL;
     e = read_layer(sources, l, file, &text, &exists);
     if (!e && !exists)
         return NULL;
@@ -249,6 +272,12 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
         warn(s, arena_format(&s->arena, "%s (file ignored)", message));
         s->layers[l] = NULL;
         err_ignore(e, "told as a warning");
+        return NULL;
+    }
+    if (e && sources->on_broken) {
+        sources->on_broken(sources->self, e);
+        s->layers[l] = NULL;
+        err_ignore(e, "it was told");
         return NULL;
     }
     if (e)

@@ -76,6 +76,10 @@ struct settings_sources {
     /* The highest layer, already as a tree: what flags and environment say, and the file that
      * --settings names (settings_parse_file, settings_merge). May be NULL. */
     const struct json *flags;
+    /* Told of a file of keel's own that cannot be used, which is then left out. NULL: loading
+     * fails. The error is borrowed. */
+    void (*on_broken)(void *self, const struct err *e);
+    void *self;
 };
 
 MUST_USE struct err *settings_load(const struct settings_sources *sources,

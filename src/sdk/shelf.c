@@ -2,8 +2,12 @@
 #include "sdk/shelf.h"
 
 #include "port/draft.h"
+#include "store/memory.h"
 #include "store/open.h"
 #include "sys/env.h"
+
+#include <errno.h>
+#include <sys/stat.h>
 
 #define MIN_PREFIX 8
 #define SHELF_TIMEOUT_S 30
@@ -62,6 +66,34 @@ const char *shelf_place(const struct runtime *r, struct str name, struct arena *
         place = arena_cstr(a, str_of(s->place));
     store_free(s);
     return place;
+}
+
+/* A place that cannot be looked at is for the store to tell. */
+static bool is_missing(const struct store *s)
+{
+    struct stat st;
+
+    return s->place && stat(s->place, &st) < 0 && errno == ENOENT;
+}
+
+struct err *shelf_open_existing(const struct runtime *r, struct str name, struct store **ret_store,
+                                bool *ret_is_kept)
+{
+    AUTO(store) struct store *s = NULL;
+
+    TRY(shelf_open(r, name, &s, ret_is_kept));
+    if (!*ret_is_kept && !name.n)
+        return err_hint(
+            err_new(ERR_VALIDATION,
+                    "no sessions are stored: HOME and KEEL_HOME are not set to a directory"),
+            "set one of them, or choose a store with --store");
+    if (is_missing(s) && name.n)
+        return err_hint(
+            err_new(ERR_VALIDATION, "the store %s does not exist", s->place),
+            "check --store, KEEL_STORE and the setting store; the first session that is "
+            "stored there creates it");
+    *ret_store = is_missing(s) ? store_memory_new() : TAKE(s);
+    return NULL;
 }
 
 /* --- a session --- */

@@ -16,6 +16,12 @@ MUST_USE struct err *shelf_open(const struct runtime *r, struct str name, struct
 /* The file or directory of the store of that name; NULL: it has none. In `a`. */
 const char *shelf_place(const struct runtime *r, struct str name, struct arena *a);
 
+/* The same for who looks for sessions: nothing is made. A store that was asked for and does not
+ * exist is ERR_VALIDATION, and so is the default without a home; the default that nobody has used
+ * yet is empty. */
+MUST_USE struct err *shelf_open_existing(const struct runtime *r, struct str name,
+                                         struct store **ret_store, bool *ret_is_kept);
+
 /* An id, the start of one (8 letters or more), or a name: of a session in `cwd`, or else anywhere.
  * ERR_VALIDATION when there is none, or more than one. */
 MUST_USE struct err *shelf_find(struct store *s, struct str cwd, struct str given, struct arena *a,

@@ -115,6 +115,12 @@ static void add_money(struct strbuf *out, int64_t microcents)
 
     if (microcents > 0 && !hundredths) {
         strbuf_addf(out, "$0.%08" PRId64, microcents);
+        while (str_ends(strbuf_str(out), S("0")))
+            strbuf_cut(out, out->n - 1);
+        return;
+    }
+    if (!microcents) {
+        strbuf_add_cstr(out, "$0");
         return;
     }
     strbuf_addf(out, "$%" PRId64 ".%04" PRId64, hundredths / 10000, hundredths % 10000);

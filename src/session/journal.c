@@ -327,18 +327,32 @@ static void start_writing(struct journal *j)
 
 /* --- recording --- */
 
+/* How many messages there are with this event; 0: it does not change that. */
+static uint64_t digest(struct journal *j, const struct event *e)
+{
+    uint64_t before = j->update.n_messages, now;
+
+    j->update.n_messages = 0;
+    j->has_update |= digest_event(&j->update, &j->arena, e, &j->is_copy);
+    now = j->update.n_messages;
+    if (!now)
+        j->update.n_messages = before;
+    return now;
+}
+
 static void append(struct recorder *recorder, const struct event *e)
 {
     struct journal *j = journal_of(recorder);
     struct records *p = &j->pending;
     struct codec_record *last = p->n > j->n_writing ? p->items[p->n - 1] : NULL, next;
     size_t before = last ? size_of(last) : 0;
+    uint64_t n_messages;
 
     j->next_seq = e->seq + 1;
     j->n_core = e->type == EVENT_CHECKPOINT ? 0 : j->n_core + codec_is_core(e->type);
     if (j->is_broken)
         return;
-    j->has_update |= digest_event(&j->update, &j->arena, e, &j->is_copy);
+    n_messages = digest(j, e);
     if (codec_write(j->writer, e, last, &next)) {
         j->n_bytes += size_of(last) - before;
     } else {
@@ -349,6 +363,8 @@ static void append(struct recorder *recorder, const struct event *e)
         p->items[p->n++] = mem_copy(&next, sizeof next);
         j->n_bytes += size_of(&next);
     }
+    if (n_messages)
+        p->items[p->n - 1]->record.n_messages = n_messages;
     j->is_broken = j->n_bytes > JOURNAL_MAX_BACKLOG_BYTES;
     start_writing(j);
 }

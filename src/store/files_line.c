@@ -98,6 +98,9 @@ static void write_envelope(struct strbuf *out, struct str id, const struct files
     if (r->is_core)
         strbuf_add_cstr(out, ",\"core\":true");
     write_payloads(out, r);
+    if (l->n_messages)
+        strbuf_addf(out, ",\"messages\":%" PRIu64,
+                    l->n_messages == STORE_NO_MESSAGES ? 0 : l->n_messages);
 }
 
 void files_line_write(struct strbuf *out, uint64_t base, struct str id, const struct files_line *l)
@@ -243,8 +246,10 @@ static int64_t need_time(struct cursor *c)
     return (int64_t)timegm(&t) * 1000 + digits(p + 20, 3);
 }
 
-static void parse_record(struct cursor *c, struct store_record *r)
+static void parse_record(struct cursor *c, struct files_line *l)
 {
+    struct store_record *r = &l->record;
+
     r->seq = need_number(c, INT64_MAX);
     r->n_events = has(c, ",\"n\":") ? (uint32_t)need_number(c, UINT32_MAX) : 1;
     if (has(c, ",\"executionId\":"))
@@ -258,6 +263,10 @@ static void parse_record(struct cursor *c, struct store_record *r)
     r->is_core = has(c, ",\"core\":true");
     if (has(c, ",\"payloads\":["))
         need_payloads(c, r);
+    if (has(c, ",\"messages\":")) {
+        l->n_messages = need_number(c, INT64_MAX);
+        l->n_messages = l->n_messages ? l->n_messages : STORE_NO_MESSAGES;
+    }
 }
 
 /* The sum stands between what it is the sum of. */
@@ -313,7 +322,7 @@ bool files_line_parse(struct str line, struct arena *a, struct files_line *ret_l
         l.fence = need_number(&c, INT64_MAX);
     } else {
         need(&c, ",\"seq\":");
-        parse_record(&c, &l.record);
+        parse_record(&c, &l);
         c.failed |= l.record.seq == 0 || l.record.n_events == 0;
     }
     l.at = has(&c, ",\"at\":") ? need_number(&c, INT64_MAX) : FILES_LINE_NOWHERE;

@@ -1,14 +1,15 @@
 /* files_line.h - one line of a session's log, written and read. Pure.
  *
  *     {"timestamp":T,"sessionId":ID,"event":TYPE,"seq":N,"n":COUNT,"executionId":RUN,"turn":..,
- *      "round":..,"attempt":..,"core":true,"payloads":[HANDLE..],"at":OFFSET,"check":SUM,
- *      MEMBERS OF THE BODY}
+ *      "round":..,"attempt":..,"core":true,"payloads":[HANDLE..],"messages":N,"at":OFFSET,
+ *      "check":SUM,MEMBERS OF THE BODY}
  *
  * Members that say nothing are left out. The store's own lines have "fence" in the place of "seq"
  * and are no records. "at" is where in the file the line begins: lines that are missing, or stand
- * there twice, show. "check" is the 64-bit FNV-1a sum of the line without this member, as sixteen
- * hex digits: it finds damage, not forgery. All behind it is the body byte for byte. A body that
- * does not fit on a line stands there as the string "$body". */
+ * there twice, show. "messages" is how many the session has with this record: on a line of its own
+ * it could be lost in a crash, and the record stay. "check" is the 64-bit FNV-1a sum of the line
+ * without this member, as sixteen hex digits: it finds damage, not forgery. All behind it is the
+ * body byte for byte. A body that does not fit on a line stands there as the string "$body". */
 #ifndef KEEL_STORE_FILES_LINE_H
 #define KEEL_STORE_FILES_LINE_H
 
@@ -20,6 +21,7 @@ struct files_line {
     struct store_record record; /* the body only once files_line_body() has made it */
     bool is_own;                /* of the store: type, time and body count */
     uint64_t fence;             /* of the store's own */
+    uint64_t n_messages;        /* of a record; as in an update of a summary */
     struct str members;         /* of the body */
     bool is_wrapped;            /* they are a JSON string that holds the body */
 };

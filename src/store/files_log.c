@@ -332,6 +332,7 @@ void files_state_add(struct files_state *s, const struct files_line *l)
     s->summary.next_seq = MAX(s->summary.next_seq, r->seq + r->n_events);
     s->summary.n_bytes += l->members.n + 2;
     s->summary.updated_ms = MAX(s->summary.updated_ms, r->unix_ms);
+    files_state_update(s, &(struct store_summary){.n_messages = l->n_messages});
 }
 
 struct err *files_state_scan(struct files_state *s, const char *path, int fd, uint64_t end)

@@ -153,14 +153,29 @@ bool files_holds_lease(int lock_fd)
     return lock_fd < 0 || (fstat(lock_fd, &st) == 0 && st.st_nlink > 0);
 }
 
+static bool is_empty_update(const struct store_summary *u)
+{
+    return !u->cwd.n && !u->name.n && !u->provider.n && !u->model.n && !u->preview.n &&
+           !u->updated_ms && !u->n_messages;
+}
+
+/* A record that changes how many messages there are says so itself: of what is torn, all that stays
+ * is then true. */
 static void write_append(struct strbuf *out, const struct files_state *s,
                          const struct files_append *w, int64_t unix_ms)
 {
-    for (size_t i = 0; i < w->n_records; i++)
-        files_line_write(out, s->end, s->summary.id, &(struct files_line){.record = w->records[i]});
-    if (w->update)
+    struct store_summary rest = w->update ? *w->update : (struct store_summary){0};
+
+    for (size_t i = 0; i < w->n_records; i++) {
+        struct files_line l = {.record = w->records[i], .n_messages = w->records[i].n_messages};
+
+        if (l.n_messages)
+            rest.n_messages = 0;
+        files_line_write(out, s->end, s->summary.id, &l);
+    }
+    if (w->is_clamp || !is_empty_update(&rest))
         files_write_own(out, s->end, s->summary.id, w->is_clamp ? FILES_CLAMPED : FILES_UPDATED,
-                        unix_ms, 0, NULL, w->update);
+                        unix_ms, 0, NULL, &rest);
 }
 
 /* Payloads are the session's own and go with it. But whether they are there is what the caller

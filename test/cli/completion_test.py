@@ -47,7 +47,7 @@ class Completion(KeelTest):
         self.assertEqual(self.complete_in_bash("keel", "--mo"), ["--model"])
         self.assertEqual(self.complete_in_bash("keel", "inspect", "decode", "--a"), ["--api"])
         self.assertEqual(self.complete_in_bash("keel", "doctor", "--"),
-                         ["--probe", "--model", "--json", "--help"])
+                         ["--probe", "--model", "--json", "--settings", "--help"])
 
     def test_bash_is_not_misled_by_values_and_operands(self):
         self.assertEqual(self.complete_in_bash("keel", "--model", "config", "ins"), ["inspect"])

@@ -1,6 +1,7 @@
 """config_test.py - keel config: layers of settings, where values came from, what is not shown."""
 import json
 import os
+import re
 
 import keel_test
 from keel_test import KeelTest
@@ -147,6 +148,11 @@ class Secrets(KeelTest):
             self.assertIn("https://api.example/v1", result.out + result.err, result)
             self.assertNotIn(SECRET, result.out + result.err)
 
+    def test_that_an_address_has_a_user_is_shown(self):
+        self.user_settings({"store": f"postgres://u:{SECRET}@h/db", "caFile": "~/a@b.pem"})
+        self.assertEqual(self.keel("config", "show").out,
+                         'store = "postgres://[REDACTED]@h/db"\ncaFile = "~/a@b.pem"\n')
+
     def test_a_reference_to_a_variable_is_shown_and_not_its_value(self):
         self.user_settings({"providers": {"x": {"apiKey": "$ENV:MY_KEY"}}})
         result = self.keel("config", "show", env={"MY_KEY": SECRET})
@@ -256,7 +262,9 @@ class Keys(KeelTest):
         result = self.keel("config", "keys")
         self.assert_fine(result)
         for line in result.out.splitlines():
-            self.assertRegex(line, r"\A[a-zA-Z*.]+ +\S")
+            self.assertRegex(line, r"\A[a-zA-Z*.]+  +\S")
+        starts = {re.match(r"\S+ +", line).end() for line in result.out.splitlines()}
+        self.assertEqual(len(starts), 1, starts)
         self.assertIn("\nproviders.*.apiKey ", result.out)
 
 

@@ -55,6 +55,18 @@ class Home(FlowTest):
         self.assert_status(result, 0)
         self.assertEqual(result.out, "")
 
+    def test_in_it_the_own_settings_count_once_and_as_the_own(self):
+        self.write("home/.keel/settings.json", {"model": "anthropic/m",
+                                                "permissions": {"allow": ["Bash(make *)"]}})
+        env = {**self.variables(str(self.home)), "ANTHROPIC_API_KEY": "k"}
+        result = self.keel("config", "show", "--origin", env=env, cwd=self.home)
+        self.assert_fine(result)
+        self.assertIn("user", result.out)
+        self.assertNotIn("project", result.out)
+        result = self.keel("permissions", "list", env=env, cwd=self.home)
+        self.assert_fine(result)
+        self.assertEqual(result.out.count("Bash(make *)"), 1, result.out)
+
     def test_without_any_it_says_once_that_the_session_is_not_stored(self):
         for home in (None, "", str(self.dir / "nope")):
             result = self.answer(home)
@@ -74,6 +86,17 @@ class Home(FlowTest):
         nowhere = self.variables(None)
         self.assert_refused(self.keel("-p", "hi", env=nowhere), 6, "ANTHROPIC_API_KEY")
         self.assert_fine(self.keel("--help", env=nowhere))
+
+    def test_a_list_says_that_there_is_none(self):
+        for home in (None, str(self.dir / "nope")):
+            self.assert_refused(self.keel("session", "list", env=self.variables(home)), 2,
+                                "no sessions are stored: HOME and KEEL_HOME are not set")
+
+    def test_a_relative_home_of_keel_is_refused(self):
+        for arguments in (("session", "list"), ("-p", "hi"), ("doctor",)):
+            self.assert_refused(self.keel(*arguments, env={"KEEL_HOME": "rel"}), 2,
+                                'KEEL_HOME is "rel", which is not an absolute path')
+        self.assertFalse((self.project / "rel").exists())
 
     def test_a_doctor_finds_that_there_is_none(self):
         result = self.keel("doctor", "--json", env=self.variables(None))

@@ -45,6 +45,16 @@ class Help(KeelTest):
             for line in result.out.splitlines():
                 self.assertLessEqual(len(line), 80, f"keel {' '.join(command)}: {line}")
 
+    def test_no_line_of_a_paragraph_is_broken_early(self):
+        """The next word would have fitted, with ten columns to spare."""
+        for command, result in self.all_helps():
+            lines = result.out.split("Options:")[0].split("\n")
+            for line, after in zip(lines[3:], lines[4:]):
+                is_prose = re.match(r"[A-Z*a-z]\S* \S", line) and re.match(r"\S", after)
+                if is_prose and not line.endswith(":"):
+                    self.assertGreater(len(line) + 1 + len(after.split()[0]), 70,
+                                       f"keel {' '.join(command)}: {line}")
+
     def test_help_is_answered_wherever_it_stands(self):
         plain = self.keel("--help").out
         self.assertEqual(self.keel("-h").out, plain)

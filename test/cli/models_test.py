@@ -272,6 +272,45 @@ class Doctor(KeelTest):
         self.assertIn('unknown tool "Bsh"; did you mean Bash?',
                       findings["Settings/rules"]["text"])
 
+    def test_broken_settings_are_a_finding_among_the_others(self):
+        env = {"ANTHROPIC_API_KEY": "k"}
+        for content, why in (("{", "not valid JSON"), ({"modle": "x"}, "modle"),
+                             ({"model": 3}, "must be a string")):
+            path = self.user_settings(content)
+            result, findings = self.findings(env=env)
+            self.assert_status(result, 1)
+            self.assertEqual(findings["Settings/file"]["health"], "bad")
+            self.assertTrue(findings["Settings/file"]["text"].startswith(path), findings)
+            self.assertIn(why, findings["Settings/file"]["text"])
+            self.assertEqual(findings["Providers/anthropic"]["health"], "ok")
+            self.assertIn("Terminal/characters", findings)
+            self.assertIn("BAD   file", self.keel("doctor", env=env).out)
+        self.user_settings({})
+        result, findings = self.findings("--settings", "{", env=env)
+        self.assertIn("--settings: not valid JSON", findings["Settings/file"]["text"])
+        self.assert_status(result, 1)
+
+    def test_a_model_that_is_named_is_checked(self):
+        env = {"ANTHROPIC_API_KEY": "k"}
+        for model, status, text in (("foo", 1, 'Anthropic has no model "foo"'),
+                                    ("openai/gpt-5", 1, "OPENAI_API_KEY is not set"),
+                                    ("anthropic/new", 0, "anthropic/new")):
+            result, findings = self.findings("--model", model, env=env)
+            self.assert_status(result, status)
+            self.assertIn(text, findings["Providers/in use"]["text"])
+
+    def test_a_key_with_a_line_break_is_bad_and_named(self):
+        for key in ("k\n", "a\nb", "k\r"):
+            result, findings = self.findings(env={"ANTHROPIC_API_KEY": key})
+            self.assert_status(result, 1)
+            self.assertIn("ANTHROPIC_API_KEY contains a line break",
+                          findings["Providers/anthropic"]["text"])
+            self.assert_refused(self.keel("-p", "hi", env={"ANTHROPIC_API_KEY": key}), 6,
+                                "the key in ANTHROPIC_API_KEY contains a line break",
+                                "set ANTHROPIC_API_KEY again")
+        self.user_settings({"providers": {"x": {"type": "anthropic", "apiKey": "$ENV:MY_KEY"}}})
+        self.assert_refused(self.keel("-p", "hi", env={"MY_KEY": "a\nb"}), 6, "the key in ")
+
     def test_a_profile_that_cannot_work_is_bad(self):
         self.user_settings({"providers": {"x": {"type": "nonsense", "model": "m"}}})
         result, findings = self.findings()

@@ -63,6 +63,31 @@ class OnTerminal(FlowTest):
         self.assertIn(f"Now.\n{RED}> Bash  rm -rf x ...: not allowed{END}\n\nNo.\n", out)
         self.assertIn("1 call was not allowed\n", out)
 
+    def failed(self, *calls):
+        """What is seen of calls, all of which may run."""
+        status, out = self.seen("--dangerously-skip-permissions", answers=[
+            ANTHROPIC.answer(["Now."], calls=list(calls)), ANTHROPIC.answer(["Well."])])
+        self.assertEqual(status, 0)
+        return out
+
+    def test_a_command_that_fails_is_seen_as_failed(self):
+        self.assertEqual(self.failed(Call("Bash", command="false")),
+                         f"Now.\n{FAINT}> Bash  false{END}\n{RED}  Exit code 1{END}\n\nWell.\n")
+
+    def test_a_file_that_is_not_there_is_seen_as_missing(self):
+        self.assertRegex(self.failed(Call("Read", file_path="missing.txt")).replace(FAINT, ""),
+                         r"> Read  missing.txt\x1b\[0m\n\x1b\[31m  .*missing.txt.*\n")
+
+    def test_of_several_calls_the_one_that_failed_is_named(self):
+        out = self.failed(Call("Read", file_path="gone"), Call("Glob", pattern="*.c"))
+        self.assertRegex(out, r"(?s)> Read  gone.*> Glob  \*\.c.*\x1b\[31m  Read  gone: .*gone")
+
+    def test_calls_that_cannot_begin_are_seen(self):
+        out = self.failed(Call("Nope", what=1))
+        self.assertRegex(out, r"> Nope\x1b\[0m\n\x1b\[31m  .*Nope")
+        out = self.failed(Call("Bash", nonsense={"a": 1}))
+        self.assertRegex(out, r"> Bash\x1b\[0m\n\x1b\[31m  .*arguments of Bash are wrong")
+
     def test_a_call_cannot_steer_the_terminal(self):
         call = Call("Bash", command="echo \x1b]0;title\x07")
         _, out = self.seen(answers=[ANTHROPIC.answer(["x"], calls=[call]), ANTHROPIC.answer()],
@@ -95,9 +120,9 @@ class OnTerminal(FlowTest):
 
 
 class Streaming(FlowTest):
-    def start_on_terminal(self, *arguments, env):
+    def start_on_terminal(self, *arguments, env, columns=80):
         master, slave = os.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         process = self.start(*arguments, env={"TERM": "xterm", **env}, stdin=slave, stdout=slave,
                              stderr=slave)
         os.close(slave)
@@ -132,17 +157,24 @@ class Streaming(FlowTest):
         self.assertRegex(seen, rb"\A(\r\x1b\[Kwaiting for m: \d+ s)*\r\x1b\[KHello, ")
         self.assertEqual(process.wait(HANG_SECONDS), 0)
 
-    def test_a_long_command_is_named_while_it_runs(self):
+    def see_long_command(self, line, columns):
         (self.project / "go").touch()
         provider = self.provider(ANTHROPIC.answer([""], calls=[
             Call("Bash", command="while [ -e go ]; do sleep 0.1; done")]), ANTHROPIC.answer())
         process, master = self.start_on_terminal(
             "--model", "anthropic/m", "--dangerously-skip-permissions", "wait for it",
-            env=ANTHROPIC.environment(provider))
-        self.read_until(master, b"\r\x1b[Krunning Bash  while [ -e go ]; do sleep 0.1; done: 1 s")
+            env=ANTHROPIC.environment(provider), columns=columns)
+        self.read_until(master, b"\r\x1b[K" + line)
         (self.project / "go").unlink()
         self.read_until(master, b"done.")
         self.assertEqual(process.wait(HANG_SECONDS), 0)
+
+    def test_a_long_command_is_named_while_it_runs(self):
+        self.see_long_command(b"running Bash  while [ -e go ]; do sleep 0.1; done: 1 s", 80)
+
+    def test_the_line_about_it_fits_a_narrow_terminal(self):
+        line = b"running Bash  while [ -e go...: 1 s"
+        self.see_long_command(line, len(line) + 1)
 
     def test_a_pipe_gets_no_line_about_waiting(self):
         provider = self.provider(ANTHROPIC.answer([""], calls=[Call("Bash", command="sleep 1.5")]),

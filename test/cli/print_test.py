@@ -103,6 +103,19 @@ class Notices(FlowTest):
         self.assertIn("1 allow rule", ask())
         self.assertEqual(ask(), "")
 
+    def test_what_is_not_taken_from_another_programs_settings_is_not_said_to_be(self):
+        file = self.write("home/.claude/settings.json", {
+            "permissions": {"defaultMode": "auto", "allow": ["Task", "Bash(ls *)", "MultiEdit",
+                            "Skill(x)", "mcp__foo__bar", "Skill(y)"], "deny": ["Read(.env)"]},
+            "hooks": {"Foo": [], "Stop": [], "Bar": [], "PostToolUse": []}, "enabledPlugins": {}})
+        errors = [self.ask(self.provider(ANTHROPIC.answer()), "hi").err for _ in range(2)]
+        self.assertEqual(errors[0].splitlines()[0],
+                         f"keel: {file}, written for another program: keel uses 1 allow rule, 1 deny "
+                         "rule, hooks for Stop and PostToolUse; it ignores enabledPlugins, mode auto, "
+                         "rules for Task, MultiEdit, Skill, mcp__foo__bar, which keel does not have, "
+                         "hooks for Foo and Bar")
+        self.assertEqual(errors[1], "")
+
     def test_a_missing_keel_exec_is_reported_to_the_person(self):
         result = self.ask(self.provider(ANTHROPIC.answer()), "hi",
                           env={"KEEL_EXEC": "/nowhere/keel-exec"})
@@ -113,7 +126,7 @@ class Notices(FlowTest):
     def test_a_tiny_budget_is_not_rounded_to_nothing(self):
         result = self.ask(self.provider(ANTHROPIC.answer()), "--model",
                           "anthropic/claude-sonnet-5-5", "--max-budget-usd", "0.00001", "hi")
-        self.assert_refused(result, 5, "$0.0000 of $0.00001000 used")
+        self.assert_refused(result, 5, "$0 of $0.00001 used")
 
 
 class EarlyFailures(FlowTest):

@@ -280,7 +280,7 @@ class WrongNames(ToolTest):
         result = self.ask(self.provider(ANTHROPIC.answer()), "hi")
         self.assert_status(result, 0)
         for words in ('.claude/settings.json: permissions.deny: unknown tool "Bsh" (did you '
-                      'mean Bash?)', 'unknown mode "dontAsk"',
+                      'mean Bash?)', "it ignores statusLine, mode dontAsk\n",
                       'permissions.deny: unknown tool "Raed" (did you mean Read?)'):
             self.assertIn(words, result.err)
 

@@ -317,6 +317,35 @@ class Change(SessionCommands):
             self.assert_refused(self.session("fork", session, "--at", place, status=2), 2, "--at")
 
 
+class MissingStores(SessionCommands):
+    LOOKING = (("list",), ("show",), ("search", "x"), ("verify",), ("export",), ("delete", "x"),
+               ("rebuild",), ("prune", "--dry-run"), ("fork",), ("rewind", "--yes"), ("replay",))
+
+    def test_looking_makes_no_store(self):
+        for command in self.LOOKING:
+            self.assertIn(self.keel("session", *command).status, (0, 1, 2), command)
+            self.assertEqual(list(self.keel_home.glob("keel.db*")), [], command)
+        self.assert_refused(self.ask(self.provider(), "-c", "more"), 2, "no session in")
+        self.assertEqual(list(self.keel_home.glob("keel.db*")), [])
+        self.assertIn("no session in this directory", self.keel("session", "list").err)
+
+    def test_a_misspelt_store_is_an_error_and_is_not_made(self):
+        for store in (f"sqlite:{self.dir}/nofile.db", f"files:{self.dir}/nodir"):
+            path = store.split(":")[1]
+            for command in self.LOOKING:
+                self.assert_refused(self.keel("session", *command, "--store", store), 2,
+                                    f"the store {path} does not exist")
+            self.assert_refused(self.ask(self.provider(), "-c", "--store", store, "more"), 2,
+                                f"the store {path} does not exist")
+            self.assertFalse(os.path.exists(path))
+
+    def test_an_import_makes_its_store(self):
+        path = self.write("in.json", {"id": "s", "messages": [{"role": "user", "content": "a"}]})
+        store = f"sqlite:{self.dir}/new.db"
+        self.assert_status(self.keel("session", "import", path, "--store", store), 0)
+        self.assertIn("s", self.keel("session", "list", "--all", "--store", store).out)
+
+
 class Progress(SessionCommands):
     """A database that another process holds makes the command as slow as the test wants."""
 

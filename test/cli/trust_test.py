@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import socket
 import subprocess
@@ -73,6 +74,21 @@ class Trust(KeelTest):
         self.bring(model="openai/gpt-5")
         self.assert_status(self.keel("trust"), 2)
         self.assertNotIn("gpt-5", self.model()[0])
+
+    def test_the_list_says_where_the_trust_has_ended(self):
+        def listed():
+            return self.keel("trust", "--list").out.rstrip("\n").split("; ")[1:]
+        file = self.write("project/.keel/settings.json", {"permissions": {"allow": ["Bash"]}})
+        self.assert_status(self.keel("trust", "--yes"), 0)
+        self.assertEqual(listed(), [])
+        self.write("project/.keel/settings.json", {"permissions": {"allow": ["Bash", "Edit"]}})
+        self.assertEqual(listed(),
+                         ["ended: .keel/settings.json has changed since this project was trusted"])
+        os.unlink(file)
+        self.assertEqual(listed(), ["ended: it has no project settings now"])
+        shutil.rmtree(self.project)
+        self.assertEqual(self.keel("trust", "--list", cwd=self.dir).out.rstrip("\n").split("; ")[1:],
+                         ["ended: the directory is gone"])
 
     def test_the_list_is_its_owners_alone(self):
         self.bring(model="openai/gpt-5")

@@ -672,7 +672,8 @@ class Final(Tls):
         """Lines about further attempts when this address is asked."""
         self.user_settings({"providers": {"x": {"type": "anthropic", "baseUrl": url, "model": "m",
                                                 "apiKey": KEY, **settings}}})
-        result = self.keel("-p", "--output-format", "stream-json", "--verbose", "hi", env=env)
+        result = self.keel("-p", "--output-format", "stream-json", "--verbose", "hi",
+                           "--retry-seconds", "1", env=env)
         lines = [json.loads(line) for line in result.out.splitlines()]
         self.assertEqual(result.status, 1, str(result))
         return [line for line in lines if line.get("subtype") == "api_retry"], str(result)
@@ -681,6 +682,18 @@ class Final(Tls):
         retries, text = self.retries("http://" + self.deaf_address())
         self.assertEqual(retries, [], text)
         self.assertIn("is the server running", text)
+
+    def test_a_proxy_on_this_machine_that_does_not_run(self):
+        for proxy in (f"http://{self.deaf_address()}", f"socks5://{self.deaf_address()}"):
+            retries, text = self.retries("http://example.invalid", env={"HTTP_PROXY": proxy})
+            self.assertEqual(retries, [], text)
+            self.assertIn("is the proxy running? check HTTPS_PROXY", text)
+
+    def test_a_proxy_that_keel_cannot_use(self):
+        for proxy in ("junk://x", "http://x:notaport"):
+            retries, text = self.retries("http://example.invalid", env={"HTTP_PROXY": proxy})
+            self.assertEqual(retries, [], text)
+            self.assertIn("cannot use the proxy", text)
 
     def test_a_name_without_an_address(self):
         retries, text = self.retries("http://nobody.localhost.invalid")

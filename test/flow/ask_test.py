@@ -189,6 +189,13 @@ class Models(FlowTest):
         seen = self.on_terminal("-p", "hi", env=ANTHROPIC.environment(provider), columns=120)
         self.assertRegex(seen.out, told)
 
+    def test_profiles_of_which_none_is_selected_are_mentioned(self):
+        provider = self.provider(scripted.ANTHROPIC.answer())
+        self.user_settings({"providers": {name: {"type": "openai", "model": "m"} for name in "ab"}})
+        result = self.keel("-p", "--verbose", "hi", env=scripted.ANTHROPIC.environment(provider))
+        self.assertIn("because ANTHROPIC_API_KEY is set\n      no profile is selected: --model NAME, or "
+                      "the setting currentProvider\n", result.err)
+
     def test_the_setting_model_is_used_and_the_flag_wins(self):
         self.user_settings({"model": "anthropic/of-settings"})
         self.assertEqual(self.model_sent()[0], "of-settings")

@@ -66,6 +66,12 @@ class Refresh(FlowTest):
         self.assertNotIn(KEY, file.read_text())
         self.assertEqual(len(provider.requests), 1)
 
+    def test_a_kept_list_says_of_which_day_it_is(self):
+        provider = self.provider(json_answer(LISTS["anthropic-messages"][1]))
+        self.assert_status(self.refresh(provider, "anthropic"), 0)
+        out = self.keel("models", "anthropic", env=ANTHROPIC.environment(provider)).out
+        self.assertRegex(out, r"(?m)^Anthropic \(anthropic\), as of \d{4}-\d\d-\d\d$")
+
     def test_a_kept_list_that_is_damaged_is_not_used(self):
         for text in ("", "{", "[]", '{"models": 3}', '{"models": [{"id": 7}, null]}', "\x00" * 100):
             self.write("keel-home/models/anthropic.json", text)

@@ -210,6 +210,18 @@ class WhenToComeBack(FailureTest):
             self.assertRegex(self.read_wait(format, "3"),
                              r"so it goes; trying again in 3 s \(attempt 2 of 10\)\n\Z")
 
+    def test_what_comes_too_late_is_told_once(self):
+        for status in (429, 503):
+            provider = self.play(ANTHROPIC, refusal(status, retry_after="7"))
+            result = self.run_agent(ANTHROPIC, provider, "--retry-seconds", "1", "hi")
+            self.assertIn("try again in 7 s, ", result.err)
+            self.assertEqual(result.err.count("try again"), 1, result.err)
+
+    def test_a_wait_has_as_many_digits_as_a_person_reads(self):
+        provider = self.play(ANTHROPIC, refusal(429, retry_after_ms="649"), Turn("Here."))
+        result = self.run_agent(ANTHROPIC, provider, "--verbose", "hi")
+        self.assertIn("trying again in 0.65 s (attempt 2", result.err)
+
     def test_a_short_wait_needs_no_word(self):
         provider = self.play(ANTHROPIC, refusal(429, retry_after_ms="300"), Turn("Here."))
         self.assert_answer(self.run_agent(ANTHROPIC, provider, "hi"), "Here.")

@@ -481,7 +481,7 @@ class Flags(SessionTest):
         result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("One.")), "first")
         self.assert_status(result, 0)
         self.assertEqual(result.out, "One.\n")
-        self.assertIn("this session is not saved", result.err)
+        self.assertIn("this session is not stored", result.err)
 
 
 class Budgets(SessionTest):

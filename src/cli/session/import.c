@@ -60,8 +60,8 @@ static void tell_left_out(const char *path, const struct import *i)
     AUTO(strbuf) struct strbuf text = {0};
 
     for (size_t k = 0; k < i->n_left_out; k++)
-        strbuf_addf(&text, "%s%zu x %" STR_FMT, k ? ", " : "", i->left_out[k].n,
-                    STR_ARG(i->left_out[k].kind));
+        strbuf_addf(&text, "%s%" STR_FMT " (%zu)", k ? ", " : "", STR_ARG(i->left_out[k].kind),
+                    i->left_out[k].n);
     if (text.n)
         cli_tell("%s: omitted: %s", path, strbuf_cstr(&text));
 }
@@ -199,7 +199,7 @@ static struct err *run(const struct args *args, int *ret_status)
     if (args_get(args, "name"))
         TRY(args_count(args, 1, 1, "one file, as --name is given"));
     TRY(session_name_check(args_get(args, "name")));
-    return session_work_run(args, import_files, ret_status);
+    return session_work_store(args, import_files, ret_status);
 }
 
 const struct command command_session_import = {

@@ -16,6 +16,7 @@
 struct job {
     struct session_work work;
     struct err *(*fn)(struct session_work *w);
+    bool makes_store;
 };
 
 /* The store is the task's: closing it may wait. */
@@ -26,8 +27,9 @@ static struct err *run_job(void *arg)
     AUTO(store) struct store *store = NULL;
     bool is_kept;
 
-    TRY(shelf_open(&w->runtime, shelf_name(&w->runtime, args_get(w->args, "store"), &w->arena),
-                   &store, &is_kept));
+    TRY((job->makes_store ? shelf_open : shelf_open_existing)(
+        &w->runtime, shelf_name(&w->runtime, args_get(w->args, "store"), &w->arena), &store,
+        &is_kept));
     w->store = store;
     return job->fn(w);
 }
@@ -42,19 +44,33 @@ static struct err *open_runtime(struct session_work *w)
     return NULL;
 }
 
+static struct err *run_with(struct job *job, const struct clock *clock, int *ret_status)
+{
+    struct err *e = open_runtime(&job->work);
+
+    if (!e)
+        e = cli_run(clock, run_job, job);
+    *ret_status = job->work.status;
+    runtime_done(&job->work.runtime);
+    arena_done(&job->work.arena);
+    return e;
+}
+
 struct err *session_work_run_at(const struct args *args, const struct clock *clock,
                                 struct err *(*work)(struct session_work *w), void *self,
                                 int *ret_status)
 {
     struct job job = {.work = {.args = args, .self = self}, .fn = work};
-    struct err *e = open_runtime(&job.work);
 
-    if (!e)
-        e = cli_run(clock, run_job, &job);
-    *ret_status = job.work.status;
-    runtime_done(&job.work.runtime);
-    arena_done(&job.work.arena);
-    return e;
+    return run_with(&job, clock, ret_status);
+}
+
+struct err *session_work_store(const struct args *args, struct err *(*work)(struct session_work *w),
+                               int *ret_status)
+{
+    struct job job = {.work = {.args = args}, .fn = work, .makes_store = true};
+
+    return run_with(&job, NULL, ret_status);
 }
 
 struct err *session_work_run(const struct args *args, struct err *(*work)(struct session_work *w),

@@ -35,13 +35,18 @@ struct session_work {
     int status; /* that the program will end with */
 };
 
-/* Opens the store and calls `work` in a task that the person can interrupt. */
+/* Opens the store, which must exist unless it is the default, and calls `work` in a task that the
+ * person can interrupt. */
 MUST_USE struct err *session_work_run(const struct args *args,
                                       struct err *(*work)(struct session_work *w), int *ret_status);
 /* The same with another clock than the machine's. */
 MUST_USE struct err *session_work_run_at(const struct args *args, const struct clock *clock,
                                          struct err *(*work)(struct session_work *w), void *self,
                                          int *ret_status);
+/* The same for work that stores sessions: what does not exist is made. */
+MUST_USE struct err *session_work_store(const struct args *args,
+                                        struct err *(*work)(struct session_work *w),
+                                        int *ret_status);
 /* The one that this operand names (sdk/shelf.h); without it the newest of this directory. */
 MUST_USE struct err *session_work_find(struct session_work *w, size_t operand,
                                        struct store_summary *ret_summary);

@@ -83,7 +83,7 @@ TEST(a_mistake_in_a_foreign_file_is_a_warning)
 {
     AUTO(scene) struct scene s = {.dir = temp_dir_make()};
 
-    put(&s.dir, "home/.claude/settings.json", "{\"hooks\":{\"OnStop\":[]}}");
+    put(&s.dir, "home/.claude/settings.json", "{\"hooks\":{\"Stop\":3,\"OnStop\":[]}}");
     assert_ok(load(&s, true));
     assert_int_equal(hook_config_n_warnings(s.config), 1);
     assert_true(hook_config_is_empty(s.config));
