@@ -5,6 +5,7 @@ The model is scripted and does what it should not. There are four ways to run it
 ordinary user, with namespaces and where none can be made."""
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -137,6 +138,8 @@ class OwnHome(SandboxTest):
                               "mv sub/d sub/dir; cp sub/dir/settings.json sub/next; "
                               "mv dot/keel sub/other; cp -r sub/dir dot/keel; true")
                 self.assertEqual((self.keel_home / "settings.json").read_text(), "{}", self.result)
+                # A copy of the hidden home, as newer programs make it, is as closed as that.
+                subprocess.run(["chmod", "-R", "u+rwX", str(self.project / "sub")], check=True)
                 shutil.rmtree(self.project / "sub")
                 (self.project / "sub").mkdir()
 
@@ -171,7 +174,7 @@ class OwnHome(SandboxTest):
         self.assertNotIn("/.keel", self.result.err)
         self.assertFalse((self.project / ".envrc").exists())
         self.assertEqual((self.keel_home / "settings.json").read_text(), "{ }")
-        self.assertEqual(self.keel("session", "list", "--all").out.count("hi"), 2)
+        self.assertEqual(len(re.findall(r"\bhi\b", self.keel("session", "list", "--all").out)), 2)
 
     def test_it_is_no_workspace_itself(self):
         result = self.keel("sandbox", "--", "touch", "made", cwd=self.keel_home)
