@@ -333,7 +333,9 @@ static struct err *finish(struct print *p, struct run_result *r)
 static struct err *repeat_answer(struct print *p, const struct event_sink *sinks, size_t n_sinks)
 {
     const struct session *s = &p->agent->session;
-    AUTO(run_result) struct run_result result = {.usage = USAGE_UNKNOWN, .cost_is_known = true};
+    AUTO(run_result)
+    struct run_result result = {
+        .usage = USAGE_UNKNOWN, .child_usage = USAGE_UNKNOWN, .cost_is_known = true};
     struct event end = {.type = EVENT_RUN_END, .body.result = &result};
     AUTO(strbuf) struct strbuf text = {0};
     struct str stop_reason;

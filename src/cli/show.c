@@ -377,9 +377,9 @@ static void show_total(struct show *s, const struct run_result *r)
                 r->n_attempts, r->n_attempts == 1 ? "" : "s", r->n_tools_executed,
                 r->n_tools_executed == 1 ? "" : "s");
     text_add_duration(&line, (int64_t)r->duration_ms);
-    if (r->cost_is_known && r->cost_microcents > 0) {
+    if (run_result_cost_is_known(r) && run_result_microcents(r) > 0) {
         strbuf_add_cstr(&line, ", ");
-        text_add_money(&line, r->cost_microcents);
+        text_add_money(&line, run_result_microcents(r));
     }
     say_line(s, FAINT, strbuf_str(&line));
 }

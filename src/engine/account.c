@@ -7,15 +7,14 @@ static void add_usage(int64_t *total, int64_t n)
         *total = MAX(*total, (int64_t)0) + n;
 }
 
-static void add_up(struct run_result *x, const struct usage *u, int64_t cost_microcents)
+static void add_up(struct usage *total, const struct usage *u)
 {
-    add_usage(&x->usage.input, usage_fresh_input(u));
-    add_usage(&x->usage.output, usage_completion(u));
-    add_usage(&x->usage.cache_read, u->cache_read);
-    add_usage(&x->usage.cache_write, u->cache_write);
-    add_usage(&x->usage.reasoning, u->reasoning);
-    add_usage(&x->usage.web_searches, u->web_searches);
-    add_usage(&x->cost_microcents, cost_microcents);
+    add_usage(&total->input, usage_fresh_input(u));
+    add_usage(&total->output, usage_completion(u));
+    add_usage(&total->cache_read, u->cache_read);
+    add_usage(&total->cache_write, u->cache_write);
+    add_usage(&total->reasoning, u->reasoning);
+    add_usage(&total->web_searches, u->web_searches);
 }
 
 static void add_entry(struct run *r, const struct attempt *attempt)
@@ -51,8 +50,19 @@ void account_attempt(struct run *r, const struct attempt *attempt, const struct 
     r->result->n_attempts++;
     r->result->api_duration_ms += attempt->duration_ms;
     r->result->cost_is_known &= is_cost_known(s);
-    add_up(r->result, &attempt->reply->usage, attempt->cost_microcents);
+    add_up(&r->result->usage, &attempt->reply->usage);
+    add_usage(&r->result->cost_microcents, attempt->cost_microcents);
     for (struct run *up = r; up; up = up->options->parent)
         up->total_microcents += MAX(attempt->cost_microcents, (int64_t)0);
     add_entry(r, attempt);
+}
+
+void account_child(struct run *r, const struct run_result *x)
+{
+    struct run_result *own = r->result;
+
+    add_up(&own->child_usage, &x->usage);
+    add_up(&own->child_usage, &x->child_usage);
+    own->child_microcents += run_result_microcents(x);
+    own->child_cost_is_unknown |= !run_result_cost_is_known(x);
 }

@@ -174,6 +174,12 @@ static void report(struct call *c, struct result_budget *budget)
     run_emit(c->run, EVENT_TOOL_COMMITTED, &e);
 }
 
+/* Of a child run that waits: the call that waits is one of its own. */
+static bool is_of_child(const struct call *c)
+{
+    return c->result.is_pending && c->n_children && c->result.ask.call_id.n;
+}
+
 static void suspend(struct call *c)
 {
     struct run_result *x = c->run->result;
@@ -183,11 +189,12 @@ static void suspend(struct call *c)
 
     if (x->n_asks)
         memcpy(asks, x->asks, x->n_asks * sizeof *asks);
-    asks[x->n_asks++] = (struct ask){.kind = ask.kind,
-                                     .call_id = arena_str(&x->arena, c->part->id),
-                                     .tool = arena_str(&x->arena, c->part->name),
-                                     .args = ask.args ? json_copy(&x->arena, ask.args) : NULL,
-                                     .text = arena_str(&x->arena, ask.text)};
+    asks[x->n_asks++] = (struct ask){
+        .kind = ask.kind,
+        .call_id = arena_str(&x->arena, is_of_child(c) ? c->result.ask.call_id : c->part->id),
+        .tool = arena_str(&x->arena, is_of_child(c) ? c->result.ask.tool : c->part->name),
+        .args = ask.args ? json_copy(&x->arena, ask.args) : NULL,
+        .text = arena_str(&x->arena, ask.text)};
     x->asks = asks;
 }
 

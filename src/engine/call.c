@@ -384,6 +384,7 @@ static struct err *run_tool(struct call *c)
     const struct run_options *o = c->run->options;
     const struct tool *t = c->verdict.entry->tool;
     static const struct tool_config no_config;
+    struct runner runner = {call_run_child, c};
     struct tool_context context = {.call_id = c->part->id,
                                    .target = c->verdict.target,
                                    .session = c->draft ? c->draft : c->run->conversation->tools,
@@ -403,7 +404,8 @@ static struct err *run_tool(struct call *c)
                                    .on_progress = on_progress,
                                    .progress_self = c,
                                    .search_model = call_search_model,
-                                   .search_self = c};
+                                   .search_self = c,
+                                   .runner = run_can_delegate(o) ? &runner : NULL};
 
     TRY(task_check());
     c->was_executed = true;
@@ -624,5 +626,6 @@ struct event_tool call_event(struct call *c)
         .refusal = c->refusal,
         .refusal_code = c->refusal_code,
         .stops_run = c->stops_run,
+        .delegates = c->verdict.entry && c->verdict.entry->tool->delegates,
     };
 }

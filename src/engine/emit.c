@@ -17,13 +17,6 @@ struct str run_new_id(struct run *r, char id[UUID_TEXT_SIZE])
     return str_of(id);
 }
 
-static struct recorder *find_recorder(const struct run *r)
-{
-    while (r && !r->options->recorder)
-        r = r->options->parent;
-    return r ? r->options->recorder : NULL;
-}
-
 static void tell(const struct run *r, const struct event *e)
 {
     for (; r; r = r->options->parent) {
@@ -50,7 +43,7 @@ static void record(struct run *r, enum event_type type, struct event *e)
     e->turn = r->conversation->n_runs;
     e->round = r->round;
     e->attempt = r->attempt;
-    recorder_append(find_recorder(r), e);
+    recorder_append(r->options->recorder, e);
 }
 
 void run_tell_durable(void *run, uint64_t next_seq)
@@ -65,7 +58,7 @@ void run_tell_durable(void *run, uint64_t next_seq)
 void run_tell(struct run *r, const struct event *e)
 {
     tell(r, e);
-    if (!find_recorder(r))
+    if (!r->options->recorder)
         run_tell_durable(r, e->seq + 1);
 }
 
@@ -78,17 +71,26 @@ void run_emit(struct run *r, enum event_type type, struct event *e)
 /* The recorder writes in a task of its own, which gets its turn here. */
 void run_hurry(struct run *r, enum recorder_safety safety)
 {
-    struct recorder *recorder = find_recorder(r);
+    bool is_recorded = false;
 
-    if (!recorder || !recorder->hurry)
-        return;
-    recorder->hurry(recorder, safety);
-    err_ignore(task_yield(), "whoever is cancelled hears of it where he waits");
+    for (; r; r = r->options->parent) {
+        struct recorder *recorder = r->options->recorder;
+
+        if (!recorder || !recorder->hurry)
+            continue;
+        recorder->hurry(recorder, safety);
+        is_recorded = true;
+    }
+    if (is_recorded)
+        err_ignore(task_yield(), "cancellation is reported at the next wait");
 }
 
+/* The run above first: what a child does must be known there before it is done. */
 struct err *run_wait(struct run *r, enum recorder_safety safety)
 {
-    return recorder_wait(find_recorder(r), safety);
+    if (r->options->parent)
+        TRY(run_wait(r->options->parent, safety));
+    return recorder_wait(r->options->recorder, safety);
 }
 
 struct err *run_sync(struct run *r)

@@ -57,6 +57,12 @@ static void add_context(struct run *r, struct message **prompt, struct str conte
     *prompt = longer;
 }
 
+/* Hooks of prompts and answers are about a person's turns. */
+static bool has_turn_hooks(const struct run *r)
+{
+    return r->options->hooks && !r->options->parent;
+}
+
 struct err *hook_prompt(struct run *r, struct message **prompt)
 {
     AUTO(arena) struct arena a = {0};
@@ -64,7 +70,7 @@ struct err *hook_prompt(struct run *r, struct message **prompt)
     struct json *fields = json_new(&a, JSON_OBJECT);
     struct hook_outcome outcome;
 
-    if (!r->options->hooks)
+    if (!has_turn_hooks(r))
         return NULL;
     message_text(*prompt, &text);
     json_set_str(&a, fields, "prompt", strbuf_str(&text));
@@ -182,7 +188,7 @@ static struct err *ask_stop(struct run *r, struct str answer, struct hook_outcom
     struct json *fields;
 
     *ret_outcome = (struct hook_outcome){0};
-    if (!r->options->hooks)
+    if (!has_turn_hooks(r))
         return NULL;
     TRY(run_sync(r));
     fields = json_new(&r->arena, JSON_OBJECT);
@@ -237,7 +243,7 @@ void hook_failure(struct run *r, const struct err *e)
     struct json *fields;
     struct hook_outcome outcome;
 
-    if (!r->options->hooks)
+    if (!has_turn_hooks(r))
         return;
     fields = json_new(&r->arena, JSON_OBJECT);
     json_set_str(&r->arena, fields, "reason", str_of(text));

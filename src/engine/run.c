@@ -52,7 +52,8 @@ static enum final_reason find_must_finish(const struct run_options *o, const str
 static void run_init(struct run *r, struct conversation *c, const struct run_options *options,
                      struct run_result *result)
 {
-    *result = (struct run_result){.usage = USAGE_UNKNOWN, .cost_is_known = true};
+    *result = (struct run_result){
+        .usage = USAGE_UNKNOWN, .child_usage = USAGE_UNKNOWN, .cost_is_known = true};
     *r = (struct run){.conversation = c,
                       .options = options,
                       .policy = options->policy ? options->policy : &policy_conversation,

@@ -103,9 +103,14 @@ struct given_outcome {
     enum call_outcome outcome;
     const struct part *result; /* CALL_COMPLETED: a tool result */
     const char *error_code;    /* of it; NULL: it was a success */
+    /* CALL_NEVER_STARTED: streams of child runs that a tool which only delegates had begun all the
+     * same, in their order. They continue. */
+    const struct str *children;
+    size_t n_children;
 };
 
 struct run;
+struct run_options;
 
 /* Results of a batch that are about to join the history, in tokens. */
 struct waiting_results {
@@ -141,6 +146,14 @@ struct news {
     /* The model has answered: waits for what may still happen, and tells the run's listeners so.
      * NULL: no one waits, and a later run reports what happens then. */
     struct err *(*wait)(struct news *n, struct run *r);
+};
+
+/* Who keeps child runs: each in a stream of its own, below that of the run. */
+struct child_keeper {
+    /* Runs a child in the stream `child->id`, from its beginning, or from where an earlier process
+     * has left it. Fills in what it took, and an outcome. An error: it could not be begun. */
+    struct err *(*run)(struct child_keeper *k, struct event_child *child,
+                       const struct run_options *options, struct run_result *ret_result);
 };
 
 struct run_options {
@@ -193,14 +206,15 @@ struct run_options {
     struct plugin *const *plugins;
     size_t n_plugins;
     struct attempt_budget budget;
-    struct compactor *compactor; /* NULL: never */
-    struct news *news;           /* NULL: there is none */
+    struct compactor *compactor;   /* NULL: never */
+    struct news *news;             /* NULL: there is none */
+    struct child_keeper *children; /* NULL: nobody keeps them */
     /* A failed attempt's text was shown: may it be taken back? NULL: no. */
     bool (*drop_text)(void *self);
     void *drop_self;
 
     /* under whom */
-    struct run *parent; /* gets this run's events and costs; NULL: nobody */
+    struct run *parent; /* whose listeners and costs get this run's, too; NULL: nobody's */
     struct str call_id; /* of the parent's call that started it; may be empty */
     /* Appends what the model is to be reminded of now: it comes with a result. May be NULL. */
     void (*remind)(void *self, const struct history *h, struct strbuf *out);

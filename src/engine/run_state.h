@@ -12,6 +12,7 @@
  *     news.c     what happened beside the run
  *     batch.c    the tool calls of one answer, in their order, results too
  *     call.c     one tool call: judged, run, its result
+ *     child.c    runs that a call starts
  *     fit.c      results that are too long for the context
  *     shorten.c  a history that is told without some of it
  *     answer.c   an answer that must fit a schema
@@ -27,6 +28,7 @@
 #include "engine/hide.h"
 #include "engine/ledger.h"
 #include "engine/run.h"
+#include "port/runner.h"
 
 struct call;
 struct early;
@@ -244,6 +246,7 @@ struct call {
     struct secrets_stream progress;
     struct snapshot *snapshot;       /* while it runs; NULL: nothing was saved */
     struct write_observer *observer; /* of the commands it starts; a reference, or NULL */
+    size_t n_children;               /* that it has begun */
 };
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part);
@@ -273,6 +276,13 @@ struct json *call_metadata(struct call *c);
 /* Takes credentials out of the result. */
 void call_hide_secrets(struct call *c);
 
+/* child.c */
+struct run *run_root(struct run *r); /* the outermost one */
+bool run_can_delegate(const struct run_options *o);
+/* For a struct runner, whose `self` is the call. */
+MUST_USE struct err *call_run_child(void *call, const struct child_spec *spec,
+                                    struct run_result *ret_result);
+
 /* fit.c */
 struct result_budget {
     int64_t used, window; /* tokens */
@@ -291,6 +301,8 @@ MUST_USE struct err *answer_check(struct run *r, struct str text);
 
 /* account.c */
 void account_attempt(struct run *r, const struct attempt *attempt, const struct settlement *s);
+/* What a child took in this process counts as its parent's. */
+void account_child(struct run *r, const struct run_result *x);
 
 /* accounting, in emit.c */
 struct accounting_entry *run_account(struct run *r);

@@ -1,6 +1,7 @@
 /* save_points.c - where a run has files saved: before a call, after it, at its own end.
  *
- * That something cannot be saved never keeps a tool from running; the person is told. */
+ * That something cannot be saved never keeps a tool from running; the person is told. What a child
+ * run changes is recorded where the outermost run is: a rewind takes back all of a turn. */
 #include "engine/run_state.h"
 
 static void tell_note(struct run *r, struct str note)
@@ -113,7 +114,7 @@ static struct err *end_snapshot(struct call *c, struct snapshot_changes *ret_cha
 
 struct err *save_before(struct call *c)
 {
-    struct run *r = c->run;
+    struct run *r = run_root(c->run);
     struct snapshot_call call = {
         .tool = c->verdict.entry->tool, .args = c->verdict.args, .target = c->verdict.target};
     struct snapshot_record record;
@@ -134,14 +135,14 @@ struct err *save_before(struct call *c)
     if (record.has_file || record.log.n || record.unsaved.n)
         run_emit(r, EVENT_SNAPSHOT, &e);
     /* It becomes durable, and the call's beginning with it, while the tool gets ready. */
-    run_hurry(r, RECORDER_DURABLE);
+    run_hurry(c->run, RECORDER_DURABLE);
     return NULL;
 }
 
 /* However the call ended: what it did, it did. */
 void save_after(struct call *c)
 {
-    struct run *r = c->run;
+    struct run *r = run_root(c->run);
     struct snapshot_changes changes;
     struct err *failure;
 
@@ -163,6 +164,8 @@ void save_at_end(struct run *r)
     struct snapshot_changes changes;
     struct err *failure;
 
+    if (r->options->parent)
+        return; /* nothing outlives a child run but what its parent will hear of */
     task_shield_begin();
     failure = snapshot_settle(r->options->snapshotter, &r->arena, &changes);
     task_shield_end();

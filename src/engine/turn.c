@@ -27,7 +27,8 @@ static unsigned capabilities(const struct run_options *o, const struct run_plan 
            (o->blobs ? NEEDS_BLOBS : 0) | (plan->web_search ? 0 : NEEDS_NO_NATIVE_SEARCH) |
            (plan->web_fetch ? 0 : NEEDS_NO_NATIVE_FETCH) |
            (can_search(plan) ? NEEDS_MODEL_SEARCH : 0) | (has_person ? NEEDS_PERSON : 0) |
-           (has_person || plan->mode == MODE_PLAN ? NEEDS_PLANNING : 0);
+           (has_person || plan->mode == MODE_PLAN ? NEEDS_PLANNING : 0) |
+           (run_can_delegate(o) ? NEEDS_RUNNER : 0);
 }
 
 struct tool_set *run_tools(const struct run_options *o, const struct run_plan *plan)

@@ -47,6 +47,8 @@
     X(TOOL_END, "tool_end", tool)                                                                  \
     X(TOOL_RESULT, "tool_execution_result", tool)                                                  \
     X(TOOL_COMMITTED, "tool_message_committed", tool)                                              \
+    X(CHILD_BEGIN, "child_begin", child)                                                           \
+    X(CHILD_END, "child_end", child)                                                               \
     X(STATE, "tool_state", state)                                                                  \
     X(ASKED, "asked", ask)                                                                         \
     X(ANSWERED, "answered", ask)                                                                   \
@@ -224,6 +226,7 @@ struct event_tool {
     struct str refusal;       /* why the call was not run, where that did not fit; empty: it did */
     const char *refusal_code; /* its error code then; NULL with that */
     bool stops_run;           /* a hook said so at this call */
+    bool delegates;           /* BEGIN: it does nothing but child runs */
     const struct message *message; /* COMMITTED */
 };
 
@@ -239,6 +242,23 @@ struct event_snapshot {
 struct event_image {
     struct str call_id; /* empty: a command in the background did it */
     const struct pre_image *image;
+};
+
+/* A call begins a run of its own, or continues one that an earlier process had begun. That run's
+ * events are in a stream of their own. END: what it took, in all processes, with its own children.
+ */
+#define CHILD_ABANDONED "abandoned" /* the outcome of one that is not continued */
+struct event_child {
+    struct str id; /* of its stream */
+    struct str call_id;
+    size_t index; /* of the call in its batch: ids may repeat */
+    struct str agent;
+    const char *outcome; /* END: run_outcome_name() of its run, or CHILD_ABANDONED */
+    struct usage usage;
+    int64_t cost_microcents;
+    bool is_estimated; /* some of it is keel's own count */
+    bool is_unpriced;  /* some of it has no known price */
+    uint64_t n_rounds, n_tool_calls;
 };
 
 struct event_state {
@@ -313,6 +333,7 @@ struct event {
         struct event_tool tool;
         struct event_snapshot snapshot;
         struct event_image image;
+        struct event_child child;
         struct event_state state;
         struct event_ask ask;
         struct event_notice notice;

@@ -38,6 +38,16 @@ void run_result_done(struct run_result *r)
     *r = (struct run_result){0};
 }
 
+int64_t run_result_microcents(const struct run_result *r)
+{
+    return MAX(r->cost_microcents, (int64_t)0) + r->child_microcents;
+}
+
+bool run_result_cost_is_known(const struct run_result *r)
+{
+    return r->cost_is_known && !r->child_cost_is_unknown;
+}
+
 int run_result_exit_code(const struct run_result *r)
 {
     if (r->outcome == RUN_SUSPENDED)

@@ -74,6 +74,10 @@ struct run_result {
     struct usage usage; /* of all attempts together */
     int64_t cost_microcents;
     bool cost_is_known; /* of every attempt */
+    /* Of its child runs and of theirs, which are not in the three above. */
+    struct usage child_usage;
+    int64_t child_microcents;
+    bool child_cost_is_unknown;
     uint64_t duration_ms, api_duration_ms;
     struct ask *asks;
     size_t n_asks;
@@ -84,6 +88,10 @@ struct run_result {
 };
 void run_result_done(struct run_result *r);
 DEFINE_AUTO_VAL(run_result, run_result_done)
+
+/* With what child runs took: all that is known of it. */
+int64_t run_result_microcents(const struct run_result *r);
+bool run_result_cost_is_known(const struct run_result *r); /* all of it */
 
 int run_result_exit_code(const struct run_result *r);
 

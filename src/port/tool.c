@@ -179,7 +179,7 @@ void tool_result_wait(struct tool_result *r, const struct ask *ask)
     r->ask = (struct ask){.kind = ask->kind,
                           .call_id = arena_str(&r->arena, ask->call_id),
                           .tool = arena_str(&r->arena, ask->tool),
-                          .args = json_copy(&r->arena, ask->args),
+                          .args = ask->args ? json_copy(&r->arena, ask->args) : NULL,
                           .text = arena_str(&r->arena, ask->text)};
 }
 

@@ -21,6 +21,7 @@
 #include "port/launcher.h"
 #include "port/tool_session.h"
 
+struct runner;
 struct tool;
 
 /* What a call can do to the world; permission modes are tables over this. */
@@ -45,6 +46,7 @@ enum tool_needs {
     NEEDS_PERSON = 1 << 6,       /* someone can be asked, now or later */
     /* A plan can become due: someone can be asked about it, or the session begins in plan mode. */
     NEEDS_PLANNING = 1 << 7,
+    NEEDS_RUNNER = 1 << 8, /* child runs */
 };
 
 /* The tools that a provider's own web search and fetch stand for: what filters say of them holds
@@ -193,6 +195,7 @@ struct tool_context {
     struct err *(*search_model)(void *self, const struct model_search *s,
                                 struct message **ret_answer); /* NULL: there is no model to ask */
     void *search_self;
+    const struct runner *runner; /* NULL: there are no child runs */
 };
 void tool_progress(const struct tool_context *c, struct str text);
 /* Waits until the journal knows that the call has begun. Tools that say begins_late call it before
@@ -234,7 +237,10 @@ struct tool {
     bool starts_early;
     bool gives_answer; /* its result may end the run: TOOL_ANSWER */
     bool begins_late;  /* it calls tool_begin() itself, and gets ready meanwhile */
-    size_t max_chars;  /* of a result before it is stored and clipped; 0: the run's limit */
+    /* It does nothing but child runs (port/runner.h): one that a crash has cut off is made again,
+     * and its children continue. */
+    bool delegates;
+    size_t max_chars; /* of a result before it is stored and clipped; 0: the run's limit */
     struct err *(*run)(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result);
     /* How long this call may take; NULL: the run's toolTimeout. 0: that too. */

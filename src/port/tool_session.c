@@ -21,6 +21,7 @@ struct attachment {
 struct tool_session {
     struct tool_session *base; /* of a draft; NULL: it is none */
     bool is_accepted;
+    struct tool_session *root; /* keeps what a person says; NULL: this one does */
     struct state_value *values;
     size_t n_values, room;
     char *workspace;
@@ -68,6 +69,11 @@ void tool_session_free(struct tool_session *s)
     mem_free(s);
 }
 
+void tool_session_set_root(struct tool_session *s, struct tool_session *root)
+{
+    s->root = root->root ? root->root : root;
+}
+
 void tool_session_listen(struct tool_session *s, struct state_listener listener)
 {
     s->listener = listener;
@@ -93,10 +99,24 @@ static struct state_value *add(struct tool_session *s, struct str key)
     return &s->values[s->n_values++];
 }
 
+/* The session that keeps what a person says, for such a key; else the session itself. */
+static struct tool_session *keeper_of(const struct tool_session *s, struct str key)
+{
+    const struct tool_session *own = s;
+
+    if (!str_starts(key, S("allow:")) && !str_starts(key, S("typed:")))
+        return (struct tool_session *)s;
+    while (own->base)
+        own = own->base;
+    return own->root ? own->root : (struct tool_session *)s;
+}
+
 const struct json *tool_session_get(const struct tool_session *s, struct str key)
 {
-    const struct state_value *v = find(s, key);
+    const struct state_value *v;
 
+    s = keeper_of(s, key);
+    v = find(s, key);
     if (!v && s->base)
         return tool_session_get(s->base, key);
     return v ? v->value : NULL;
@@ -119,6 +139,7 @@ void tool_session_restore(struct tool_session *s, struct str key, const struct j
 
 void tool_session_set(struct tool_session *s, struct str key, const struct json *value)
 {
+    s = keeper_of(s, key);
     if (s->is_accepted) {
         tool_session_set(s->base, key, value);
         return;
@@ -157,6 +178,7 @@ bool tool_session_next(const struct tool_session *s, struct str prefix, size_t *
 {
     const struct state_value *v;
 
+    s = keeper_of(s, prefix);
     for (; (v = value_at(s, *at)); (*at)++) {
         if (!v->value || !str_starts(v->key, prefix))
             continue;

@@ -46,6 +46,10 @@ DEFINE_AUTO_PTR(tool_session, tool_session_free)
 struct tool_session *tool_session_draft(struct tool_session *base) MUST_USE;
 void tool_session_accept(struct tool_session *draft);
 
+/* What a person has said in the session of `root`, which must outlive this one, counts here too,
+ * and what a person says here is kept there: the keys of allow: and typed:. */
+void tool_session_set_root(struct tool_session *s, struct tool_session *root);
+
 void tool_session_listen(struct tool_session *s, struct state_listener listener);
 
 /* NULL: not set. Borrowed until it is set again. */

@@ -61,6 +61,14 @@ static void set_flag(struct budget *b, const char *key, bool is_set)
 
 /* --- limits --- */
 
+/* Whose limits count. */
+static struct budget *root_of(struct budget *b)
+{
+    while (b->parent)
+        b = b->parent;
+    return b;
+}
+
 static uint64_t active_ms(const struct budget *b)
 {
     return b->spent.active_ms + (b->is_at_work ? loop_now_ms(task_loop()) - b->began_ms : 0);
@@ -282,7 +290,7 @@ static void grant(struct budget *b)
 
 static void answer(void *self, const struct answer *said)
 {
-    struct budget *b = self;
+    struct budget *b = root_of(self);
 
     if (said->kind == ANSWER_NO)
         b->limits.on_exceed = BUDGET_FAILS;
@@ -413,7 +421,7 @@ static int64_t find_max_output(const struct budget *b, const struct attempt *a,
 static struct err *reserve(void *self, const struct attempt *a, struct reservation *r,
                            struct budget_word *ret_word)
 {
-    struct budget *b = self;
+    struct budget *b = root_of(self);
     struct err *e = check_price(b, a);
 
     if (!e)
@@ -425,7 +433,8 @@ static struct err *reserve(void *self, const struct attempt *a, struct reservati
         return e;
     reserve_time(b);
     r->max_output = find_max_output(b, a, r);
-    b->spent.n_rounds += a->number == 1;
+    for (struct budget *up = self; up; up = up->parent)
+        up->spent.n_rounds += a->number == 1;
     if (b->n_held == b->held_room) {
         b->held_room = MAX(2 * b->held_room, (size_t)4);
         b->held = mem_resize(b->held, b->held_room * sizeof *b->held);
@@ -450,33 +459,47 @@ static void add_count(int64_t *total, int64_t n)
         *total = INT64_MAX;
 }
 
-void spent_add(struct spent *x, const struct settlement *s)
+static void add_usage(struct spent *x, const struct usage *u)
 {
-    const struct usage *u = &s->usage;
-
-    if (!usage_is_known(u))
-        return;
     add_count(&x->usage.input, usage_fresh_input(u));
     add_count(&x->usage.output, usage_completion(u));
     add_count(&x->usage.cache_read, u->cache_read);
     add_count(&x->usage.cache_write, u->cache_write);
     add_count(&x->usage.reasoning, u->reasoning);
+}
+
+void spent_add(struct spent *x, const struct settlement *s)
+{
+    if (!usage_is_known(&s->usage))
+        return;
+    add_usage(x, &s->usage);
     add_count(&x->microcents, s->microcents);
     x->is_unpriced |= s->microcents < 0;
     x->is_estimated |= s->is_estimated && s->microcents > 0;
+}
+
+void spent_add_child(struct spent *x, const struct event_child *c)
+{
+    add_usage(x, &c->usage);
+    add_count(&x->microcents, c->cost_microcents);
+    x->is_estimated |= c->is_estimated;
+    x->is_unpriced |= c->is_unpriced;
+    x->n_rounds += c->n_rounds;
+    x->n_tool_calls += c->n_tool_calls;
 }
 
 static void settle(void *self, const struct attempt *a, const struct settlement *s)
 {
     struct budget *b = self;
 
-    release(b, a);
-    spent_add(&b->spent, s);
+    release(root_of(b), a);
+    for (; b; b = b->parent)
+        spent_add(&b->spent, s);
 }
 
 struct attempt_budget budget_hooks(struct budget *b)
 {
-    const struct budget_limits *l = &b->limits;
+    const struct budget_limits *l = &root_of(b)->limits;
 
     return (struct attempt_budget){
         .reserve = reserve,
@@ -493,14 +516,15 @@ struct attempt_budget budget_hooks(struct budget *b)
 static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
                                const struct event_tool *call)
 {
-    struct budget *b = (struct budget *)((char *)p - offsetof(struct budget, plugin));
+    struct budget *own = (struct budget *)((char *)p - offsetof(struct budget, plugin));
+    struct budget *b = root_of(own);
     struct measure m = measure_calls(b);
     struct err *e = is_over(b, &m) ? exceed(b, &m, NULL) : NULL;
 
     if (e)
         set_flag(b, "hasRefusedCall", true);
-    else
-        b->spent.n_tool_calls++;
+    for (struct budget *up = own; up && !e; up = up->parent)
+        up->spent.n_tool_calls++;
     reserve_time(b);
     return e;
 }

@@ -1,11 +1,12 @@
 /* budget.h - what a session may spend, reserved before the bytes leave and settled after.
  *
- * One budget for all runs of a session, side by side or one after the other. What was spent comes
- * back with the session, and so does what was reserved for a request whose process died: a restart
- * is no way around a limit. Before a request its prompt and a usual answer are reserved at the
- * target's price (engine/reserve.h), and the answer may be as long as what is left pays for: in
- * powers of two, so that the settings of a conversation's requests seldom change. When the request
- * has ended, what it took counts.
+ * One budget for all runs of a session, side by side or one after the other, and for their child
+ * runs: each child counts what it takes, and so do all above it; the limits are the root's, and
+ * what is reserved is reserved there. What was spent comes back with the session, and so does what
+ * was reserved for a request whose process died: a restart is no way around a limit. Before a
+ * request its prompt and a usual answer are reserved at the target's price (engine/reserve.h), and
+ * the answer may be as long as what is left pays for: in powers of two, so that the settings of a
+ * conversation's requests seldom change. When the request has ended, what it took counts.
  *
  * Time is reserved as well, where it has a limit: a little ahead of what has passed, so that it
  * counts whenever the process dies, whatever it was waiting for.
@@ -51,11 +52,14 @@ struct held {
 
 /* What an attempt took is added to what was spent. */
 void spent_add(struct spent *x, const struct settlement *s);
+/* The same of a child run: all but its time, which its parent has spent waiting. */
+void spent_add_child(struct spent *x, const struct event_child *c);
 
 struct budget {
     struct budget_limits limits;
     struct spent spent;
     struct tool_session *state; /* keeps what was granted; may be NULL */
+    struct budget *parent;      /* of a child run's; NULL: it is the root's */
     /* the rest is private */
     struct plugin plugin;
     struct arena arena; /* of the question */

@@ -1,15 +1,14 @@
 /* load.c - reads the core of a stream and finds out how the last run ended. */
 #include "session/load.h"
 
-#include "base/json_skim.h"
 #include "base/uuid.h"
+#include "session/checkpoint.h"
 #include "session/codec.h"
 #include "session/load_pack.h"
 
 #include <inttypes.h>
 
 #define MAX_TOLD 8 /* of records that cannot be read */
-#define N_LAST 8   /* records among which the last checkpoint mostly is */
 
 struct call {
     struct str id;
@@ -60,8 +59,31 @@ void loaded_done(struct loaded *l)
 {
     message_unref(l->prompt);
     message_unref(l->partial);
+    child_list_clear(&l->children);
     arena_done(&l->arena);
     *l = (struct loaded){0};
+}
+
+/* --- child runs --- */
+
+static void end_child(struct loaded *out, const struct event_child *child)
+{
+    struct listed_child *known = child_list_find(&out->children, child->id);
+
+    spent_add_child(&out->spent, child);
+    if (known)
+        known->has_ended = true;
+}
+
+/* The calls that began them have their results. */
+static void forget_children(struct child_list *l)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < l->n; i++)
+        if (!l->items[i].has_ended)
+            l->items[n++] = l->items[i];
+    l->n = n;
 }
 
 /* --- the calls of the last answer --- */
@@ -71,6 +93,7 @@ static void note_calls(struct loading *l, const struct message *m)
     struct arena *a = &l->calls_arena;
     size_t index = 0;
 
+    forget_children(&l->out->children);
     arena_clear(a);
     l->calls = NULL;
     l->n_calls = l->calls_room = 0;
@@ -112,11 +135,12 @@ static void note_end(struct loading *l, const struct event *e)
     c->error_code = t->error_code ? arena_cstr(&l->calls_arena, str_of(t->error_code)) : NULL;
 }
 
+/* One that only delegates has done nothing but what its children did, and they continue. */
 static void note_begin(struct loading *l, const struct event_tool *t)
 {
     struct call *c = find_call(l, t);
 
-    if (c)
+    if (c && !t->delegates)
         c->has_begun = true;
 }
 
@@ -428,6 +452,12 @@ static void take(struct loading *l, const struct event *e)
                       : NULL;
         l->was_executed = e->body.tool.was_executed;
         break;
+    case EVENT_CHILD_BEGIN:
+        child_list_add(&l->out->children, &e->body.child);
+        break;
+    case EVENT_CHILD_END:
+        end_child(l->out, &e->body.child);
+        break;
     case EVENT_STATE:
         if (is_new)
             restore(l, e->body.state.key, e->body.state.value);
@@ -504,8 +534,10 @@ static struct err *find_outcome(struct loading *l, const struct call *c, struct 
 
     *o = (struct given_outcome){.call_id = arena_str(a, c->id), .index = c->index};
     o->outcome = c->end_seq ? CALL_COMPLETED : c->has_begun ? CALL_UNKNOWN : CALL_NEVER_STARTED;
-    if (!c->end_seq)
+    if (!c->end_seq) {
+        child_list_give(&l->out->children, a, o);
         return NULL;
+    }
     result = ARENA_NEW(a, struct part);
     TRY(codec_read_result(l->store, l->out->summary.id, c->end_seq, a, result));
     o->result = result;
@@ -535,43 +567,6 @@ static void find_outcomes(struct loading *l)
 }
 
 /* --- reading --- */
-
-/* A run that gave its answer has left nothing open; whether it did shows when all is read. */
-static bool tells_answer(const struct store_record *r)
-{
-    struct json_wanted outcome = {.key = S("outcome")};
-
-    return str_is(r->type, event_type_name(EVENT_RUN_END)) && json_skim(r->body, &outcome, 1) &&
-           str_is(outcome.raw, "\"done\"");
-}
-
-/* The last checkpoint; NULL: there is none. Mostly it is one of the last records, with the end of
- * the last run before it; to look for it by its type means to go over all others. Where a process
- * has begun the session in between, it has said with which model: that is not passed over. */
-static const struct store_record *find_checkpoint(struct loading *l, struct store_page *page)
-{
-    struct store_query q = {.to = l->end, .core_only = true, .newest_first = true, .n_max = N_LAST};
-    const struct store_record *found = NULL;
-    bool has_answer = false, has_begun = false;
-
-    err_ignore(store_read(l->store, l->out->summary.id, &q, page),
-               "what is wrong is told when all of it is read");
-    for (size_t i = 0; i < page->n; i++) {
-        if (!found && str_is(page->records[i].type, event_type_name(EVENT_CHECKPOINT)))
-            found = &page->records[i];
-        has_answer |= found && !has_begun && tells_answer(&page->records[i]);
-        has_begun |= found && str_is(page->records[i].type, event_type_name(EVENT_SESSION_BEGIN));
-    }
-    l->passes &= has_answer;
-    if (found)
-        return found;
-    store_page_done(page);
-    q.type = str_of(event_type_name(EVENT_CHECKPOINT));
-    q.n_max = 1;
-    err_ignore(store_read(l->store, l->out->summary.id, &q, page),
-               "what is wrong is told when all of it is read");
-    return page->n ? &page->records[0] : NULL;
-}
 
 static void note_pack(struct loading *l, const struct json *body)
 {
@@ -618,10 +613,13 @@ static struct err *find_start(struct loading *l, uint64_t *ret_from)
 {
     AUTO(store_page) struct store_page page = {0};
     AUTO(arena) struct arena a = {0};
-    const struct store_record *checkpoint = find_checkpoint(l, &page);
+    bool has_answer;
+    const struct store_record *checkpoint =
+        checkpoint_find(l->store, l->out->summary.id, l->end, &page, &has_answer);
     struct json *body;
 
     *ret_from = 1;
+    l->passes &= has_answer;
     if (!checkpoint)
         return NULL;
     TRY(json_parse(&a, checkpoint->body, 0, &body));

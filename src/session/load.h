@@ -13,6 +13,7 @@
 #include "engine/run.h"
 #include "port/store.h"
 #include "session/budget.h"
+#include "session/child_list.h"
 #include "session/codec.h"
 
 enum last_run {
@@ -45,6 +46,7 @@ struct loaded {
     struct message *partial; /* CUT_OFF before it was committed: an answer, maybe a part of it */
     struct given_outcome *outcomes; /* of the open calls of the last answer */
     size_t n_outcomes;
+    struct child_list children; /* of the last calls, and all others that have not ended */
     struct ask *asks;
     size_t n_asks;
     /* What the last requests were made with. */
@@ -52,9 +54,10 @@ struct loaded {
     struct turn_progress turn; /* what the last turn has come to: for a run that finishes it */
     bool lacks_turn;           /* that was not read, because the turn is finished */
     struct lost_attempt lost;
-    struct spent spent; /* by all runs and their children, what was lost included */
-    struct str notice;  /* what was cut off or could not be read; empty: nothing */
-    bool is_damaged;    /* a message of the history, or what may have been one, cannot be read */
+    /* By all runs and by children that have ended, what was lost included. */
+    struct spent spent;
+    struct str notice; /* what was cut off or could not be read; empty: nothing */
+    bool is_damaged;   /* a message of the history, or what may have been one, cannot be read */
 };
 void loaded_done(struct loaded *l);
 DEFINE_AUTO_VAL(loaded, loaded_done)

@@ -29,6 +29,8 @@ bool replay_compares(const struct event *e)
     case EVENT_TOOL_EARLY: /* a matter of time: the batch tells what came of it */
     case EVENT_TOOL_DROPPED:
     case EVENT_TOOL_PROGRESS:
+    case EVENT_CHILD_BEGIN: /* it has a replay of its own */
+    case EVENT_CHILD_END:
     case EVENT_ASKED:
     case EVENT_ANSWERED:
         return false;
@@ -111,18 +113,57 @@ static void forget_enabled(struct event *e)
     can->web_fetch.is_enabled = can->web_fetch.is_supported;
 }
 
+static bool is_about_call(enum event_type t)
+{
+    switch (t) {
+    case EVENT_TOOL_REQUEST:
+    case EVENT_TOOL_EARLY:
+    case EVENT_TOOL_DROPPED:
+    case EVENT_TOOL_BEGIN:
+    case EVENT_TOOL_PROGRESS:
+    case EVENT_TOOL_END:
+    case EVENT_TOOL_RESULT:
+    case EVENT_TOOL_COMMITTED:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The call and its run. */
+static const struct owner *keep_inner(const struct owner *o, struct owner kept[2])
+{
+    size_t n = 0;
+
+    for (; o && n < 2; o = o->parent) {
+        kept[n] = (struct owner){o->type, o->id, NULL};
+        if (n)
+            kept[n - 1].parent = &kept[n];
+        n++;
+        if (strcmp(o->type, "execution") == 0)
+            break;
+    }
+    return n ? kept : NULL;
+}
+
 void replay_line(const struct event *e, const struct json *left,
                  const struct json_long_texts *long_texts, struct strbuf *out)
 {
     struct event copy = *e;
+    struct owner kept[2], kept_call[2];
 
     copy.history = NULL;
+    /* A run is replayed by itself: whose it was, and inside of which call, is not there then. */
+    copy.parent_stream = (struct str){0};
+    copy.owner = keep_inner(e->owner, kept);
+    if (is_about_call(e->type))
+        copy.body.tool.owner = keep_inner(e->body.tool.owner, kept_call);
     forget_estimates(&copy);
     forget_enabled(&copy);
     if (e->type == EVENT_PROVIDER_REQUEST)
-        write_request(e, long_texts, out);
+        write_request(&copy, long_texts, out);
     else if (e->type == EVENT_NATIVE_PAYLOAD)
-        write_payload(e, long_texts, out);
+        write_payload(&copy, long_texts, out);
     else if (e->type == EVENT_TOOL_END)
         write_tool_end(&copy, left, long_texts, out);
     else

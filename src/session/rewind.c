@@ -94,6 +94,7 @@ static void take_back(struct session *s, const struct conversation *then, struct
 {
     replace_history(s, &then->history);
     take_loaded(s, loaded);
+    child_list_clear(&s->loaded.children); /* they have ended since */
     session_leave_calls(s, S(LEFT_TEXT));
     restore_state(s, then->tools);
     strbuf_clear(&s->notice); /* about commands that the model now knows nothing of */
@@ -150,8 +151,11 @@ struct err *session_rewind(struct session *s, const struct session_rewind *how)
 {
     AUTO(conversation) struct conversation then = {0};
     AUTO(loaded) struct loaded loaded = {0};
-    uint64_t at = s->conversation.next_seq + 1; /* behind the note */
+    uint64_t at;
 
+    if (how->takes_messages)
+        session_abandon_children(s);
+    at = s->conversation.next_seq + 1; /* behind the note */
     conversation_init(&then, s->options.id, s->options.cwd);
     if (how->takes_messages)
         TRY(session_load(s->options.store, s->options.id, how->seq, &then, &loaded));

@@ -32,6 +32,7 @@ struct err *session_inject(struct session *s, enum role role, struct str text)
 
 struct err *session_clear(struct session *s)
 {
+    session_abandon_children(s);
     history_done(&s->conversation.history);
     s->loaded.n_outcomes = 0;
     message_unref(TAKE(s->loaded.prompt));
@@ -104,6 +105,14 @@ static void save_record(struct session *s)
     session_tell_person(s, strbuf_str(&notice));
 }
 
+static struct err *give_back(struct session *s, struct err *take_error)
+{
+    store_close(s->options.store, s->options.id, s->lease.fence);
+    if (s->journal && is_untouched(s))
+        return store_remove(s->options.store, s->options.id);
+    return take_error;
+}
+
 struct err *session_shutdown(struct session *s, const char *reason)
 {
     struct err *e = NULL;
@@ -116,9 +125,8 @@ struct err *session_shutdown(struct session *s, const char *reason)
         e = write_end(s, reason);
     if (!e && s->journal && !is_untouched(s))
         save_record(s);
-    store_close(s->options.store, s->options.id, s->lease.fence);
-    if (s->journal && is_untouched(s))
-        e = store_remove(s->options.store, s->options.id);
+    if (!s->options.parent)
+        e = give_back(s, e);
     task_shield_end();
     return e;
 }

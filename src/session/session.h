@@ -40,6 +40,9 @@ struct session_options {
     enum journal_failure on_failure;
     void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
     void *self;
+    /* Of a child run's: its stream is below this session's, which must outlive it, under the lease
+     * and the budget of their root. NULL: it is a root. */
+    struct session *parent;
     struct event_sink between; /* told what happens while no run goes on; its members may be NULL */
     /* Where its writing task runs. It outlives the session, which may then be used by one task
      * after another, as long as no two do at once. NULL: the session belongs to the task that opens
@@ -58,6 +61,8 @@ struct session {
     struct store_lease lease;
     struct journal *journal;
     struct compaction compaction;
+    struct child_keeper children;
+    size_t n_open_children;
     struct group tasks;   /* where the caller has given none */
     struct strbuf notice; /* what the model is still to be told */
     uint64_t checkpoint_base_seq;

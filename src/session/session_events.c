@@ -116,6 +116,8 @@ void session_checkpoint(struct session *s)
                             .n_tool_calls = spent->n_tool_calls,
                             .active_ms = spent->active_ms}};
 
+    if (s->n_open_children)
+        return; /* what they have spent will be told when they end */
     s->checkpoint_base_seq = e.body.checkpoint.base_seq;
     session_emit(s, EVENT_CHECKPOINT, &e);
 }

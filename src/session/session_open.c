@@ -29,8 +29,27 @@ static struct err *is_taken(const struct session *s)
         "continue it with --resume");
 }
 
+/* A child is written under the lease of its root. */
+static struct err *open_below(struct session *s, const struct store_summary *create)
+{
+    struct store_summary found;
+    bool exists = true;
+
+    s->lease = (struct store_lease){.fence = s->options.parent->lease.fence, .is_new = create};
+    if (create)
+        TRY(store_add_child(s->options.store, create, s->lease.fence));
+    TRY(store_find(s->options.store, s->options.id, &s->arena, &found, &exists));
+    if (!exists)
+        return store_no_session(s->options.id);
+    s->lease.next_seq = found.next_seq;
+    s->is_open = true;
+    return NULL;
+}
+
 static struct err *take_lease(struct session *s, const struct store_summary *create)
 {
+    if (s->options.parent)
+        return open_below(s, create);
     TRY(store_open(s->options.store, s->options.id, create, &s->arena, &s->lease));
     if (!create || s->lease.is_new) {
         s->is_open = true;
@@ -60,6 +79,8 @@ static void start_journal(struct session *s)
 static struct store_summary summary_of(const struct session *s)
 {
     return (struct store_summary){.id = s->options.id,
+                                  .parent = s->options.parent ? s->options.parent->options.id
+                                                              : (struct str){0},
                                   .cwd = s->options.cwd,
                                   .name = s->options.name,
                                   .preview = s->loaded.summary.preview,
@@ -186,6 +207,7 @@ static struct err *open_again(struct session *s)
     session_tell_person(s, s->lease.notice);
     session_tell_person(s, s->loaded.notice);
     s->budget.spent = s->loaded.spent;
+    TRY(session_count_children(s));
     settle_lost(s);
     restore_cwd(s);
     restore_shells(s);
@@ -250,6 +272,7 @@ static struct err *open_copy(struct session *s)
 
     TRY(session_load(s->options.store, s->options.source, s->options.source_seq, &s->conversation,
                      &s->loaded));
+    child_list_clear(&s->loaded.children); /* they stay with the source */
     create = summary_of(s);
     TRY(check_free(s));
     TRY(draft_begin(&draft, s->options.store, s->options.id, create.created_ms));
@@ -278,6 +301,7 @@ struct err *session_open(struct session *s, const struct session_options *option
     compaction_init(&s->compaction, &s->options.compact, &s->conversation, NULL);
     budget_init(&s->budget, &s->options.budget);
     s->budget.state = s->conversation.tools;
+    session_init_children(s);
     switch (s->options.start) {
     case SESSION_NEW:
         return open_new(s);

@@ -28,6 +28,16 @@ void session_commit(struct session *s, struct message *m);
  * with `why`. */
 void session_leave_calls(struct session *s, struct str why);
 
+/* --- session_child.c --- */
+
+void session_init_children(struct session *s);
+/* What open children have spent by now counts. */
+MUST_USE struct err *session_count_children(struct session *s);
+/* They are not continued: the calls that began them have ended in another way. May wait. */
+void session_abandon_children(struct session *s);
+/* The run is suspended: the calls that wait continue theirs. */
+void session_keep_children(struct session *s);
+
 /* --- checkpoints --- */
 
 void session_checkpoint(struct session *s);

@@ -156,6 +156,10 @@ static void end_run(struct session *s, const struct run_options *o, const struct
     message_unref(TAKE(l->prompt));
     l->n_outcomes = l->n_asks = 0;
     l->last_run = r->outcome == RUN_SUSPENDED ? LAST_RUN_SUSPENDED : LAST_RUN_ENDED;
+    if (l->last_run == LAST_RUN_SUSPENDED)
+        session_keep_children(s);
+    else
+        session_abandon_children(s); /* those that could not be ended */
     if (session_needs_checkpoint(s))
         session_checkpoint(s);
     task_shield_begin();
@@ -171,6 +175,8 @@ void session_run(struct session *s, const struct run_options *options,
     struct run_options o = *options;
     struct group clock;
 
+    if (options->input || s->loaded.prompt)
+        session_abandon_children(s);
     o.input = input = find_input(s, options->input);
     o.recorder = journal_recorder(s->journal);
     o.budget = budget_hooks(&s->budget);
@@ -181,11 +187,13 @@ void session_run(struct session *s, const struct run_options *options,
     o.outcomes = s->loaded.outcomes;
     o.n_outcomes = s->loaded.n_outcomes;
     o.compactor = &s->compaction.compactor;
+    o.children = &s->children;
     s->compaction.hooks = o.hooks;
     add_plugin(s, &a, &o);
     budget_begin_run(&s->budget);
     group_begin(&clock, 0, GROUP_KEEP_GOING);
-    group_spawn(&clock, "time", budget_keep_time, &s->budget);
+    if (!s->options.parent) /* whose clock runs */
+        group_spawn(&clock, "time", budget_keep_time, &s->budget);
     run_start(&s->conversation, &o, ret_result);
     group_cancel(&clock);
     err_ignore(group_end(&clock), "it was cancelled");

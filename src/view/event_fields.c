@@ -80,6 +80,8 @@ static const struct event_field result_fields[] = {
     FIELD(run_result, usage, "usage", USAGE, ALWAYS),
     FIELD(run_result, cost_microcents, "costMicrocents", INT, ALWAYS),
     FIELD(run_result, cost_is_known, "costIsKnown", BOOL, ALWAYS),
+    FIELD(run_result, child_microcents, "childMicrocents", INT, NEVER),
+    FIELD(run_result, child_cost_is_unknown, "childCostIsUnknown", BOOL, NEVER),
     FIELD(run_result, duration_ms, "durationMs", COUNT, ALWAYS),
     FIELD(run_result, api_duration_ms, "apiDurationMs", COUNT, ALWAYS),
     END,
@@ -189,6 +191,23 @@ static const struct event_field tool_fields[] = {
     FIELD(event_tool, refusal, "refusal", TEXT, NEVER, .types = TOOL_RESULT),
     FIELD(event_tool, refusal_code, "refusalCode", WORD, NEVER, .types = TOOL_RESULT),
     FIELD(event_tool, stops_run, "stopsRun", BOOL, NEVER, .types = TOOL_RESULT),
+    FIELD(event_tool, delegates, "delegates", BOOL, NEVER, .types = EVENT_BIT(TOOL_BEGIN)),
+    END,
+};
+
+#define CHILD_END EVENT_BIT(CHILD_END)
+static const struct event_field child_fields[] = {
+    FIELD(event_child, id, "childId", TEXT, ALWAYS),
+    FIELD(event_child, call_id, "toolCallId", TEXT, ALWAYS),
+    FIELD(event_child, index, "index", COUNT, ALWAYS),
+    FIELD(event_child, agent, "agent", TEXT, ALWAYS),
+    FIELD(event_child, outcome, "outcome", WORD, ALWAYS, .types = CHILD_END),
+    FIELD(event_child, usage, "usage", USAGE, ALWAYS, .types = CHILD_END),
+    FIELD(event_child, cost_microcents, "costMicrocents", INT, ALWAYS, .types = CHILD_END),
+    FIELD(event_child, is_estimated, "isEstimated", BOOL, SET, .types = CHILD_END),
+    FIELD(event_child, is_unpriced, "isUnpriced", BOOL, SET, .types = CHILD_END),
+    FIELD(event_child, n_rounds, "rounds", COUNT, ALWAYS, .types = CHILD_END),
+    FIELD(event_child, n_tool_calls, "toolCalls", COUNT, ALWAYS, .types = CHILD_END),
     END,
 };
 

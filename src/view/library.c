@@ -156,7 +156,7 @@ static void write_agent_ended(const struct library_view *v, const struct event *
     jw_kv_int(&w, "tokensIn", usage_prompt(&r->usage));
     jw_kv_int(&w, "tokensOut", usage_completion(&r->usage));
     jw_kv_int(&w, "toolsRun", r->n_tools_executed);
-    field_usd(&w, "costUsd", r->cost_microcents);
+    field_usd(&w, "costUsd", run_result_microcents(r));
     jw_end_object(&w);
     end_progress(v, &w, e);
 }
@@ -196,7 +196,7 @@ static void field_totals(struct json_writer *w, const struct run_result *r)
     jw_kv_int(w, "tokensOut", usage_completion(&r->usage));
     jw_kv_int(w, "tokensCacheRead", MAX(r->usage.cache_read, 0));
     jw_kv_int(w, "tokensCacheWrite", MAX(r->usage.cache_write, 0));
-    field_usd(w, "costUsd", r->cost_microcents);
+    field_usd(w, "costUsd", run_result_microcents(r));
     jw_kv_int(w, "toolsRun", r->n_tools_executed);
     jw_end_object(w);
 }

@@ -398,7 +398,7 @@ static void log_llm_summary(const struct library_view *v, const struct event *e,
 {
     const struct run_result *r = e->body.result;
     struct sums s = sum_up(r, false);
-    int64_t cost = MAX(r->cost_microcents, 0);
+    int64_t cost = run_result_microcents(r);
     AUTO(strbuf) struct strbuf text = {0};
 
     strbuf_addf(&text,

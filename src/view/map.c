@@ -284,6 +284,24 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* the result was shown */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result was shown */
         },
+    [EVENT_CHILD_BEGIN] =
+        {
+            [VIEW_JOURNAL] = "child_begin",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the call is shown */
+            [VIEW_EMITTER] = "task.child_start",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* its run says the same */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its run says the same */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* its lines name the call */
+        },
+    [EVENT_CHILD_END] =
+        {
+            [VIEW_JOURNAL] = "child_end",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the call is shown */
+            [VIEW_EMITTER] = "task.child_end",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* its run says the same */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its run says the same */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result of the call follows */
+        },
     [EVENT_STATE] =
         {
             [VIEW_JOURNAL] = "tool_state",

@@ -94,7 +94,7 @@ static void end_fields(struct run_events *v, struct json_writer *w, const struct
     jw_kv_int(w, "output", usage_completion(&r->usage));
     jw_kv_str(w, "model", strbuf_str(&v->model));
     jw_end_object(w);
-    jw_kv_int(w, "costMicrocents", MAX(r->cost_microcents, 0));
+    jw_kv_int(w, "costMicrocents", run_result_microcents(r));
     jw_kv_int(w, "durationMs", (int64_t)r->duration_ms);
     if (r->error)
         field_run_error(w, r->error);

@@ -210,7 +210,7 @@ static void field_errors(struct json_writer *w, const struct run_result *r)
 
 static void field_costs(struct json_writer *w, struct stream_json *s, const struct run_result *r)
 {
-    s->earlier_microcents += MAX(r->cost_microcents, 0);
+    s->earlier_microcents += run_result_microcents(r);
     field_usd(w, "total_cost_usd", s->earlier_microcents);
     jw_key(w, "usage");
     usage_block(w, &r->usage);

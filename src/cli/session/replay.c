@@ -19,6 +19,7 @@ static const struct option options[] = {
 struct replaying {
     struct session_work *work;
     struct replay_clock *clock;
+    struct str child; /* whose runs they are; empty: the session's own */
     size_t n_runs, n_bad;
     struct err *error; /* of printing */
 };
@@ -48,9 +49,13 @@ static void add_excerpt(struct strbuf *out, const char *label, struct str line, 
     strbuf_addf(out, "    %*s^\n", (int)(strlen(label) + 1 + (from ? 3 : 0) + before.n), "");
 }
 
-static void add_text(struct strbuf *out, const struct replayed_run *r, bool is_verbose)
+static void add_text(struct strbuf *out, struct str child, const struct replayed_run *r,
+                     bool is_verbose)
 {
-    strbuf_addf(out, "run %u  ", r->turn);
+    if (child.n)
+        strbuf_addf(out, "child run %" STR_FMT "  ", STR_ARG(child));
+    else
+        strbuf_addf(out, "run %u  ", r->turn);
     cli_add_tinted(out, r->verdict == REPLAY_SAME ? TINT_GREEN : TINT_RED,
                    str_of(verdicts[r->verdict]));
     strbuf_addf(out, "  %zu of %zu events%s\n", r->n_compared, r->n_recorded,
@@ -69,12 +74,14 @@ static void add_text(struct strbuf *out, const struct replayed_run *r, bool is_v
 
 /* --- as JSON --- */
 
-static void add_json(struct strbuf *out, const struct replayed_run *r)
+static void add_json(struct strbuf *out, struct str child, const struct replayed_run *r)
 {
     struct json_writer w;
 
     jw_init(&w, out);
     jw_begin_object(&w);
+    if (child.n)
+        jw_kv_str(&w, "child", child);
     jw_kv_int(&w, "run", r->turn);
     jw_kv_int(&w, "seq", (int64_t)r->seq);
     jw_kv_str(&w, "verdict", str_of(verdicts[r->verdict]));
@@ -103,9 +110,9 @@ static void on_run(void *self, const struct replayed_run *r)
 
     if (args_has(args, "json")) {
         strbuf_add_cstr(&out, x->n_runs ? ",\n" : "");
-        add_json(&out, r);
+        add_json(&out, x->child, r);
     } else {
-        add_text(&out, r, args_has(args, "verbose"));
+        add_text(&out, x->child, r, args_has(args, "verbose"));
     }
     x->n_runs++;
     x->n_bad += r->verdict != REPLAY_SAME;
@@ -115,7 +122,9 @@ static void on_run(void *self, const struct replayed_run *r)
 
 /* --- all of it --- */
 
-static struct err *replay_all(struct replaying *x, struct str session, unsigned only_turn)
+#define MAX_DEPTH 16 /* of child runs */
+
+static struct err *replay_stream(struct replaying *x, struct str session, unsigned only_turn)
 {
     struct session_work *w = x->work;
     struct replay_options how = {
@@ -134,6 +143,22 @@ static struct err *replay_all(struct replaying *x, struct str session, unsigned 
     return TAKE(x->error);
 }
 
+static struct err *replay_children(struct replaying *x, struct str session, int depth)
+{
+    AUTO(arena) struct arena a = {0};
+    struct store_summary *children;
+    size_t n;
+
+    TRY(store_list(x->work->store, &(struct store_list_query){.parent = session}, &a, &children,
+                   &n));
+    while (n-- > 0 && depth < MAX_DEPTH) { /* the oldest first */
+        x->child = children[n].id;
+        TRY(replay_stream(x, children[n].id, 0));
+        TRY(replay_children(x, children[n].id, depth + 1));
+    }
+    return NULL;
+}
+
 static struct err *replay(struct session_work *w)
 {
     struct replaying x = {.work = w, .clock = w->self};
@@ -145,7 +170,9 @@ static struct err *replay(struct session_work *w)
     TRY(session_work_find(w, 0, &session));
     if (is_json)
         TRY(cli_print(S("[")));
-    TRY(replay_all(&x, session.id, (unsigned)run));
+    TRY(replay_stream(&x, session.id, (unsigned)run));
+    if (!run)
+        TRY(replay_children(&x, session.id, 0));
     if (is_json)
         TRY(cli_print(S("]\n")));
     if (!x.n_runs && run)
@@ -176,8 +203,9 @@ const struct command command_session_replay = {
     .operands = COMPLETE_SESSIONS,
     .summary = "run a session again from its recording and compare",
     .details = "Sends nothing and runs no tool: recorded answers and results go through the\n"
-               "engine once more. Requests, answers and events must be the same as before. Exits\n"
-               "0 if all runs are the same; otherwise shows the first difference and exits 1.\n\n"
+               "engine once more. Requests, answers and events must be the same as before. Child\n"
+               "runs follow, unless --run is given. Exits 0 if all runs are the same; otherwise\n"
+               "shows the first difference and exits 1.\n\n"
                "  keel session replay --verbose\n",
     .options = options,
     .run = run,

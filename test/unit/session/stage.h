@@ -59,17 +59,18 @@ static inline void stage_run(struct stage *st, const char *script, const char *p
     run_result_done(&w->result);
     provider_free(TAKE(w->providers[0]));
     world_add_target(w, 0, script);
+    w->filter.allows_all |= !w->filter.n_allow;
     w->plan = (struct run_plan){.targets = w->targets,
                                 .n_targets = 1,
                                 .tools = w->registry,
-                                .filter = {.allows_all = true},
+                                .filter = w->filter,
                                 .stream = true};
     if (prompt) {
         input = message_new(ROLE_USER, S("input"));
         message_add_text(input, str_of(prompt));
     }
     w->options.input = input;
-    w->options.plan = world_plan;
+    w->options.plan = w->options.plan ? w->options.plan : world_plan;
     w->options.plan_self = w;
     w->options.gate = &gate.gate;
     w->options.sinks = &sink;

@@ -248,6 +248,19 @@ static inline void sample_bodies(struct samples *s)
     e[EVENT_TOOL_COMMITTED].body.tool = tool;
     e[EVENT_SNAPSHOT].body.snapshot = (struct event_snapshot){S("c1"), &s->snapshot};
     e[EVENT_PRE_IMAGE].body.image = (struct event_image){S("c1"), &s->snapshot.file};
+    e[EVENT_CHILD_BEGIN].body.child =
+        (struct event_child){.id = S("s2"), .call_id = S("c1"), .index = 1, .agent = S("Explore")};
+    e[EVENT_CHILD_END].body.child = (struct event_child){.id = S("s2"),
+                                                         .call_id = S("c1"),
+                                                         .index = 1,
+                                                         .agent = S("Explore"),
+                                                         .outcome = "done",
+                                                         .usage = s->usage,
+                                                         .cost_microcents = 130000,
+                                                         .is_estimated = true,
+                                                         .is_unpriced = true,
+                                                         .n_rounds = 3,
+                                                         .n_tool_calls = 2};
     e[EVENT_STATE].body.state = (struct event_state){S("cwd"), s->args};
     e[EVENT_ASKED].body.ask = (struct event_ask){&s->ask, NULL};
     e[EVENT_ANSWERED].body.ask = (struct event_ask){&s->ask, &s->yes};

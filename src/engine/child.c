@@ -1,0 +1,156 @@
+/* child.c - runs inside of a run: a call describes one, and gets its result.
+ *
+ * A child asks the same models through the same gate, sandbox and budget as its parent. What it
+ * does not share: history, system text, the state of its tools, and its stream of events, which the
+ * parent's names at the child's begin and end. */
+#include "engine/run_state.h"
+
+struct child {
+    struct call *call;
+    const struct child_spec *spec;
+    struct run_plan plan; /* the parent's of now, with what the child has of its own */
+    struct event_child event;
+    char id[UUID_TEXT_SIZE];
+};
+
+struct run *run_root(struct run *r)
+{
+    while (r->options->parent)
+        r = r->options->parent;
+    return r;
+}
+
+bool run_can_delegate(const struct run_options *o)
+{
+    unsigned depth = 1;
+
+    for (const struct run *r = o->parent; r; r = r->options->parent)
+        depth++;
+    return depth < RUNNER_MAX_DEPTH;
+}
+
+/* --- what it runs with --- */
+
+static const struct run_plan *child_plan(void *self)
+{
+    struct child *c = self;
+    const struct run_options *o = c->call->run->options;
+
+    c->plan = *o->plan(o->plan_self);
+    c->plan.filter = c->spec->tools;
+    c->plan.system = c->spec->system;
+    c->plan.told_tools = NULL;
+    c->plan.note = (struct str){0};
+    return &c->plan;
+}
+
+static struct run_options options_of_child(struct child *c)
+{
+    const struct run_options *o = c->call->run->options;
+
+    return (struct run_options){.answers = o->answers,
+                                .n_answers = o->n_answers,
+                                .max_rounds =
+                                    c->spec->max_rounds ? c->spec->max_rounds : RUN_UNLIMITED,
+                                .plan = child_plan,
+                                .plan_self = c,
+                                .gate = o->gate,
+                                .call = o->call,
+                                .tool_config = o->tool_config,
+                                .launcher = o->launcher,
+                                .looker = o->looker,
+                                .http = o->http,
+                                .blobs = o->blobs,
+                                .snapshotter = o->snapshotter,
+                                .asker = o->asker,
+                                .hidden = o->hidden,
+                                .retry_max_ms = o->retry_max_ms,
+                                .tool_timeout_ms = o->tool_timeout_ms,
+                                .tool_timeouts = o->tool_timeouts,
+                                .tool_response_bytes = o->tool_response_bytes,
+                                .max_concurrency = o->max_concurrency,
+                                .secrets = c->call->run->secrets,
+                                .hooks = o->hooks,
+                                .budget = o->budget,
+                                .parent = c->call->run,
+                                .call_id = c->call->part->id,
+                                .agent = arena_cstr(&c->call->arena, c->spec->agent),
+                                .random = o->random};
+}
+
+/* --- its life --- */
+
+/* One that an earlier process had begun keeps its stream. */
+static void choose_stream(struct child *c)
+{
+    struct call *call = c->call;
+    const struct given_outcome *before = call->outcome;
+    size_t index = call->n_children++;
+
+    c->event = (struct event_child){.call_id = call->part->id,
+                                    .index = call->index,
+                                    .agent = c->spec->agent,
+                                    .usage = USAGE_UNKNOWN};
+    if (before && index < before->n_children)
+        c->event.id = before->children[index];
+    else
+        c->event.id = run_new_id(call->run, c->id);
+}
+
+static void tell(struct child *c, enum event_type type)
+{
+    struct event e = {.owner = &c->call->owner, .body.child = c->event};
+
+    run_emit(c->call->run, type, &e);
+}
+
+/* Without anybody who keeps it: it is gone with the call. */
+static void run_unkept(struct child *c, const struct run_options *o, struct run_result *ret_result)
+{
+    struct tool_session *above = c->call->run->conversation->tools;
+    AUTO(conversation) struct conversation conversation;
+
+    conversation_init(&conversation, c->event.id, str_of(tool_session_workspace(above)));
+    tool_session_set_root(conversation.tools, above);
+    tool_session_set_cwd(conversation.tools, tool_session_cwd(above));
+    run_start(&conversation, o, ret_result);
+    c->event.usage = ret_result->usage;
+    c->event.cost_microcents = run_result_microcents(ret_result);
+    c->event.is_unpriced = !run_result_cost_is_known(ret_result);
+    c->event.n_rounds = ret_result->n_rounds;
+    c->event.n_tool_calls = ret_result->n_tools_executed;
+}
+
+static struct err *run_child(struct child *c, struct run_result *ret_result)
+{
+    AUTO(message) struct message *prompt = run_new_message(c->call->run, ROLE_USER);
+    struct child_keeper *keeper = c->call->run->options->children;
+    struct run_options o = options_of_child(c);
+
+    message_add_text(prompt, c->spec->prompt);
+    o.input = prompt;
+    if (keeper)
+        return keeper->run(keeper, &c->event, &o, ret_result);
+    run_unkept(c, &o, ret_result);
+    return NULL;
+}
+
+struct err *call_run_child(void *self, const struct child_spec *spec, struct run_result *ret_result)
+{
+    struct call *call = self;
+    struct child c = {.call = call, .spec = spec};
+
+    *ret_result = (struct run_result){.usage = USAGE_UNKNOWN, .child_usage = USAGE_UNKNOWN};
+    TRY(tool_filter_check(&call->run->plan->filter, &spec->tools));
+    choose_stream(&c);
+    tell(&c, EVENT_CHILD_BEGIN);
+    TRY(run_sync(call->run));
+    TRY(run_child(&c, ret_result));
+    account_child(call->run, ret_result);
+    if (ret_result->outcome == RUN_SUSPENDED)
+        return NULL; /* it has not ended */
+    if (!c.event.outcome)
+        c.event.outcome = run_outcome_name(ret_result->outcome);
+    tell(&c, EVENT_CHILD_END);
+    return NULL;
+}
