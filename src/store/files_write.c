@@ -159,23 +159,24 @@ static bool is_empty_update(const struct store_summary *u)
            !u->updated_ms && !u->n_messages;
 }
 
-/* A record that changes how many messages there are says so itself: of what is torn, all that stays
- * is then true. */
+/* What the records change in the list comes before them, and a record that changes how many messages
+ * there are says so itself: of what is torn, all that stays is then true. */
 static void write_append(struct strbuf *out, const struct files_state *s,
                          const struct files_append *w, int64_t unix_ms)
 {
     struct store_summary rest = w->update ? *w->update : (struct store_summary){0};
 
-    for (size_t i = 0; i < w->n_records; i++) {
-        struct files_line l = {.record = w->records[i], .n_messages = w->records[i].n_messages};
-
-        if (l.n_messages)
+    for (size_t i = 0; i < w->n_records; i++)
+        if (w->records[i].n_messages)
             rest.n_messages = 0;
-        files_line_write(out, s->end, s->summary.id, &l);
-    }
     if (w->is_clamp || !is_empty_update(&rest))
         files_write_own(out, s->end, s->summary.id, w->is_clamp ? FILES_CLAMPED : FILES_UPDATED,
                         unix_ms, 0, NULL, &rest);
+    for (size_t i = 0; i < w->n_records; i++) {
+        struct files_line l = {.record = w->records[i], .n_messages = w->records[i].n_messages};
+
+        files_line_write(out, s->end, s->summary.id, &l);
+    }
 }
 
 /* Payloads are the session's own and go with it. But whether they are there is what the caller
