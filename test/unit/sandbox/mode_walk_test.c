@@ -249,15 +249,12 @@ TEST(a_huge_directory_hides_nothing_that_comes_before_it)
     machine_init(&m);
     put_mode(&m, "etc/a/b/c/d/e/key", 0600);
     put_mode(&m, "opt/key", 0600);
-    put_mode(&m, "srv/huge/", 0755);
     put_mode(&m, "opt/x/huge/", 0755);
     for (int i = 0; i < 20100; i++) {
-        snprintf(path, sizeof path, i % 2 ? "srv/huge/%d" : "opt/x/huge/%d", i);
-        assert_int_equal(symlink("x", temp_path(&m.dir, path)), 0);
-        snprintf(path, sizeof path, i % 2 ? "srv/huge/_%d" : "opt/x/huge/_%d", i);
+        snprintf(path, sizeof path, "opt/x/huge/%d", i);
         assert_int_equal(symlink("x", temp_path(&m.dir, path)), 0);
     }
-    for (int i = 0; i < 10; i++) {
+    for (int i = 0; i < 5; i++) {
         walk(&m, true, true);
         assert_true(lists(&m.not_public, "/opt/key"));
         assert_int_equal(lists(&m.private_places, "/etc/a/b/c/d/e/key"), is_root());
