@@ -1,6 +1,6 @@
 #!/bin/sh
-# tsan.sh - keel compiles with clang without a warning; the tests of src/sys, and of notices between
-# threads, under ThreadSanitizer, with a thread behind every task.
+# tsan.sh - keel compiles with clang without a warning; the tests of src/sys, and of notices and
+# walks between threads, under ThreadSanitizer, with a thread behind every task.
 #
 # ThreadSanitizer does not follow swapcontext(), and dies above some thousand threads: the tests
 # make fewer tasks in this build (see test/unit/sys/tasks.h).
@@ -13,6 +13,7 @@ build=build-tsan
 [ "${1-}" != --setup ] || exit 0
 tests=$(meson test -C $build --list 2>/dev/null | grep -o 'unit/sys/[a-z0-9_]*')
 ninja -C $build keel keel-exec test/unit/misbehave test/unit/proc-host test/unit/writes \
-    test/unit/test-sandbox-write_notices $(echo "$tests" | sed 's|unit/sys/|test/unit/test-sys-|')
+    test/unit/test-sandbox-mode_walk test/unit/test-sandbox-write_notices \
+    $(echo "$tests" | sed 's|unit/sys/|test/unit/test-sys-|')
 TSAN_OPTIONS=halt_on_error=1 meson test -C $build --no-rebuild --print-errorlogs $tests \
-    unit/sandbox/write_notices-user
+    unit/sandbox/mode_walk unit/sandbox/write_notices-user

@@ -187,16 +187,6 @@ void sandbox_find_secrets(struct path_list *l, const char *home, const char *kee
 void sandbox_find_named_secrets(struct path_list *l, const char *const *environment,
                                 const char *home, const char *workspace);
 
-/* Adds what its mode closes to others (sys/private_mode.h), as far as that is quickly found: two
- * levels below the home in directories with a dot, and for root where programs of the system keep
- * what is theirs. `home` is canonical, or NULL. Blocks. */
-void sandbox_find_private(struct path_list *l, const char *home);
-
-/* Adds what lies in /etc, /opt and /usr/local and this person may read but not everybody, so that
- * Read asks about it; not in those that are opened. As far as 20,000 entries reach, the shallowest
- * first. Blocks for some milliseconds. */
-void sandbox_find_not_public(struct path_list *l, const struct path_list *opened);
-
 /* The places in a workspace that are not writable: .git/hooks, .git/config, .keel, .claude,
  * .mcp.json, shell start-up files, programs that git's configuration names; nested repositories'
  * too. A sandbox finds them by itself; this is for those who want to know. Walks the workspace:

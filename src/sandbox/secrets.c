@@ -7,9 +7,7 @@
 #include "sys/env.h"
 #include "sys/fs.h"
 #include "sys/missing_paths.h"
-#include "sys/private_mode.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -157,68 +155,4 @@ void sandbox_find_named_secrets(struct path_list *l, const char *const *environm
                 path_list_add(l, arena_cstr(l->arena, str_of(real)));
         }
     }
-}
-
-/* --- by mode --- */
-
-enum {
-    MAX_PRIVATE = 512, /* places: each of them is a mount */
-    MAX_LOOKED_AT = 20000,
-};
-
-struct private_search {
-    struct path_list *list;
-    struct private_user user;
-    size_t n_before, n_looked_at;
-};
-
-/* Adds what is private in the directory, and below it as deep as is said. */
-static void find_private(struct private_search *s, const char *directory, int depth,
-                         bool only_dotted)
-{
-    DIR *dir = opendir(directory);
-    struct dirent *entry;
-    struct stat st;
-
-    while (dir && (entry = readdir(dir)) && s->n_looked_at++ < MAX_LOOKED_AT &&
-           s->list->n - s->n_before < MAX_PRIVATE) {
-        const char *path;
-
-        if (!fs_entry_may_be_plain(entry) || (only_dotted && entry->d_name[0] != '.') ||
-            fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-            continue;
-        if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode))
-            continue;
-        path = fs_join(s->list->arena, directory, entry->d_name);
-        if (mode_is_private(&s->user, path, &st))
-            path_list_add(s->list, path);
-        else if (S_ISDIR(st.st_mode) && depth > 0)
-            find_private(s, path, depth - 1, /* only_dotted= */ false);
-    }
-    if (dir)
-        closedir(dir);
-}
-
-/* Where programs of the system keep what is theirs, and how deep it lies there. */
-static const struct {
-    const char *path;
-    int depth;
-} system_places[] = {
-    {"/etc", 6},       {"/opt", 2},       {"/srv", 1},        {"/usr/local/etc", 4},
-    {"/var", 0},       {"/var/cache", 1}, {"/var/lib", 1},    {"/var/log", 1},
-    {"/var/spool", 2}, {"/sys/fs", 0},    {"/sys/kernel", 0},
-};
-
-void sandbox_find_private(struct path_list *l, const char *home)
-{
-    struct private_search s = {.list = l, .user = private_user_now(home), .n_before = l->n};
-
-    if (home) {
-        find_private(&s, home, 1, /* only_dotted= */ true);
-        find_private(&s, fs_join(l->arena, home, ".config"), 1, false);
-        find_private(&s, fs_join(l->arena, home, ".local/share"), 1, false);
-        find_private(&s, fs_join(l->arena, home, ".local/state"), 1, false);
-    }
-    for (size_t i = 0; s.user.uid == 0 && i < ARRAY_LEN(system_places); i++)
-        find_private(&s, system_places[i].path, system_places[i].depth, false);
 }

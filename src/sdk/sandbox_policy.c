@@ -2,6 +2,7 @@
 #include "sdk/sandbox_policy.h"
 
 #include "base/protected_places.h"
+#include "sandbox/mode_walk.h"
 #include "sandbox/plan.h"
 #include "sandbox/secret_dirs.h"
 #include "sandbox/survey.h"
@@ -9,7 +10,6 @@
 #include "sdk/own_settings.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
-#include "sys/work.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -56,7 +56,9 @@ struct policy_maker {
     /* By their mode, as the first command found them, and the first that only looks. */
     struct path_list private_places, not_public;
     bool has_private_places, has_not_public;
-    struct arena not_public_arena; /* of a worker's own */
+    struct path_list opened; /* workspace and added directories: a mode means nothing there */
+    struct mode_walk *walk;  /* while a policy is made; else NULL */
+    bool finds_not_public;   /* it does */
     struct secret_dirs secret_dirs;
 };
 
@@ -472,14 +474,27 @@ static void weigh_added_dirs(struct making *k)
                           all.paths[i]);
 }
 
-/* Once for all commands of an agent: it is a walk. */
-static const struct path_list *find_private(struct policy_maker *m, const char *home)
+/* Once for all commands of an agent. It takes longer than all else, so it begins first. */
+static void begin_mode_walk(struct policy_maker *m, bool only_looks)
 {
-    m->private_places.arena = &m->arena;
-    if (!m->has_private_places)
-        sandbox_find_private(&m->private_places, home);
+    bool finds_not_public = only_looks && !m->has_not_public;
+
+    if (!finds_not_public && m->has_private_places)
+        return;
+    m->walk = mode_walk_begin(&(struct mode_walk_options){.finds_private = !m->has_private_places,
+                                                          .finds_not_public = finds_not_public,
+                                                          .home = m->home,
+                                                          .opened = &m->opened});
+    m->finds_not_public = finds_not_public;
+}
+
+static void end_mode_walk(struct policy_maker *m)
+{
+    if (!m->walk)
+        return;
+    mode_walk_end(TAKE(m->walk), &m->private_places, &m->not_public);
     m->has_private_places = true;
-    return &m->private_places;
+    m->has_not_public |= m->finds_not_public;
 }
 
 /* In the workspace and in added directories a mode means nothing. */
@@ -503,15 +518,16 @@ static void add_named_secrets(struct making *k)
 static void add_secrets(struct making *k)
 {
     const char *home = k->maker->home;
-    const struct path_list *private_places = find_private(k->maker, home);
+    const struct path_list *private_places = &k->maker->private_places;
 
     sandbox_find_secrets(&k->hidden, home, k->maker->source.keel_home);
     add_named_secrets(k);
+    secret_dirs_update(&k->maker->secret_dirs, home);
+    k->policy->secret_dirs = &k->maker->secret_dirs;
+    end_mode_walk(k->maker);
     for (size_t i = 0; i < private_places->n; i++)
         if (!is_opened(k, private_places->paths[i]))
             path_list_add(&k->hidden, private_places->paths[i]);
-    secret_dirs_update(&k->maker->secret_dirs, home);
-    k->policy->secret_dirs = &k->maker->secret_dirs;
     if (home && !find_above(&k->denied_hidden, home))
         k->policy->home = home;
 }
@@ -611,13 +627,18 @@ static void find_places(struct policy_maker *m)
     m->home = m->source.home ? real_path(&m->arena, m->source.home) : NULL;
     find_added_dirs(m);
     find_own(m);
+    m->private_places.arena = m->not_public.arena = m->opened.arena = &m->arena;
+    path_list_add(&m->opened, m->workspace);
+    for (size_t i = 0; i < m->added_dirs.n; i++)
+        path_list_add(&m->opened, m->added_dirs.paths[i]);
 }
 
-struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,
-                        struct sandbox_policy *ret_policy)
+static struct err *make_policy(struct policy_maker *m, const char *cwd, bool only_looks,
+                               struct arena *a, struct sandbox_policy *ret_policy)
 {
     struct sandbox_policy policy = {0};
     AUTO(making) struct making k = {.maker = m, .arena = a, .policy = &policy};
+    struct err *e;
 
     init_lists(&k);
     find_places(m);
@@ -627,7 +648,10 @@ struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a
     k.cwd = real_path(a, cwd);
     if (!k.cwd)
         k.cwd = k.workspace;
-    TRY(make(&k));
+    begin_mode_walk(m, only_looks);
+    e = make(&k);
+    mode_walk_end(TAKE(m->walk), NULL, NULL); /* of a command that does not run */
+    TRY(e);
     policy.workspace = k.workspace;
     policy.writable = k.writable.paths;
     policy.n_writable = k.writable.n;
@@ -651,34 +675,16 @@ struct policy_maker *policy_maker_new(const struct policy_source *source)
     return m;
 }
 
-/* A walk as well. Both take milliseconds, so they run side by side. */
-static struct err *policy_maker_find_not_public(void *arg)
+struct err *policy_make(struct policy_maker *m, const char *cwd, struct arena *a,
+                        struct sandbox_policy *ret_policy)
 {
-    struct policy_maker *m = arg;
-    struct arena *a = &m->not_public_arena;
-    struct path_list opened = {.arena = a};
-
-    path_list_add(&opened, m->workspace);
-    for (size_t i = 0; i < m->added_dirs.n; i++)
-        path_list_add(&opened, m->added_dirs.paths[i]);
-    m->not_public = (struct path_list){.arena = a};
-    sandbox_find_not_public(&m->not_public, &opened);
-    return NULL;
+    return make_policy(m, cwd, /* only_looks= */ false, a, ret_policy);
 }
 
 struct err *policy_make_looking(struct policy_maker *m, const char *cwd, struct arena *a,
                                 struct sandbox_policy *ret_policy)
 {
-    struct work_ahead *walk = NULL;
-    struct err *e;
-
-    find_places(m);
-    if (!m->has_not_public && m->workspace)
-        walk = work_ahead_begin(policy_maker_find_not_public, m);
-    m->has_not_public |= walk != NULL;
-    e = policy_make(m, cwd, a, ret_policy);
-    err_ignore(work_ahead_end(walk), "a walk does not fail");
-    TRY(e);
+    TRY(make_policy(m, cwd, /* only_looks= */ true, a, ret_policy));
     return policy_only_look(m->home, &m->not_public, a, ret_policy);
 }
 
@@ -699,7 +705,6 @@ void policy_maker_free(struct policy_maker *m)
     unwatch_all(m);
     dir_watches_free(m->own_watches);
     secret_dirs_done(&m->secret_dirs);
-    arena_done(&m->not_public_arena);
     arena_done(&m->arena);
     mem_free(m);
 }
