@@ -77,6 +77,11 @@ class WithoutDashP(FlowTest):
         self.assert_prompts(["-c", "more"], ["why is it blue?", "more"])
         self.assert_prompts(["-r", "sky", "still more"], ["why is it blue?", "more", "still more"])
 
+    def test_letters_share_a_dash(self):
+        self.assert_prompts(["-pn", "sky", "why is it blue?"], ["why is it blue?"])
+        self.assert_prompts(["-cp", "more"], ["why is it blue?", "more"])
+        self.assert_prompts(["-pr", "sky", "still more"], ["why is it blue?", "more", "still more"])
+
     def test_continue_alone_prints_the_last_answer_of_a_finished_session(self):
         self.assert_prompts(["-n", "sky", "why is it blue?"], ["why is it blue?"])
         for flags in (["-c"], ["-r", "sky"]):
