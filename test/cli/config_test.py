@@ -252,8 +252,12 @@ class Provider(KeelTest):
         self.assert_refused(self.keel("config", "provider"), 6, "ANTHROPIC_API_KEY")
 
     def test_a_profile_that_is_not_there_is_named(self):
-        self.user_settings({"currentProvider": "gone"})
-        self.assert_refused(self.keel("config", "provider"), 6, '"gone"')
+        file = self.user_settings({"currentProvider": "gone"})
+        self.assert_refused(self.keel("config", "provider"), 6, f'currentProvider is "gone" ({file})',
+                            "neither a profile nor a vendor")
+        self.user_settings({"currentProvider": "wrk", "providers": {
+            "work": {"type": "ollama"}, "other": {"type": "ollama"}}})
+        self.assert_refused(self.keel("config", "provider"), 6, 'did you mean "work"?')
 
     def test_a_type_that_is_not_known_lists_those_that_are(self):
         self.user_settings({"providers": {"x": {"type": "another", "model": "m"}}})
