@@ -506,6 +506,11 @@ class Verbose(FlowTest):
         self.assertRegex(result.err, r"(?m)^  anthropic/m: .* 5 tokens in, 9 out, \$0\.0001$")
         self.assertRegex(result.err, r"(?m)^  done: 2 requests, 1 tool call, .*, \$0\.0002$")
 
+    def test_an_amount_that_is_small_is_not_nothing(self):
+        self.user_settings({"pricing": {"anthropic/m": {"input": 0.1, "output": 0.5}}})
+        self.assertRegex(self.ask(self.provider(ANTHROPIC.answer()), "--verbose", "hi").err,
+                         r"(?m)^  anthropic/m: .* 5 tokens in, 9 out, \$0\.000005$")
+
     def test_it_tells_retries(self):
         self.user_settings({"maxAttempts": 2})
         provider = self.provider(overloaded(Retry_After="0"), ANTHROPIC.answer())
