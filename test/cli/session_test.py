@@ -539,7 +539,9 @@ class Compact(SessionCommands):
         body = self.provided.requests[0].body.decode()
         self.assertIn("[Context Summary] a summary", body)
         self.assertNotIn("one one", body)
-        self.assertIn("messages were summarized", self.session("show", session).out)
+        shown = self.session("show", session).out
+        self.assertIn("\n[2] (compacted)\n", shown)
+        self.assertIn("messages were summarized", shown)
 
     def test_a_summary_that_is_longer_is_not_taken(self):
         session = self.talk("one")

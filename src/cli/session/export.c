@@ -4,6 +4,7 @@
 
 #include "provider/protocol.h"
 #include "sdk/known_secrets.h"
+#include "sys/fs.h"
 #include "sys/new_file.h"
 #include "sys/work.h"
 #include "transcript/transcript.h"
@@ -36,6 +37,9 @@ static struct err *find_form(const struct args *args, enum transcript_form *ret_
 {
     const char *given = args_get(args, "format"), *path = args_get(args, "output");
 
+    if (path && fs_is_dir(path))
+        return err_hint(err_new(ERR_VALIDATION, "%s is a directory", path),
+                        "name the file, such as session.html");
     if (given) {
         if (transcript_form_find(str_of(given), ret_form))
             return NULL;
