@@ -4,6 +4,7 @@
 # run.sh --install    puts keel, its helpers, the manual page and completions on PATH: into
 #                     /usr/local as root, else into ~/.local; --install DIR into DIR
 # run.sh --uninstall  removes them again; --uninstall DIR from DIR
+# run.sh --help       prints this; run.sh help prints the help of keel
 if [ -z "${BASH_VERSION-}" ]; then # sh run.sh
   command -v bash >/dev/null || { echo "run.sh needs bash; install it first." >&2 && exit 1; }
   exec bash "$0" "$@"
@@ -26,6 +27,9 @@ fail() {
 build_keel() {
   log=$(mktemp)
   if [ ! -f "$build/build.ninja" ]; then
+    if ! mkdir -p "$build" 2>/dev/null || [ ! -w "$build" ]; then
+      fail "Cannot write to $build. Build as the owner of $top, or in a copy of it."
+    fi
     say "Setting up the build in $build ..."
     meson setup "$build" "$top" --buildtype=release -Db_lto=true -Dtests=false >"$log" 2>&1 ||
       fail "The build could not be set up; see the output above."
@@ -59,10 +63,18 @@ say_next() {
 # The prefix is known before the build: nobody waits for minutes to learn that it is missing.
 prefix=
 case ${1-} in
+-h | --help)
+  sed -n '2,/^[^#]/s/^# //p' "$0"
+  exit
+  ;;
 --install | --install=* | --uninstall | --uninstall=*) prefix=$(prefix_of "$@") ;;
+-install* | --instal* | -uninstall* | --uninstal*)
+  say "Unknown option $1. Did you mean --install or --uninstall?"
+  exit 2
+  ;;
 esac
 case ${1-} in
---uninstall*)
+--uninstall | --uninstall=*)
   uninstall_keel "$prefix"
   exit
   ;;

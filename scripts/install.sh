@@ -63,7 +63,11 @@ EOF
   case :$PATH: in
   *:"$3/bin":*) say "Next: keel doctor" ;;
   *)
-    say "$3/bin is not on your PATH. Add this line to ~/.profile and log in again:"
+    if [ "$3" = "${HOME-}/.local" ] && grep -qs '^[^#]*\.local/bin' "$HOME/.profile"; then
+      say "Your ~/.profile puts $3/bin on your PATH when you log in again. In this shell:"
+    else
+      say "$3/bin is not on your PATH. Add this line to ~/.profile and log in again:"
+    fi
     say "  export PATH=$(quoted "$3/bin"):\"\$PATH\""
     ;;
   esac

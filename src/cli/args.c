@@ -54,23 +54,40 @@ static struct err *take_option(struct args *a, const struct option *o, const cha
     return NULL;
 }
 
+/* -cp, -cm MODEL, -mMODEL: switches share a dash, and the last letter may take a value. A long name
+ * behind one dash is none of this: -print is not -p -r int. */
+static struct err *take_letters(struct args *a, char **argv, int argc, int *at)
+{
+    const char *word = argv[*at];
+    struct str name = str_make(word + 1, strcspn(word + 1, "="));
+
+    if (name.n > 1 && find_long(a->options, name))
+        return advice_option(a, str_make(word, name.n + 1));
+    for (const char *letter = word + 1; *letter; letter++) {
+        const struct option *o = find_letter(a->options, *letter);
+        bool has_inline_value = o && o->value_name && letter[1];
+
+        if (!o || (has_inline_value && letter > word + 1))
+            return advice_option(a, str_of(word));
+        TRY(take_option(a, o, has_inline_value ? letter + 1 : NULL, argv, argc, at));
+        if (o->value_name)
+            break;
+    }
+    return NULL;
+}
+
 static struct err *take_word(struct args *a, char **argv, int argc, int *at)
 {
     const char *word = argv[*at], *equals = strchr(word, '=');
+    struct str given = str_make(word, equals ? (size_t)(equals - word) : strlen(word));
     const struct option *o;
 
-    if (str_starts(str_of(word), S("--"))) {
-        struct str given = str_make(word, equals ? (size_t)(equals - word) : strlen(word));
-
-        o = find_long(a->options, str_skip(given, 2));
-        if (!o)
-            return advice_option(a, given);
-        return take_option(a, o, equals ? equals + 1 : NULL, argv, argc, at);
-    }
-    o = find_letter(a->options, word[1]);
-    if (!o || (word[2] && !o->value_name))
-        return advice_option(a, str_of(word));
-    return take_option(a, o, word[2] ? word + 2 : NULL, argv, argc, at);
+    if (!str_starts(given, S("--")))
+        return take_letters(a, argv, argc, at);
+    o = find_long(a->options, str_skip(given, 2));
+    if (!o)
+        return advice_option(a, given);
+    return take_option(a, o, equals ? equals + 1 : NULL, argv, argc, at);
 }
 
 static struct err *parse(struct args *a, const char *command, const struct option *options,

@@ -68,7 +68,9 @@ struct err *demo_task_make(char *path)
 
     snprintf(path, DEMO_PATH_SIZE, "%s/keel-demo-XXXXXX", temp ? temp : "/tmp");
     if (!mkdtemp(path))
-        return err_errno(ERR_STORAGE, errno, "cannot create the directory %s", path);
+        return err_hint(
+            err_errno(ERR_STORAGE, errno, "cannot create a directory in %s", temp ? temp : "/tmp"),
+            "set TMPDIR to a directory that you can write");
     for (size_t i = 0; i < ARRAY_LEN(files); i++) {
         AUTO(arena) struct arena a = {0};
 

@@ -166,10 +166,16 @@ struct err *cli_confirm(const char *question, const char *otherwise, bool *ret_y
     cli_add_visible(&text, str_of(question));
     strbuf_add_cstr(&text, " [y/N] ");
     cli_print_error(strbuf_str(&text));
-    if (!cli_wait_ready(STDIN_FILENO, POLLIN))
+    if (!cli_wait_ready(STDIN_FILENO, POLLIN)) {
+        cli_print_error(S("\n"));
         return err_new(ERR_CANCELLED, "interrupted");
+    }
     n = read(STDIN_FILENO, answer, sizeof answer - 1);
     *ret_yes = n > 0 && (answer[0] == 'y' || answer[0] == 'Y');
+    if (n <= 0) /* the end of input, which does not end the line */
+        cli_print_error(S("\n"));
+    if (!*ret_yes)
+        cli_tell("nothing was changed");
     return NULL;
 }
 

@@ -32,8 +32,8 @@ void cli_tell_error(const struct err *e);
 /* Bytes from outside on stderr, `kind` before each line. */
 void cli_tell_bytes(char kind, struct str bytes);
 
-/* Asks the person at the terminal; no is the default. Without one it is an error: `otherwise` says
- * what to do then. */
+/* Asks the person at the terminal; no is the default, and is confirmed on stderr. Without a
+ * terminal it is an error: `otherwise` says what to do then. */
 MUST_USE struct err *cli_confirm(const char *question, const char *otherwise, bool *ret_yes);
 
 bool cli_has_colour(int fd); /* is it a terminal whose owner wants colours? */

@@ -59,6 +59,8 @@ static struct err *dispatch(int argc, char **argv, int *ret_status)
         return at < argc && argv[at][0] != '-' ? command_unknown(c, argv[at]) : missing_child(c);
     TRY((c->takes_command ? args_parse_command : args_parse)(
         &args, c->name, c->options ? c->options : none, argc - at, argv + at));
+    if (args_has(&args, "help")) /* -ph */
+        return print_help(c);
     return c->run(&args, ret_status);
 }
 

@@ -1,6 +1,7 @@
 /* models.c - `keel models`: which models are known, and what is known about them. */
 #include "cli/models.h"
 
+#include "base/alike.h"
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "sys/env.h"
@@ -93,6 +94,17 @@ bool models_is_set_up(const struct models *m, const struct vendor *v)
     return v->key_need != KEY_REQUIRED && v->base_url_env && env_find(environment, v->base_url_env);
 }
 
+static struct err *unknown_vendor_alone(struct str name)
+{
+    struct err *e = err_new(ERR_VALIDATION, "unknown vendor \"%" STR_FMT "\"", STR_ARG(name));
+    struct alike near = {.word = name};
+
+    for (const struct vendor *v = vendors; v->name; v++)
+        alike_try(&near, str_of(v->name));
+    return near.best.n ? err_hint(e, "did you mean %" STR_FMT "?", STR_ARG(near.best))
+                       : err_hint(e, "keel models --all lists them");
+}
+
 static struct err *gather(struct models *m)
 {
     const char *only = m->args->n_operands ? m->args->operands[0] : NULL;
@@ -100,8 +112,7 @@ static struct err *gather(struct models *m)
     size_t room = 0;
 
     if (only && !wanted)
-        return err_hint(err_new(ERR_VALIDATION, "unknown vendor \"%s\"", only),
-                        "keel models --all lists them");
+        return unknown_vendor_alone(str_of(only));
     for (const struct vendor *v = vendors; v->name; v++) {
         bool all = args_has(m->args, "all") && !args_has(m->args, "refresh");
 

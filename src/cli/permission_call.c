@@ -1,6 +1,7 @@
 /* permission_call.c - makes up calls and lets the gate judge them. */
 #include "cli/permission_call.h"
 
+#include "base/alike.h"
 #include "tool/builtin.h"
 
 /* Rules about agents are rules about which one is asked. */
@@ -49,6 +50,40 @@ struct err *permission_call_parse(struct permission_call *c, struct arena *a, st
                                 json_type_name(given->type)),
                         "such as '{\"command\": \"git push\"}'");
     c->args = tool_rename_arguments(c->tool, given, a);
+    return NULL;
+}
+
+static struct err *unknown_argument(const struct tool *t, const struct json *known, struct str name)
+{
+    struct err *e = err_new(ERR_VALIDATION, "--args: %s has no argument \"%" STR_FMT "\"", t->name,
+                            STR_ARG(name));
+    struct alike near = {.word = name};
+    AUTO(strbuf) struct strbuf names = {0};
+
+    json_each (property, known) {
+        alike_try(&near, property->key);
+        strbuf_addf(&names, "%s%" STR_FMT, names.n ? ", " : "", STR_ARG(property->key));
+    }
+    return near.best.n ? err_hint(e, "did you mean \"%" STR_FMT "\"?", STR_ARG(near.best))
+                       : err_hint(e, "it takes: %s", strbuf_cstr(&names));
+}
+
+struct err *permission_call_check(const struct permission_call *c, struct arena *a)
+{
+    const char *matched = c->tool->permission_arg;
+    const struct json *value = matched ? json_get(c->args, matched) : NULL, *known;
+    struct json *schema;
+
+    if (!c->tool->schema) /* of a server: keel does not know it here */
+        return NULL;
+    TRY(json_parse(a, str_of(c->tool->schema), 0, &schema));
+    known = json_get(schema, "properties");
+    json_each (argument, c->args)
+        if (!json_get_str(known, argument->key))
+            return unknown_argument(c->tool, known, argument->key);
+    if (value && value->type != JSON_STRING)
+        return err_new(ERR_VALIDATION, "--args: \"%s\" of %s must be a string, not %s", matched,
+                       c->tool->name, json_type_name(value->type));
     return NULL;
 }
 

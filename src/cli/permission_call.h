@@ -23,6 +23,9 @@ struct permission_call {
  * `a`. */
 MUST_USE struct err *permission_call_parse(struct permission_call *c, struct arena *a,
                                            struct str json_text);
+/* ERR_VALIDATION: the tool has no argument of such a name, or what rules match is not a text.
+ * Others may be missing: they decide nothing. */
+MUST_USE struct err *permission_call_check(const struct permission_call *c, struct arena *a);
 /* The one argument that rules are about. ERR_VALIDATION: the tool has none. */
 MUST_USE struct err *permission_call_set(struct permission_call *c, struct arena *a,
                                          struct str value);

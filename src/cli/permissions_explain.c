@@ -12,12 +12,19 @@
 
 #include <unistd.h>
 
-#define WIDTH 80
+#define WIDTH 80 /* at most, and where there is no terminal */
 
 static const struct option options[] = {
     {"settings", 0, "FILE|JSON", "more settings; they override all files"},
     {0},
 };
+
+static size_t width(void)
+{
+    size_t n_columns = cli_n_columns();
+
+    return n_columns ? MIN(n_columns, (size_t)WIDTH) : WIDTH;
+}
 
 /* --- in words --- */
 
@@ -186,7 +193,7 @@ static void add_paragraph(struct explain *x, struct str text)
 
     cli_add_visible(&visible, text);
     strbuf_add_cstr(&x->out, "  ");
-    text_wrap(&x->out, strbuf_str(&visible), 2, WIDTH);
+    text_wrap(&x->out, strbuf_str(&visible), 2, width());
     strbuf_add_char(&x->out, '\n');
 }
 
@@ -226,7 +233,7 @@ static void add_warnings(struct explain *x)
         strbuf_add_cstr(&x->out, i ? "  " : "\n  ");
         cli_add_tinted(&x->out, TINT_YELLOW, S("note"));
         strbuf_add_cstr(&x->out, "  ");
-        text_wrap(&x->out, strbuf_str(&visible), 8, WIDTH);
+        text_wrap(&x->out, strbuf_str(&visible), 8, width());
         strbuf_add_char(&x->out, '\n');
     }
 }
@@ -260,7 +267,7 @@ static struct err *explain_looking(void)
                 "Read shows without asking. keel asks about a line that names another path. Deny "
                 "and ask rules win. The table includes sed and awk programs that only print, git "
                 "commands that list and show, and --version of common programs."),
-              2, WIDTH);
+              2, width());
     strbuf_add_cstr(&out, "\n\n");
     for (size_t i = 0; i < n; i++)
         if (all[i].but)
@@ -280,6 +287,9 @@ static struct err *run(const struct args *args, int *ret_status)
     x.text = str_of(args->operands[0]);
     if (str_is(x.text, RULE_LOOKING))
         return explain_looking();
+    if (str_starts(x.text, S("built-in:")))
+        return err_hint(err_new(ERR_VALIDATION, "keel has no rule \"%s\"", args->operands[0]),
+                        "did you mean " RULE_LOOKING "?");
     if (!pattern_parse(x.text, &x.pattern))
         return err_hint(err_new(ERR_VALIDATION, "\"%s\" is not a valid rule", args->operands[0]),
                         "a rule is a tool's name, or one with a pattern: Read, Bash(git *); as a "

@@ -1,6 +1,7 @@
 /* permissions_list.c - `keel permissions list`: all rules, with who said them. */
 #include "cli/permissions.h"
 
+#include "cli/text.h"
 #include "tool/names.h"
 
 #define MAX_RULE_WIDTH 40
@@ -55,7 +56,9 @@ static void add_classes(struct strbuf *out, enum permission_mode mode)
 
         strbuf_add_cstr(out, "    ");
         cli_add_tinted(out, words[rows[i].decision].tint, str_of(word));
-        strbuf_addf(out, "%*s%s\n", 9 - (int)strlen(word), "", rows[i].words);
+        strbuf_addf(out, "%*s", 9 - (int)strlen(word), "");
+        text_wrap(out, str_of(rows[i].words), 13, cli_n_columns());
+        strbuf_add_char(out, '\n');
     }
 }
 
@@ -96,8 +99,9 @@ static size_t rule_width(const struct rule_set *set)
 static void add_rule(struct strbuf *out, const struct rule *r, size_t width)
 {
     static const enum tint tints[] = {TINT_RED, TINT_YELLOW, TINT_GREEN};
-    AUTO(strbuf) struct strbuf source = {0};
+    AUTO(strbuf) struct strbuf source = {0}, remark = {0};
     const char *note = note_on(r);
+    size_t used;
 
     permissions_add_source(&source, &r->source);
     strbuf_add_cstr(out, "  ");
@@ -105,8 +109,12 @@ static void add_rule(struct strbuf *out, const struct rule *r, size_t width)
                    r->text);
     strbuf_addf(out, "%*s", (int)(r->text.n < width ? width - r->text.n : 0) + 2, "");
     cli_add_tinted(out, TINT_FAINT, strbuf_str(&source));
-    if (note)
-        strbuf_addf(out, "  (%s)", note);
+    if (note) {
+        used = 2 + MAX(r->text.n, width) + 2 + source.n + 2;
+        strbuf_add_cstr(out, "  ");
+        strbuf_addf(&remark, "(%s)", note);
+        text_wrap_from(out, strbuf_str(&remark), used, 4, cli_n_columns());
+    }
     strbuf_add_char(out, '\n');
 }
 

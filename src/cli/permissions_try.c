@@ -45,8 +45,11 @@ static const struct rule *find_rule(const struct try *t, struct str text)
 
 static void add_row(struct strbuf *out, const char *name, struct str text)
 {
+    AUTO(strbuf) struct strbuf visible = {0};
+
+    cli_add_visible(&visible, text);
     strbuf_addf(out, "  %-6s ", name);
-    cli_add_visible(out, text);
+    text_wrap(out, strbuf_str(&visible), 9, cli_n_columns());
     strbuf_add_char(out, '\n');
 }
 
@@ -155,7 +158,8 @@ static struct err *read_call(struct try *t)
         return err_new(ERR_VALIDATION, "ARG and --args cannot be combined");
     if (args->n_operands > 1)
         return permission_call_set(&t->call, &p->arena, str_of(args->operands[1]));
-    return permission_call_parse(&t->call, &p->arena, json ? str_of(json) : S("{}"));
+    TRY(permission_call_parse(&t->call, &p->arena, json ? str_of(json) : S("{}")));
+    return permission_call_check(&t->call, &p->arena);
 }
 
 static struct err *judge_and_print(void *arg)
@@ -178,7 +182,8 @@ static struct err *run(const struct args *args, int *ret_status)
     AUTO(permissions) struct permissions p = {0};
     struct try t = {.args = args, .permissions = &p};
 
-    TRY(args_count(args, 1, 2, "a TOOL and, if it takes one, its ARGument"));
+    TRY(args_count(args, 1, 2,
+                   "a TOOL, and in quotes what rules match: a command, a path or a URL"));
     TRY(permissions_open(&p, args));
     TRY(read_call(&t));
     return cli_run(NULL, judge_and_print, &t);

@@ -465,6 +465,8 @@ static struct err *print_all(struct print *p)
         TRY(print_read_prompt(p->args, &p->prompt));
     choose_show(p);
     e = cli_run(NULL, run, p);
+    if (err_is(e, ERR_CANCELLED) && p->text.is_streaming && p->text.session)
+        e = err_hint(e, "keel -r %s continues it", p->text.session);
     if (!p->reader_is_gone)
         return e;
     err_free(e);

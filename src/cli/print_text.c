@@ -92,6 +92,8 @@ static const struct {
     {VERDICT_BY_PERSON, "you answered no"},
     {"hook:", "a hook forbids it, and no flag allows it; keel config show --origin prints hooks"},
     {"mode:plan", "plan mode changes nothing; choose another with --permission-mode MODE"},
+    {"mode:default/modify", "--permission-mode acceptEdits allows changes of files, "
+                            "--allowed-tools RULE single calls"},
     {"mode:", "--allowed-tools RULE allows single calls, --permission-mode MODE more"},
     {"", "a rule or keel's own policy forbids it; keel permissions test says which"},
 };

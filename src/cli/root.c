@@ -108,7 +108,7 @@ const struct command command_root = {
                "  keel -c \"and at sunset?\"            continue that session\n"
                "  git diff | keel \"review this\"       piped text is added to the prompt\n"
                "  keel -p - < prompt.txt              a prompt from a file\n"
-               "  keel -- \"-5 + 3?\"                  a prompt that begins with a dash\n"
+               "  keel -- \"-5 + 3?\"                   a prompt that begins with a dash\n"
                "  keel --permission-mode acceptEdits --allowed-tools \"Bash(make *)\" \\\n"
                "      \"make the tests pass\"           let it edit files and run make\n",
     .options = root_options,

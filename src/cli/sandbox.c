@@ -165,12 +165,15 @@ static bool has_supervisor(void)
 
 /* The exit status is the command's, so what keeps it from running has those of a shell; and 2 is
  * for the sandbox. */
-static struct err *tell(struct err *take_error, int *ret_status)
+static struct err *tell(struct err *take_error, const char *program, int *ret_status)
 {
     if (!err_is(take_error, ERR_SANDBOX) && !err_is(take_error, ERR_CONFIGURATION))
         return take_error;
     *ret_status = err_is(take_error, ERR_SANDBOX) || !has_supervisor() ? STATUS_NO_SANDBOX
                                                                        : STATUS_NO_COMMAND;
+    if (*ret_status == STATUS_NO_COMMAND && strchr(program, ' '))
+        take_error = err_hint(take_error, "give its arguments as words of their own: keel sandbox "
+                                          "-- ls -l; a line for the shell: sh -c 'make && ls'");
     cli_tell_error(take_error);
     err_free(take_error);
     return NULL;
@@ -191,7 +194,7 @@ static struct err *run(const struct args *args, int *ret_status)
     runtime_done(&j->runtime);
     arena_done(&j->arena);
     mem_free(j);
-    return tell(e, ret_status);
+    return tell(e, args->operands[0], ret_status);
 }
 
 const struct command command_sandbox = {
@@ -202,7 +205,8 @@ const struct command command_sandbox = {
     .details = "The command may write in the working directory, which is its workspace, and in\n"
                "$TMPDIR. It reaches only the domains that are allowed, sees no secrets and\n"
                "leaves nothing running. Deny rules of the settings apply. Exits with the\n"
-               "command's status, or with 2 if the sandbox cannot be built.\n"
+               "command's status, with 127 if the command cannot be run, or with 2 if the\n"
+               "sandbox cannot be built.\n"
                "\n"
                "Examples:\n"
                "  keel sandbox -- make test\n"

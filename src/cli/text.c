@@ -133,7 +133,10 @@ void text_add_money(struct strbuf *out, int64_t microcents)
 {
     double usd = (double)microcents / MICROCENTS_PER_USD;
 
-    strbuf_addf(out, usd < 1 ? "$%.4f" : "$%.2f", usd);
+    if (microcents > 0 && usd < 0.0001)
+        strbuf_addf(out, "$%.6f", usd);
+    else
+        strbuf_addf(out, usd < 1 ? "$%.4f" : "$%.2f", usd);
 }
 
 static bool is_plain(char c)

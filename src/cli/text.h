@@ -24,7 +24,7 @@ void text_add_duration(struct strbuf *out, int64_t duration_ms);
 /* The time of day where keel runs: "16:20:05". */
 void text_add_clock(struct strbuf *out, int64_t unix_ms);
 
-/* Micro-cents as "$0.0042", "$1.50". */
+/* Micro-cents as "$0.0042", "$1.50", "$0.000010". */
 void text_add_money(struct strbuf *out, int64_t microcents);
 
 /* A word as it is typed into a shell: in single quotes where it needs some. */

@@ -142,7 +142,6 @@ static struct err *give(const struct runtime *r, bool is_sure, int *ret_status)
         TRY(cli_confirm("\nUse these settings until one of the files changes?",
                         "read the files, then run keel trust --yes", &yes));
         if (!yes) {
-            cli_tell("nothing was changed");
             *ret_status = EXIT_BY_PERSON;
             return NULL;
         }

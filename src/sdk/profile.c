@@ -362,9 +362,7 @@ static struct err *use_named(const struct search *s, struct str name, struct str
 
     if (find_named(s, name, &v, &profile))
         return assemble(s, v ? str_of(v->name) : name, v, profile, model, ret);
-    return err_hint(
-        err_new(ERR_CONFIGURATION, "unknown provider profile \"%" STR_FMT "\"", STR_ARG(name)),
-        "add it under \"providers\" in settings.json, or use a vendor's name");
+    return unknown_current(s->settings, s->profiles, name);
 }
 
 static const struct vendor *vendor_of_environment(const struct search *s)

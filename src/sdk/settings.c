@@ -196,7 +196,7 @@ static void keep_trusted(struct settings *s, enum layer l, const char *file)
 static struct err *hint_at_home(struct err *take_error, const struct settings_sources *sources)
 {
     if (!env_find(sources->environment, GUARD_NESTED))
-        return err_hint(take_error, "correct the file, or move it out of the way");
+        return err_hint(take_error, "make it a file that you can read, or move it out of the way");
     return err_hint(take_error, "keel runs in a sandbox that hides the settings: set KEEL_HOME to "
                                 "a directory in the workspace");
 }
@@ -216,7 +216,7 @@ static struct err *read_layer(const struct settings_sources *sources, enum layer
     *ret_exists = f != NULL;
     if (f && f->problem)
         return err_hint(err_new(ERR_VALIDATION, "%s: %s", sources->project_dir, f->problem),
-                        "replace it by a file, or remove it");
+                        "make it a file that you can read, or remove it");
     if (f)
         strbuf_add(text, f->content);
     return NULL;

@@ -78,6 +78,26 @@ struct err *unknown_model(const struct profile *p)
                     STR_ARG(p->model));
 }
 
+struct err *unknown_current(const struct settings *settings, const struct json *profiles,
+                            struct str name)
+{
+    struct setting_origin origin = settings_origin(settings, "currentProvider");
+    struct alike near = {.word = name};
+    struct err *e = err_new(ERR_CONFIGURATION,
+                            "currentProvider is \"%" STR_FMT "\"%s%" STR_FMT
+                            "%s, which is neither a profile nor a vendor",
+                            STR_ARG(name), origin.file.n ? " (" : "", STR_ARG(origin.file),
+                            origin.file.n ? ")" : "");
+
+    for (const struct vendor *v = vendors; v->name; v++)
+        alike_try(&near, str_of(v->name));
+    json_each (profile, profiles)
+        alike_try(&near, profile->key);
+    if (near.best.n)
+        return err_hint(e, "did you mean \"%" STR_FMT "\"?", STR_ARG(near.best));
+    return err_hint(e, "add it under \"providers\" in settings.json, or use a vendor's name");
+}
+
 static struct err *type_error(const struct settings *settings, struct str id, struct str type)
 {
     AUTO(strbuf) struct strbuf path = {0};

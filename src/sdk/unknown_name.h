@@ -1,5 +1,6 @@
 /* unknown_name.h - errors about names of vendors and models that keel does not know: what was
- * probably meant, and how to ask for the name all the same. ERR_VALIDATION, but for types. */
+ * probably meant, and how to ask for the name all the same. ERR_VALIDATION, but for what settings
+ * say. */
 #ifndef KEEL_SDK_UNKNOWN_NAME_H
 #define KEEL_SDK_UNKNOWN_NAME_H
 
@@ -12,6 +13,9 @@ NEVER_NULL MUST_USE struct err *unknown_name(struct str name);
 /* The profile's model, which nobody has asked this provider for by name. */
 NEVER_NULL MUST_USE struct err *unknown_model(const struct profile *p);
 
+/* `currentProvider` names neither a profile nor a vendor: ERR_CONFIGURATION. */
+NEVER_NULL MUST_USE struct err *unknown_current(const struct settings *settings,
+                                                const struct json *profiles, struct str name);
 /* A profile whose type is neither a vendor nor a protocol: ERR_CONFIGURATION. */
 NEVER_NULL MUST_USE struct err *unknown_type(const struct settings *settings, struct str id,
                                              struct str type);

@@ -170,6 +170,10 @@ class Mistakes(KeelTest):
         file = self.user_settings('{\n  "model": "x",\n')
         self.assert_refused(self.keel("-p", "hi"), 2, file, "line 3", "correct the file")
 
+    def test_settings_that_cannot_be_read_say_so(self):
+        self.write("keel-home/settings.json/x", "")
+        self.assert_refused(self.keel("-p", "hi"), 2, "Is a directory", "a file that you can read")
+
     def test_a_mistake_in_settings_on_the_command_line_is_not_one_in_a_file(self):
         self.assert_refused(self.keel("config", "show", "--settings", '{"model": '), 2,
                             "--settings: ", "pass a JSON object, or the path of a file")
@@ -248,8 +252,12 @@ class Provider(KeelTest):
         self.assert_refused(self.keel("config", "provider"), 6, "ANTHROPIC_API_KEY")
 
     def test_a_profile_that_is_not_there_is_named(self):
-        self.user_settings({"currentProvider": "gone"})
-        self.assert_refused(self.keel("config", "provider"), 6, '"gone"')
+        file = self.user_settings({"currentProvider": "gone"})
+        self.assert_refused(self.keel("config", "provider"), 6, f'currentProvider is "gone" ({file})',
+                            "neither a profile nor a vendor")
+        self.user_settings({"currentProvider": "wrk", "providers": {
+            "work": {"type": "ollama"}, "other": {"type": "ollama"}}})
+        self.assert_refused(self.keel("config", "provider"), 6, 'did you mean "work"?')
 
     def test_a_type_that_is_not_known_lists_those_that_are(self):
         self.user_settings({"providers": {"x": {"type": "another", "model": "m"}}})

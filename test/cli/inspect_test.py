@@ -105,6 +105,8 @@ class Glob(KeelTest):
         self.assertEqual(result.out, "yes src/base/json.c\nno src/x.o\nyes src/main.h\n")
 
     def test_a_pattern_that_is_not_valid_is_explained(self):
+        self.assert_refused(self.keel("inspect", "glob", "*.c"), 2, "a PATTERN and PATHs")
+        self.assert_refused(self.keel("inspect", "ignore", "."), 2, "a DIR and PATHs")
         self.assert_refused(self.keel("inspect", "glob", "a[", "a"), 2,
                             "'[' is not closed at byte 2")
 

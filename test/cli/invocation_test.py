@@ -65,6 +65,14 @@ class Help(KeelTest):
         self.assertEqual(self.keel("inspect", "sse", "-h").out,
                          self.keel("inspect", "sse", "--help").out)
 
+    def test_help_is_answered_among_other_letters(self):
+        self.assertEqual(self.keel("-ch").out, self.keel("--help").out)
+
+    def test_what_is_said_about_examples_begins_in_one_column(self):
+        start = self.keel("--help").out.split("Start:\n")[1].split("\n\n")[0]
+        begins = {line.rindex("  ") for line in start.splitlines() if not line.endswith("\\")}
+        self.assertEqual(len(begins), 1, start)
+
     def test_help_of_every_command_shows_an_example(self):
         for command, result in self.all_helps():
             name = " ".join(("keel",) + command)
@@ -131,6 +139,13 @@ class Mistakes(KeelTest):
         self.assert_refused(self.keel("inspect", "sse", "--chunks", "3", "x"), 2,
                             "keel: inspect sse has no option --chunks", "did you mean --chunk?")
 
+    def test_a_long_name_behind_one_dash_is_not_letters(self):
+        for given, meant in (("-print", "--print"), ("-model", "--model"), ("-model=x", "--model"),
+                             ("-resume", "--resume")):
+            self.assert_refused(self.keel(given, "x"), 2, f"did you mean {meant}?")
+        self.assert_refused(self.keel("-px", "hi"), 2, "unknown option -px")
+        self.assert_refused(self.keel("-prsky", "hi"), 2, "unknown option -prsky")
+
     def test_an_option_that_is_like_no_other_leads_to_help(self):
         self.assert_refused(self.keel("-x"), 2, "keel: unknown option -x\n", "see keel --help")
         self.assert_refused(self.keel("doctor", "--frobnicate"), 2,
@@ -166,6 +181,7 @@ class Mistakes(KeelTest):
                         ("config", "provider")):
             self.assert_refused(self.keel(*command, "extra"), 2, "takes no arguments")
         self.assert_refused(self.keel("models", "a", "b"), 2, "at most one VENDOR")
+        self.assert_refused(self.keel("models", "antropic"), 2, "did you mean anthropic?")
         self.assert_refused(self.keel("completion"), 2, "bash, zsh or fish")
         self.assert_refused(self.keel("completion", "tcsh"), 2, 'unknown shell "tcsh"', "one of: bash, zsh, fish\n")
 

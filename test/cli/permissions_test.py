@@ -300,7 +300,25 @@ class Test(PermissionsTest):
         self.assert_refused(self.keel(*test, "TodoWrite", "x"), 2, "--args")
         self.assert_refused(self.keel(*test, "Bash", "x", "--args", "{}"), 2, "cannot be combined")
         self.assert_refused(self.keel(*test, "Bash", "--args", "x"), 2, "--args")
+        self.assert_refused(self.keel(*test, "Bash", "git", "push"), 2, "in quotes")
         self.assert_refused(self.keel(*test, "Bash", "x", "--mode", "y"), 2, "--mode")
+
+
+    def test_arguments_that_the_tool_does_not_have_are_told(self):
+        test = ("permissions", "test", "Bash", "--args")
+        self.assert_refused(self.keel(*test, '{"comand": "ls"}'), 2,
+                            '--args: Bash has no argument "comand"', 'did you mean "command"?')
+        self.assert_refused(self.keel(*test, '{"x": 1}'), 2, 'has no argument "x"', "it takes: command")
+        self.assert_refused(self.keel(*test, '{"command": 1}'), 2,
+                            '--args: "command" of Bash must be a string, not number')
+        self.assertEqual(self.judged("mcp__x__y", "--args", '{"any": 1}')["decision"], "approve")
+
+    def test_it_fits_a_narrow_terminal(self):
+        for command in (("list",), ("test", "Bash", "git push"), ("explain", "Bash(git log *)"),
+                        ("explain", "Foo(x)")):
+            out = self.on_terminal("permissions", *command, columns=44, env={"NO_COLOR": "1"}).out
+            for line in out.splitlines():
+                self.assertLessEqual(len(line), max(44, len(str(self.project)) + 2), out)
 
 
 class Explain(PermissionsTest):

@@ -185,12 +185,13 @@ class Streaming(FlowTest):
 
     def test_an_interrupt_leaves_what_was_seen_and_ends_the_line(self):
         provider = self.provider(Answer(ANTHROPIC.answer().pieces[:3] + [self.hold()]))
-        process, master = self.start_on_terminal("-p", "--model", "anthropic/m", "hi",
-                                                 env=ANTHROPIC.environment(provider))
+        session = "00000001-0000-7000-8000-000000000000"
+        process, master = self.start_on_terminal("-p", "--model", "anthropic/m", "--session-id",
+                                                 session, "hi", env=ANTHROPIC.environment(provider))
         self.read_until(master, b"Hello")
         process.send_signal(signal.SIGINT)
-        self.assertEqual(self.read_until(master, b"interrupted\r\n"),
-                         b"\r\nkeel: interrupted\r\n")
+        self.assertEqual(self.read_until(master, b"continues it\r\n").decode(),
+                         f"\r\nkeel: interrupted\r\n      keel -r {session} continues it\r\n")
         self.assertEqual(process.wait(HANG_SECONDS), 130)
 
 

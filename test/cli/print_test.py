@@ -77,6 +77,11 @@ class WithoutDashP(FlowTest):
         self.assert_prompts(["-c", "more"], ["why is it blue?", "more"])
         self.assert_prompts(["-r", "sky", "still more"], ["why is it blue?", "more", "still more"])
 
+    def test_letters_share_a_dash(self):
+        self.assert_prompts(["-pn", "sky", "why is it blue?"], ["why is it blue?"])
+        self.assert_prompts(["-cp", "more"], ["why is it blue?", "more"])
+        self.assert_prompts(["-pr", "sky", "still more"], ["why is it blue?", "more", "still more"])
+
     def test_continue_alone_prints_the_last_answer_of_a_finished_session(self):
         self.assert_prompts(["-n", "sky", "why is it blue?"], ["why is it blue?"])
         for flags in (["-c"], ["-r", "sky"]):
@@ -500,6 +505,11 @@ class Verbose(FlowTest):
         self.assertRegex(result.err, r"(?m)^  Glob  \*\.c: [0-9.e-]+ s, \d+ characters$")
         self.assertRegex(result.err, r"(?m)^  anthropic/m: .* 5 tokens in, 9 out, \$0\.0001$")
         self.assertRegex(result.err, r"(?m)^  done: 2 requests, 1 tool call, .*, \$0\.0002$")
+
+    def test_an_amount_that_is_small_is_not_nothing(self):
+        self.user_settings({"pricing": {"anthropic/m": {"input": 0.1, "output": 0.5}}})
+        self.assertRegex(self.ask(self.provider(ANTHROPIC.answer()), "--verbose", "hi").err,
+                         r"(?m)^  anthropic/m: .* 5 tokens in, 9 out, \$0\.000005$")
 
     def test_it_tells_retries(self):
         self.user_settings({"maxAttempts": 2})

@@ -122,6 +122,12 @@ class Rules(ToolTest):
         self.assertEqual(self.denied(TOUCH, "--permission-mode", "plan"), [
             "plan mode changes nothing; choose another with --permission-mode MODE"])
 
+    def test_the_mode_that_allows_a_change_is_named(self):
+        self.assertEqual(self.denied(WRITE), ["--permission-mode acceptEdits allows changes of files, "
+                                              "--allowed-tools RULE single calls"])
+        self.assertEqual(self.denied(TOUCH), ["--allowed-tools RULE allows single calls, "
+                                              "--permission-mode MODE more"])
+
     def test_an_untrusted_project_may_forbid_but_not_allow(self):
         self.write("project/.keel/settings.json", {"permissions": {
             "allow": ["Bash"], "defaultMode": "bypassPermissions"}})

@@ -205,6 +205,37 @@ chmod +x "$2/keel" """)
         self.assertEqual(self.installed(self.home / ".local"), FILES)
         self.assertNotIn("sudo", self.called())
 
+    def test_a_login_shell_that_looks_there_anyway_needs_no_new_line(self):
+        self.write("home/.profile", '# as Debian has it\nPATH="$HOME/.local/bin:$PATH"\n')
+        result = self.run_script("--install", STUB_UID="1000")
+        self.assert_status(result, 0)
+        self.assertTrue(result.err.endswith(
+            f"Your ~/.profile puts {self.home}/.local/bin on your PATH when you log in again. In this "
+            f'shell:\n  export PATH={self.home}/.local/bin:"$PATH"\n'), result)
+
+    def test_help_is_printed_before_anything_is_built(self):
+        for flag in ("-h", "--help"):
+            result = self.run_script(flag)
+            self.assert_fine(result)
+            self.assertIn("run.sh --uninstall  removes them again", result.out)
+            self.assertNotRegex(result.out, "(?m)^(#|if)")
+        self.assertEqual(self.called(), "")
+
+    def test_a_misspelt_option_neither_builds_nor_removes(self):
+        self.stub("rm", "exit 1")
+        for word in ("--instal", "-install", "--uninstal", "--uninstalled", "--installs=/x"):
+            result = self.run_script(word)
+            self.assertEqual((result.status, result.out, result.err), (
+                2, "", f"Unknown option {word}. Did you mean --install or --uninstall?\n"))
+        self.assertNotRegex(self.called(), "ninja|meson|apt-get|install|rm")
+
+    def test_a_tree_that_cannot_be_written_is_named(self):
+        (self.top / "build").write_text("a file")
+        result = self.run_script("version")
+        self.assertEqual((result.status, result.err), (
+            1, f"Cannot write to {self.top}/build. Build as the owner of {self.top}, or in a copy of "
+               "it.\n"))
+
     def test_install_and_uninstall_take_the_directory_as_the_next_word(self):
         prefix = self.dir / "named"
         result = self.run_script("--install", str(prefix), STUB_UID="1000")

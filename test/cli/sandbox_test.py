@@ -100,6 +100,9 @@ print(n)
     def test_a_command_that_is_not_there_has_status_127(self):
         self.assert_refused(self.sandbox("no-such-command"), 127, "cannot run no-such-command")
 
+    def test_a_whole_line_as_one_word_is_told_how_it_is_written(self):
+        self.assert_refused(self.sandbox("ls -la"), 127, "cannot run ls -la", "sh -c")
+
     def test_a_supervisor_that_is_not_there_has_status_2(self):
         self.assert_refused(self.sandbox("true", env={"KEEL_EXEC": "/nonexistent"}), 2,
                             "cannot run /nonexistent, which KEEL_EXEC names")

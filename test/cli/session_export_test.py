@@ -267,6 +267,16 @@ class Export(SessionTest):
         self.assert_refused(self.keel("session", "export", "-o", str(self.dir / "s.doc")), 2,
                             "does not tell the format", "--format")
         self.assert_refused(self.keel("session", "export", "-f", "pdf"), 2, 'unknown format "pdf"')
+        for form in ([], ["-f", "html"]):
+            self.assert_refused(self.keel("session", "export", "-o", str(self.dir), *form), 2,
+                                "is a directory", "name the file")
+
+    def test_a_dash_is_standard_output(self):
+        result = self.keel("session", "export", "-o", "-", "-f", "markdown")
+        self.assert_fine(result)
+        self.assertTrue(result.out.startswith("# "), result)
+        self.assertFalse((self.project / "-").exists())
+        self.assertTrue(self.keel("session", "export", "-o", "-").out.startswith('{"timestamp"'))
 
     def test_a_terminal_gets_the_document_and_a_pipe_the_log(self):
         self.assertTrue(self.keel("session", "export").out.startswith('{"timestamp"'))

@@ -274,6 +274,21 @@ class Search(SessionCommands):
         self.session("search", "sandbox", status=1)
         self.session("search", "greetings")
 
+    def test_words_that_are_empty_are_a_mistake(self):
+        for words in ([""], [" ", ""]):
+            self.assert_refused(self.session("search", *words, status=2), 2, "words", "empty")
+
+    def test_the_words_are_seen_on_a_narrow_terminal_too(self):
+        self.talk("far behind many other words of a prompt there is the needle, and more after it")
+        self.talk("\u00fcber" * 12 + "-needle \u00fcber alles")
+        out = self.on_terminal("session", "search", "needle", columns=30, env={"NO_COLOR": "1"}).out
+        excerpts = [line for line in out.splitlines() if line.startswith("    ")]
+        self.assertEqual(len(excerpts), 4, out)
+        self.assertIn("    ... is the needle, and mor", excerpts)
+        for line in excerpts:
+            self.assertIn("needle", line)
+            self.assertLessEqual(len(line), 30)
+
     def test_words_are_bold_on_a_terminal(self):
         self.talk("where is the needle?")
         self.assertIn("\x1b[1mneedle\x1b[0m", self.on_terminal("session", "search", "needle").out)
@@ -293,6 +308,16 @@ class Change(SessionCommands):
         result = self.session("delete", session, "no-such-one", "--yes")
         self.assertIn("no-such-one", result.err)
         self.assertEqual(self.ids(), [])
+
+    def test_a_no_is_confirmed(self):
+        session = self.talk("one")
+        for command in (("delete", session), ("rewind", session)):
+            for typed in ("n\n", "\n", "\x04"):
+                result = self.on_terminal_saying(typed, "session", *command)
+                self.assert_status(result, 4)
+                end = "\r\n" if typed == "\x04" else ""
+                self.assertIn(f"? [y/N] {end}keel: nothing was changed\r\n", result.out)
+        self.assertEqual(self.ids(), [session])
 
     def test_too_few_letters_of_an_id_are_told(self):
         session = self.talk("one")
@@ -514,7 +539,9 @@ class Compact(SessionCommands):
         body = self.provided.requests[0].body.decode()
         self.assertIn("[Context Summary] a summary", body)
         self.assertNotIn("one one", body)
-        self.assertIn("messages were summarized", self.session("show", session).out)
+        shown = self.session("show", session).out
+        self.assertIn("\n[2] (compacted)\n", shown)
+        self.assertIn("messages were summarized", shown)
 
     def test_a_summary_that_is_longer_is_not_taken(self):
         session = self.talk("one")

@@ -18,6 +18,10 @@ class Demo(KeelTest):
         self.assert_fine(result)
         return without_directory(result.out)
 
+    def test_a_directory_that_cannot_be_made_names_the_variable(self):
+        self.assert_refused(self.keel("demo", env={"TMPDIR": "/nonexistent"}), 1,
+                            "cannot create a directory in /nonexistent: ", "set TMPDIR to")
+
     def test_a_test_fails_a_file_is_repaired_and_the_test_passes(self):
         out = self.demo()
         steps = ("$ keel -p --permission-mode acceptEdits", "(thinks) ", "> Bash  sh test.sh\n",

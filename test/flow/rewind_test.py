@@ -135,6 +135,19 @@ class Rewound(RewindTest):
         [request] = self.talk(ANTHROPIC, session, "three", Turn("Three."))
         self.assertEqual([request[0], request[-1]], ["  user 'one'", "  user 'three'"])
 
+    def test_also_where_nothing_but_that_was_left(self):
+        session = self.new_id()
+        self.talk(ANTHROPIC, session, "one",
+                  Turn(Call("Write", file_path="first", content="1\n")), Turn("Written."))
+        (self.work / "first").write_text("mine\n")
+        result = self.rewind(session, "--files-only", status=1)
+        [command] = [line for line in result.err.splitlines() if "--force" in line]
+        words = shlex.split(command)
+        self.assertEqual(words, ["keel", "session", "rewind", session, "--to", "1", "--force",
+                                 "--files-only"])
+        self.assert_status(self.keel(*words[1:], "--yes", cwd=self.work), 0)
+        self.assertFalse((self.work / "first").exists())
+
     def sizes(self, session, store=()):
         """Messages as `show` and `list` count them."""
         [listed] = self.keel("session", "list", "--all", "--json", *store).json()
@@ -163,7 +176,7 @@ class Rewound(RewindTest):
         self.rewind(session)
         self.talk(ANTHROPIC, session, "two", Turn("Two."))
         result = self.keel("session", "rewind", session, "--to", "2", "--dry-run", cwd=self.work)
-        self.assertEqual(result.out, "to before turn 2: (rewound to before turn 1)\n"
+        self.assertEqual(result.out, "back to before turn 2: (rewound to before turn 1)\n"
                                      "1 turn of the conversation\n")
 
     def test_a_dry_run_changes_nothing(self):

@@ -24,7 +24,7 @@ static struct err *run(const struct args *args, int *ret_status)
     AUTO(glob) struct glob *glob = NULL;
     AUTO(strbuf) struct strbuf out = {0};
 
-    TRY(args_count(args, 1, SIZE_MAX, "a PATTERN and PATHs"));
+    TRY(args_count(args, 2, SIZE_MAX, "a PATTERN and PATHs"));
     TRY(glob_compile(str_of(args->operands[0]), flags_of(args), &glob));
     for (size_t i = 1; i < args->n_operands; i++)
         strbuf_addf(&out, "%s %s\n", glob_matches(glob, str_of(args->operands[i])) ? "yes" : "no",

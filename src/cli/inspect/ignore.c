@@ -64,7 +64,7 @@ static struct err *run(const struct args *args, int *ret_status)
 {
     AUTO(strbuf) struct strbuf out = {0};
 
-    TRY(args_count(args, 1, SIZE_MAX, "a DIR and PATHs below it"));
+    TRY(args_count(args, 2, SIZE_MAX, "a DIR and PATHs below it"));
     if (!fs_is_dir(args->operands[0]))
         return err_new(ERR_VALIDATION, "%s is not a directory", args->operands[0]);
     for (size_t i = 1; i < args->n_operands; i++)

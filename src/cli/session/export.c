@@ -4,6 +4,7 @@
 
 #include "provider/protocol.h"
 #include "sdk/known_secrets.h"
+#include "sys/fs.h"
 #include "sys/new_file.h"
 #include "sys/work.h"
 #include "transcript/transcript.h"
@@ -14,12 +15,20 @@
 static const struct option options[] = {
     {"format", 'f', "FORM", "jsonl, json, markdown or html (default: from the file's name)",
      .words = "jsonl json markdown html"},
-    {"output", 'o', "FILE", "write to FILE instead of standard output"},
+    {"output", 'o', "FILE", "write to FILE; - is standard output"},
     {"no-children", 0, NULL, "omit child runs"},
     {"requests", 0, NULL, "json, jsonl: include the complete requests"},
     SESSION_OPTIONS,
     {0},
 };
+
+/* The file to write; NULL: standard output. */
+static const char *output_of(const struct args *args)
+{
+    const char *path = args_get(args, "output");
+
+    return path && strcmp(path, "-") != 0 ? path : NULL;
+}
 
 /* --- the form --- */
 
@@ -34,8 +43,11 @@ static struct str ending_of(const char *path)
 /* A person at a terminal wants to read it; a pipe leads to a program, which wants all of it. */
 static struct err *find_form(const struct args *args, enum transcript_form *ret_form)
 {
-    const char *given = args_get(args, "format"), *path = args_get(args, "output");
+    const char *given = args_get(args, "format"), *path = output_of(args);
 
+    if (path && fs_is_dir(path))
+        return err_hint(err_new(ERR_VALIDATION, "%s is a directory", path),
+                        "name the file, such as session.html");
     if (given) {
         if (transcript_form_find(str_of(given), ret_form))
             return NULL;
@@ -124,8 +136,7 @@ static struct err *export_session(struct session_work *w)
     AUTO(new_file) struct new_file file = NEW_FILE_NONE;
     AUTO(secrets) struct secrets *secrets = known_secrets(&w->runtime, args_get(w->args, "store"));
     struct store_summary summary;
-    struct target target = {.path = args_get(w->args, "output"),
-                            .is_terminal = isatty(STDOUT_FILENO)};
+    struct target target = {.path = output_of(w->args), .is_terminal = isatty(STDOUT_FILENO)};
     struct transcript t = {.store = w->store,
                            .session = &summary,
                            .without_children = args_has(w->args, "no-children"),

@@ -87,7 +87,7 @@ static void add_turns(struct strbuf *out, const struct rewind *r, const struct r
         strbuf_addf(&prompt, "(rewound to before turn %u)", r->turn->to_turn);
     else
         session_add_line(&prompt, r->turn->has_prompt ? r->turn->prompt : S("(continued)"), 60);
-    strbuf_addf(out, "to before turn %u: ", r->turn->number);
+    strbuf_addf(out, "back to before turn %u: ", r->turn->number);
     cli_add_tinted(out, TINT_BOLD, strbuf_str(&prompt));
     strbuf_add_char(out, '\n');
     if (!o->keeps_messages && (!r->turn->is_rewind || r->n_turns))
@@ -291,7 +291,7 @@ static void add_forced(struct strbuf *out, const struct session_work *w, const s
         if (is_own)
             continue;
         strbuf_addf(out, " --%s", given->option->name);
-        if (given->value) {
+        if (given->option->value_name) {
             strbuf_add_char(out, ' ');
             text_add_shell_word(out, str_of(given->value));
         }
@@ -300,7 +300,7 @@ static void add_forced(struct strbuf *out, const struct session_work *w, const s
 
 static void tell_left(const struct session_work *w, const struct rewind *r, const char *id)
 {
-    size_t n = r->report.n_conflicts;
+    size_t n = count(r, RESTORE_CONFLICT);
     AUTO(strbuf) struct strbuf command = {0};
 
     if (!n)
@@ -310,9 +310,11 @@ static void tell_left(const struct session_work *w, const struct rewind *r, cons
              n == 1 ? " was" : "s were", n == 1 ? "it" : "them", strbuf_cstr(&command));
 }
 
+/* What was not undone, also where there was nothing else to do. */
 static void report(struct session_work *w, const struct rewind *r, const char *id)
 {
-    size_t n_failed = r->report.n_failed;
+    size_t n_failed = count(r, RESTORE_FAILED) + count(r, RESTORE_IMPOSSIBLE);
+    size_t n_left = count(r, RESTORE_LEFT), n_partly = count(r, RESTORE_PARTLY);
 
     for (size_t i = 0; i < r->plan.n; i++)
         if (r->plan.items[i].outcome == RESTORE_FAILED ||
@@ -321,15 +323,13 @@ static void report(struct session_work *w, const struct rewind *r, const char *i
                      STR_ARG(quoted(&w->arena, r->plan.items[i].aim.path)),
                      STR_ARG(r->plan.items[i].why));
     tell_left(w, r, id);
-    if (r->report.n_left)
-        cli_tell("%zu path%s left alone: keel did not save %s content", r->report.n_left,
-                 r->report.n_left == 1 ? " was" : "s were",
-                 r->report.n_left == 1 ? "its" : "their");
+    if (n_left)
+        cli_tell("%zu path%s left alone: keel did not save %s content", n_left,
+                 n_left == 1 ? " was" : "s were", n_left == 1 ? "its" : "their");
     if (n_failed)
         cli_tell("%zu file%s could not be restored", n_failed, n_failed == 1 ? "" : "s");
-    if (r->report.n_partly)
-        cli_tell("%zu file%s restored in part", r->report.n_partly,
-                 r->report.n_partly == 1 ? " was" : "s were");
+    if (n_partly)
+        cli_tell("%zu file%s restored in part", n_partly, n_partly == 1 ? " was" : "s were");
     if (r->n_unsaved)
         cli_tell("the changes of %zu call%s were not saved and could not be undone: check "
                  "the files",

@@ -70,6 +70,26 @@ static void add_marked(struct strbuf *out, struct str text, struct str words)
     cli_add_visible(out, str_skip(text, plain));
 }
 
+/* As much of a line as fits, with the first of the words in it. */
+static void add_line(struct strbuf *out, struct str line, struct str words, size_t columns)
+{
+    struct str omitted = S("... ");
+    size_t at = 0, from, n = 0;
+
+    while (at < line.n && !(n = match(str_skip(line, at), words)))
+        at++;
+    if (at == line.n || width_of(str_slice(line, 0, at + n)) <= columns) {
+        add_marked(out, width_truncate(line, columns), words);
+        return;
+    }
+    for (from = at; from && width_of(str_slice(line, from - 1, at - from + 1)) <= columns / 2;)
+        from--;
+    while (from < at && line.p[from] != ' ') /* from a whole word on, or from this one */
+        from++;
+    strbuf_add(out, omitted);
+    add_marked(out, width_truncate(str_trim(str_skip(line, from)), columns - omitted.n), words);
+}
+
 /* --- what was found --- */
 
 /* A prompt stands in the stream as it came and as the history took it, mostly the same. */
@@ -107,7 +127,7 @@ static void add_hit(struct strbuf *out, const struct store_hit *hit, struct str 
         if (str_trim(line).n == 0)
             continue;
         strbuf_add_cstr(out, "\n    ");
-        add_marked(out, width_truncate(line, columns > 24 ? columns - 4 : 20), words);
+        add_line(out, line, words, columns > 24 ? columns - 4 : 20);
     }
     strbuf_add_char(out, '\n');
 }
@@ -154,7 +174,13 @@ static struct err *search(struct session_work *w)
 
 static struct err *run(const struct args *args, int *ret_status)
 {
+    size_t n_words = 0;
+
     TRY(args_count(args, 1, 64, "words to look for"));
+    for (size_t i = 0; i < args->n_operands; i++)
+        n_words += str_trim(str_of(args->operands[i])).n > 0;
+    if (!n_words)
+        return err_new(ERR_VALIDATION, "session search: the words to look for are empty");
     return session_work_run(args, search, ret_status);
 }
 

@@ -289,14 +289,18 @@ static struct err *end_turn(struct session_show *s)
 
 static struct err *begin_turn(struct session_show *s, const struct event *e)
 {
+    const struct event_run *run = &e->body.run;
     AUTO(strbuf) struct strbuf mark = {0};
 
     TRY(end_turn(s));
     s->turn = turn_list_find(&s->turns, e->turn);
     s->has_error = false;
     strbuf_addf(&mark, "[%u] ", e->turn);
-    s->wants_prompt = e->body.run.input.n > 0;
-    return say_prompt(s, strbuf_str(&mark), s->wants_prompt ? e->body.run.input : S("(continued)"));
+    s->wants_prompt = run->input.n > 0;
+    return say_prompt(s, strbuf_str(&mark),
+                      s->wants_prompt      ? run->input
+                      : run->only_compacts ? S("(compacted)")
+                                           : S("(continued)"));
 }
 
 static struct err *show_rewind(struct session_show *s, const struct event *e)
