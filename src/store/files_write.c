@@ -128,9 +128,9 @@ static struct err *cut_torn(int fd, const char *path, struct files_state *s, uin
 
 /* --- appending --- */
 
-/* What has come since we looked last. */
-static struct err *catch_up(int fd, const char *path, struct files_state *s, int64_t unix_ms,
-                            bool *ret_lost)
+/* Reads what others appended since. Only the holder of a lease must not find their records. */
+static struct err *catch_up(int fd, const char *path, struct files_state *s, bool has_lease,
+                            int64_t unix_ms, bool *ret_lost)
 {
     uint64_t size, next_seq = s->summary.next_seq, fence = s->fence;
 
@@ -139,7 +139,8 @@ static struct err *catch_up(int fd, const char *path, struct files_state *s, int
         return NULL;
     if (size > s->end)
         TRY(files_state_scan(s, path, fd, size));
-    *ret_lost = size < s->end || s->summary.next_seq != next_seq || s->fence != fence;
+    *ret_lost =
+        size < s->end || (has_lease && (s->summary.next_seq != next_seq || s->fence != fence));
     if (*ret_lost)
         return written_by_others(s->root);
     return cut_torn(fd, path, s, size, unix_ms, NULL);
@@ -159,8 +160,8 @@ static bool is_empty_update(const struct store_summary *u)
            !u->updated_ms && !u->n_messages;
 }
 
-/* What the records change in the list comes before them, and a record that changes how many messages
- * there are says so itself: of what is torn, all that stays is then true. */
+/* Changes of the list come before the records that cause them, and a record that changes the number
+ * of messages says so itself. So whatever remains of a torn append is true. */
 static void write_append(struct strbuf *out, const struct files_state *s,
                          const struct files_append *w, int64_t unix_ms)
 {
@@ -257,7 +258,7 @@ struct err *files_append_all(const char *dir, struct files_state *s, int lock_fd
     if (fd < 0)
         return errno == ENOENT ? store_no_session(s->summary.id) : cannot_write(errno, path);
     TRY(files_lock(fd, path));
-    TRY(catch_up(fd, path, s, unix_ms, ret_lost));
+    TRY(catch_up(fd, path, s, /* has_lease= */ lock_fd >= 0, unix_ms, ret_lost));
     write_accepted(&out, dir, s, first, unix_ms);
     TRY(append_bytes(fd, path, s->end, strbuf_str(&out), ret_lost));
     s->end += out.n;

@@ -5,6 +5,7 @@
 #include "session/record.h"
 #include "store/files.h"
 #include "store/files_line.h"
+#include "store/files_store.h"
 #include "store/session_lock.h"
 
 #include <fcntl.h>
@@ -480,6 +481,25 @@ IN_TASK(a_name_can_be_given_while_another_has_the_session_open)
     assert_bodies(other, ID_A, "1:{\"n\":1} 2:{\"n\":2} ", .from = 1);
 }
 
+IN_TASK(a_name_can_be_given_while_another_process_appends)
+{
+    AUTO(store) struct store *s = conformance_store();
+    struct store_summary named = {.id = ID_A, .name = S("new")};
+    struct files_append w = {.is_update = true, .update = &named};
+    AUTO(files_state) struct files_state seen = {0};
+    uint64_t fence = open_new(s, ID_A, 5);
+    bool found, lost;
+
+    files_state_init(&seen, ID_A);
+    assert_ok(files_state_load(&seen, path, &found));
+    append_one(s, ID_A, fence, 1, "notice", "{}"); /* between reading and locking */
+    assert_ok(files_append_all(path, &seen, -1, 9, &w, &lost));
+    assert_null(w.error);
+    assert_false(lost);
+    append_one(s, ID_A, fence, 2, "notice", "{}");
+    store_close(s, ID_A, fence);
+}
+
 IN_TASK(whoever_lost_the_lease_changes_nothing)
 {
     AUTO(store) struct store *s = conformance_store();
@@ -797,6 +817,7 @@ int main(void)
         UNIT(a_session_with_a_broken_line_is_opened_and_goes_on),
         UNIT(any_record_of_a_long_log_is_found_in_both_directions),
         UNIT(a_name_can_be_given_while_another_has_the_session_open),
+        UNIT(a_name_can_be_given_while_another_process_appends),
         UNIT(whoever_lost_the_lease_changes_nothing),
         UNIT(the_list_survives_whatever_happens_to_its_file),
         UNIT(a_killed_writer_is_listed_as_its_log_says),
