@@ -224,6 +224,7 @@ struct err *early_take(struct call *c, bool *ret_expired)
     while (x->call.index != c->index)
         x = x->next;
     x->is_used = true;
+    *ret_expired = false;
     waker_init(&waker);
     x->waiting = &waker;
     e = task_yield(); /* what is ready begins first, as beside calls that are not early */

@@ -90,6 +90,13 @@ struct err *files_look_for_strays(const char *dir, struct store_damage_sink sink
     return tell_damage(&c, check_list, sink);
 }
 
+/* A crash cut off the making of a child: its log has no line. It is not there until it is added
+ * again. */
+static bool is_unmade_child(const struct files_entry *e)
+{
+    return e->summary.parent.n && !e->end;
+}
+
 struct list_call {
     const char *dir;
     struct str id;
@@ -112,6 +119,8 @@ static struct err *find_files(void *arg)
 
     TRY(files_index_read(c->dir, &c->index));
     e = files_find_entry(&c->index, c->id);
+    if (e && is_unmade_child(e))
+        return NULL;
     if (e) {
         c->items = arena_copy(c->arena, &e->summary, sizeof e->summary);
     } else if (files_index_removes(&c->index, c->id)) {
@@ -149,7 +158,7 @@ static struct err *list_files(void *arg)
 
     TRY(files_index_read(c->dir, x));
     for (size_t i = 0; i < x->n; i++)
-        if (store_is_listed(&x->entries[i].summary, c->query))
+        if (!is_unmade_child(&x->entries[i]) && store_is_listed(&x->entries[i].summary, c->query))
             x->entries[n++] = x->entries[i];
     if (n)
         qsort(x->entries, n, sizeof *x->entries, files_compare);

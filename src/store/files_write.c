@@ -303,6 +303,24 @@ static struct err *create_file(const char *dir, const char *path, struct files_s
     return e;
 }
 
+/* A crash left a log in which nothing was recorded, perhaps not even its first line. */
+static struct err *complete_file(const char *path, struct files_state *s, int64_t unix_ms,
+                                 uint64_t fence)
+{
+    uint64_t size;
+    AUTO_FD fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+
+    if (fd < 0)
+        return cannot_write(errno, path);
+    TRY(files_lock(fd, path));
+    TRY(size_of(fd, path, &size));
+    TRY(files_state_scan(s, path, fd, size));
+    if (s->summary.next_seq > 1)
+        return err_new(ERR_STORAGE, "session %" STR_FMT " already exists", STR_ARG(s->summary.id));
+    TRY(cut_torn(fd, path, s, size, unix_ms, NULL));
+    return write_created(fd, path, s, unix_ms, fence);
+}
+
 /* Under the index's lock. The list knows of it first: a session that nobody finds would be worse
  * than an entry that leads to nothing. */
 static struct err *create_listed(const char *dir, const char *path, struct files_state *s,
@@ -311,7 +329,7 @@ static struct err *create_listed(const char *dir, const char *path, struct files
     struct err *e;
 
     if (fs_exists(path))
-        return err_new(ERR_STORAGE, "session %" STR_FMT " already exists", STR_ARG(s->summary.id));
+        return complete_file(path, s, unix_ms, fence);
     e = files_index_put(dir, s, /* is_durable= */ true);
     if (!e)
         e = create_file(dir, path, s, unix_ms, fence);
