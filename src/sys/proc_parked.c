@@ -166,11 +166,12 @@ struct err *proc_park(const struct proc_parking *how, struct proc_parked **ret_p
 
 /* --- its command --- */
 
+/* One that was killed may leave its channel to the init of its namespace for a moment. */
 static bool is_alive(const struct proc_parked *p)
 {
-    struct pollfd channel = {.fd = p->control};
+    struct pollfd ends[] = {{.fd = p->control}, {.fd = p->pidfd, .events = POLLIN}};
 
-    return poll(&channel, 1, 0) == 0;
+    return poll(ends, ARRAY_LEN(ends), 0) == 0;
 }
 
 static uint32_t add_texts(struct strbuf *out, const char *const *texts)
