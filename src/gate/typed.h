@@ -16,7 +16,7 @@
 #ifndef KEEL_GATE_TYPED_H
 #define KEEL_GATE_TYPED_H
 
-#include "port/tool_session.h"
+#include "port/tool_state.h"
 
 #define TYPED_MAX_BYTES ((size_t)16 << 10)
 #define TYPED_MAX_NAMES 64 /* of one prompt */
@@ -29,13 +29,13 @@ struct typed_names {
 
 /* Looks at the file system: blocks. The keys live in `a`. */
 void typed_find(struct typed_names *names, struct arena *a, struct str prompt,
-                const struct tool_session *session, const char *const *environment);
-void typed_keep(const struct typed_names *names, struct tool_session *session);
+                const struct tool_state *state, const char *const *environment);
+void typed_keep(const struct typed_names *names, struct tool_state *state);
 
 /* The key by which the person named whom this address leads to; empty: they did not. */
-struct str typed_host_of(const struct tool_session *session, struct str url);
+struct str typed_host_of(const struct tool_state *state, struct str url);
 /* The same of a path without links. */
-struct str typed_path_of(const struct tool_session *session, const char *real_path);
+struct str typed_path_of(const struct tool_state *state, const char *real_path);
 
 /* --- the words, pure --- */
 

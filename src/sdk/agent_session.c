@@ -124,7 +124,7 @@ static void tell(const struct agent_options *options, struct str text)
 /* What was allowed without asking then is asked again now, unless it is said again. */
 static void restore_mode(struct agent *a, const struct agent_options *options)
 {
-    const struct json *value = tool_session_get(a->session.conversation.tools, S(MODE_KEY));
+    const struct json *value = tool_state_get(a->session.conversation.state, S(MODE_KEY));
     enum permission_mode mode;
 
     if (!options->mode && permission_mode_find(json_str(value), &mode) && mode != MODE_BYPASS)
@@ -133,12 +133,12 @@ static void restore_mode(struct agent *a, const struct agent_options *options)
 
 void agent_note_mode(struct agent *a)
 {
-    struct tool_session *tools = a->session.conversation.tools;
+    struct tool_state *tools = a->session.conversation.state;
     struct str now = str_of(permission_mode_name(a->plan.mode));
     AUTO(arena) struct arena scratch = {0};
 
-    if (!str_eq(json_str(tool_session_get(tools, S(MODE_KEY))), now))
-        tool_session_set(tools, S(MODE_KEY), json_new_str(&scratch, now));
+    if (!str_eq(json_str(tool_state_get(tools, S(MODE_KEY))), now))
+        tool_state_set(tools, S(MODE_KEY), json_new_str(&scratch, now));
 }
 
 /* A model that cannot be asked any more is no reason not to go on. */
@@ -213,7 +213,7 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
     a->has_background = true;
     group_begin(&a->lookup, 0, GROUP_KEEP_GOING);
     a->has_lookup = true;
-    tool_session_set_tasks(a->session.conversation.tools, &a->background);
+    tool_state_set_tasks(a->session.conversation.state, &a->background);
     a->blobs = store_blobs(a->store, str_of(a->session.conversation.id));
     restore_mode(a, options);
     restore_model(a, options);

@@ -28,13 +28,13 @@ bool budget_action_find(struct str name, enum budget_action *ret_action)
  * Sessions of older versions have a number of grants, for all limits. */
 static const struct json *state_of(const struct budget *b, const char *key)
 {
-    return b->state ? json_get(tool_session_get(b->state, S(STATE_KEY)), key) : NULL;
+    return b->state ? json_get(tool_state_get(b->state, S(STATE_KEY)), key) : NULL;
 }
 
 /* A copy to change, or a new one. */
 static struct json *copy_state(const struct budget *b, struct arena *a)
 {
-    const struct json *state = tool_session_get(b->state, S(STATE_KEY));
+    const struct json *state = tool_state_get(b->state, S(STATE_KEY));
 
     return json_is(state, JSON_OBJECT) ? json_copy(a, state) : json_new(a, JSON_OBJECT);
 }
@@ -48,7 +48,7 @@ static void set_state(struct budget *b, const char *key, const struct json *valu
         return;
     state = copy_state(b, &a);
     json_set(&a, state, key, json_copy(&a, value));
-    tool_session_set(b->state, S(STATE_KEY), state);
+    tool_state_set(b->state, S(STATE_KEY), state);
 }
 
 static void set_flag(struct budget *b, const char *key, bool is_set)

@@ -97,7 +97,7 @@ static void add_item(struct strbuf *out, const struct json *item)
 
 static struct err *attach_todos(void *self, const struct reattaching *r, struct strbuf *out)
 {
-    const struct json *todos = tool_session_get(r->conversation->tools, S("todos"));
+    const struct json *todos = tool_state_get(r->conversation->state, S("todos"));
 
     if (!has_open_item(todos))
         return NULL;

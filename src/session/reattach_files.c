@@ -48,13 +48,13 @@ struct job {
 
 /* --- what the session knows: in the task --- */
 
-static void collect_files(struct job *j, const struct tool_session *s)
+static void collect_files(struct job *j, const struct tool_state *s)
 {
     struct str key, prefix = S("file:");
     const struct json *value;
     size_t at = 0;
 
-    while (tool_session_next(s, prefix, &at, &key, &value)) {
+    while (tool_state_next(s, prefix, &at, &key, &value)) {
         struct str path = str_skip(key, prefix.n);
 
         if (!str_starts(path, S("/")) || path.n >= MAX_PATH_BYTES || memchr(path.p, 0, path.n))
@@ -70,7 +70,7 @@ static void collect_files(struct job *j, const struct tool_session *s)
 }
 
 /* Any argument may be a path; what is none will not be the path of a file either. */
-static void collect_paths(struct job *j, const struct tool_session *s, struct str args)
+static void collect_paths(struct job *j, const struct tool_state *s, struct str args)
 {
     AUTO(arena) struct arena scratch = {0};
     struct json *v;
@@ -85,11 +85,11 @@ static void collect_paths(struct job *j, const struct tool_session *s, struct st
             memchr(given.p, '\n', given.n))
             continue;
         j->uses = arena_grow(&j->arena, j->uses, j->n_uses, &j->uses_room, sizeof *j->uses);
-        j->uses[j->n_uses++] = tool_session_path(s, &j->arena, NULL, given);
+        j->uses[j->n_uses++] = tool_state_path(s, &j->arena, NULL, given);
     }
 }
 
-static void collect_uses(struct job *j, const struct tool_session *s, const struct history *h)
+static void collect_uses(struct job *j, const struct tool_state *s, const struct history *h)
 {
     for (size_t i = h->n; i-- > 0;) {
         const struct message *m = h->entries[i].message;
@@ -242,7 +242,7 @@ static void tell(const struct job *j, size_t max_bytes, struct strbuf *out)
 
 static struct err *attach_files(void *self, const struct reattaching *r, struct strbuf *out)
 {
-    const struct tool_session *s = r->conversation->tools;
+    const struct tool_state *s = r->conversation->state;
     struct job j = {.hidden = r->hidden};
     struct err *e = NULL;
 

@@ -57,7 +57,7 @@ size_t session_allowed(const struct session *s, struct arena *a, struct str **re
     struct str key;
 
     *ret_patterns = NULL;
-    while (tool_session_next(s->conversation.tools, S(ALLOW_PREFIX), &at, &key, &value)) {
+    while (tool_state_next(s->conversation.state, S(ALLOW_PREFIX), &at, &key, &value)) {
         *ret_patterns = arena_grow(a, *ret_patterns, n, &room, sizeof **ret_patterns);
         (*ret_patterns)[n++] = arena_str(a, str_skip(key, strlen(ALLOW_PREFIX)));
     }
@@ -70,8 +70,8 @@ void session_clear_allowed(struct session *s)
     struct str key;
     size_t at = 0;
 
-    while (tool_session_next(s->conversation.tools, S(ALLOW_PREFIX), &at, &key, &value))
-        tool_session_set(s->conversation.tools, key, NULL);
+    while (tool_state_next(s->conversation.state, S(ALLOW_PREFIX), &at, &key, &value))
+        tool_state_set(s->conversation.state, key, NULL);
 }
 
 /* --- the end --- */

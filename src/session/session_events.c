@@ -55,7 +55,7 @@ void session_listen(struct session *s)
 
     recorder->on_durable = s->options.between.on_durable;
     recorder->durable_self = s->options.between.self;
-    tool_session_listen(s->conversation.tools, (struct state_listener){on_state_change, s});
+    tool_state_listen(s->conversation.state, (struct state_listener){on_state_change, s});
 }
 
 int64_t session_tell_history(struct session *s, const struct message *m, size_t index,
@@ -83,7 +83,7 @@ static struct json *all_state(const struct session *s, struct arena *a)
     struct str key;
     size_t at = 0;
 
-    while (tool_session_next(s->conversation.tools, (struct str){0}, &at, &key, &value))
+    while (tool_state_next(s->conversation.state, (struct str){0}, &at, &key, &value))
         json_set_key(a, state, arena_str(a, key), json_copy(a, value));
     return state;
 }

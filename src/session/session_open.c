@@ -130,10 +130,10 @@ static void settle_lost(struct session *s)
  * another project's, is neither. */
 static void restore_cwd(struct session *s)
 {
-    struct tool_session *tools = s->conversation.tools;
+    struct tool_state *tools = s->conversation.state;
 
-    if (!str_eq(s->loaded.summary.cwd, s->options.cwd) || !fs_is_dir(tool_session_cwd(tools)))
-        tool_session_set_cwd(tools, tool_session_workspace(tools));
+    if (!str_eq(s->loaded.summary.cwd, s->options.cwd) || !fs_is_dir(tool_state_cwd(tools)))
+        tool_state_set_cwd(tools, tool_state_workspace(tools));
 }
 
 /* Nobody knows what became of them. */
@@ -144,7 +144,7 @@ static void restore_shells(struct session *s)
     struct str key;
     size_t at = 0;
 
-    while (tool_session_next(s->conversation.tools, S(SHELL_PREFIX), &at, &key, &value)) {
+    while (tool_state_next(s->conversation.state, S(SHELL_PREFIX), &at, &key, &value)) {
         struct json *now;
 
         if (!str_is(json_get_text(value, "state"), "running"))
@@ -157,7 +157,7 @@ static void restore_shells(struct session *s)
                                   "outcome is unknown, and their output is lost:\n",
                     STR_ARG(str_skip(key, strlen(SHELL_PREFIX))),
                     STR_ARG(json_get_text(value, "command")));
-        tool_session_set(s->conversation.tools, arena_str(&a, key), now);
+        tool_state_set(s->conversation.state, arena_str(&a, key), now);
     }
     if (s->notice.n)
         strbuf_add_cstr(&s->notice, "Check the current state before you start them again.]");
@@ -238,7 +238,7 @@ static struct err *copy_stored_results(struct session *s)
 
     if (from == to)
         return NULL;
-    while (stored_result_next(s->conversation.tools, &at, &stored)) {
+    while (stored_result_next(s->conversation.state, &at, &stored)) {
         AUTO(strbuf) struct strbuf bytes = {0};
         char hash[SHA256_HEX_SIZE];
         struct err *e = NULL;
@@ -300,7 +300,7 @@ struct err *session_open(struct session *s, const struct session_options *option
     conversation_init(&s->conversation, s->options.id, s->options.cwd);
     compaction_init(&s->compaction, &s->options.compact, &s->conversation, NULL);
     budget_init(&s->budget, &s->options.budget);
-    s->budget.state = s->conversation.tools;
+    s->budget.state = s->conversation.state;
     session_init_children(s);
     switch (s->options.start) {
     case SESSION_NEW:

@@ -75,13 +75,13 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                        struct tool_result *result)
 {
     struct arena *a = &result->arena;
-    const struct json *old = tool_session_get(c->session, S("todos"));
+    const struct json *old = tool_state_get(c->state, S("todos"));
     struct json *todos = keep_list(a, json_get(args, "todos"));
     struct json *details = tool_result_details(result);
 
     json_set(a, details, "oldTodos", old ? json_copy(a, old) : json_new(a, JSON_ARRAY));
     json_set(a, details, "newTodos", json_copy(a, todos));
-    tool_session_set(c->session, S("todos"), todos);
+    tool_state_set(c->state, S("todos"), todos);
     show(result, todos);
     return NULL;
 }

@@ -94,10 +94,10 @@ static void take_parts(const struct json *state, struct file_seen *seen)
             seen->cuts[seen->n_cuts++] = (struct seen_cut){number_at(pair, 0), number_at(pair, 1)};
 }
 
-struct file_seen file_seen_find(const struct tool_session *s, const char *path)
+struct file_seen file_seen_find(const struct tool_state *s, const char *path)
 {
     AUTO(arena) struct arena a = {0};
-    const struct json *state = tool_session_get(s, key_of(&a, path));
+    const struct json *state = tool_state_get(s, key_of(&a, path));
     struct str sha256 = json_get_text(state, "sha256");
     struct file_seen seen = {0};
 
@@ -140,7 +140,7 @@ static void set_parts(struct arena *a, struct json *state, const struct file_see
         json_set(a, state, "cut", cuts);
 }
 
-void file_seen_remember(struct tool_session *s, const char *path, const struct file_seen *seen)
+void file_seen_remember(struct tool_state *s, const char *path, const struct file_seen *seen)
 {
     AUTO(arena) struct arena a = {0};
     struct json *state = json_new(&a, JSON_OBJECT);
@@ -154,7 +154,7 @@ void file_seen_remember(struct tool_session *s, const char *path, const struct f
     if (seen->n_lines && !seen->whole)
         json_set_int(&a, state, "lines", (int64_t)seen->n_lines);
     set_parts(&a, state, seen);
-    tool_session_set(s, key_of(&a, path), state);
+    tool_state_set(s, key_of(&a, path), state);
 }
 
 /* --- may it be changed? --- */

@@ -24,23 +24,23 @@ MUST_USE struct err *background_start(struct tool_context *c, struct str command
                                       struct tool_result *result, struct shell **ret_shell);
 
 /* May one more command stay after its call? */
-bool background_has_room(struct tool_session *s);
+bool background_has_room(struct tool_state *s);
 /* Takes a command over that runs already, where there is room. What it printed so far is not among
  * its output. Does not wait. */
 struct shell *background_adopt(struct tool_context *c, struct str command,
                                struct shell_command *take_running);
 
 /* NULL: there is none. Borrowed until the next wait. */
-struct shell *background_find(struct tool_session *s, struct str id);
+struct shell *background_find(struct tool_state *s, struct str id);
 /* The one that was started after `before`; NULL: the first, or there is none any more. */
-struct shell *background_next(struct tool_session *s, const struct shell *before);
-size_t background_n_running(struct tool_session *s);
+struct shell *background_next(struct tool_state *s, const struct shell *before);
+size_t background_n_running(struct tool_state *s);
 /* Until all have ended, or the time is over. */
-MUST_USE struct err *background_wait(struct tool_session *s, uint64_t timeout_ms);
+MUST_USE struct err *background_wait(struct tool_state *s, uint64_t timeout_ms);
 /* Ends all, and waits until they are gone. */
-MUST_USE struct err *background_stop(struct tool_session *s);
+MUST_USE struct err *background_stop(struct tool_state *s);
 /* Fails the result: the id is not known, these are. */
-void background_unknown(struct tool_session *s, struct str id, struct tool_result *result);
+void background_unknown(struct tool_state *s, struct str id, struct tool_result *result);
 
 const char *shell_id(const struct shell *k);
 const char *shell_text(const struct shell *k); /* the command line */

@@ -91,7 +91,7 @@ static void add_output(struct shell *k, struct strbuf *out)
 /* --- those of this process --- */
 
 /* Commands that were only stopped because the run ends are no reason to go on with it. */
-static bool has_news(struct tool_session *s)
+static bool has_news(struct tool_state *s)
 {
     struct shell *k = background_next(s, NULL);
 
@@ -100,7 +100,7 @@ static bool has_news(struct tool_session *s)
     return k;
 }
 
-static size_t tell_known(struct tool_session *s, struct strbuf *out)
+static size_t tell_known(struct tool_state *s, struct strbuf *out)
 {
     size_t n = 0;
 
@@ -124,7 +124,7 @@ static size_t tell_known(struct tool_session *s, struct strbuf *out)
 /* --- those of earlier ones --- */
 
 /* The session reports those whose end is unknown when it is opened. */
-static bool is_past_news(struct tool_session *s, struct str key, const struct json *value)
+static bool is_past_news(struct tool_state *s, struct str key, const struct json *value)
 {
     struct str state = json_get_text(value, "state");
 
@@ -148,23 +148,23 @@ static void add_past_outcome(struct strbuf *out, const struct json *value)
     strbuf_add_char(out, '\n');
 }
 
-static void set_seen(struct tool_session *s, struct str key, const struct json *value)
+static void set_seen(struct tool_state *s, struct str key, const struct json *value)
 {
     AUTO(arena) struct arena a = {0};
     struct json *copy = json_copy(&a, value);
 
     json_set_bool(&a, copy, "seen", true);
-    tool_session_set(s, arena_str(&a, key), copy);
+    tool_state_set(s, arena_str(&a, key), copy);
 }
 
 /* A key that is set keeps its place among the keys, so that the walk goes on behind it. */
-static size_t tell_past(struct tool_session *s, size_t n, struct strbuf *out)
+static size_t tell_past(struct tool_state *s, size_t n, struct strbuf *out)
 {
     const struct json *value;
     struct str key;
     size_t at = 0;
 
-    while (tool_session_next(s, S(KEY_PREFIX), &at, &key, &value)) {
+    while (tool_state_next(s, S(KEY_PREFIX), &at, &key, &value)) {
         if (!is_past_news(s, key, value))
             continue;
         if (n++ < MAX_TOLD) {
@@ -177,7 +177,7 @@ static size_t tell_past(struct tool_session *s, size_t n, struct strbuf *out)
     return n;
 }
 
-void shell_news_tell(struct tool_session *s, struct strbuf *out)
+void shell_news_tell(struct tool_state *s, struct strbuf *out)
 {
     AUTO(strbuf) struct strbuf list = {0};
     size_t n = tell_known(s, &list);
@@ -206,7 +206,7 @@ static size_t count_lines(struct str text)
 }
 
 /* Its handle is in `a`; empty where there is nothing to store, or no place for it. */
-static struct err *store_output(struct shell *k, struct tool_session *s, struct blob_store *blobs,
+static struct err *store_output(struct shell *k, struct tool_state *s, struct blob_store *blobs,
                                 struct arena *a, struct str *ret_handle)
 {
     AUTO(strbuf) struct strbuf bytes = {0}, text = {0};
@@ -246,7 +246,7 @@ static void tell_stopped(const struct shell *k, struct str handle, const struct 
     tell(self, strbuf_str(&line));
 }
 
-void shell_news_keep(struct tool_session *s, struct blob_store *blobs,
+void shell_news_keep(struct tool_state *s, struct blob_store *blobs,
                      void (*tell)(void *self, struct str line), void *self)
 {
     task_shield_begin();

@@ -313,8 +313,8 @@ TEST(a_tools_state_changes_by_events)
 
     world_run(&w, "go");
     assert_non_null(strstr(strbuf_cstr(&w.log), "run State#a\nstate toy={\"n\":1}\n+2 tool"));
-    assert_int_equal(
-        json_int_or(json_get(tool_session_get(w.conversation.tools, S("toy")), "n"), 0), 1);
+    assert_int_equal(json_int_or(json_get(tool_state_get(w.conversation.state, S("toy")), "n"), 0),
+                     1);
 }
 
 /* --- the round cap --- */

@@ -127,7 +127,7 @@ static inline void same_load_conversation(struct json_writer *w, const struct co
     jw_kv_int(w, "runs", c->n_runs);
     jw_key(w, "state");
     jw_begin_object(w);
-    while (tool_session_next(c->tools, (struct str){0}, &at, &key, &value)) {
+    while (tool_state_next(c->state, (struct str){0}, &at, &key, &value)) {
         jw_key_str(w, key);
         jw_json(w, value);
     }

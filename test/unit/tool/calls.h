@@ -72,7 +72,7 @@ static inline const struct json *file_state(const struct tool_fixture *f, const 
     AUTO(strbuf) struct strbuf key = {0};
 
     strbuf_addf(&key, "file:%s", temp_path(&f->dir, name));
-    return tool_session_get(f->session, strbuf_str(&key));
+    return tool_state_get(f->state, strbuf_str(&key));
 }
 
 /* A filter that hides one name, wherever it is. */

@@ -1,13 +1,13 @@
-/* tool_session_test.c */
+/* tool_state_test.c */
 #include "test.h"
 
-#include "port/tool_session.h"
+#include "port/tool_state.h"
 
 /* --- the map --- */
 
 /* What a listener was told, one line each: "key=value", "key=" for a removal. */
 struct told {
-    struct tool_session *session;
+    struct tool_state *session;
     struct strbuf text;
     bool was_applied_before;
 };
@@ -15,7 +15,7 @@ struct told {
 static void note(void *self, struct str key, const struct json *value)
 {
     struct told *t = self;
-    const struct json *now = tool_session_get(t->session, key);
+    const struct json *now = tool_state_get(t->session, key);
 
     strbuf_add(&t->text, key);
     strbuf_add_char(&t->text, '=');
@@ -25,47 +25,47 @@ static void note(void *self, struct str key, const struct json *value)
     t->was_applied_before |= now && value && json_equal(now, value);
 }
 
-static void set(struct tool_session *s, const char *key, const char *value)
+static void set(struct tool_state *s, const char *key, const char *value)
 {
     AUTO(arena) struct arena a = {0};
 
-    tool_session_set(s, str_of(key), value ? json_new_str(&a, str_of(value)) : NULL);
+    tool_state_set(s, str_of(key), value ? json_new_str(&a, str_of(value)) : NULL);
 }
 
-static void restore(struct tool_session *s, const char *key, const char *value)
+static void restore(struct tool_state *s, const char *key, const char *value)
 {
     AUTO(arena) struct arena a = {0};
 
-    tool_session_restore(s, str_of(key), value ? json_new_str(&a, str_of(value)) : NULL);
+    tool_state_restore(s, str_of(key), value ? json_new_str(&a, str_of(value)) : NULL);
 }
 
-static void assert_keys(const struct tool_session *s, const char *prefix, const char *want)
+static void assert_keys(const struct tool_state *s, const char *prefix, const char *want)
 {
     AUTO(strbuf) struct strbuf got = {0};
     const struct json *value;
     struct str key;
 
-    for (size_t at = 0; tool_session_next(s, str_of(prefix), &at, &key, &value);)
+    for (size_t at = 0; tool_state_next(s, str_of(prefix), &at, &key, &value);)
         strbuf_addf(&got, "%" STR_FMT "=%" STR_FMT " ", STR_ARG(key), STR_ARG(value->text));
     assert_str(strbuf_str(&got), want);
 }
 
 TEST(a_value_is_found_until_it_is_removed)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
 
-    assert_null(tool_session_get(s, S("a")));
+    assert_null(tool_state_get(s, S("a")));
     set(s, "a", "1");
-    assert_str(json_str(tool_session_get(s, S("a"))), "1");
+    assert_str(json_str(tool_state_get(s, S("a"))), "1");
     set(s, "a", "2");
-    assert_str(json_str(tool_session_get(s, S("a"))), "2");
+    assert_str(json_str(tool_state_get(s, S("a"))), "2");
     set(s, "a", NULL);
-    assert_null(tool_session_get(s, S("a")));
+    assert_null(tool_state_get(s, S("a")));
 }
 
 TEST(keys_come_in_the_order_of_their_first_setting)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
 
     set(s, "file:b", "1");
     set(s, "todos", "-");
@@ -83,14 +83,14 @@ TEST(keys_come_in_the_order_of_their_first_setting)
 
 TEST(the_listener_is_told_of_every_change_before_it_is_applied)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
     struct told told = {.session = s};
 
-    tool_session_listen(s, (struct state_listener){note, &told});
+    tool_state_listen(s, (struct state_listener){note, &told});
     set(s, "a", "1");
     set(s, "a", "2");
     set(s, "a", NULL);
-    tool_session_set_cwd(s, "/w/x");
+    tool_state_set_cwd(s, "/w/x");
     assert_str(strbuf_str(&told.text), "a=\"1\"\na=\"2\"\na=\ncwd=\"/w/x\"\n");
     assert_false(told.was_applied_before);
     strbuf_done(&told.text);
@@ -98,10 +98,10 @@ TEST(the_listener_is_told_of_every_change_before_it_is_applied)
 
 TEST(nobody_is_told_of_a_key_that_was_not_there_to_be_removed)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
     struct told told = {.session = s};
 
-    tool_session_listen(s, (struct state_listener){note, &told});
+    tool_state_listen(s, (struct state_listener){note, &told});
     set(s, "a", NULL);
     assert_int_equal(told.text.n, 0);
     strbuf_done(&told.text);
@@ -109,10 +109,10 @@ TEST(nobody_is_told_of_a_key_that_was_not_there_to_be_removed)
 
 TEST(restoring_applies_and_tells_nobody)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
     struct told told = {.session = s};
 
-    tool_session_listen(s, (struct state_listener){note, &told});
+    tool_state_listen(s, (struct state_listener){note, &told});
     restore(s, "a", "1");
     restore(s, "b", "2");
     restore(s, "b", NULL);
@@ -120,20 +120,20 @@ TEST(restoring_applies_and_tells_nobody)
     restore(s, "cwd", "/elsewhere");
     assert_int_equal(told.text.n, 0);
     assert_keys(s, "", "cwd=/elsewhere a=1 ");
-    assert_string_equal(tool_session_cwd(s), "/elsewhere");
-    assert_string_equal(tool_session_workspace(s), "/w");
+    assert_string_equal(tool_state_cwd(s), "/elsewhere");
+    assert_string_equal(tool_state_workspace(s), "/w");
     strbuf_done(&told.text);
 }
 
 TEST(what_a_listener_was_told_makes_the_same_state_again)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
-    AUTO(tool_session) struct tool_session *again = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
+    AUTO(tool_state) struct tool_state *again = tool_state_new(S("/w"));
     struct told told = {.session = s};
     AUTO(arena) struct arena a = {0};
     struct str rest, line, key;
 
-    tool_session_listen(s, (struct state_listener){note, &told});
+    tool_state_listen(s, (struct state_listener){note, &told});
     set(s, "x", "1");
     set(s, "y", "2");
     set(s, "x", NULL);
@@ -146,7 +146,7 @@ TEST(what_a_listener_was_told_makes_the_same_state_again)
         str_split(&line, '=', &key);
         if (line.n)
             assert_ok(json_parse(&a, line, 0, &value));
-        tool_session_restore(again, key, value);
+        tool_state_restore(again, key, value);
     }
     assert_keys(s, "", "cwd=/w x=4 y=2 z=3 ");
     assert_keys(again, "", "cwd=/w x=4 y=2 z=3 ");
@@ -155,39 +155,39 @@ TEST(what_a_listener_was_told_makes_the_same_state_again)
 
 TEST(a_new_value_may_be_made_of_the_old_one)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
     AUTO(arena) struct arena a = {0};
     struct json *list;
 
     assert_ok(json_parse(&a, S("[\"one\",[\"two\"]]"), 0, &list));
-    tool_session_set(s, S("list"), list);
-    tool_session_set(s, S("list"), json_at(tool_session_get(s, S("list")), 1));
-    assert_str(json_str(json_at(tool_session_get(s, S("list")), 0)), "two");
+    tool_state_set(s, S("list"), list);
+    tool_state_set(s, S("list"), json_at(tool_state_get(s, S("list")), 1));
+    assert_str(json_str(json_at(tool_state_get(s, S("list")), 0)), "two");
 }
 
 TEST(a_key_is_all_of_its_bytes)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
     AUTO(arena) struct arena a = {0};
 
-    tool_session_set(s, S("file:a\0b"), json_new_str(&a, S("1")));
-    tool_session_set(s, S("file:a\0c"), json_new_str(&a, S("2")));
-    tool_session_set(s, S("file:a\0b"), json_new_str(&a, S("3")));
-    assert_str(json_str(tool_session_get(s, S("file:a\0b"))), "3");
-    assert_str(json_str(tool_session_get(s, S("file:a\0c"))), "2");
-    assert_null(tool_session_get(s, S("file:a")));
+    tool_state_set(s, S("file:a\0b"), json_new_str(&a, S("1")));
+    tool_state_set(s, S("file:a\0c"), json_new_str(&a, S("2")));
+    tool_state_set(s, S("file:a\0b"), json_new_str(&a, S("3")));
+    assert_str(json_str(tool_state_get(s, S("file:a\0b"))), "3");
+    assert_str(json_str(tool_state_get(s, S("file:a\0c"))), "2");
+    assert_null(tool_state_get(s, S("file:a")));
 }
 
 /* --- the working directory --- */
 
 TEST(the_workspace_stays_when_the_working_directory_changes)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
 
-    assert_string_equal(tool_session_cwd(s), "/w");
-    tool_session_set_cwd(s, "/w/sub");
-    assert_string_equal(tool_session_cwd(s), "/w/sub");
-    assert_string_equal(tool_session_workspace(s), "/w");
+    assert_string_equal(tool_state_cwd(s), "/w");
+    tool_state_set_cwd(s, "/w/sub");
+    assert_string_equal(tool_state_cwd(s), "/w/sub");
+    assert_string_equal(tool_state_workspace(s), "/w");
 }
 
 TEST(a_working_directory_that_is_no_absolute_path_is_not_used)
@@ -195,13 +195,13 @@ TEST(a_working_directory_that_is_no_absolute_path_is_not_used)
     static const char *const values[] = {"\"\"", "\"sub\"", "42", "null", "{}", "[\"/etc\"]"};
 
     for (size_t i = 0; i < ARRAY_LEN(values); i++) {
-        AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+        AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
         AUTO(arena) struct arena a = {0};
         struct json *value;
 
         assert_ok(json_parse(&a, str_of(values[i]), 0, &value));
-        tool_session_restore(s, S("cwd"), value);
-        assert_string_equal(tool_session_cwd(s), "/w");
+        tool_state_restore(s, S("cwd"), value);
+        assert_string_equal(tool_state_cwd(s), "/w");
     }
 }
 
@@ -212,11 +212,11 @@ static const char *const no_home[] = {"PATH=/bin", NULL};
 
 static void assert_path(const char *const *environment, const char *given, const char *want)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
     AUTO(arena) struct arena a = {0};
 
-    tool_session_set_cwd(s, "/w/src");
-    assert_string_equal(tool_session_path(s, &a, environment, str_of(given)), want);
+    tool_state_set_cwd(s, "/w/src");
+    assert_string_equal(tool_state_path(s, &a, environment, str_of(given)), want);
 }
 
 TEST(relative_paths_count_from_the_working_directory)
@@ -288,20 +288,20 @@ TEST(an_attachment_is_made_once_and_ended_once)
 {
     static const char owner, other;
     int n_ended = 0, n_other_ended = 0;
-    struct tool_session *s = tool_session_new(S("/w"));
-    struct cache *c = tool_session_attachment(s, &owner, sizeof *c, cache_done), *d;
+    struct tool_state *s = tool_state_new(S("/w"));
+    struct cache *c = tool_state_attachment(s, &owner, sizeof *c, cache_done), *d;
 
     assert_int_equal(c->n_uses, 0);
     c->n_uses = 1;
     c->n_ended = &n_ended;
-    d = tool_session_attachment(s, &other, sizeof *d, cache_done);
+    d = tool_state_attachment(s, &other, sizeof *d, cache_done);
     assert_ptr_not_equal(c, d);
     assert_int_equal(d->n_uses, 0);
     d->n_ended = &n_other_ended;
-    assert_ptr_equal(tool_session_attachment(s, &owner, sizeof *c, cache_done), c);
+    assert_ptr_equal(tool_state_attachment(s, &owner, sizeof *c, cache_done), c);
     assert_int_equal(c->n_uses, 1);
     assert_int_equal(n_ended, 0);
-    tool_session_free(s);
+    tool_state_free(s);
     assert_int_equal(n_ended, 1);
     assert_int_equal(n_other_ended, 1);
 }
@@ -309,40 +309,40 @@ TEST(an_attachment_is_made_once_and_ended_once)
 TEST(an_attachment_may_have_nothing_to_end)
 {
     static const char owner;
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
-    int *n = tool_session_attachment(s, &owner, sizeof *n, NULL);
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
+    int *n = tool_state_attachment(s, &owner, sizeof *n, NULL);
 
     assert_int_equal(*n, 0);
 }
 
 TEST(background_work_is_allowed_only_where_there_is_a_group_for_it)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
     struct group g;
 
-    assert_null(tool_session_tasks(s));
-    tool_session_set_tasks(s, &g);
-    assert_ptr_equal(tool_session_tasks(s), &g);
-    tool_session_free(NULL);
+    assert_null(tool_state_tasks(s));
+    tool_state_set_tasks(s, &g);
+    assert_ptr_equal(tool_state_tasks(s), &g);
+    tool_state_free(NULL);
 }
 
 /* --- drafts --- */
 
 TEST(what_is_changed_in_a_draft_counts_when_it_is_accepted)
 {
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
-    AUTO(tool_session) struct tool_session *draft = NULL;
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
+    AUTO(tool_state) struct tool_state *draft = NULL;
 
     set(s, "file:a", "1");
     set(s, "file:b", "2");
-    draft = tool_session_draft(s);
-    assert_string_equal(tool_session_cwd(draft), "/w");
+    draft = tool_state_draft(s);
+    assert_string_equal(tool_state_cwd(draft), "/w");
     set(draft, "file:a", "3");
     set(draft, "file:b", NULL);
     set(draft, "file:c", "4");
     assert_keys(draft, "file:", "file:a=3 file:c=4 ");
     assert_keys(s, "file:", "file:a=1 file:b=2 ");
-    tool_session_accept(draft);
+    tool_state_accept(draft);
     assert_keys(s, "file:", "file:a=3 file:c=4 ");
     set(draft, "file:d", "5");
     assert_keys(s, "file:", "file:a=3 file:c=4 file:d=5 ");
@@ -351,14 +351,14 @@ TEST(what_is_changed_in_a_draft_counts_when_it_is_accepted)
 TEST(a_draft_that_is_not_accepted_leaves_nothing)
 {
     static const char owner;
-    AUTO(tool_session) struct tool_session *s = tool_session_new(S("/w"));
-    struct tool_session *draft = tool_session_draft(s);
-    int *n = tool_session_attachment(draft, &owner, sizeof *n, NULL);
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
+    struct tool_state *draft = tool_state_draft(s);
+    int *n = tool_state_attachment(draft, &owner, sizeof *n, NULL);
 
     set(draft, "file:a", "1");
-    tool_session_free(draft);
+    tool_state_free(draft);
     assert_keys(s, "file:", "");
-    assert_ptr_equal(tool_session_attachment(s, &owner, sizeof *n, NULL), n);
+    assert_ptr_equal(tool_state_attachment(s, &owner, sizeof *n, NULL), n);
 }
 
 RUN_TESTS(UNIT(a_value_is_found_until_it_is_removed),

@@ -1,5 +1,5 @@
-/* tool_session.c - a small map of JSON values, and what hangs on a session. */
-#include "port/tool_session.h"
+/* tool_state.c - a small map of JSON values, and the attachments of tools. */
+#include "port/tool_state.h"
 
 #include "base/quoted.h"
 #include "sys/env.h"
@@ -18,10 +18,10 @@ struct attachment {
     struct attachment *next;
 };
 
-struct tool_session {
-    struct tool_session *base; /* of a draft; NULL: it is none */
+struct tool_state {
+    struct tool_state *base; /* of a draft; else NULL */
     bool is_accepted;
-    struct tool_session *root; /* keeps what a person says; NULL: this one does */
+    struct tool_state *root; /* keeps what a person says; NULL: this one does */
     struct state_value *values;
     size_t n_values, room;
     char *workspace;
@@ -30,24 +30,24 @@ struct tool_session {
     struct group *tasks;
 };
 
-struct tool_session *tool_session_new(struct str cwd)
+struct tool_state *tool_state_new(struct str cwd)
 {
-    struct tool_session *s = mem_alloc(sizeof *s);
+    struct tool_state *s = mem_alloc(sizeof *s);
 
     s->workspace = str_dup(cwd);
-    tool_session_set_cwd(s, s->workspace);
+    tool_state_set_cwd(s, s->workspace);
     return s;
 }
 
-struct tool_session *tool_session_draft(struct tool_session *base)
+struct tool_state *tool_state_draft(struct tool_state *base)
 {
-    struct tool_session *s = mem_alloc(sizeof *s);
+    struct tool_state *s = mem_alloc(sizeof *s);
 
-    *s = (struct tool_session){.base = base, .workspace = str_dup(str_of(base->workspace))};
+    *s = (struct tool_state){.base = base, .workspace = str_dup(str_of(base->workspace))};
     return s;
 }
 
-void tool_session_free(struct tool_session *s)
+void tool_state_free(struct tool_state *s)
 {
     if (!s)
         return;
@@ -69,19 +69,19 @@ void tool_session_free(struct tool_session *s)
     mem_free(s);
 }
 
-void tool_session_set_root(struct tool_session *s, struct tool_session *root)
+void tool_state_set_root(struct tool_state *s, struct tool_state *root)
 {
     s->root = root->root ? root->root : root;
 }
 
-void tool_session_listen(struct tool_session *s, struct state_listener listener)
+void tool_state_listen(struct tool_state *s, struct state_listener listener)
 {
     s->listener = listener;
 }
 
 /* --- the map --- */
 
-static struct state_value *find(const struct tool_session *s, struct str key)
+static struct state_value *find(const struct tool_state *s, struct str key)
 {
     for (size_t i = 0; i < s->n_values; i++)
         if (str_eq(key, s->values[i].key))
@@ -89,7 +89,7 @@ static struct state_value *find(const struct tool_session *s, struct str key)
     return NULL;
 }
 
-static struct state_value *add(struct tool_session *s, struct str key)
+static struct state_value *add(struct tool_state *s, struct str key)
 {
     if (s->n_values == s->room) {
         s->room = MAX(s->room * 2, (size_t)8);
@@ -100,29 +100,29 @@ static struct state_value *add(struct tool_session *s, struct str key)
 }
 
 /* The session that keeps what a person says, for such a key; else the session itself. */
-static struct tool_session *keeper_of(const struct tool_session *s, struct str key)
+static struct tool_state *keeper_of(const struct tool_state *s, struct str key)
 {
-    const struct tool_session *own = s;
+    const struct tool_state *own = s;
 
     if (!str_starts(key, S("allow:")) && !str_starts(key, S("typed:")))
-        return (struct tool_session *)s;
+        return (struct tool_state *)s;
     while (own->base)
         own = own->base;
-    return own->root ? own->root : (struct tool_session *)s;
+    return own->root ? own->root : (struct tool_state *)s;
 }
 
-const struct json *tool_session_get(const struct tool_session *s, struct str key)
+const struct json *tool_state_get(const struct tool_state *s, struct str key)
 {
     const struct state_value *v;
 
     s = keeper_of(s, key);
     v = find(s, key);
     if (!v && s->base)
-        return tool_session_get(s->base, key);
+        return tool_state_get(s->base, key);
     return v ? v->value : NULL;
 }
 
-void tool_session_restore(struct tool_session *s, struct str key, const struct json *value)
+void tool_state_restore(struct tool_state *s, struct str key, const struct json *value)
 {
     struct state_value *v = find(s, key);
     struct arena fresh = {0};
@@ -137,24 +137,24 @@ void tool_session_restore(struct tool_session *s, struct str key, const struct j
     v->arena = fresh;
 }
 
-void tool_session_set(struct tool_session *s, struct str key, const struct json *value)
+void tool_state_set(struct tool_state *s, struct str key, const struct json *value)
 {
     s = keeper_of(s, key);
     if (s->is_accepted) {
-        tool_session_set(s->base, key, value);
+        tool_state_set(s->base, key, value);
         return;
     }
-    if (!value && !tool_session_get(s, key))
+    if (!value && !tool_state_get(s, key))
         return;
     if (s->listener.on_change)
         s->listener.on_change(s->listener.self, key, value);
-    tool_session_restore(s, key, value);
+    tool_state_restore(s, key, value);
 }
 
-void tool_session_accept(struct tool_session *draft)
+void tool_state_accept(struct tool_state *draft)
 {
     for (size_t i = 0; i < draft->n_values; i++) {
-        tool_session_set(draft->base, draft->values[i].key, draft->values[i].value);
+        tool_state_set(draft->base, draft->values[i].key, draft->values[i].value);
         mem_free((char *)draft->values[i].key.p);
         arena_done(&draft->values[i].arena);
     }
@@ -163,7 +163,7 @@ void tool_session_accept(struct tool_session *draft)
 }
 
 /* Of a draft those of its base come first. */
-static const struct state_value *value_at(const struct tool_session *s, size_t at)
+static const struct state_value *value_at(const struct tool_state *s, size_t at)
 {
     static const struct state_value none;
     size_t n_base = s->base ? s->base->n_values : 0;
@@ -173,8 +173,8 @@ static const struct state_value *value_at(const struct tool_session *s, size_t a
     return find(s, s->base->values[at].key) ? &none : &s->base->values[at];
 }
 
-bool tool_session_next(const struct tool_session *s, struct str prefix, size_t *at,
-                       struct str *ret_key, const struct json **ret_value)
+bool tool_state_next(const struct tool_state *s, struct str prefix, size_t *at, struct str *ret_key,
+                     const struct json **ret_value)
 {
     const struct state_value *v;
 
@@ -192,23 +192,23 @@ bool tool_session_next(const struct tool_session *s, struct str prefix, size_t *
 
 /* --- paths --- */
 
-const char *tool_session_cwd(const struct tool_session *s)
+const char *tool_state_cwd(const struct tool_state *s)
 {
-    struct str cwd = json_str(tool_session_get(s, S("cwd")));
+    struct str cwd = json_str(tool_state_get(s, S("cwd")));
 
     return str_starts(cwd, S("/")) ? cwd.p : s->workspace; /* a log may say anything */
 }
 
-const char *tool_session_workspace(const struct tool_session *s)
+const char *tool_state_workspace(const struct tool_state *s)
 {
     return s->workspace;
 }
 
-void tool_session_set_cwd(struct tool_session *s, const char *absolute_path)
+void tool_state_set_cwd(struct tool_state *s, const char *absolute_path)
 {
     AUTO(arena) struct arena a = {0};
 
-    tool_session_set(s, S("cwd"), json_new_str(&a, str_of(absolute_path)));
+    tool_state_set(s, S("cwd"), json_new_str(&a, str_of(absolute_path)));
 }
 
 /* Appends the components of `path` to `out`, which holds "" or "/a/b". */
@@ -230,8 +230,8 @@ static void add_components(struct strbuf *out, struct str path)
     }
 }
 
-const char *tool_session_path(const struct tool_session *s, struct arena *a,
-                              const char *const *environment, struct str given)
+const char *tool_state_path(const struct tool_state *s, struct arena *a,
+                            const char *const *environment, struct str given)
 {
     AUTO(strbuf) struct strbuf path = {0};
     struct str home = env_get(environment, S("HOME"));
@@ -240,30 +240,29 @@ const char *tool_session_path(const struct tool_session *s, struct arena *a,
         add_components(&path, home);
         given = str_skip(given, 1);
     } else if (!str_starts(given, S("/"))) {
-        add_components(&path, str_of(tool_session_cwd(s)));
+        add_components(&path, str_of(tool_state_cwd(s)));
     }
     add_components(&path, given);
     return path.n ? arena_cstr(a, strbuf_str(&path)) : "/";
 }
 
-const char *tool_session_named(const struct tool_session *s, struct arena *a,
-                               const char *const *environment, struct str text)
+const char *tool_state_named(const struct tool_state *s, struct arena *a,
+                             const char *const *environment, struct str text)
 {
     AUTO(strbuf) struct strbuf path = {0};
 
-    return tool_session_path(s, a, environment,
-                             quoted_read(&path, text) ? strbuf_str(&path) : text);
+    return tool_state_path(s, a, environment, quoted_read(&path, text) ? strbuf_str(&path) : text);
 }
 
 /* --- what hangs on it --- */
 
-void *tool_session_attachment(struct tool_session *s, const void *owner, size_t size,
-                              void (*done)(void *block))
+void *tool_state_attachment(struct tool_state *s, const void *owner, size_t size,
+                            void (*done)(void *block))
 {
     struct attachment *a;
 
     if (s->base)
-        return tool_session_attachment(s->base, owner, size, done);
+        return tool_state_attachment(s->base, owner, size, done);
     for (a = s->attachments; a; a = a->next)
         if (a->owner == owner)
             return a->block;
@@ -274,12 +273,12 @@ void *tool_session_attachment(struct tool_session *s, const void *owner, size_t 
     return a->block;
 }
 
-void tool_session_set_tasks(struct tool_session *s, struct group *tasks)
+void tool_state_set_tasks(struct tool_state *s, struct group *tasks)
 {
     s->tasks = tasks;
 }
 
-struct group *tool_session_tasks(const struct tool_session *s)
+struct group *tool_state_tasks(const struct tool_state *s)
 {
     return s->tasks;
 }
