@@ -1,6 +1,7 @@
 /* agent.c - puts an agent together from a runtime and what the caller wants. */
 #include "sdk/agent_parts.h"
 
+#include "port/todos.h"
 #include "sdk/known_secrets.h"
 #include "sdk/network_rules.h"
 #include "sdk/system_prompt.h"
@@ -211,7 +212,7 @@ static void remind(void *self, const struct history *h, struct strbuf *out)
 {
     const struct agent *a = self;
 
-    todo_reminder_write(h, tool_state_get(a->session.conversation.state, S("todos")), out);
+    todo_reminder_write(h, todos_get(a->session.conversation.state), out);
 }
 
 static const struct run_plan *plan_of(void *self)

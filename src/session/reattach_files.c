@@ -8,6 +8,7 @@
 
 #include "base/file_kind.h"
 #include "base/utf8.h"
+#include "port/file_stamp.h"
 #include "sys/fs.h"
 #include "sys/spot.h"
 #include "sys/work.h"
@@ -22,9 +23,8 @@
 #define HEAD_BYTES 4096    /* that tell what it is */
 
 struct file {
-    const char *path; /* canonical */
-    int64_t mtime_ns;
-    uint64_t size, inode;
+    const char *path;        /* canonical */
+    struct file_stamp stamp; /* when it was read */
     bool is_chosen;
 };
 
@@ -60,12 +60,8 @@ static void collect_files(struct job *j, const struct tool_state *s)
         if (!str_starts(path, S("/")) || path.n >= MAX_PATH_BYTES || memchr(path.p, 0, path.n))
             continue; /* a log may say anything */
         j->files = arena_grow(&j->arena, j->files, j->n_files, &j->files_room, sizeof *j->files);
-        j->files[j->n_files++] = (struct file){
-            .path = arena_cstr(&j->arena, path),
-            .mtime_ns = json_int_or(json_get(value, "mtime_ns"), 0),
-            .size = (uint64_t)json_int_or(json_get(value, "size"), 0),
-            .inode = (uint64_t)json_int_or(json_get(value, "inode"), 0),
-        };
+        j->files[j->n_files++] =
+            (struct file){.path = arena_cstr(&j->arena, path), .stamp = file_stamp_read(value)};
     }
 }
 
@@ -114,10 +110,9 @@ static bool is_hidden(const struct path_filter *hidden, const char *path)
 
 static bool is_as_read(const struct file *f, const struct stat *s)
 {
-    int64_t mtime_ns = (int64_t)s->st_mtim.tv_sec * 1000000000 + s->st_mtim.tv_nsec;
+    struct file_stamp now = file_stamp_of(s);
 
-    return mtime_ns == f->mtime_ns && (uint64_t)s->st_size == f->size &&
-           (uint64_t)s->st_ino == f->inode;
+    return file_stamp_eq(&now, &f->stamp);
 }
 
 /* The whole lines among the first bytes, if they are text. */
@@ -150,7 +145,7 @@ static void read_head(struct job *j, const struct file *f, const struct spot *sp
         n = pread(fd, bytes, sizeof bytes, 0);
     close(fd);
     if (n > 0)
-        take_lines(j, x, str_make(bytes, (size_t)n), f->size);
+        take_lines(j, x, str_make(bytes, (size_t)n), f->stamp.size);
 }
 
 static void look_at(struct job *j, struct file *f)

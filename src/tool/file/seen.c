@@ -73,7 +73,7 @@ void file_seen_settle(struct file_seen *seen)
     seen->n_spans = seen->n_cuts = 0;
 }
 
-/* --- in the session --- */
+/* --- in the state --- */
 
 static struct str key_of(struct arena *a, const char *path)
 {
@@ -106,9 +106,7 @@ struct file_seen file_seen_find(const struct tool_state *s, const char *path)
     seen = (struct file_seen){
         .is_seen = true,
         .whole = json_bool(json_get(state, "whole"), false),
-        .stamp = {.mtime_ns = json_int_or(json_get(state, "mtime_ns"), 0),
-                  .size = (uint64_t)json_int_or(json_get(state, "size"), 0),
-                  .inode = (uint64_t)json_int_or(json_get(state, "inode"), 0)},
+        .stamp = file_stamp_read(state),
         .n_lines = (size_t)MAX(json_int_or(json_get(state, "lines"), 0), (int64_t)0),
     };
     if (sha256.n == SHA256_HEX_SIZE - 1)
@@ -145,9 +143,7 @@ void file_seen_remember(struct tool_state *s, const char *path, const struct fil
     AUTO(arena) struct arena a = {0};
     struct json *state = json_new(&a, JSON_OBJECT);
 
-    json_set_int(&a, state, "mtime_ns", seen->stamp.mtime_ns);
-    json_set_int(&a, state, "size", (int64_t)seen->stamp.size);
-    json_set_int(&a, state, "inode", (int64_t)seen->stamp.inode);
+    file_stamp_write(seen->stamp, &a, state);
     json_set_bool(&a, state, "whole", seen->whole);
     if (seen->sha256[0])
         json_set_str(&a, state, "sha256", str_of(seen->sha256));
