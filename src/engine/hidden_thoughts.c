@@ -3,16 +3,9 @@
 
 #include "engine/run_state.h"
 
-static struct str key_of(struct arena *a, struct str provider)
-{
-    return arena_format(a, "hidden_thoughts:%" STR_FMT, STR_ARG(provider));
-}
-
 bool hidden_thoughts_are(const struct tool_state *s, struct str provider)
 {
-    AUTO(arena) struct arena a = {0};
-
-    return tool_state_get(s, key_of(&a, provider)) != NULL;
+    return tool_state_has(s, STATE_HIDDEN_THOUGHTS, provider);
 }
 
 bool hidden_thoughts_accept(struct run *r, struct str provider, const struct err *e)
@@ -21,7 +14,7 @@ bool hidden_thoughts_accept(struct run *r, struct str provider, const struct err
 
     if (!e->hides_thoughts || hidden_thoughts_are(r->conversation->state, provider))
         return false;
-    tool_state_set(r->conversation->state, key_of(&a, provider), json_new_bool(&a, true));
+    tool_state_set_flag(r->conversation->state, STATE_HIDDEN_THOUGHTS, provider);
     run_notice(r, SEVERITY_VERBOSE, "llm",
                arena_format(&a, "%" STR_FMT " does not show its reasoning to this account",
                             STR_ARG(provider)));

@@ -1,7 +1,7 @@
 /* refused_media.c - files that a provider would not take are left out, and the turn continues.
  *
  * A file stays in the history for good, so a provider that refuses it would refuse every later
- * request of the session. What was refused is state of the session (refused:SHA256): the next
+ * request of the session. What was refused is state of the session (STATE_REFUSED): the next
  * request says in the file's place why it is missing, and so do all that follow, after a restart or
  * in a fork too. Every refusal leaves out at least one file more, in growing steps, so that the
  * requests come to an end.
@@ -17,7 +17,6 @@
 
 #include <string.h>
 
-#define KEY_PREFIX "refused:"
 #define MAX_NAMED 8 /* files that a provider may refuse one by one in one ask */
 #define MAX_REASON_BYTES 300
 /* A request that is refused for its length is so because of files if these take most of it. */
@@ -40,17 +39,16 @@ const struct json *refused_media_find(const struct tool_state *s, struct str pro
                                       const struct media *m)
 {
     char hex[SHA256_HEX_SIZE] = "";
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
 
-    for (size_t at = 0; s && tool_state_next(s, S(KEY_PREFIX), &at, &key, &value);) {
-        if (json_int_or(json_get(value, "bytes"), -1) != (int64_t)m->data.n ||
-            !str_eq(json_get_text(value, "provider"), provider))
+    for (size_t at = 0; s && tool_state_next(s, STATE_REFUSED, &at, &x);) {
+        if (json_int_or(json_get(x.value, "bytes"), -1) != (int64_t)m->data.n ||
+            !str_eq(json_get_text(x.value, "provider"), provider))
             continue;
         if (!*hex)
             hash_media(m, hex);
-        if (str_eq(str_skip(key, sizeof KEY_PREFIX - 1), str_of(hex)))
-            return value;
+        if (str_eq(x.name, str_of(hex)))
+            return x.value;
     }
     return NULL;
 }
@@ -58,11 +56,10 @@ const struct json *refused_media_find(const struct tool_state *s, struct str pro
 uint64_t refused_media_mark(const struct tool_state *s)
 {
     uint64_t mark = 0;
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
 
-    for (size_t at = 0; s && tool_state_next(s, S(KEY_PREFIX), &at, &key, &value);)
-        mark += str_hash(key) ^ str_hash(json_get_text(value, "provider"));
+    for (size_t at = 0; s && tool_state_next(s, STATE_REFUSED, &at, &x);)
+        mark += str_hash(x.name) ^ str_hash(json_get_text(x.value, "provider"));
     return mark;
 }
 
@@ -146,13 +143,13 @@ static void add_refused(struct tool_state *s, const struct sent_file *f, struct 
 {
     AUTO(arena) struct arena a = {0};
     struct json *value = json_new(&a, JSON_OBJECT);
-    char key[sizeof KEY_PREFIX + SHA256_HEX_SIZE] = KEY_PREFIX;
+    char hex[SHA256_HEX_SIZE];
 
-    hash_media(f->media, key + sizeof KEY_PREFIX - 1);
+    hash_media(f->media, hex);
     json_set_str(&a, value, "provider", provider);
     json_set_int(&a, value, "bytes", (int64_t)f->media->data.n);
     json_set_str(&a, value, "reason", reason);
-    tool_state_set(s, str_of(key), value);
+    tool_state_set(s, STATE_REFUSED, str_of(hex), value);
 }
 
 static struct str name_of(struct arena *a, const struct sent_file *f)

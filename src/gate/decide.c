@@ -7,8 +7,6 @@
 #include "gate/rulebook.h"
 #include "gate/typed.h"
 
-#define REMEMBERED S("allow:")
-
 /* The first pattern that matches; else the first that is unclear. */
 static enum match find_rule(const struct rule_list *rules, const struct subject *s,
                             enum reading reading, struct str *ret_rule)
@@ -33,12 +31,11 @@ static enum match find_rule(const struct rule_list *rules, const struct subject 
 /* What the person said yes to in this session. */
 static bool next_remembered(const struct subject *s, size_t *at, struct pattern *ret_pattern)
 {
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
 
-    if (!tool_state_next(s->state, REMEMBERED, at, &key, &value))
+    if (!tool_state_next(s->state, STATE_ALLOWED, at, &x))
         return false;
-    *ret_pattern = pattern_read(str_skip(key, REMEMBERED.n));
+    *ret_pattern = pattern_read(x.name);
     return true;
 }
 

@@ -39,10 +39,10 @@
  *   home have all their names.
  * - A deny rule that cannot be evaluated for a call asks; in plan mode it denies.
  *
- * A person's answer for longer is kept as the pattern of what was shown ("allow:PATTERN" in the
+ * A person's answer for longer is kept as the pattern of what was shown (STATE_ALLOWED in the
  * session; see struct rule_keeper). One that comes later than the question (gate_call.answer) is to
  * the arguments that were asked about: hooks are asked again and may still say no, but where they
- * now make other arguments of the call than they did then ("asked:CALL_ID" in the session, where
+ * now make other arguments of the call than they did then (STATE_ASKED in the tools' state, where
  * they did), the person is asked again. A no stays one, and arguments that came with the answer are
  * used as they are. */
 #ifndef KEEL_GATE_GATE_H
@@ -114,7 +114,7 @@ struct decided {
     bool starts_others; /* asked about: a program of the line could start what the rule denies */
 };
 
-/* Step 7: deny patterns, ask patterns, allow patterns (the session's own "allow:PATTERN" too), then
+/* Step 7: deny patterns, ask patterns, allow patterns (the session's own, STATE_ALLOWED, too), then
  * the mode's table over the risk. Pure. `prepared` NULL: no link is known. */
 struct decided permission_decide(const struct rulebook *rules, enum permission_mode mode,
                                  const struct tool *tool, const struct json *args,

@@ -8,8 +8,6 @@
 #include <arpa/inet.h>
 #include <sys/stat.h>
 
-#define HOST_PREFIX "typed:host:"
-#define PATH_PREFIX "typed:path:"
 #define MAX_HOST_BYTES 253
 
 /* --- words --- */
@@ -241,13 +239,13 @@ bool typed_read_path(struct str word, struct str *ret_path)
 
 /* --- a prompt --- */
 
-static void add_key(struct typed_names *names, struct str key)
+static void add_name(struct typed_names *names, enum state_key kind, struct str name)
 {
     for (size_t i = 0; i < names->n; i++)
-        if (str_eq(names->keys[i], key))
+        if (names->items[i].kind == kind && str_eq(names->items[i].name, name))
             return;
     if (names->n < TYPED_MAX_NAMES)
-        names->keys[names->n++] = key;
+        names->items[names->n++] = (struct typed_name){kind, name};
 }
 
 static bool is_file_here(struct arena *a, const struct tool_state *state, struct str word)
@@ -271,7 +269,7 @@ static void add_path(struct typed_names *names, struct arena *a, struct str path
         place_is_in(given, tool_state_workspace(state)) ||
         (workspace.real && place_is_in(given, workspace.real)))
         return;
-    add_key(names, arena_format(a, PATH_PREFIX "%s", place.real));
+    add_name(names, STATE_TYPED_PATH, str_of(place.real));
 }
 
 void typed_find(struct typed_names *names, struct arena *a, struct str prompt,
@@ -288,17 +286,15 @@ void typed_find(struct typed_names *names, struct arena *a, struct str prompt,
             add_path(names, a, found, state, environment);
         else if (typed_read_host(a, word, &found, &is_bare) &&
                  !(is_bare && is_file_here(a, state, word)))
-            add_key(names, arena_format(a, HOST_PREFIX "%" STR_FMT, STR_ARG(found)));
+            add_name(names, STATE_TYPED_HOST, arena_str(a, found));
     }
 }
 
 void typed_keep(const struct typed_names *names, struct tool_state *state)
 {
-    AUTO(arena) struct arena a = {0};
-
     for (size_t i = 0; i < names->n; i++)
-        if (!tool_state_get(state, names->keys[i]))
-            tool_state_set(state, names->keys[i], json_new_bool(&a, true));
+        if (!tool_state_has(state, names->items[i].kind, names->items[i].name))
+            tool_state_set_flag(state, names->items[i].kind, names->items[i].name);
 }
 
 /* --- what a call names --- */
@@ -306,29 +302,28 @@ void typed_keep(const struct typed_names *names, struct tool_state *state)
 struct str typed_host_of(const struct tool_state *state, struct str url)
 {
     AUTO(arena) struct arena a = {0};
-    const struct json *value;
-    struct str host, key;
+    struct state_entry x;
+    struct str host;
     size_t at = 0;
 
     if (!web_host(&a, url, &host))
         return (struct str){0};
-    while (tool_state_next(state, S(HOST_PREFIX), &at, &key, &value))
-        if (str_eq(str_skip(key, strlen(HOST_PREFIX)), host))
-            return key;
+    while (tool_state_next(state, STATE_TYPED_HOST, &at, &x))
+        if (str_eq(x.name, host))
+            return x.key;
     return (struct str){0};
 }
 
 struct str typed_path_of(const struct tool_state *state, const char *real_path)
 {
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
     size_t at = 0;
 
-    while (tool_state_next(state, S(PATH_PREFIX), &at, &key, &value)) {
-        AUTO_FREE char *above = str_dup(str_skip(key, strlen(PATH_PREFIX)));
+    while (tool_state_next(state, STATE_TYPED_PATH, &at, &x)) {
+        AUTO_FREE char *above = str_dup(x.name);
 
         if (above[0] == '/' && above[1] && place_is_in(real_path, above))
-            return key;
+            return x.key;
     }
     return (struct str){0};
 }

@@ -1,4 +1,4 @@
-/* file_stamp.h - tells one state of a file from the next, also in the state of the tools. */
+/* file_stamp.h - tells one state of a file from the next, also in the values of STATE_FILE. */
 #ifndef KEEL_PORT_FILE_STAMP_H
 #define KEEL_PORT_FILE_STAMP_H
 

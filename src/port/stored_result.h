@@ -13,7 +13,6 @@
 
 #include "port/tool_state.h"
 
-#define STORED_RESULT_KEY "handle:"
 #define STORED_RESULT_NAME "out_"
 /* The first line of what a model reads of it begins with this. */
 #define STORED_RESULT_MARK "[The whole output has"

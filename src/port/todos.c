@@ -5,12 +5,12 @@
 
 const struct json *todos_get(const struct tool_state *s)
 {
-    return tool_state_get(s, S("todos"));
+    return tool_state_get(s, STATE_TODOS, STATE_UNNAMED);
 }
 
 void todos_set(struct tool_state *s, const struct json *list)
 {
-    tool_state_set(s, S("todos"), list);
+    tool_state_set(s, STATE_TODOS, STATE_UNNAMED, list);
 }
 
 bool todo_is_done(const struct json *item)

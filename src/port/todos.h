@@ -1,4 +1,4 @@
-/* todos.h - the model's todo list in the state of the tools: an array of
+/* todos.h - the model's todo list: STATE_TODOS, an array of
  *
  *     {"content":..., "status":"pending"|"in_progress"|"completed", "activeForm":...}
  */

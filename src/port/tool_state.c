@@ -6,7 +6,9 @@
 
 /* A value lives in an arena of its own, so that setting it again gives its memory back. */
 struct state_value {
-    struct str key; /* on the heap; what a model names may hold a NUL */
+    enum state_key kind;
+    struct str key;  /* on the heap; what a model names may hold a NUL */
+    struct str name; /* in the key */
     struct arena arena;
     struct json *value; /* NULL: removed; the place is kept for the order */
 };
@@ -81,50 +83,65 @@ void tool_state_listen(struct tool_state *s, struct state_listener listener)
 
 /* --- the map --- */
 
-static struct state_value *find(const struct tool_state *s, struct str key)
+static struct state_value *find(const struct tool_state *s, enum state_key kind, struct str name)
 {
     for (size_t i = 0; i < s->n_values; i++)
-        if (str_eq(key, s->values[i].key))
+        if (s->values[i].kind == kind && str_eq(name, s->values[i].name))
             return &s->values[i];
     return NULL;
 }
 
+/* The name of a key that is not in the table is all of it, so that there is one of each, too. */
+static enum state_key read_key(struct str key, struct str *ret_name)
+{
+    enum state_key kind = state_key_find(key, ret_name);
+
+    if (kind == STATE_N_KEYS)
+        *ret_name = key;
+    return kind;
+}
+
 static struct state_value *add(struct tool_state *s, struct str key)
 {
+    struct state_value v = {.key = str_make(str_dup(key), key.n)};
+
+    v.kind = read_key(v.key, &v.name);
     if (s->n_values == s->room) {
         s->room = MAX(s->room * 2, (size_t)8);
         s->values = mem_resize(s->values, s->room * sizeof *s->values);
     }
-    s->values[s->n_values] = (struct state_value){.key = str_make(str_dup(key), key.n)};
+    s->values[s->n_values] = v;
     return &s->values[s->n_values++];
 }
 
-/* The session that keeps what a person says, for such a key; else the session itself. */
-static struct tool_state *keeper_of(const struct tool_state *s, struct str key)
+/* The root's for what a person says; else the state itself. */
+static struct tool_state *keeper_of(const struct tool_state *s, enum state_key kind)
 {
     const struct tool_state *own = s;
 
-    if (!str_starts(key, S("allow:")) && !str_starts(key, S("typed:")))
+    if (!(state_key_flags(kind) & STATE_OF_PERSON))
         return (struct tool_state *)s;
     while (own->base)
         own = own->base;
     return own->root ? own->root : (struct tool_state *)s;
 }
 
-const struct json *tool_state_get(const struct tool_state *s, struct str key)
+const struct json *tool_state_get(const struct tool_state *s, enum state_key kind, struct str name)
 {
     const struct state_value *v;
 
-    s = keeper_of(s, key);
-    v = find(s, key);
+    s = keeper_of(s, kind);
+    v = find(s, kind, name);
     if (!v && s->base)
-        return tool_state_get(s->base, key);
+        return tool_state_get(s->base, kind, name);
     return v ? v->value : NULL;
 }
 
 void tool_state_restore(struct tool_state *s, struct str key, const struct json *value)
 {
-    struct state_value *v = find(s, key);
+    struct str name;
+    enum state_key kind = read_key(key, &name);
+    struct state_value *v = find(s, kind, name);
     struct arena fresh = {0};
 
     if (!v && !value && !s->base)
@@ -137,26 +154,37 @@ void tool_state_restore(struct tool_state *s, struct str key, const struct json 
     v->arena = fresh;
 }
 
-void tool_state_set(struct tool_state *s, struct str key, const struct json *value)
+static void set(struct tool_state *s, enum state_key kind, struct str key, struct str name,
+                const struct json *value)
 {
-    s = keeper_of(s, key);
+    s = keeper_of(s, kind);
     if (s->is_accepted) {
-        tool_state_set(s->base, key, value);
+        set(s->base, kind, key, name, value);
         return;
     }
-    if (!value && !tool_state_get(s, key))
+    if (!value && !tool_state_get(s, kind, name))
         return;
     if (s->listener.on_change)
         s->listener.on_change(s->listener.self, key, value);
     tool_state_restore(s, key, value);
 }
 
+void tool_state_set(struct tool_state *s, enum state_key kind, struct str name,
+                    const struct json *value)
+{
+    AUTO(arena) struct arena a = {0};
+
+    set(s, kind, state_key_text(&a, kind, name), name, value);
+}
+
 void tool_state_accept(struct tool_state *draft)
 {
     for (size_t i = 0; i < draft->n_values; i++) {
-        tool_state_set(draft->base, draft->values[i].key, draft->values[i].value);
-        mem_free((char *)draft->values[i].key.p);
-        arena_done(&draft->values[i].arena);
+        struct state_value *v = &draft->values[i];
+
+        set(draft->base, v->kind, v->key, v->name, v->value);
+        mem_free((char *)v->key.p);
+        arena_done(&v->arena);
     }
     draft->n_values = 0;
     draft->is_accepted = true;
@@ -167,34 +195,92 @@ static const struct state_value *value_at(const struct tool_state *s, size_t at)
 {
     static const struct state_value none;
     size_t n_base = s->base ? s->base->n_values : 0;
+    const struct state_value *v;
 
     if (at >= n_base)
         return at - n_base < s->n_values ? &s->values[at - n_base] : NULL;
-    return find(s, s->base->values[at].key) ? &none : &s->base->values[at];
+    v = &s->base->values[at];
+    return find(s, v->kind, v->name) ? &none : v;
 }
 
-bool tool_state_next(const struct tool_state *s, struct str prefix, size_t *at, struct str *ret_key,
-                     const struct json **ret_value)
+static bool next(const struct tool_state *s, enum state_key kind, bool takes_all, size_t *at,
+                 struct state_entry *ret_entry)
 {
     const struct state_value *v;
 
-    s = keeper_of(s, prefix);
-    for (; (v = value_at(s, *at)); (*at)++) {
-        if (!v->value || !str_starts(v->key, prefix))
+    while ((v = value_at(s, *at))) {
+        ++*at;
+        if (!v->value || (v->kind != kind && !takes_all))
             continue;
-        *ret_key = v->key;
-        *ret_value = v->value;
-        (*at)++;
+        *ret_entry = (struct state_entry){v->kind, v->key, v->name, v->value};
         return true;
     }
     return false;
+}
+
+bool tool_state_next(const struct tool_state *s, enum state_key kind, size_t *at,
+                     struct state_entry *ret_entry)
+{
+    return next(keeper_of(s, kind), kind, /* takes_all= */ false, at, ret_entry);
+}
+
+bool tool_state_walk(const struct tool_state *s, size_t *at, struct state_entry *ret_entry)
+{
+    return next(s, STATE_N_KEYS, /* takes_all= */ true, at, ret_entry);
+}
+
+void tool_state_clear(struct tool_state *s, enum state_key kind)
+{
+    struct state_entry x;
+
+    for (size_t at = 0; tool_state_next(s, kind, &at, &x);)
+        set(s, kind, x.key, x.name, NULL);
+}
+
+struct str tool_state_text(const struct tool_state *s, enum state_key kind)
+{
+    return json_str(tool_state_get(s, kind, STATE_UNNAMED));
+}
+
+void tool_state_set_text(struct tool_state *s, enum state_key kind, struct str text)
+{
+    AUTO(arena) struct arena a = {0};
+
+    tool_state_set(s, kind, STATE_UNNAMED, json_new_str(&a, text));
+}
+
+bool tool_state_has(const struct tool_state *s, enum state_key kind, struct str name)
+{
+    return tool_state_get(s, kind, name) != NULL;
+}
+
+void tool_state_set_flag(struct tool_state *s, enum state_key kind, struct str name)
+{
+    AUTO(arena) struct arena a = {0};
+
+    tool_state_set(s, kind, name, json_new_bool(&a, true));
+}
+
+void tool_state_rewind(struct tool_state *s, const struct tool_state *then)
+{
+    struct state_entry x;
+
+    for (size_t at = 0; tool_state_walk(s, &at, &x);)
+        if (!(state_key_flags(x.kind) & STATE_STAYS) && !tool_state_get(then, x.kind, x.name))
+            set(s, x.kind, x.key, x.name, NULL);
+    for (size_t at = 0; tool_state_walk(then, &at, &x);) {
+        const struct json *now = tool_state_get(s, x.kind, x.name);
+
+        if (!(state_key_flags(x.kind) & STATE_STAYS) && !(now && json_equal(now, x.value)))
+            set(s, x.kind, x.key, x.name, x.value);
+    }
 }
 
 /* --- paths --- */
 
 const char *tool_state_cwd(const struct tool_state *s)
 {
-    struct str cwd = json_str(tool_state_get(s, S("cwd")));
+    struct str cwd = tool_state_text(s, STATE_CWD);
 
     return str_starts(cwd, S("/")) ? cwd.p : s->workspace; /* a log may say anything */
 }
@@ -206,9 +292,7 @@ const char *tool_state_workspace(const struct tool_state *s)
 
 void tool_state_set_cwd(struct tool_state *s, const char *absolute_path)
 {
-    AUTO(arena) struct arena a = {0};
-
-    tool_state_set(s, S("cwd"), json_new_str(&a, str_of(absolute_path)));
+    tool_state_set_text(s, STATE_CWD, str_of(absolute_path));
 }
 
 /* Appends the components of `path` to `out`, which holds "" or "/a/b". */

@@ -1,31 +1,15 @@
 /* tool_state.h - what the tools of one session know: working directory, files read, todo list.
  *
- * The state is a map from keys to JSON values that changes in one way only: by an event, which is
- * told to the session and then applied. So the state of a session can be made again from its
- * events, in this process or in another. Keys in use:
+ * The state is a map from keys (port/state_keys.h) to JSON values that changes in one way only: by
+ * an event, which goes to the session and is then applied. So the state of a session can be made
+ * again from its events, in this process or in another.
  *
- *     cwd                 "/project"
- *     file:PATH           {"mtime_ns":..., "size":..., "inode":..., "whole":true, "sha256":...}
- *                         as last read; of a part also "lines", "seen" and "cut" (tool/file/seen.c)
- *     todos               [{"content":..., "status":..., "activeForm":...}]
- *     shell:ID            {"command":..., "state":"running"|"ended"|"killed", "exitCode":...,
- *                         "seen":..., "output":out_N}     (tool/shell/background.h, news.h)
- *     handle:out_N        {"sha256":..., "tool":..., ...}  a stored result (port/stored_result.h)
- *     allow:PATTERN       true      a call that the person allowed for the session (gate/answer.c)
- *     typed:host:HOST     true      named by the person in a prompt (gate/typed.h), and so is
- *     typed:path:PATH     true      this
- *     refused:SHA256      {"provider":..., "bytes":..., "reason":...}  a file that it would not
- *                         take: no later request has it (engine/refused_media.c)
- *     mode                "plan"    the permission mode (sdk/agent_session.c)
- *     prefix              {"system":..., "tools":..., ...}  what requests begin with (sdk/prefix.h)
- *     rewind              {"turn":..., "at":..., ...}  while one is under way (session/rewind.c)
- *
- * Memory of a tool that lives as long as the session but is no state (a cache, running commands)
+ * Memory of a tool that lives as long as the session but is not state (a cache, running commands)
  * hangs on it as an attachment. `tasks` is where work goes on that outlives a call. */
 #ifndef KEEL_PORT_TOOL_STATE_H
 #define KEEL_PORT_TOOL_STATE_H
 
-#include "base/json.h"
+#include "port/state_keys.h"
 #include "sys/task.h"
 
 struct tool_state;
@@ -46,22 +30,41 @@ DEFINE_AUTO_PTR(tool_state, tool_state_free)
 struct tool_state *tool_state_draft(struct tool_state *base) MUST_USE;
 void tool_state_accept(struct tool_state *draft);
 
-/* The keys that a person sets (allow:, typed:) are read from `root` and written there; it must
- * outlive this state. */
+/* What a person has said (STATE_OF_PERSON) is read from `root` and written there; it must outlive
+ * this state. */
 void tool_state_set_root(struct tool_state *s, struct tool_state *root);
 
 void tool_state_listen(struct tool_state *s, struct state_listener listener);
 
-/* NULL: not set. Borrowed until it is set again. */
-const struct json *tool_state_get(const struct tool_state *s, struct str key);
+/* `name` is STATE_UNNAMED for a kind without names. NULL: not set. Borrowed until it is set again.
+ */
+const struct json *tool_state_get(const struct tool_state *s, enum state_key kind, struct str name);
 /* Calls the listener, then applies. `value` NULL removes the key; without such a key, nothing
  * happens. */
-void tool_state_set(struct tool_state *s, struct str key, const struct json *value);
+void tool_state_set(struct tool_state *s, enum state_key kind, struct str name,
+                    const struct json *value);
+/* Every key of a kind, in the order of their first setting; start with *at = 0. A key that is set
+ * meanwhile keeps its place. */
+bool tool_state_next(const struct tool_state *s, enum state_key kind, size_t *at,
+                     struct state_entry *ret_entry);
+/* Removes every key of a kind. */
+void tool_state_clear(struct tool_state *s, enum state_key kind);
+
+/* Values that are one text, empty when they are not set, or only there. */
+struct str tool_state_text(const struct tool_state *s, enum state_key kind);
+void tool_state_set_text(struct tool_state *s, enum state_key kind, struct str text);
+bool tool_state_has(const struct tool_state *s, enum state_key kind, struct str name);
+void tool_state_set_flag(struct tool_state *s, enum state_key kind, struct str name);
+
+/* --- the whole of it, for those who keep it --- */
+
+bool tool_state_walk(const struct tool_state *s, size_t *at, struct state_entry *ret_entry);
 /* Applies what an event of an earlier run says, without the listener. */
 void tool_state_restore(struct tool_state *s, struct str key, const struct json *value);
-/* Every key that starts with `prefix`, in the order of their first setting; start with *at = 0. */
-bool tool_state_next(const struct tool_state *s, struct str prefix, size_t *at, struct str *ret_key,
-                     const struct json **ret_value);
+/* Sets and removes keys until the state is that of `then`, but for those with STATE_STAYS. */
+void tool_state_rewind(struct tool_state *s, const struct tool_state *then);
+
+/* --- directories and paths --- */
 
 const char *tool_state_cwd(const struct tool_state *s);       /* absolute */
 const char *tool_state_workspace(const struct tool_state *s); /* the first cwd */

@@ -50,18 +50,17 @@ struct job {
 
 static void collect_files(struct job *j, const struct tool_state *s)
 {
-    struct str key, prefix = S("file:");
-    const struct json *value;
+    struct state_entry x;
     size_t at = 0;
 
-    while (tool_state_next(s, prefix, &at, &key, &value)) {
-        struct str path = str_skip(key, prefix.n);
+    while (tool_state_next(s, STATE_FILE, &at, &x)) {
+        struct str path = x.name;
 
         if (!str_starts(path, S("/")) || path.n >= MAX_PATH_BYTES || memchr(path.p, 0, path.n))
             continue; /* a log may say anything */
         j->files = arena_grow(&j->arena, j->files, j->n_files, &j->files_room, sizeof *j->files);
         j->files[j->n_files++] =
-            (struct file){.path = arena_cstr(&j->arena, path), .stamp = file_stamp_read(value)};
+            (struct file){.path = arena_cstr(&j->arena, path), .stamp = file_stamp_read(x.value)};
     }
 }
 

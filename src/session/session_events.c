@@ -79,12 +79,11 @@ void session_commit(struct session *s, struct message *m)
 static struct json *all_state(const struct session *s, struct arena *a)
 {
     struct json *state = json_new(a, JSON_OBJECT);
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
     size_t at = 0;
 
-    while (tool_state_next(s->conversation.state, (struct str){0}, &at, &key, &value))
-        json_set_key(a, state, arena_str(a, key), json_copy(a, value));
+    while (tool_state_walk(s->conversation.state, &at, &x))
+        json_set_key(a, state, arena_str(a, x.key), json_copy(a, x.value));
     return state;
 }
 

@@ -2,10 +2,10 @@
 #include "session/session_parts.h"
 
 #include "port/draft.h"
+#include "port/kept_shell.h"
 #include "port/stored_result.h"
 #include "sys/fs.h"
 
-#define SHELL_PREFIX "shell:"
 #define LEFT_TEXT                                                                                  \
     "This call was under way in the session that this one was copied from. Its outcome is "        \
     "unknown here, and it was not run again."
@@ -139,25 +139,19 @@ static void restore_cwd(struct session *s)
 /* Nobody knows what became of them. */
 static void restore_shells(struct session *s)
 {
-    AUTO(arena) struct arena a = {0};
-    const struct json *value;
-    struct str key;
+    struct kept_shell k;
     size_t at = 0;
 
-    while (tool_state_next(s->conversation.state, S(SHELL_PREFIX), &at, &key, &value)) {
-        struct json *now;
-
-        if (!str_is(json_get_text(value, "state"), "running"))
+    while (kept_shell_next(s->conversation.state, &at, &k)) {
+        if (k.state != SHELL_RUNNING)
             continue;
-        now = json_copy(&a, value);
-        json_set_str(&a, now, "state", S("unknown"));
+        k.state = SHELL_UNKNOWN;
         strbuf_addf(&s->notice, "%s- %" STR_FMT ": %" STR_FMT "\n",
                     s->notice.n ? ""
                                 : "[keel was stopped while these background commands ran. Their "
                                   "outcome is unknown, and their output is lost:\n",
-                    STR_ARG(str_skip(key, strlen(SHELL_PREFIX))),
-                    STR_ARG(json_get_text(value, "command")));
-        tool_state_set(s->conversation.state, arena_str(&a, key), now);
+                    STR_ARG(k.id), STR_ARG(k.command));
+        kept_shell_set(s->conversation.state, &k);
     }
     if (s->notice.n)
         strbuf_add_cstr(&s->notice, "Check the current state before you start them again.]");

@@ -75,11 +75,6 @@ void file_seen_settle(struct file_seen *seen)
 
 /* --- in the state --- */
 
-static struct str key_of(struct arena *a, const char *path)
-{
-    return arena_format(a, "file:%s", path);
-}
-
 static size_t number_at(const struct json *pair, size_t index)
 {
     return (size_t)MAX(json_int_or(json_at(pair, index), 0), (int64_t)0);
@@ -96,8 +91,7 @@ static void take_parts(const struct json *state, struct file_seen *seen)
 
 struct file_seen file_seen_find(const struct tool_state *s, const char *path)
 {
-    AUTO(arena) struct arena a = {0};
-    const struct json *state = tool_state_get(s, key_of(&a, path));
+    const struct json *state = tool_state_get(s, STATE_FILE, str_of(path));
     struct str sha256 = json_get_text(state, "sha256");
     struct file_seen seen = {0};
 
@@ -150,7 +144,7 @@ void file_seen_remember(struct tool_state *s, const char *path, const struct fil
     if (seen->n_lines && !seen->whole)
         json_set_int(&a, state, "lines", (int64_t)seen->n_lines);
     set_parts(&a, state, seen);
-    tool_state_set(s, key_of(&a, path), state);
+    tool_state_set(s, STATE_FILE, str_of(path), state);
 }
 
 /* --- may it be changed? --- */

@@ -1,7 +1,7 @@
 /* seen.h - which files the model has read, how much of them, and whether they are still as it knows
  * them.
  *
- * Kept in the session under "file:PATH", so that it outlives the process. Only tasks of the
+ * Kept in the tools' state (STATE_FILE), so that it outlives the process. Only tasks of the
  * session's loop may look it up; what was found may then be carried to a worker. A file is the same
  * while its content is: its time and its number may change. */
 #ifndef KEEL_TOOL_FILE_SEEN_H

@@ -9,11 +9,9 @@
 #include <stdio.h>
 
 #define MAX_KNOWN 64
-#define KEY_PREFIX "shell:"
-#define ID_PREFIX "bash_"
 
 struct shell {
-    char id[sizeof ID_PREFIX + 20];
+    char id[sizeof SHELL_ID + 20];
     char *command, *call_id;
     struct tool_state *tools;
     enum shell_state state;
@@ -38,12 +36,6 @@ struct shells {
 };
 
 /* --- one of them --- */
-
-const char *shell_state_name(enum shell_state s)
-{
-    static const char *const names[] = {"running", "ended", "killed"};
-    return names[s];
-}
 
 const char *shell_id(const struct shell *k)
 {
@@ -88,29 +80,37 @@ void shell_describe(const struct shell *k, struct strbuf *out)
         strbuf_add_cstr(out, " (" PROC_LOST_PROTECTION ")");
 }
 
+static struct kept_shell kept(const struct shell *k)
+{
+    const struct proc_status *status = &k->follow.status;
+    bool has_ended = k->state != SHELL_RUNNING && k->follow.has_status;
+
+    return (struct kept_shell){
+        .id = str_of(k->id),
+        .command = str_of(k->command),
+        .call_id = str_of(k->call_id),
+        .state = k->state,
+        .has_exit_code = has_ended,
+        .exit_code = has_ended ? exit_code(status) : 0,
+        .signal = has_ended && status->signalled ? status->signal : 0,
+        .pid = k->pid,
+        .is_seen = k->is_seen,
+        .output = k->output_handle ? str_of(k->output_handle) : (struct str){0},
+    };
+}
+
 void shell_add_details(const struct shell *k, struct arena *a, struct json *details)
 {
-    json_set_str(a, details, "state", str_of(shell_state_name(k->state)));
-    if (k->state != SHELL_RUNNING && k->follow.has_status) {
-        json_set_int(a, details, "exitCode", exit_code(&k->follow.status));
-        if (k->follow.status.signalled)
-            json_set_int(a, details, "signal", k->follow.status.signal);
-    }
-    json_set_int(a, details, "pid", k->pid);
+    struct kept_shell now = kept(k);
+
+    kept_shell_add_outcome(&now, a, details);
 }
 
 static void tell_session(const struct shell *k)
 {
-    AUTO(arena) struct arena a = {0};
-    struct json *value = json_new(&a, JSON_OBJECT);
+    struct kept_shell now = kept(k);
 
-    json_set_str(&a, value, "command", str_of(k->command));
-    json_set_str(&a, value, "call", str_of(k->call_id));
-    shell_add_details(k, &a, value);
-    json_set_bool(&a, value, "seen", k->is_seen);
-    if (k->output_handle)
-        json_set_str(&a, value, "output", str_of(k->output_handle));
-    tool_state_set(k->tools, arena_format(&a, KEY_PREFIX "%s", k->id), value);
+    kept_shell_set(k->tools, &now);
 }
 
 bool shell_is_news(const struct shell *k)
@@ -236,15 +236,15 @@ static void shells_done(void *block)
 /* Numbers go on where an earlier run of the session stopped. */
 static uint64_t find_last_number(const struct tool_state *tools)
 {
-    const struct json *value;
+    struct state_entry x;
     uint64_t last = 0;
-    struct str key;
     size_t at = 0;
 
-    while (tool_state_next(tools, S(KEY_PREFIX ID_PREFIX), &at, &key, &value)) {
+    while (tool_state_next(tools, STATE_SHELL, &at, &x)) {
         int64_t number;
 
-        if (str_to_int64(str_skip(key, strlen(KEY_PREFIX ID_PREFIX)), &number) && number > 0)
+        if (str_starts(x.name, S(SHELL_ID)) &&
+            str_to_int64(str_skip(x.name, strlen(SHELL_ID)), &number) && number > 0)
             last = MAX(last, (uint64_t)number);
     }
     return last;
@@ -303,7 +303,7 @@ static struct shell *add(struct shells *s, const struct tool_context *c, struct 
 
     if (s->n_known >= MAX_KNOWN)
         forget_oldest(s);
-    snprintf(k->id, sizeof k->id, ID_PREFIX "%" PRIu64, ++s->last_number);
+    snprintf(k->id, sizeof k->id, SHELL_ID "%" PRIu64, ++s->last_number);
     k->command = str_dup(command);
     k->call_id = str_dup(c->call_id);
     k->tools = c->state;
@@ -405,11 +405,8 @@ static void list_known(const struct shells *s, struct tool_result *result)
 
 void background_unknown(struct tool_state *tools, struct str id, struct tool_result *result)
 {
-    AUTO(arena) struct arena a = {0};
-    struct str key = arena_format(&a, KEY_PREFIX "%" STR_FMT, STR_ARG(id));
-
     tool_result_fail(result, "There is no background command \"%" STR_FMT "\".", STR_ARG(id));
-    if (tool_state_get(tools, key))
+    if (tool_state_has(tools, STATE_SHELL, id))
         tool_result_addf(result, " It belonged to an earlier run; it has ended, and its output "
                                  "is gone.");
     list_known(shells_of(tools), result);

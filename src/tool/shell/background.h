@@ -2,19 +2,17 @@
  *
  * They live in the session's task group, so that they end with it, and hang on the session. The
  * newest output of each is kept until it is read; the session's state says what became of them
- * (shell:ID), and whether the model has seen it. Of those that have ended only the newest are
- * remembered. What the model reads without asking is in news.h. */
+ * (port/kept_shell.h), and whether the model has seen it. Of those that have ended only the newest
+ * are remembered. What the model reads without asking is in news.h. */
 #ifndef KEEL_TOOL_SHELL_BACKGROUND_H
 #define KEEL_TOOL_SHELL_BACKGROUND_H
 
+#include "port/kept_shell.h"
 #include "port/tool.h"
 #include "tool/shell/command.h"
 
 #define BACKGROUND_MAX_RUNNING 16
 #define BACKGROUND_MAX_BYTES ((size_t)1 << 20) /* of output that nobody has read */
-
-enum shell_state { SHELL_RUNNING, SHELL_ENDED, SHELL_KILLED };
-const char *shell_state_name(enum shell_state s); /* "running", "ended", "killed" */
 
 struct shell;
 

@@ -166,9 +166,9 @@ TEST(what_the_session_remembers_allows_until_it_is_removed)
     struct permission_rules none = {0};
     struct json *yes = json_new_bool(&c.arena, true);
 
-    tool_state_set(c.state, S("allow:Bash(make)"), yes);
+    tool_state_set(c.state, STATE_ALLOWED, S("Bash(make)"), yes);
     assert_int_equal(decide_sample(&none, MODE_PLAN, &bash, &c).by, DECIDED_BY_ALLOW);
-    tool_state_set(c.state, S("allow:Bash(make)"), NULL);
+    tool_state_set(c.state, STATE_ALLOWED, S("Bash(make)"), NULL);
     assert_int_equal(decide_sample(&none, MODE_PLAN, &bash, &c).by, DECIDED_BY_MODE);
 }
 
@@ -278,7 +278,7 @@ TEST(what_the_session_remembers_counts_for_parts_too)
     struct str allow = S("Bash(git *)");
     struct permission_rules rules = {.allow = &allow, .n_allow = 1};
 
-    tool_state_set(c.state, S("allow:Bash(make)"), json_new_bool(&c.arena, true));
+    tool_state_set(c.state, STATE_ALLOWED, S("Bash(make)"), json_new_bool(&c.arena, true));
     assert_int_equal(decide_sample(&rules, MODE_DEFAULT, &bash, &c).decision, DECISION_AUTO);
 }
 

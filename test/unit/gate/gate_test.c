@@ -303,7 +303,7 @@ TEST(a_yes_for_the_session_covers_what_was_shown_and_nothing_else)
     scene_init(&s, NULL);
     s.answer.kind = ANSWER_SESSION;
     assert_str(judge(&s, "Bash", "{\"command\":\"ls *.c; make\"}")->rule, "Bash(ls \\*.c; make)");
-    assert_non_null(tool_state_get(s.state, S("allow:Bash(ls \\*.c; make)")));
+    assert_non_null(tool_state_get(s.state, STATE_ALLOWED, S("Bash(ls \\*.c; make)")));
     s.answer.kind = ANSWER_NO;
     assert_int_equal(judge(&s, "Bash", "{\"command\":\"ls *.c; make\"}")->kind, VERDICT_ALLOW);
     assert_int_equal(s.verdict.step, 7);

@@ -371,7 +371,7 @@ TEST(an_answer_that_comes_later_is_to_the_arguments_that_were_shown)
     s.call.answer = NULL;
     assert_int_equal(resume(&s, CHECK, CHECK)->kind, VERDICT_ALLOW);
     assert_str(json_get_text(s.verdict.args, "command"), "make check");
-    assert_null(tool_state_get(s.state, S("asked:call_1")));
+    assert_null(tool_state_get(s.state, STATE_ASKED, S("call_1")));
 }
 
 TEST(a_hook_that_changes_its_mind_makes_the_gate_ask_again)

@@ -297,9 +297,9 @@ TEST(an_answer_that_is_remembered_for_a_link_holds_while_it_leads_there)
     put(&y.dir, "proj/b.c", "");
     yard_link(&y, "proj/link", "src/a.c");
     yes = json_new_bool(&y.arena, true);
-    tool_state_set(y.state, str_of(yard_text(&y, "allow:Edit(/@/proj/link)")), yes);
+    tool_state_set(y.state, STATE_ALLOWED, str_of(yard_text(&y, "Edit(/@/proj/link)")), yes);
     asks_by(&edit, "link", "mode:default/modify");
-    tool_state_set(y.state, str_of(yard_text(&y, "allow:Edit(/@/proj/src/a.c)")), yes);
+    tool_state_set(y.state, STATE_ALLOWED, str_of(yard_text(&y, "Edit(/@/proj/src/a.c)")), yes);
     auto_by(&edit, "link", "Edit(/@/proj/src/a.c)");
     yard_link(&y, "proj/link", "b.c");
     asks_by(&edit, "link", "mode:default/modify");

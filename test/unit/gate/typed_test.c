@@ -160,7 +160,8 @@ static struct str found_in(struct yard *y, const char *prompt)
 
     typed_find(&names, &y->arena, str_of(yard_text(y, prompt)), y->state, y->environment);
     for (size_t i = 0; i < names.n; i++)
-        strbuf_addf(&out, "%" STR_FMT "\n", STR_ARG(names.keys[i]));
+        strbuf_addf(&out, "%" STR_FMT "\n",
+                    STR_ARG(state_key_text(&y->arena, names.items[i].kind, names.items[i].name)));
     return arena_str(&y->arena, strbuf_str(&out));
 }
 

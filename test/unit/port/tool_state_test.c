@@ -5,9 +5,17 @@
 
 /* --- the map --- */
 
+static const struct json *get(const struct tool_state *s, const char *key)
+{
+    struct str name;
+    enum state_key kind = state_key_find(str_of(key), &name);
+
+    return tool_state_get(s, kind, kind < STATE_N_KEYS ? name : str_of(key));
+}
+
 /* What a listener was told, one line each: "key=value", "key=" for a removal. */
 struct told {
-    struct tool_state *session;
+    struct tool_state *state;
     struct strbuf text;
     bool was_applied_before;
 };
@@ -15,7 +23,8 @@ struct told {
 static void note(void *self, struct str key, const struct json *value)
 {
     struct told *t = self;
-    const struct json *now = tool_state_get(t->session, key);
+    AUTO_FREE char *text = str_dup(key);
+    const struct json *now = get(t->state, text);
 
     strbuf_add(&t->text, key);
     strbuf_add_char(&t->text, '=');
@@ -28,8 +37,11 @@ static void note(void *self, struct str key, const struct json *value)
 static void set(struct tool_state *s, const char *key, const char *value)
 {
     AUTO(arena) struct arena a = {0};
+    struct str name;
+    enum state_key kind = state_key_find(str_of(key), &name);
 
-    tool_state_set(s, str_of(key), value ? json_new_str(&a, str_of(value)) : NULL);
+    assert_true(kind < STATE_N_KEYS);
+    tool_state_set(s, kind, name, value ? json_new_str(&a, str_of(value)) : NULL);
 }
 
 static void restore(struct tool_state *s, const char *key, const char *value)
@@ -39,14 +51,28 @@ static void restore(struct tool_state *s, const char *key, const char *value)
     tool_state_restore(s, str_of(key), value ? json_new_str(&a, str_of(value)) : NULL);
 }
 
-static void assert_keys(const struct tool_state *s, const char *prefix, const char *want)
+static void add_entry(struct strbuf *out, const struct state_entry *x)
+{
+    strbuf_addf(out, "%" STR_FMT "=%" STR_FMT " ", STR_ARG(x->key), STR_ARG(x->value->text));
+}
+
+static void assert_keys(const struct tool_state *s, const char *want)
 {
     AUTO(strbuf) struct strbuf got = {0};
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
 
-    for (size_t at = 0; tool_state_next(s, str_of(prefix), &at, &key, &value);)
-        strbuf_addf(&got, "%" STR_FMT "=%" STR_FMT " ", STR_ARG(key), STR_ARG(value->text));
+    for (size_t at = 0; tool_state_walk(s, &at, &x);)
+        add_entry(&got, &x);
+    assert_str(strbuf_str(&got), want);
+}
+
+static void assert_files(const struct tool_state *s, const char *want)
+{
+    AUTO(strbuf) struct strbuf got = {0};
+    struct state_entry x;
+
+    for (size_t at = 0; tool_state_next(s, STATE_FILE, &at, &x);)
+        add_entry(&got, &x);
     assert_str(strbuf_str(&got), want);
 }
 
@@ -54,13 +80,13 @@ TEST(a_value_is_found_until_it_is_removed)
 {
     AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
 
-    assert_null(tool_state_get(s, S("a")));
-    set(s, "a", "1");
-    assert_str(json_str(tool_state_get(s, S("a"))), "1");
-    set(s, "a", "2");
-    assert_str(json_str(tool_state_get(s, S("a"))), "2");
-    set(s, "a", NULL);
-    assert_null(tool_state_get(s, S("a")));
+    assert_null(get(s, "todos"));
+    set(s, "todos", "1");
+    assert_str(json_str(get(s, "todos")), "1");
+    set(s, "todos", "2");
+    assert_str(json_str(get(s, "todos")), "2");
+    set(s, "todos", NULL);
+    assert_null(get(s, "todos"));
 }
 
 TEST(keys_come_in_the_order_of_their_first_setting)
@@ -72,26 +98,25 @@ TEST(keys_come_in_the_order_of_their_first_setting)
     set(s, "file:a", "2");
     set(s, "file:c", "3");
     set(s, "file:b", "4");
-    assert_keys(s, "file:", "file:b=4 file:a=2 file:c=3 ");
+    assert_files(s, "file:b=4 file:a=2 file:c=3 ");
     set(s, "file:b", NULL);
-    assert_keys(s, "file:", "file:a=2 file:c=3 ");
+    assert_files(s, "file:a=2 file:c=3 ");
     set(s, "file:b", "5");
-    assert_keys(s, "file:", "file:b=5 file:a=2 file:c=3 ");
-    assert_keys(s, "none:", "");
-    assert_keys(s, "", "cwd=/w file:b=5 todos=- file:a=2 file:c=3 ");
+    assert_files(s, "file:b=5 file:a=2 file:c=3 ");
+    assert_keys(s, "cwd=/w file:b=5 todos=- file:a=2 file:c=3 ");
 }
 
 TEST(the_listener_is_told_of_every_change_before_it_is_applied)
 {
     AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
-    struct told told = {.session = s};
+    struct told told = {.state = s};
 
     tool_state_listen(s, (struct state_listener){note, &told});
-    set(s, "a", "1");
-    set(s, "a", "2");
-    set(s, "a", NULL);
+    set(s, "file:a", "1");
+    set(s, "file:a", "2");
+    set(s, "file:a", NULL);
     tool_state_set_cwd(s, "/w/x");
-    assert_str(strbuf_str(&told.text), "a=\"1\"\na=\"2\"\na=\ncwd=\"/w/x\"\n");
+    assert_str(strbuf_str(&told.text), "file:a=\"1\"\nfile:a=\"2\"\nfile:a=\ncwd=\"/w/x\"\n");
     assert_false(told.was_applied_before);
     strbuf_done(&told.text);
 }
@@ -99,10 +124,10 @@ TEST(the_listener_is_told_of_every_change_before_it_is_applied)
 TEST(nobody_is_told_of_a_key_that_was_not_there_to_be_removed)
 {
     AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
-    struct told told = {.session = s};
+    struct told told = {.state = s};
 
     tool_state_listen(s, (struct state_listener){note, &told});
-    set(s, "a", NULL);
+    set(s, "file:a", NULL);
     assert_int_equal(told.text.n, 0);
     strbuf_done(&told.text);
 }
@@ -110,16 +135,16 @@ TEST(nobody_is_told_of_a_key_that_was_not_there_to_be_removed)
 TEST(restoring_applies_and_tells_nobody)
 {
     AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
-    struct told told = {.session = s};
+    struct told told = {.state = s};
 
     tool_state_listen(s, (struct state_listener){note, &told});
-    restore(s, "a", "1");
-    restore(s, "b", "2");
-    restore(s, "b", NULL);
-    restore(s, "c", NULL);
+    restore(s, "file:a", "1");
+    restore(s, "file:b", "2");
+    restore(s, "file:b", NULL);
+    restore(s, "file:c", NULL);
     restore(s, "cwd", "/elsewhere");
     assert_int_equal(told.text.n, 0);
-    assert_keys(s, "", "cwd=/elsewhere a=1 ");
+    assert_keys(s, "cwd=/elsewhere file:a=1 ");
     assert_string_equal(tool_state_cwd(s), "/elsewhere");
     assert_string_equal(tool_state_workspace(s), "/w");
     strbuf_done(&told.text);
@@ -129,16 +154,16 @@ TEST(what_a_listener_was_told_makes_the_same_state_again)
 {
     AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
     AUTO(tool_state) struct tool_state *again = tool_state_new(S("/w"));
-    struct told told = {.session = s};
+    struct told told = {.state = s};
     AUTO(arena) struct arena a = {0};
     struct str rest, line, key;
 
     tool_state_listen(s, (struct state_listener){note, &told});
-    set(s, "x", "1");
-    set(s, "y", "2");
-    set(s, "x", NULL);
-    set(s, "z", "3");
-    set(s, "x", "4");
+    set(s, "file:x", "1");
+    set(s, "file:y", "2");
+    set(s, "file:x", NULL);
+    set(s, "file:z", "3");
+    set(s, "file:x", "4");
     rest = str_trim(strbuf_str(&told.text));
     while (str_split(&rest, '\n', &line)) {
         struct json *value = NULL;
@@ -148,8 +173,8 @@ TEST(what_a_listener_was_told_makes_the_same_state_again)
             assert_ok(json_parse(&a, line, 0, &value));
         tool_state_restore(again, key, value);
     }
-    assert_keys(s, "", "cwd=/w x=4 y=2 z=3 ");
-    assert_keys(again, "", "cwd=/w x=4 y=2 z=3 ");
+    assert_keys(s, "cwd=/w file:x=4 file:y=2 file:z=3 ");
+    assert_keys(again, "cwd=/w file:x=4 file:y=2 file:z=3 ");
     strbuf_done(&told.text);
 }
 
@@ -160,9 +185,10 @@ TEST(a_new_value_may_be_made_of_the_old_one)
     struct json *list;
 
     assert_ok(json_parse(&a, S("[\"one\",[\"two\"]]"), 0, &list));
-    tool_state_set(s, S("list"), list);
-    tool_state_set(s, S("list"), json_at(tool_state_get(s, S("list")), 1));
-    assert_str(json_str(json_at(tool_state_get(s, S("list")), 0)), "two");
+    tool_state_set(s, STATE_TODOS, STATE_UNNAMED, list);
+    tool_state_set(s, STATE_TODOS, STATE_UNNAMED,
+                   json_at(tool_state_get(s, STATE_TODOS, STATE_UNNAMED), 1));
+    assert_str(json_str(json_at(tool_state_get(s, STATE_TODOS, STATE_UNNAMED), 0)), "two");
 }
 
 TEST(a_key_is_all_of_its_bytes)
@@ -170,12 +196,12 @@ TEST(a_key_is_all_of_its_bytes)
     AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
     AUTO(arena) struct arena a = {0};
 
-    tool_state_set(s, S("file:a\0b"), json_new_str(&a, S("1")));
-    tool_state_set(s, S("file:a\0c"), json_new_str(&a, S("2")));
-    tool_state_set(s, S("file:a\0b"), json_new_str(&a, S("3")));
-    assert_str(json_str(tool_state_get(s, S("file:a\0b"))), "3");
-    assert_str(json_str(tool_state_get(s, S("file:a\0c"))), "2");
-    assert_null(tool_state_get(s, S("file:a")));
+    tool_state_set(s, STATE_FILE, S("a\0b"), json_new_str(&a, S("1")));
+    tool_state_set(s, STATE_FILE, S("a\0c"), json_new_str(&a, S("2")));
+    tool_state_set(s, STATE_FILE, S("a\0b"), json_new_str(&a, S("3")));
+    assert_str(json_str(tool_state_get(s, STATE_FILE, S("a\0b"))), "3");
+    assert_str(json_str(tool_state_get(s, STATE_FILE, S("a\0c"))), "2");
+    assert_null(tool_state_get(s, STATE_FILE, S("a")));
 }
 
 /* --- the working directory --- */
@@ -326,6 +352,105 @@ TEST(background_work_is_allowed_only_where_there_is_a_group_for_it)
     tool_state_free(NULL);
 }
 
+/* --- the keys --- */
+
+TEST(every_key_is_found_by_its_own_text)
+{
+    for (enum state_key kind = 0; kind < STATE_N_KEYS; kind++) {
+        AUTO(arena) struct arena a = {0};
+        struct str key = state_key_text(&a, kind, STATE_UNNAMED), name;
+        bool has_names = str_ends(key, S(":"));
+
+        if (has_names)
+            key = state_key_text(&a, kind, S("x:y"));
+        assert_int_equal(state_key_find(key, &name), kind);
+        assert_str(name, has_names ? "x:y" : "");
+        for (enum state_key other = 0; other < STATE_N_KEYS; other++)
+            assert_int_equal(state_key_is(key, other, NULL), other == kind);
+    }
+}
+
+TEST(a_key_without_names_is_not_the_beginning_of_another)
+{
+    struct str name;
+
+    assert_int_equal(state_key_find(S("model"), &name), STATE_N_KEYS);
+    assert_int_equal(state_key_find(S("cwd:x"), &name), STATE_N_KEYS);
+    assert_int_equal(state_key_find(S("file"), &name), STATE_N_KEYS);
+    assert_int_equal(state_key_find(S(""), &name), STATE_N_KEYS);
+    assert_int_equal(name.n, 0);
+}
+
+TEST(keys_of_another_version_are_kept_apart_and_passed_on)
+{
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
+    AUTO(tool_state) struct tool_state *then = tool_state_new(S("/w"));
+
+    restore(s, "new:a", "1");
+    restore(s, "new:b", "2");
+    restore(s, "new:a", "3");
+    assert_keys(s, "cwd=/w new:a=3 new:b=2 ");
+    restore(then, "new:a", "3");
+    tool_state_rewind(s, then);
+    assert_keys(s, "cwd=/w new:a=3 ");
+}
+
+TEST(all_keys_of_a_kind_go_at_once)
+{
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
+    struct told told = {.state = s};
+
+    set(s, "allow:a", "1");
+    set(s, "file:a", "1");
+    set(s, "allow:b", "1");
+    tool_state_listen(s, (struct state_listener){note, &told});
+    tool_state_clear(s, STATE_ALLOWED);
+    assert_keys(s, "cwd=/w file:a=1 ");
+    assert_str(strbuf_str(&told.text), "allow:a=\nallow:b=\n");
+    strbuf_done(&told.text);
+}
+
+TEST(a_rewind_leaves_grants_commands_and_itself)
+{
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
+    AUTO(tool_state) struct tool_state *then = tool_state_new(S("/w"));
+    struct told told = {.state = s};
+
+    set(then, "file:a", "1");
+    set(then, "file:b", "1");
+    set(then, "shell:bash_1", "running");
+    set(then, "budget", "old");
+    set(s, "file:b", "1");
+    set(s, "file:c", "1");
+    set(s, "allow:x", "1");
+    set(s, "shell:bash_2", "running");
+    set(s, "budget", "new");
+    set(s, "rewind", "under way");
+    tool_state_listen(s, (struct state_listener){note, &told});
+    tool_state_rewind(s, then);
+    assert_keys(s, "cwd=/w file:b=1 shell:bash_2=running budget=new rewind=under way file:a=1 ");
+    assert_str(strbuf_str(&told.text), "file:c=\nallow:x=\nfile:a=\"1\"\n");
+    strbuf_done(&told.text);
+}
+
+TEST(what_a_person_says_is_kept_at_the_root_of_a_tree)
+{
+    AUTO(tool_state) struct tool_state *root = tool_state_new(S("/w"));
+    AUTO(tool_state) struct tool_state *child = tool_state_new(S("/w"));
+    AUTO(tool_state) struct tool_state *draft = NULL;
+
+    tool_state_set_root(child, root);
+    draft = tool_state_draft(child);
+    set(child, "allow:a", "1");
+    set(draft, "typed:host:x.org", "1");
+    set(child, "file:a", "1");
+    assert_keys(root, "cwd=/w allow:a=1 typed:host:x.org=1 ");
+    assert_keys(child, "cwd=/w file:a=1 ");
+    assert_true(tool_state_has(draft, STATE_ALLOWED, S("a")));
+    assert_true(tool_state_has(child, STATE_TYPED_HOST, S("x.org")));
+    assert_false(tool_state_has(child, STATE_TYPED_PATH, S("x.org")));
+}
+
 /* --- drafts --- */
 
 TEST(what_is_changed_in_a_draft_counts_when_it_is_accepted)
@@ -340,12 +465,12 @@ TEST(what_is_changed_in_a_draft_counts_when_it_is_accepted)
     set(draft, "file:a", "3");
     set(draft, "file:b", NULL);
     set(draft, "file:c", "4");
-    assert_keys(draft, "file:", "file:a=3 file:c=4 ");
-    assert_keys(s, "file:", "file:a=1 file:b=2 ");
+    assert_files(draft, "file:a=3 file:c=4 ");
+    assert_files(s, "file:a=1 file:b=2 ");
     tool_state_accept(draft);
-    assert_keys(s, "file:", "file:a=3 file:c=4 ");
+    assert_files(s, "file:a=3 file:c=4 ");
     set(draft, "file:d", "5");
-    assert_keys(s, "file:", "file:a=3 file:c=4 file:d=5 ");
+    assert_files(s, "file:a=3 file:c=4 file:d=5 ");
 }
 
 TEST(a_draft_that_is_not_accepted_leaves_nothing)
@@ -357,7 +482,7 @@ TEST(a_draft_that_is_not_accepted_leaves_nothing)
 
     set(draft, "file:a", "1");
     tool_state_free(draft);
-    assert_keys(s, "file:", "");
+    assert_files(s, "");
     assert_ptr_equal(tool_state_attachment(s, &owner, sizeof *n, NULL), n);
 }
 
@@ -368,6 +493,11 @@ RUN_TESTS(UNIT(a_value_is_found_until_it_is_removed),
           UNIT(restoring_applies_and_tells_nobody),
           UNIT(what_a_listener_was_told_makes_the_same_state_again),
           UNIT(a_new_value_may_be_made_of_the_old_one), UNIT(a_key_is_all_of_its_bytes),
+          UNIT(every_key_is_found_by_its_own_text),
+          UNIT(a_key_without_names_is_not_the_beginning_of_another),
+          UNIT(keys_of_another_version_are_kept_apart_and_passed_on),
+          UNIT(all_keys_of_a_kind_go_at_once), UNIT(a_rewind_leaves_grants_commands_and_itself),
+          UNIT(what_a_person_says_is_kept_at_the_root_of_a_tree),
           UNIT(the_workspace_stays_when_the_working_directory_changes),
           UNIT(a_working_directory_that_is_no_absolute_path_is_not_used),
           UNIT(relative_paths_count_from_the_working_directory), UNIT(absolute_paths_stay),
