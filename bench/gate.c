@@ -59,7 +59,7 @@ static double cpu_seconds(void)
 }
 
 static double decide_all(const struct rulebook *rules, const struct tool *tool,
-                         const struct json *args, const struct tool_session *session)
+                         const struct json *args, const struct tool_state *session)
 {
     double start = cpu_seconds();
 
@@ -75,7 +75,7 @@ static double decide_all(const struct rulebook *rules, const struct tool *tool,
 }
 
 static double best_of_three(const struct rulebook *rules, const struct tool *tool,
-                            const struct json *args, const struct tool_session *session)
+                            const struct json *args, const struct tool_state *session)
 {
     double best = decide_all(rules, tool, args, session);
 
@@ -87,7 +87,7 @@ static double best_of_three(const struct rulebook *rules, const struct tool *too
 /* The dearest of these arguments. */
 static double worst_of(const struct rulebook *rules, const struct tool *tool,
                        const char *const *arguments, size_t n, struct arena *a,
-                       const struct tool_session *session)
+                       const struct tool_state *session)
 {
     double worst = 0;
 
@@ -105,7 +105,7 @@ static double worst_of(const struct rulebook *rules, const struct tool *tool,
 /* Reading the rules is no part of it: that is done once, when they are set. */
 static double worst_of_rules(struct str *rules, const struct tool *tool,
                              const char *const *arguments, size_t n, struct arena *a,
-                             const struct tool_session *session)
+                             const struct tool_state *session)
 {
     struct permission_rules lists = {
         .deny = rules, .n_deny = N_RULES / 2, .allow = rules + N_RULES / 2, .n_allow = N_RULES / 2};
@@ -117,7 +117,7 @@ static double worst_of_rules(struct str *rules, const struct tool *tool,
 int main(int argc, char **argv)
 {
     AUTO(arena) struct arena a = {0};
-    AUTO(tool_session) struct tool_session *session = tool_session_new(S("/proj"));
+    AUTO(tool_state) struct tool_state *session = tool_state_new(S("/proj"));
     AUTO(rulebook) struct rulebook *none = rulebook_new(&(struct permission_rules){0});
     struct str *rules = ARENA_ARRAY(&a, N_RULES, struct str);
     double bare, by_command, by_path;

@@ -129,8 +129,7 @@ static void add_rule(struct input *in, struct arena *a, struct str pattern, bool
     const struct rule_keeper *keeper = &agent->gate.keeper;
     AUTO(err) struct err *e = NULL;
 
-    tool_session_set(agent->session.conversation.tools,
-                     arena_format(a, "allow:%" STR_FMT, STR_ARG(pattern)), json_new_bool(a, true));
+    tool_state_set_flag(agent->session.conversation.state, STATE_ALLOWED, pattern);
     if (is_to_last && keeper->keep)
         e = keeper->keep(keeper->self, pattern);
     if (e)

@@ -104,7 +104,7 @@ struct err *permission_call_set(struct permission_call *c, struct arena *a, stru
 struct err *permission_call_judge(const struct permission_call *c, struct arena *a,
                                   struct judged *ret_judged)
 {
-    AUTO(tool_session) struct tool_session *session = tool_session_new(str_of(c->cwd));
+    AUTO(tool_state) struct tool_state *session = tool_state_new(str_of(c->cwd));
 
     return permission_judge(&c->rules, &c->policy, c->mode, c->tool, c->args, session, a,
                             ret_judged);

@@ -115,7 +115,7 @@ struct explain {
 };
 
 static const char *as_deny(const struct explain *x, const struct permission_call *c,
-                           const struct tool_session *session)
+                           const struct tool_state *session)
 {
     struct permission_rules rules = c->rules;
     AUTO(rulebook) struct rulebook *book = NULL;
@@ -151,7 +151,7 @@ static struct err *add_example(struct explain *x, struct str value)
         .policy = x->permissions->set.policy,
         .mode = MODE_BYPASS,
     };
-    AUTO(tool_session) struct tool_session *session = tool_session_new(str_of(c.cwd));
+    AUTO(tool_state) struct tool_state *session = tool_state_new(str_of(c.cwd));
     bool allows, refused = false;
 
     TRY(permission_call_set(&c, &a, value));

@@ -194,7 +194,7 @@ static struct gate_call gate_call_of(struct call *c)
     return (struct gate_call){.call = c->part,
                               .tools = c->run->tools,
                               .mode = c->run->plan->mode,
-                              .session = c->run->conversation->tools,
+                              .state = c->run->conversation->state,
                               .asker = c->run->options->asker,
                               .answer = c->answer,
                               .on_ask = on_ask,
@@ -387,7 +387,7 @@ static struct err *run_tool(struct call *c)
     struct runner runner = {call_run_child, c};
     struct tool_context context = {.call_id = c->part->id,
                                    .target = c->verdict.target,
-                                   .session = c->draft ? c->draft : c->run->conversation->tools,
+                                   .state = c->draft ? c->draft : c->run->conversation->state,
                                    .config = o->tool_config ? o->tool_config : &no_config,
                                    .launcher = launcher_of(c),
                                    .observer = c->observer,

@@ -107,12 +107,12 @@ static void tell(struct child *c, enum event_type type)
 /* Without anybody who keeps it: it is gone with the call. */
 static void run_unkept(struct child *c, const struct run_options *o, struct run_result *ret_result)
 {
-    struct tool_session *above = c->call->run->conversation->tools;
+    struct tool_state *above = c->call->run->conversation->state;
     AUTO(conversation) struct conversation conversation;
 
-    conversation_init(&conversation, c->event.id, str_of(tool_session_workspace(above)));
-    tool_session_set_root(conversation.tools, above);
-    tool_session_set_cwd(conversation.tools, tool_session_cwd(above));
+    conversation_init(&conversation, c->event.id, str_of(tool_state_workspace(above)));
+    tool_state_set_root(conversation.state, above);
+    tool_state_set_cwd(conversation.state, tool_state_cwd(above));
     run_start(&conversation, o, ret_result);
     c->event.usage = ret_result->usage;
     c->event.cost_microcents = run_result_microcents(ret_result);

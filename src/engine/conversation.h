@@ -1,4 +1,5 @@
-/* conversation.h - what outlives a run: history, the tools' state, the numbering of its events.
+/* conversation.h - what outlives a run: history, the state of the tools, the numbering of its
+ * events.
  *
  * One run at a time. Runs change it and nothing else; two conversations share nothing. */
 #ifndef KEEL_ENGINE_CONVERSATION_H
@@ -6,12 +7,12 @@
 
 #include "model/history.h"
 #include "model/kept_body.h"
-#include "port/tool_session.h"
+#include "port/tool_state.h"
 
 struct conversation {
     char *id; /* names its stream of events */
     struct history history;
-    struct tool_session *tools;
+    struct tool_state *state;
     uint64_t next_seq;
     unsigned n_runs;
     bool is_running;

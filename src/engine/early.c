@@ -28,7 +28,7 @@ struct early_call {
 
 struct early {
     struct group group;
-    struct tool_session *session; /* what its calls remember */
+    struct tool_state *state; /* what its calls remember */
     struct early_call *first, *last;
     size_t n;
     bool is_closed; /* a call was not begun: no later one is */
@@ -69,7 +69,7 @@ void early_end(struct run *r, enum err_kind why)
         call_done(&x->call);
         mem_free(x);
     }
-    tool_session_free(early->session);
+    tool_state_free(early->state);
     mem_free(early);
 }
 
@@ -137,13 +137,13 @@ void early_offer(struct run *r, const struct part *part, size_t index)
 
     if (!early || early->is_closed || index != early->n)
         return;
-    if (!early->session)
-        early->session = tool_session_draft(r->conversation->tools);
+    if (!early->state)
+        early->state = tool_state_draft(r->conversation->state);
     x = mem_alloc(sizeof *x);
     call_init(&x->call, r, (struct str){0}, index, &x->part);
     x->part = part_copy(&x->call.arena, part);
     x->call.owner.id = x->part.id;
-    x->call.draft = early->session;
+    x->call.draft = early->state;
     if (!may_begin(x)) {
         early->is_closed = true;
         call_done(&x->call);
@@ -191,8 +191,8 @@ void early_accept(struct run *r, const struct message *answer)
         return;
     if (!fits(r->early, answer))
         early_end(r, ERR_BAD_RESPONSE);
-    else if (r->early->session)
-        tool_session_accept(r->early->session);
+    else if (r->early->state)
+        tool_state_accept(r->early->state);
 }
 
 static bool is_same_target(const char *a, const char *b)

@@ -117,7 +117,7 @@ static struct str store(const struct storing *x, const char *reason)
         run_notice(x->run, SEVERITY_WARNING, "agent:tool_output", str_of(why));
         return (struct str){0};
     }
-    handle = stored_result_add(x->run->conversation->tools, x->arena, str_of(hash), describe(x));
+    handle = stored_result_add(x->run->conversation->state, x->arena, str_of(hash), describe(x));
     tell_stored(x, handle, reason);
     return handle;
 }
@@ -432,7 +432,7 @@ static struct str find_stored(const struct run *r, const struct part *result)
 
     if (!result->n_content || !str_starts(result->content[0].text, S(STORED_RESULT_MARK)))
         return (struct str){0};
-    while (stored_result_next(r->conversation->tools, &at, &stored)) {
+    while (stored_result_next(r->conversation->state, &at, &stored)) {
         AUTO(strbuf) struct strbuf named = {0};
 
         strbuf_addf(&named, "handle \"%" STR_FMT "\"", STR_ARG(stored.name));

@@ -3,25 +3,18 @@
 
 #include "engine/run_state.h"
 
-static struct str key_of(struct arena *a, struct str provider)
+bool hidden_thoughts_are(const struct tool_state *s, struct str provider)
 {
-    return arena_format(a, "hidden_thoughts:%" STR_FMT, STR_ARG(provider));
-}
-
-bool hidden_thoughts_are(const struct tool_session *s, struct str provider)
-{
-    AUTO(arena) struct arena a = {0};
-
-    return tool_session_get(s, key_of(&a, provider)) != NULL;
+    return tool_state_has(s, STATE_HIDDEN_THOUGHTS, provider);
 }
 
 bool hidden_thoughts_accept(struct run *r, struct str provider, const struct err *e)
 {
     AUTO(arena) struct arena a = {0};
 
-    if (!e->hides_thoughts || hidden_thoughts_are(r->conversation->tools, provider))
+    if (!e->hides_thoughts || hidden_thoughts_are(r->conversation->state, provider))
         return false;
-    tool_session_set(r->conversation->tools, key_of(&a, provider), json_new_bool(&a, true));
+    tool_state_set_flag(r->conversation->state, STATE_HIDDEN_THOUGHTS, provider);
     run_notice(r, SEVERITY_VERBOSE, "llm",
                arena_format(&a, "%" STR_FMT " does not show its reasoning to this account",
                             STR_ARG(provider)));

@@ -12,6 +12,6 @@
  * that the request is worth another try. */
 bool hidden_thoughts_accept(struct run *r, struct str provider, const struct err *e);
 /* Has this provider refused to show its reasoning? */
-bool hidden_thoughts_are(const struct tool_session *s, struct str provider);
+bool hidden_thoughts_are(const struct tool_state *s, struct str provider);
 
 #endif

@@ -1,7 +1,7 @@
 /* refused_media.c - files that a provider would not take are left out, and the turn continues.
  *
  * A file stays in the history for good, so a provider that refuses it would refuse every later
- * request of the session. What was refused is state of the session (refused:SHA256): the next
+ * request of the session. What was refused is state of the session (STATE_REFUSED): the next
  * request says in the file's place why it is missing, and so do all that follow, after a restart or
  * in a fork too. Every refusal leaves out at least one file more, in growing steps, so that the
  * requests come to an end.
@@ -17,7 +17,6 @@
 
 #include <string.h>
 
-#define KEY_PREFIX "refused:"
 #define MAX_NAMED 8 /* files that a provider may refuse one by one in one ask */
 #define MAX_REASON_BYTES 300
 /* A request that is refused for its length is so because of files if these take most of it. */
@@ -36,33 +35,31 @@ static void hash_media(const struct media *m, char hex[SHA256_HEX_SIZE])
 }
 
 /* The size is compared first: hashing all files for every request would take its time. */
-const struct json *refused_media_find(const struct tool_session *s, struct str provider,
+const struct json *refused_media_find(const struct tool_state *s, struct str provider,
                                       const struct media *m)
 {
     char hex[SHA256_HEX_SIZE] = "";
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
 
-    for (size_t at = 0; s && tool_session_next(s, S(KEY_PREFIX), &at, &key, &value);) {
-        if (json_int_or(json_get(value, "bytes"), -1) != (int64_t)m->data.n ||
-            !str_eq(json_get_text(value, "provider"), provider))
+    for (size_t at = 0; s && tool_state_next(s, STATE_REFUSED, &at, &x);) {
+        if (json_int_or(json_get(x.value, "bytes"), -1) != (int64_t)m->data.n ||
+            !str_eq(json_get_text(x.value, "provider"), provider))
             continue;
         if (!*hex)
             hash_media(m, hex);
-        if (str_eq(str_skip(key, sizeof KEY_PREFIX - 1), str_of(hex)))
-            return value;
+        if (str_eq(x.name, str_of(hex)))
+            return x.value;
     }
     return NULL;
 }
 
-uint64_t refused_media_mark(const struct tool_session *s)
+uint64_t refused_media_mark(const struct tool_state *s)
 {
     uint64_t mark = 0;
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
 
-    for (size_t at = 0; s && tool_session_next(s, S(KEY_PREFIX), &at, &key, &value);)
-        mark += str_hash(key) ^ str_hash(json_get_text(value, "provider"));
+    for (size_t at = 0; s && tool_state_next(s, STATE_REFUSED, &at, &x);)
+        mark += str_hash(x.name) ^ str_hash(json_get_text(x.value, "provider"));
     return mark;
 }
 
@@ -141,18 +138,18 @@ static size_t find_named(const struct sent_files *files, const char *sha256)
 
 /* --- leaving out --- */
 
-static void add_refused(struct tool_session *s, const struct sent_file *f, struct str provider,
+static void add_refused(struct tool_state *s, const struct sent_file *f, struct str provider,
                         struct str reason)
 {
     AUTO(arena) struct arena a = {0};
     struct json *value = json_new(&a, JSON_OBJECT);
-    char key[sizeof KEY_PREFIX + SHA256_HEX_SIZE] = KEY_PREFIX;
+    char hex[SHA256_HEX_SIZE];
 
-    hash_media(f->media, key + sizeof KEY_PREFIX - 1);
+    hash_media(f->media, hex);
     json_set_str(&a, value, "provider", provider);
     json_set_int(&a, value, "bytes", (int64_t)f->media->data.n);
     json_set_str(&a, value, "reason", reason);
-    tool_session_set(s, str_of(key), value);
+    tool_state_set(s, STATE_REFUSED, str_of(hex), value);
 }
 
 static struct str name_of(struct arena *a, const struct sent_file *f)
@@ -165,7 +162,7 @@ static void leave_out(struct run *r, const struct sent_file *f, struct str provi
 {
     AUTO(arena) struct arena a = {0};
 
-    add_refused(r->conversation->tools, f, provider, reason);
+    add_refused(r->conversation->state, f, provider, reason);
     run_notice(r, SEVERITY_WARNING, "llm",
                arena_format(&a,
                             "the provider refused a file (%" STR_FMT "); keel sends this session's "
@@ -269,7 +266,7 @@ static void draft_without(struct run *r, const struct sent_files *files, const s
     if (files->n > 1)
         reason = arena_format(&a, "%" STR_FMT " (about this or another of %zu new files)",
                               STR_ARG(reason), files->n);
-    refusals->draft = tool_session_draft(r->conversation->tools);
+    refusals->draft = tool_state_draft(r->conversation->state);
     refusals->reason = err_copy(e);
     refusals->n_files = files->n;
     for (size_t i = 0; i < files->n; i++) {
@@ -298,15 +295,15 @@ bool refused_media_try_without(struct run *r, const struct built_messages *built
     return refusals->was_tried;
 }
 
-const struct tool_session *refusals_state(const struct refusals *refusals,
-                                          const struct tool_session *session)
+const struct tool_state *refusals_state(const struct refusals *refusals,
+                                        const struct tool_state *session)
 {
     return refusals->draft ? refusals->draft : session;
 }
 
 void refusals_drop(struct refusals *refusals)
 {
-    tool_session_free(refusals->draft);
+    tool_state_free(refusals->draft);
     err_free(refusals->reason);
     strbuf_done(&refusals->names);
     *refusals = (struct refusals){.step = refusals->step, .n_named = refusals->n_named};
@@ -317,7 +314,7 @@ static void accept_trial(struct run *r, struct refusals *refusals)
     AUTO(arena) struct arena a = {0};
     bool is_one = refusals->n_files == 1;
 
-    tool_session_accept(refusals->draft);
+    tool_state_accept(refusals->draft);
     run_notice(r, SEVERITY_WARNING, "llm",
                arena_format(&a,
                             "the provider refused %s (%" STR_FMT ")%s; keel sends this session's "

@@ -14,10 +14,10 @@ struct target;
 struct refusals {
     enum { REFUSAL_NEWEST, REFUSAL_GROUP, REFUSAL_ALL } step;
     unsigned n_named;
-    bool was_tried;             /* without new files, at this target */
-    struct tool_session *draft; /* what is refused if the trial succeeds; NULL: none is under way */
-    struct err *reason;         /* why the request with those files was refused */
-    struct strbuf names;        /* of those files */
+    bool was_tried;           /* without new files, at this target */
+    struct tool_state *draft; /* what is refused if the trial succeeds; NULL: none is under way */
+    struct err *reason;       /* why the request with those files was refused */
+    struct strbuf names;      /* of those files */
     size_t n_files;
 };
 
@@ -32,8 +32,8 @@ bool refused_media_try_without(struct run *r, const struct built_messages *built
                                const struct target *t, const struct err *e, bool is_last,
                                struct refusals *refusals);
 /* Where to look up what is refused: in the session, or in what a trial makes of it. */
-const struct tool_session *refusals_state(const struct refusals *refusals,
-                                          const struct tool_session *session);
+const struct tool_state *refusals_state(const struct refusals *refusals,
+                                        const struct tool_state *session);
 /* Another target is asked: it gets all files. */
 void refusals_drop(struct refusals *refusals);
 /* The ask ended with `take_error`, or with an answer: then the files that were left out on trial
@@ -42,10 +42,10 @@ void refusals_drop(struct refusals *refusals);
 MUST_USE struct err *refusals_end(struct run *r, struct refusals *refusals, struct err *take_error);
 
 /* Of all files that were refused so far: another one when there is another file among them. */
-uint64_t refused_media_mark(const struct tool_session *s);
+uint64_t refused_media_mark(const struct tool_state *s);
 
 /* What the session knows of a file that this provider has refused: {"reason"}; NULL: nothing. */
-const struct json *refused_media_find(const struct tool_session *s, struct str provider,
+const struct json *refused_media_find(const struct tool_state *s, struct str provider,
                                       const struct media *m);
 
 #endif

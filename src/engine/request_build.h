@@ -31,17 +31,17 @@
 #include "model/message_form.h"
 #include "model/message_list.h"
 #include "model/request.h"
-#include "port/tool_session.h"
+#include "port/tool_state.h"
 
 #define INTERRUPTED_NOTE "[This response was interrupted by the user]"
 #define BROKEN_NOTE "[This response broke off before it was complete]"
 
 struct request_target {
-    struct str provider, protocol;      /* whose native parts may go along */
-    const struct model_info *info;      /* NULL: nothing is known, so it is taken to see and hear */
-    const struct message_form *form;    /* its protocol's; NULL: it takes everything */
-    bool takes_file_urls;               /* addresses of files too, not only of images */
-    const struct tool_session *refused; /* knows files that it has refused; NULL: none */
+    struct str provider, protocol;    /* whose native parts may go along */
+    const struct model_info *info;    /* NULL: nothing is known, so it is taken to see and hear */
+    const struct message_form *form;  /* its protocol's; NULL: it takes everything */
+    bool takes_file_urls;             /* addresses of files too, not only of images */
+    const struct tool_state *refused; /* knows files that it has refused; NULL: none */
     /* What stands before the messages: model, system text, tools. */
     struct str model, authored;
     const struct tool_def *const *tools;

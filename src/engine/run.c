@@ -83,7 +83,7 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
         options->recorder->on_durable = run_tell_durable;
         options->recorder->durable_self = r;
     }
-    tool_session_listen(c->tools, (struct state_listener){on_state_change, r});
+    tool_state_listen(c->state, (struct state_listener){on_state_change, r});
 }
 
 /* The prompt is durable before anything follows from it. Where no hook is asked, that is the next
@@ -365,7 +365,7 @@ static void run_done(struct run *r)
 {
     if (r->options->recorder)
         r->options->recorder->on_durable = NULL;
-    tool_session_listen(r->conversation->tools, (struct state_listener){0});
+    tool_state_listen(r->conversation->state, (struct state_listener){0});
     tool_set_unref(r->tools);
     message_unref(r->input);
     strbuf_done(&r->continued);

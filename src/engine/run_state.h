@@ -229,7 +229,7 @@ struct call {
     bool is_requested, has_begun, has_ended; /* events that were told */
     bool is_ready;                           /* was allowed and shall run */
     bool is_early;                           /* runs already: early.c has it */
-    struct tool_session *draft;              /* instead of the session, of one that does */
+    struct tool_state *draft;                /* instead of the session, of one that does */
     bool was_executed, is_suspended;
     bool is_held;         /* was allowed, and stays open: one before it waits for an answer */
     struct str hook_text; /* what hooks have added to what the tool gave */

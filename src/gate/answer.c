@@ -36,11 +36,10 @@ static void keep(const struct rule_keeper *keeper, struct str pattern, struct ar
 }
 
 static void remember_pattern(const struct rule_keeper *keeper, enum answer_kind kind,
-                             struct str pattern, struct tool_session *session, struct arena *a,
+                             struct str pattern, struct tool_state *state, struct arena *a,
                              struct verdict *verdict)
 {
-    tool_session_set(session, arena_format(a, "allow:%" STR_FMT, STR_ARG(pattern)),
-                     json_new_bool(a, true));
+    tool_state_set_flag(state, STATE_ALLOWED, pattern);
     if (kind == ANSWER_PROJECT)
         keep(keeper, pattern, a, verdict);
 }
@@ -57,7 +56,7 @@ struct str gate_rule_of(const struct subject *s, const struct decided *d, struct
 }
 
 void gate_remember(const struct rule_keeper *keeper, enum answer_kind kind, const struct subject *s,
-                   const struct decided *d, struct tool_session *session, struct arena *a,
+                   const struct decided *d, struct tool_state *state, struct arena *a,
                    struct verdict *verdict)
 {
     AUTO(strbuf) struct strbuf target = {0};
@@ -65,14 +64,14 @@ void gate_remember(const struct rule_keeper *keeper, enum answer_kind kind, cons
 
     if (!pattern.n)
         return;
-    remember_pattern(keeper, kind, pattern, session, a, verdict);
+    remember_pattern(keeper, kind, pattern, state, a, verdict);
     verdict->rule = pattern;
     if (d->outside || !subject_takes_path(s) || !is_elsewhere(s->prepared, a))
         return;
     strbuf_addf(&target, "%s(", s->tool->name);
     path_add_exact(&target, str_of(s->prepared->path.real));
     strbuf_add_char(&target, ')');
-    remember_pattern(keeper, kind, arena_str(a, strbuf_str(&target)), session, a, verdict);
+    remember_pattern(keeper, kind, arena_str(a, strbuf_str(&target)), state, a, verdict);
 }
 
 void gate_tell_target(const struct prepared *p, struct arena *a, struct str *text)
@@ -84,16 +83,11 @@ void gate_tell_target(const struct prepared *p, struct arena *a, struct str *tex
 
 /* --- answers that come later --- */
 
-static struct str asked_key(const struct gate_call *call, struct arena *a)
-{
-    return arena_format(a, "asked:%" STR_FMT, STR_ARG(call->call->id));
-}
-
 void gate_note_asked(const struct gate_call *call, const struct json *own_args,
                      const struct verdict *verdict, struct arena *a)
 {
     if (!json_equal(own_args, verdict->args))
-        tool_session_set(call->session, asked_key(call, a), verdict->args);
+        tool_state_set(call->state, STATE_ASKED, call->call->id, verdict->args);
 }
 
 bool gate_is_answered(const struct gate_call *call, const struct json *own_args,
@@ -104,9 +98,9 @@ bool gate_is_answered(const struct gate_call *call, const struct json *own_args,
 
     if (!call->answer)
         return false;
-    asked = tool_session_get(call->session, asked_key(call, a));
+    asked = tool_state_get(call->state, STATE_ASKED, call->call->id);
     is_same = json_equal(asked ? asked : own_args, verdict->args);
-    tool_session_set(call->session, asked_key(call, a), NULL);
+    tool_state_set(call->state, STATE_ASKED, call->call->id, NULL);
     /* A no is one to whatever the call has become, and so are other arguments, which the person has
      * seen. */
     return is_same || call->answer->args || call->answer->kind == ANSWER_NO;

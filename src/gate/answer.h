@@ -11,7 +11,7 @@
  * file that it leads to if that is another. For the project, the keeper writes them down as well;
  * where it cannot, the verdict's hook_message says so. May wait. */
 void gate_remember(const struct rule_keeper *keeper, enum answer_kind kind, const struct subject *s,
-                   const struct decided *d, struct tool_session *session, struct arena *a,
+                   const struct decided *d, struct tool_state *state, struct arena *a,
                    struct verdict *verdict);
 /* What would be remembered first; empty: nothing can be. */
 struct str gate_rule_of(const struct subject *s, const struct decided *d, struct arena *a) MUST_USE;

@@ -41,7 +41,7 @@ static struct place place_at(const struct subject *s, struct arena *a, size_t i)
         return s->prepared->redirected[i];
     if (!command_is_path(target))
         return (struct place){0};
-    return place_unseen(tool_session_path(s->session, a, s->environment, target->text));
+    return place_unseen(tool_state_path(s->state, a, s->environment, target->text));
 }
 
 bool command_next_file(const struct subject *s, struct arena *a, size_t *at,
@@ -105,7 +105,7 @@ static const struct place *find_written(const struct subject *s, struct arena *a
     places = ARENA_ARRAY(a, *ret_n, struct place);
     for (size_t i = 0; i < *ret_n; i++)
         if (str_find_char(paths[i], '\0') == STR_NONE)
-            places[i] = place_unseen(tool_session_path(s->session, a, s->environment, paths[i]));
+            places[i] = place_unseen(tool_state_path(s->state, a, s->environment, paths[i]));
     return places;
 }
 

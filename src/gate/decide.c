@@ -7,8 +7,6 @@
 #include "gate/rulebook.h"
 #include "gate/typed.h"
 
-#define REMEMBERED S("allow:")
-
 /* The first pattern that matches; else the first that is unclear. */
 static enum match find_rule(const struct rule_list *rules, const struct subject *s,
                             enum reading reading, struct str *ret_rule)
@@ -33,12 +31,11 @@ static enum match find_rule(const struct rule_list *rules, const struct subject 
 /* What the person said yes to in this session. */
 static bool next_remembered(const struct subject *s, size_t *at, struct pattern *ret_pattern)
 {
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
 
-    if (!tool_session_next(s->session, REMEMBERED, at, &key, &value))
+    if (!tool_state_next(s->state, STATE_ALLOWED, at, &x))
         return false;
-    *ret_pattern = pattern_read(str_skip(key, REMEMBERED.n));
+    *ret_pattern = pattern_read(x.name);
     return true;
 }
 
@@ -67,7 +64,7 @@ static struct decided decide_write(const struct rulebook *rules, enum permission
 {
     struct tool tool = {.name = tool_name, .risk = RISK_MODIFY, .permission_arg = "file_path"};
     struct subject write = {.tool = &tool,
-                            .session = s->session,
+                            .state = s->state,
                             .environment = s->environment,
                             .prepared = s->prepared,
                             .bases = s->bases};
@@ -144,8 +141,7 @@ static bool has_name(const struct names *names, const char *path)
 /* A link from elsewhere into the workspace is no more than what it leads to. */
 static bool leads_in(const struct subject *s, const struct names *given, const struct place *place)
 {
-    const char *workspace =
-        s->prepared ? s->prepared->workspace : tool_session_workspace(s->session);
+    const char *workspace = s->prepared ? s->prepared->workspace : tool_state_workspace(s->state);
 
     for (size_t i = 0; i < given->n; i++)
         if (place_is_in(given->paths[i], workspace))
@@ -239,7 +235,7 @@ static bool is_typed_host(const struct subject *s, struct str *ret_key)
 {
     if (s->tool->risk != RISK_NETWORK || !str_is(str_of(s->tool->permission_arg), "url"))
         return false;
-    *ret_key = typed_host_of(s->session, json_get_text(s->args, "url"));
+    *ret_key = typed_host_of(s->state, json_get_text(s->args, "url"));
     return ret_key->n > 0;
 }
 
@@ -282,7 +278,7 @@ static bool is_named_place(const struct rulebook *rules, const struct subject *s
             return true;
         }
     d->by = DECIDED_BY_PERSON;
-    d->rule = typed_path_of(s->session, place->real);
+    d->rule = typed_path_of(s->state, place->real);
     return d->rule.n > 0;
 }
 
@@ -362,13 +358,12 @@ static struct decided decide(const struct rulebook *rules, enum permission_mode 
 
 struct decided permission_decide(const struct rulebook *rules, enum permission_mode mode,
                                  const struct tool *tool, const struct json *args,
-                                 const struct tool_session *session,
-                                 const struct prepared *prepared)
+                                 const struct tool_state *state, const struct prepared *prepared)
 {
     AUTO(arena) struct arena a = {0};
     struct subject s = {.tool = tool,
                         .args = args,
-                        .session = session,
+                        .state = state,
                         .environment = rules->environment,
                         .prepared = prepared,
                         .other_shell = rules->other_shell};

@@ -53,10 +53,10 @@ static void add_url_rules(struct denied_paths *d, const struct rule_list *rules)
 }
 
 struct denied_paths *denied_paths_new(const struct permission_rules *rules,
-                                      const struct tool_session *session)
+                                      const struct tool_state *state)
 {
     struct denied_paths *d = mem_alloc(sizeof *d);
-    struct subject s = {.session = session, .environment = rules->environment};
+    struct subject s = {.state = state, .environment = rules->environment};
     AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
 
     pthread_mutex_init(&d->lock, NULL);

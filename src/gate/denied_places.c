@@ -97,9 +97,9 @@ static struct err *add_rule(struct denied_places *d, struct str rule, bool is_un
 }
 
 struct err *denied_places_init(struct denied_places *d, const struct permission_rules *rules,
-                               const struct tool_session *session)
+                               const struct tool_state *state)
 {
-    struct subject s = {.session = session, .environment = rules->environment};
+    struct subject s = {.state = state, .environment = rules->environment};
 
     *d = (struct denied_places){0};
     for (size_t i = 0; i < rules->n_deny; i++) {

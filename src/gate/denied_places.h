@@ -29,7 +29,7 @@ struct denied_places {
  * that is not trusted are skipped: it must not be able to stop all commands. */
 MUST_USE struct err *denied_places_init(struct denied_places *d,
                                         const struct permission_rules *rules,
-                                        const struct tool_session *session);
+                                        const struct tool_state *state);
 void denied_places_done(struct denied_places *d);
 DEFINE_AUTO_VAL(denied_places, denied_places_done)
 

@@ -33,7 +33,7 @@ static struct subject subject_of(const struct walk *w)
 {
     return (struct subject){.tool = w->verdict->entry->tool,
                             .args = w->verdict->args,
-                            .session = w->call->session,
+                            .state = w->call->state,
                             .environment = w->gate->rules.environment};
 }
 
@@ -131,7 +131,7 @@ static struct err *apply_rules(struct walk *w)
     struct decided *d = &w->decided;
 
     *d = permission_decide(w->gate->book, w->call->mode, w->verdict->entry->tool, w->verdict->args,
-                           w->call->session, &w->prepared);
+                           w->call->state, &w->prepared);
     *d = permission_decide_hooked(*d, w->hook_says, w->hook_reason);
     w->verdict->rule = arena_str(w->arena, d->rule);
     w->verdict->only_looks = w->prepared.only_looks && !w->prepared.moves;
@@ -156,7 +156,7 @@ static void remember(struct walk *w, enum answer_kind kind)
     struct subject s = subject_of(w);
 
     s.prepared = &w->prepared;
-    gate_remember(&w->gate->keeper, kind, &s, &w->decided, w->call->session, w->arena, w->verdict);
+    gate_remember(&w->gate->keeper, kind, &s, &w->decided, w->call->state, w->arena, w->verdict);
 }
 
 /* Whoever says yes may say to what. A deny rule holds for that too. */

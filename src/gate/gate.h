@@ -39,10 +39,10 @@
  *   home have all their names.
  * - A deny rule that cannot be evaluated for a call asks; in plan mode it denies.
  *
- * A person's answer for longer is kept as the pattern of what was shown ("allow:PATTERN" in the
+ * A person's answer for longer is kept as the pattern of what was shown (STATE_ALLOWED in the
  * session; see struct rule_keeper). One that comes later than the question (gate_call.answer) is to
  * the arguments that were asked about: hooks are asked again and may still say no, but where they
- * now make other arguments of the call than they did then ("asked:CALL_ID" in the session, where
+ * now make other arguments of the call than they did then (STATE_ASKED in the tools' state, where
  * they did), the person is asked again. A no stays one, and arguments that came with the answer are
  * used as they are. */
 #ifndef KEEL_GATE_GATE_H
@@ -114,12 +114,11 @@ struct decided {
     bool starts_others; /* asked about: a program of the line could start what the rule denies */
 };
 
-/* Step 7: deny patterns, ask patterns, allow patterns (the session's own "allow:PATTERN" too), then
+/* Step 7: deny patterns, ask patterns, allow patterns (the session's own, STATE_ALLOWED, too), then
  * the mode's table over the risk. Pure. `prepared` NULL: no link is known. */
 struct decided permission_decide(const struct rulebook *rules, enum permission_mode mode,
                                  const struct tool *tool, const struct json *args,
-                                 const struct tool_session *session,
-                                 const struct prepared *prepared);
+                                 const struct tool_state *state, const struct prepared *prepared);
 
 /* The same with what PreToolUse hooks say: their ask beats every allow; their allow replaces the
  * question that the mode would ask, and nothing else. Pure. */
@@ -134,7 +133,7 @@ struct str permission_outside_cell(enum permission_mode mode);
 
 /* Would the pattern allow this call, were it in the list? */
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,
-                                const struct json *args, const struct tool_session *session);
+                                const struct json *args, const struct tool_state *state);
 /* "Tool" or "Tool(something)", nothing else. */
 bool permission_pattern_is_valid(struct str pattern);
 /* The tool's name in a pattern. */
@@ -145,7 +144,7 @@ struct str permission_pattern_tool(struct str pattern);
  * may share it. */
 struct denied_paths;
 struct denied_paths *denied_paths_new(const struct permission_rules *rules,
-                                      const struct tool_session *session) MUST_USE;
+                                      const struct tool_state *state) MUST_USE;
 /* And what the policy keeps secret; copies it. */
 void denied_paths_hide_secrets(struct denied_paths *d, const struct hard_policy *policy);
 void denied_paths_free(struct denied_paths *d);
@@ -162,7 +161,7 @@ struct judged {
 MUST_USE struct err *permission_judge(const struct permission_rules *rules,
                                       const struct hard_policy *policy, enum permission_mode mode,
                                       const struct tool *tool, const struct json *args,
-                                      const struct tool_session *session, struct arena *a,
+                                      const struct tool_state *state, struct arena *a,
                                       struct judged *ret_judged);
 
 /* Writes down an answer that is to hold for the project: `rule` is the narrowest pattern that

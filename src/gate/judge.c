@@ -20,11 +20,11 @@ static struct str reason_of(struct arena *a, const struct decided *d, enum permi
 
 struct err *permission_judge(const struct permission_rules *rules, const struct hard_policy *policy,
                              enum permission_mode mode, const struct tool *tool,
-                             const struct json *args, const struct tool_session *session,
+                             const struct json *args, const struct tool_state *state,
                              struct arena *a, struct judged *ret_judged)
 {
     struct subject s = {
-        .tool = tool, .args = args, .session = session, .environment = rules->environment};
+        .tool = tool, .args = args, .state = state, .environment = rules->environment};
     AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
     struct prepared prepared;
     struct refusal refusal;
@@ -37,7 +37,7 @@ struct err *permission_judge(const struct permission_rules *rules, const struct 
         *ret_judged = (struct judged){DECISION_DENY, 5, refusal.rule, refusal.reason};
         return NULL;
     }
-    d = permission_decide(book, mode, tool, args, session, &prepared);
+    d = permission_decide(book, mode, tool, args, state, &prepared);
     *ret_judged = (struct judged){d.decision, 7, arena_str(a, d.rule), reason_of(a, &d, mode, &s)};
     return NULL;
 }

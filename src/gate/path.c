@@ -33,9 +33,9 @@ const char *subject_path(const struct subject *s, struct arena *a)
 
     if (given)
         return json_is(given, JSON_STRING) && str_find_char(given->text, '\0') == STR_NONE
-                   ? tool_session_named(s->session, a, s->environment, given->text)
+                   ? tool_state_named(s->state, a, s->environment, given->text)
                    : NULL;
-    return subject_takes_path(s) ? tool_session_path(s->session, a, s->environment, S(".")) : NULL;
+    return subject_takes_path(s) ? tool_state_path(s->state, a, s->environment, S(".")) : NULL;
 }
 
 /* --- patterns --- */
@@ -88,9 +88,9 @@ const char *subject_searched(const struct subject *s, struct arena *a, bool only
     if (only_dirs && tail.n == 0)
         head = str_slice(head, 0, str_rfind_char(head, '/') + 1);
     if (!str_starts(head, S("/")) && !str_starts(head, S("~/")) && base.n)
-        head = arena_format(a, "%s/%" STR_FMT,
-                            tool_session_named(s->session, a, s->environment, base), STR_ARG(head));
-    return tool_session_path(s->session, a, s->environment, head.n ? head : S("."));
+        head = arena_format(a, "%s/%" STR_FMT, tool_state_named(s->state, a, s->environment, base),
+                            STR_ARG(head));
+    return tool_state_path(s->state, a, s->environment, head.n ? head : S("."));
 }
 
 /* Appends what follows the plain head. False: it climbs from where a wildcard leads. */
@@ -124,8 +124,7 @@ static bool add_reading(struct path_rule *r, const struct subject *s, struct str
     strbuf_add(&head, base);
     if (!is_deep)
         strbuf_add(&head, take_plain_head(&tail));
-    add_escaped(&text,
-                str_of(tool_session_path(s->session, &a, s->environment, strbuf_str(&head))));
+    add_escaped(&text, str_of(tool_state_path(s->state, &a, s->environment, strbuf_str(&head))));
     if (str_is(strbuf_str(&text), "/"))
         strbuf_clear(&text);
     if (is_deep)
@@ -154,7 +153,7 @@ static bool add_reading_below(struct path_rule *r, const struct subject *s, cons
 
 static bool add_readings(struct path_rule *r, struct str pattern, const struct subject *s)
 {
-    const char *root = tool_session_workspace(s->session);
+    const char *root = tool_state_workspace(s->state);
     bool is_wide = r->reading == READ_WIDELY;
 
     if (str_is(pattern, "~") || str_starts(pattern, S("~/")))
@@ -166,7 +165,7 @@ static bool add_readings(struct path_rule *r, struct str pattern, const struct s
                (!is_wide || add_reading(r, s, S("/"), pattern, /* is_deep= */ false));
     /* The current directory moves with what the model does: no rule may allow more for that. */
     return add_reading_below(r, s, root, pattern) &&
-           (!is_wide || add_reading_below(r, s, tool_session_cwd(s->session), pattern));
+           (!is_wide || add_reading_below(r, s, tool_state_cwd(s->state), pattern));
 }
 
 bool path_rule_init(struct path_rule *r, struct str pattern, const struct subject *s,
@@ -216,10 +215,10 @@ const char *path_pattern_head(struct str pattern, const struct subject *s, struc
     if (str_find_char(pattern, '\0') != STR_NONE || str_trim(head).n == 0)
         return NULL;
     if (is_of_home || str_starts(pattern, S("//")))
-        return tool_session_path(s->session, a, s->environment, head);
-    return tool_session_path(
-        s->session, a, s->environment,
-        arena_format(a, "%s/%" STR_FMT, tool_session_workspace(s->session), STR_ARG(head)));
+        return tool_state_path(s->state, a, s->environment, head);
+    return tool_state_path(
+        s->state, a, s->environment,
+        arena_format(a, "%s/%" STR_FMT, tool_state_workspace(s->state), STR_ARG(head)));
 }
 
 /* --- most patterns are for other paths --- */
@@ -269,8 +268,8 @@ static struct path_base base_of(struct str directory)
 
 struct path_bases path_bases_of(const struct subject *s)
 {
-    return (struct path_bases){.workspace = base_of(str_of(tool_session_workspace(s->session))),
-                               .cwd = base_of(str_of(tool_session_cwd(s->session))),
+    return (struct path_bases){.workspace = base_of(str_of(tool_state_workspace(s->state))),
+                               .cwd = base_of(str_of(tool_state_cwd(s->state))),
                                .home = base_of(env_get(s->environment, S("HOME")))};
 }
 

@@ -191,9 +191,9 @@ bool pattern_cover(const struct pattern *p, const struct subject *s, struct comm
 }
 
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,
-                                const struct json *args, const struct tool_session *session)
+                                const struct json *args, const struct tool_state *state)
 {
-    struct subject s = {.tool = tool, .args = args, .session = session};
+    struct subject s = {.tool = tool, .args = args, .state = state};
     struct pattern p = pattern_read(pattern);
 
     return pattern_match(&p, &s, READ_NARROWLY) == MATCH_YES;

@@ -34,7 +34,7 @@ struct path_bases {
 struct subject {
     const struct tool *tool;
     const struct json *args;
-    const struct tool_session *session;
+    const struct tool_state *state;
     const char *const *environment;
     const struct command_line *command; /* what the call runs, split; NULL: that is done per rule */
     /* What was looked up. NULL: nothing was, and paths lead where they say. */

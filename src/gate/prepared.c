@@ -80,11 +80,11 @@ void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
 {
     struct list l = {.prepared = p, .arena = a, .seen = {.arena = a}};
 
-    p->workspace = find_workspace(&l, policy, tool_session_workspace(s->session));
+    p->workspace = find_workspace(&l, policy, tool_state_workspace(s->state));
     if (env_get(s->environment, S("HOME")).n)
-        p->home = add_directory(&l, tool_session_path(s->session, a, s->environment, S("~")));
+        p->home = add_directory(&l, tool_state_path(s->state, a, s->environment, S("~")));
     p->n_own_aliases = p->n_aliases;
-    add_directory(&l, tool_session_cwd(s->session));
+    add_directory(&l, tool_state_cwd(s->state));
     if (!rules)
         return;
     add_rules(&l, &rules->lists[RULE_DENY], s);
@@ -105,15 +105,14 @@ struct job {
 static struct place find_word(const struct job *j, struct str text)
 {
     const struct subject *s = j->subject;
-    const char *given = tool_session_path(s->session, j->arena, s->environment, text), *path;
+    const char *given = tool_state_path(s->state, j->arena, s->environment, text), *path;
 
     if (str_starts(text, S("/")))
         path = arena_cstr(j->arena, text);
     else if (str_is(text, "~") || str_starts(text, S("~/")))
         path = given;
     else
-        path =
-            arena_format(j->arena, "%s/%" STR_FMT, tool_session_cwd(s->session), STR_ARG(text)).p;
+        path = arena_format(j->arena, "%s/%" STR_FMT, tool_state_cwd(s->state), STR_ARG(text)).p;
     /* There, a name means something else to each process. */
     return place_is_in(given, "/proc") ? place_unseen(given) : place_find(j->arena, given, path);
 }

@@ -8,8 +8,6 @@
 #include <arpa/inet.h>
 #include <sys/stat.h>
 
-#define HOST_PREFIX "typed:host:"
-#define PATH_PREFIX "typed:path:"
 #define MAX_HOST_BYTES 253
 
 /* --- words --- */
@@ -241,42 +239,41 @@ bool typed_read_path(struct str word, struct str *ret_path)
 
 /* --- a prompt --- */
 
-static void add_key(struct typed_names *names, struct str key)
+static void add_name(struct typed_names *names, enum state_key kind, struct str name)
 {
     for (size_t i = 0; i < names->n; i++)
-        if (str_eq(names->keys[i], key))
+        if (names->items[i].kind == kind && str_eq(names->items[i].name, name))
             return;
     if (names->n < TYPED_MAX_NAMES)
-        names->keys[names->n++] = key;
+        names->items[names->n++] = (struct typed_name){kind, name};
 }
 
-static bool is_file_here(struct arena *a, const struct tool_session *session, struct str word)
+static bool is_file_here(struct arena *a, const struct tool_state *state, struct str word)
 {
     struct str name = str_slice(word, 0, MIN(str_find_char(word, '/'), word.n));
     struct stat st;
 
-    return lstat(arena_format(a, "%s/%" STR_FMT, tool_session_cwd(session), STR_ARG(name)).p,
-                 &st) == 0;
+    return lstat(arena_format(a, "%s/%" STR_FMT, tool_state_cwd(state), STR_ARG(name)).p, &st) == 0;
 }
 
 /* In the workspace a link may be the repository's, and nothing needs to be asked for anyway. */
 static void add_path(struct typed_names *names, struct arena *a, struct str path,
-                     const struct tool_session *session, const char *const *environment)
+                     const struct tool_state *state, const char *const *environment)
 {
-    const char *given = tool_session_path(session, a, environment, path);
+    const char *given = tool_state_path(state, a, environment, path);
     struct place workspace =
-        place_find(a, tool_session_workspace(session), tool_session_workspace(session));
+        place_find(a, tool_state_workspace(state), tool_state_workspace(state));
     struct place place = place_find(a, given, given);
 
     if (!place.real || strcmp(place.real, "/") == 0 ||
-        place_is_in(given, tool_session_workspace(session)) ||
+        place_is_in(given, tool_state_workspace(state)) ||
         (workspace.real && place_is_in(given, workspace.real)))
         return;
-    add_key(names, arena_format(a, PATH_PREFIX "%s", place.real));
+    add_name(names, STATE_TYPED_PATH, str_of(place.real));
 }
 
 void typed_find(struct typed_names *names, struct arena *a, struct str prompt,
-                const struct tool_session *session, const char *const *environment)
+                const struct tool_state *state, const char *const *environment)
 {
     struct str word, found;
     bool is_bare;
@@ -286,50 +283,47 @@ void typed_find(struct typed_names *names, struct arena *a, struct str prompt,
         return;
     while (typed_next_word(&prompt, &word)) {
         if (typed_read_path(word, &found))
-            add_path(names, a, found, session, environment);
+            add_path(names, a, found, state, environment);
         else if (typed_read_host(a, word, &found, &is_bare) &&
-                 !(is_bare && is_file_here(a, session, word)))
-            add_key(names, arena_format(a, HOST_PREFIX "%" STR_FMT, STR_ARG(found)));
+                 !(is_bare && is_file_here(a, state, word)))
+            add_name(names, STATE_TYPED_HOST, arena_str(a, found));
     }
 }
 
-void typed_keep(const struct typed_names *names, struct tool_session *session)
+void typed_keep(const struct typed_names *names, struct tool_state *state)
 {
-    AUTO(arena) struct arena a = {0};
-
     for (size_t i = 0; i < names->n; i++)
-        if (!tool_session_get(session, names->keys[i]))
-            tool_session_set(session, names->keys[i], json_new_bool(&a, true));
+        if (!tool_state_has(state, names->items[i].kind, names->items[i].name))
+            tool_state_set_flag(state, names->items[i].kind, names->items[i].name);
 }
 
 /* --- what a call names --- */
 
-struct str typed_host_of(const struct tool_session *session, struct str url)
+struct str typed_host_of(const struct tool_state *state, struct str url)
 {
     AUTO(arena) struct arena a = {0};
-    const struct json *value;
-    struct str host, key;
+    struct state_entry x;
+    struct str host;
     size_t at = 0;
 
     if (!web_host(&a, url, &host))
         return (struct str){0};
-    while (tool_session_next(session, S(HOST_PREFIX), &at, &key, &value))
-        if (str_eq(str_skip(key, strlen(HOST_PREFIX)), host))
-            return key;
+    while (tool_state_next(state, STATE_TYPED_HOST, &at, &x))
+        if (str_eq(x.name, host))
+            return x.key;
     return (struct str){0};
 }
 
-struct str typed_path_of(const struct tool_session *session, const char *real_path)
+struct str typed_path_of(const struct tool_state *state, const char *real_path)
 {
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
     size_t at = 0;
 
-    while (tool_session_next(session, S(PATH_PREFIX), &at, &key, &value)) {
-        AUTO_FREE char *above = str_dup(str_skip(key, strlen(PATH_PREFIX)));
+    while (tool_state_next(state, STATE_TYPED_PATH, &at, &x)) {
+        AUTO_FREE char *above = str_dup(x.name);
 
         if (above[0] == '/' && above[1] && place_is_in(real_path, above))
-            return key;
+            return x.key;
     }
     return (struct str){0};
 }

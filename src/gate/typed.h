@@ -2,8 +2,8 @@
  *
  * What a person names needs no question: a request to that host, a look at that path and what is
  * below it. Only the prompt itself counts, as it was typed; what was piped in, expanded from a file
- * or written by a program must not be handed in here. The session remembers what was found
- * ("typed:host:HOST", "typed:path:PATH"), so that it holds after a restart.
+ * or written by a program must not be handed in here. The tools' state keeps what was found
+ * (STATE_TYPED_HOST, STATE_TYPED_PATH), so that it holds after a restart.
  *
  * Reading is strict, since the words of a prompt are not meant as rules:
  * - A host is that of an http or https address, or a word that can hardly be anything else: it
@@ -16,26 +16,30 @@
 #ifndef KEEL_GATE_TYPED_H
 #define KEEL_GATE_TYPED_H
 
-#include "port/tool_session.h"
+#include "port/tool_state.h"
 
 #define TYPED_MAX_BYTES ((size_t)16 << 10)
 #define TYPED_MAX_NAMES 64 /* of one prompt */
 
-/* Keys of the session. */
+struct typed_name {
+    enum state_key kind; /* STATE_TYPED_HOST, STATE_TYPED_PATH */
+    struct str name;
+};
+
 struct typed_names {
-    struct str keys[TYPED_MAX_NAMES];
+    struct typed_name items[TYPED_MAX_NAMES];
     size_t n;
 };
 
-/* Looks at the file system: blocks. The keys live in `a`. */
+/* Looks at the file system: blocks. The names live in `a`. */
 void typed_find(struct typed_names *names, struct arena *a, struct str prompt,
-                const struct tool_session *session, const char *const *environment);
-void typed_keep(const struct typed_names *names, struct tool_session *session);
+                const struct tool_state *state, const char *const *environment);
+void typed_keep(const struct typed_names *names, struct tool_state *state);
 
 /* The key by which the person named whom this address leads to; empty: they did not. */
-struct str typed_host_of(const struct tool_session *session, struct str url);
+struct str typed_host_of(const struct tool_state *state, struct str url);
 /* The same of a path without links. */
-struct str typed_path_of(const struct tool_session *session, const char *real_path);
+struct str typed_path_of(const struct tool_state *state, const char *real_path);
 
 /* --- the words, pure --- */
 

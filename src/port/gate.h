@@ -28,7 +28,7 @@ struct gate_call {
     const struct part *call; /* PART_TOOL_CALL as the model sent it */
     struct tool_set *tools;  /* of this round: exposure and grant are in it */
     enum permission_mode mode;
-    struct tool_session *session;
+    struct tool_state *state;
     struct asker *asker;
     /* To an earlier VERDICT_LATER for this call, or NULL. It counts for the arguments that were
      * asked about then; if hooks change them otherwise now, it is asked again. */

@@ -7,27 +7,25 @@ bool stored_result_read(struct str key, const struct json *value, struct stored_
 {
     struct str name;
 
-    if (!value || !str_starts(key, S(STORED_RESULT_KEY)))
+    if (!value || !state_key_is(key, STATE_RESULT, &name))
         return false;
-    name = str_skip(key, strlen(STORED_RESULT_KEY));
     *ret = (struct stored_result){name, json_get_text(value, "sha256"), value};
     if (!ret->sha256.n)
         ret->sha256 = name;
     return blob_handle_is_valid(ret->sha256);
 }
 
-bool stored_result_next(const struct tool_session *s, size_t *at, struct stored_result *ret)
+bool stored_result_next(const struct tool_state *s, size_t *at, struct stored_result *ret)
 {
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
 
-    while (tool_session_next(s, S(STORED_RESULT_KEY), at, &key, &value))
-        if (stored_result_read(key, value, ret))
+    while (tool_state_next(s, STATE_RESULT, at, &x))
+        if (stored_result_read(x.key, x.value, ret))
             return true;
     return false;
 }
 
-bool stored_result_find(const struct tool_session *s, struct str handle, struct stored_result *ret)
+bool stored_result_find(const struct tool_state *s, struct str handle, struct stored_result *ret)
 {
     size_t at = 0;
 
@@ -53,7 +51,7 @@ static uint64_t number_of(struct str name)
     return number;
 }
 
-struct str stored_result_add(struct tool_session *s, struct arena *a, struct str sha256,
+struct str stored_result_add(struct tool_state *s, struct arena *a, struct str sha256,
                              struct json *value)
 {
     struct stored_result known;
@@ -67,6 +65,6 @@ struct str stored_result_add(struct tool_session *s, struct arena *a, struct str
         last = MAX(last, number_of(known.name));
     name = arena_format(a, STORED_RESULT_NAME "%llu", (unsigned long long)last + 1);
     json_set_str(a, value, "sha256", sha256);
-    tool_session_set(s, arena_format(a, STORED_RESULT_KEY "%" STR_FMT, STR_ARG(name)), value);
+    tool_state_set(s, STATE_RESULT, name, value);
     return name;
 }

@@ -11,9 +11,8 @@
 #ifndef KEEL_PORT_STORED_RESULT_H
 #define KEEL_PORT_STORED_RESULT_H
 
-#include "port/tool_session.h"
+#include "port/tool_state.h"
 
-#define STORED_RESULT_KEY "handle:"
 #define STORED_RESULT_NAME "out_"
 /* The first line of what a model reads of it begins with this. */
 #define STORED_RESULT_MARK "[The whole output has"
@@ -25,15 +24,15 @@ struct stored_result {
 };
 
 /* By its name or its hash, as a model copied it. Borrowed from the state. */
-bool stored_result_find(const struct tool_session *s, struct str handle, struct stored_result *ret);
+bool stored_result_find(const struct tool_state *s, struct str handle, struct stored_result *ret);
 /* All of them, in the order in which they were stored; start with *at = 0. */
-bool stored_result_next(const struct tool_session *s, size_t *at, struct stored_result *ret);
+bool stored_result_next(const struct tool_state *s, size_t *at, struct stored_result *ret);
 /* Of one entry of the state; false: it is none of these. */
 bool stored_result_read(struct str key, const struct json *value, struct stored_result *ret);
 
 /* The name for what has this hash: the one that it has, or the next. `value` becomes the state,
  * with the hash. In `a`. */
-struct str stored_result_add(struct tool_session *s, struct arena *a, struct str sha256,
+struct str stored_result_add(struct tool_state *s, struct arena *a, struct str sha256,
                              struct json *value);
 
 #endif

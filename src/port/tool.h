@@ -19,7 +19,7 @@
 #include "port/asker.h"
 #include "port/blob.h"
 #include "port/launcher.h"
-#include "port/tool_session.h"
+#include "port/tool_state.h"
 
 struct runner;
 struct tool;
@@ -177,7 +177,7 @@ struct tool_context {
      * a way that follows none, so that one put there meanwhile does not win. NULL: nobody has
      * looked. */
     const char *target;
-    struct tool_session *session; /* what the tools of this session know */
+    struct tool_state *state; /* what the tools of this session know */
     const struct tool_config *config;
     struct launcher *launcher;       /* NULL: no commands */
     struct write_observer *observer; /* of the commands that it starts; NULL: none is needed */
@@ -231,7 +231,7 @@ struct tool {
     /* Must not run beside other calls of its batch. Tools that only read or fetch say it when the
      * order matters all the same; of others it is true anyway. */
     bool is_barrier;
-    /* Only looks, takes back what it remembers (struct tool_session) and says nothing: its result
+    /* Only looks, takes back what it remembers (struct tool_state) and says nothing: its result
      * may be thrown away, so that it may begin while the model's answer still comes. Of commands
      * the gate tells which ones do (verdict.must_only_look). */
     bool starts_early;

@@ -1,6 +1,7 @@
 /* agent.c - puts an agent together from a runtime and what the caller wants. */
 #include "sdk/agent_parts.h"
 
+#include "port/todos.h"
 #include "sdk/known_secrets.h"
 #include "sdk/network_rules.h"
 #include "sdk/system_prompt.h"
@@ -211,7 +212,7 @@ static void remind(void *self, const struct history *h, struct strbuf *out)
 {
     const struct agent *a = self;
 
-    todo_reminder_write(h, tool_session_get(a->session.conversation.tools, S("todos")), out);
+    todo_reminder_write(h, todos_get(a->session.conversation.state), out);
 }
 
 static const struct run_plan *plan_of(void *self)
@@ -257,7 +258,7 @@ static struct run_options options_of(struct agent *a)
 static void hide_denied_paths(struct agent *a)
 {
     denied_paths_free(a->denied);
-    a->denied = denied_paths_new(&a->gate.rules, a->session.conversation.tools);
+    a->denied = denied_paths_new(&a->gate.rules, a->session.conversation.state);
     denied_paths_hide_secrets(a->denied, &a->gate.policy);
     a->hidden = denied_paths_filter(a->denied);
 }
@@ -293,7 +294,7 @@ static bool find_prefix(struct agent *a, struct prefix_wishes *ret_wishes)
                                    .search = a->search_wish,
                                    .fetch = a->fetch_wish};
     struct prefix prefix;
-    bool is_kept = prefix_find(a->session.conversation.tools, &wishes, &a->arena, &prefix);
+    bool is_kept = prefix_find(a->session.conversation.state, &wishes, &a->arena, &prefix);
 
     a->system_prompt = wishes.system_prompt;
     a->append_system_prompt = wishes.append_system_prompt;
@@ -327,7 +328,7 @@ static void begin_session(struct agent *a)
                                    .tools = tools,
                                });
     if (!is_kept) {
-        prefix_keep(a->session.conversation.tools, &wishes, a->plan.system, tools);
+        prefix_keep(a->session.conversation.state, &wishes, a->plan.system, tools);
         a->plan.told_tools = tool_set_describe(tools, &a->arena);
     }
     a->has_prefix = true;

@@ -10,17 +10,17 @@ static struct agent *agent_of(struct news *n)
     return (struct agent *)((char *)n - offsetof(struct agent, news));
 }
 
-static struct tool_session *session_of(struct agent *a)
+static struct tool_state *state_of(struct agent *a)
 {
-    return a->session.conversation.tools;
+    return a->session.conversation.state;
 }
 
 static void news_take(struct news *n, struct strbuf *out)
 {
-    shell_news_tell(session_of(agent_of(n)), out);
+    shell_news_tell(state_of(agent_of(n)), out);
 }
 
-static void tell_wait(struct run *r, struct tool_session *s, uint64_t wait_ms)
+static void tell_wait(struct run *r, struct tool_state *s, uint64_t wait_ms)
 {
     AUTO(strbuf) struct strbuf line = {0};
     size_t n = background_n_running(s);
@@ -41,7 +41,7 @@ static void tell_wait(struct run *r, struct tool_session *s, uint64_t wait_ms)
 static struct err *news_wait(struct news *n, struct run *r)
 {
     struct agent *a = agent_of(n);
-    struct tool_session *s = session_of(a);
+    struct tool_state *s = state_of(a);
     uint64_t start_ms = loop_now_ms(task_loop()), waited_ms;
 
     if (background_n_running(s) == 0)
@@ -68,6 +68,6 @@ void agent_news_begin(struct agent *a)
 
 void agent_news_end(struct agent *a)
 {
-    if (session_of(a))
-        shell_news_keep(session_of(a), a->blobs, a->hooks.on_notice, a->hooks.self);
+    if (state_of(a))
+        shell_news_keep(state_of(a), a->blobs, a->hooks.on_notice, a->hooks.self);
 }

@@ -6,8 +6,6 @@
 #include "snapshot/snapshot.h"
 #include "store/memory.h"
 
-#define MODE_KEY "mode"
-
 /* --- which session --- */
 
 static struct err *find_session(struct agent *a, const struct agent_session *wanted,
@@ -124,21 +122,20 @@ static void tell(const struct agent_options *options, struct str text)
 /* What was allowed without asking then is asked again now, unless it is said again. */
 static void restore_mode(struct agent *a, const struct agent_options *options)
 {
-    const struct json *value = tool_session_get(a->session.conversation.tools, S(MODE_KEY));
+    struct str kept = tool_state_text(a->session.conversation.state, STATE_MODE);
     enum permission_mode mode;
 
-    if (!options->mode && permission_mode_find(json_str(value), &mode) && mode != MODE_BYPASS)
+    if (!options->mode && permission_mode_find(kept, &mode) && mode != MODE_BYPASS)
         a->plan.mode = mode;
 }
 
 void agent_note_mode(struct agent *a)
 {
-    struct tool_session *tools = a->session.conversation.tools;
+    struct tool_state *tools = a->session.conversation.state;
     struct str now = str_of(permission_mode_name(a->plan.mode));
-    AUTO(arena) struct arena scratch = {0};
 
-    if (!str_eq(json_str(tool_session_get(tools, S(MODE_KEY))), now))
-        tool_session_set(tools, S(MODE_KEY), json_new_str(&scratch, now));
+    if (!str_eq(tool_state_text(tools, STATE_MODE), now))
+        tool_state_set_text(tools, STATE_MODE, now);
 }
 
 /* A model that cannot be asked any more is no reason not to go on. */
@@ -213,7 +210,7 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
     a->has_background = true;
     group_begin(&a->lookup, 0, GROUP_KEEP_GOING);
     a->has_lookup = true;
-    tool_session_set_tasks(a->session.conversation.tools, &a->background);
+    tool_state_set_tasks(a->session.conversation.state, &a->background);
     a->blobs = store_blobs(a->store, str_of(a->session.conversation.id));
     restore_mode(a, options);
     restore_model(a, options);

@@ -16,7 +16,7 @@ static struct err *find_typed(void *arg)
 {
     struct typed_search *t = arg;
 
-    typed_find(&t->names, &t->arena, t->text, t->agent->session.conversation.tools,
+    typed_find(&t->names, &t->arena, t->text, t->agent->session.conversation.state,
                t->agent->runtime->options.environment);
     return NULL;
 }
@@ -37,7 +37,7 @@ void agent_remember_typed(struct agent *a)
         return;
     t.text = secrets_hide(a->secrets, strbuf_str(&a->typed), &shown, NULL);
     err_ignore(work_run(find_typed, &t), "what was not found is asked about");
-    typed_keep(&t.names, a->session.conversation.tools);
+    typed_keep(&t.names, a->session.conversation.state);
     arena_done(&t.arena);
     strbuf_clear(&a->typed);
 }

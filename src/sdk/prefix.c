@@ -1,8 +1,6 @@
 /* prefix.c - the beginning of a session's requests, kept with the session. */
 #include "sdk/prefix.h"
 
-#define KEY S("prefix")
-
 /* --- what the person wants --- */
 
 static struct json *list_of(struct arena *a, const struct str *names, size_t n)
@@ -85,10 +83,11 @@ static void complete_search(enum native_wish *wish, bool was_wanted)
 
 /* --- keeping it --- */
 
-bool prefix_find(const struct tool_session *s, struct prefix_wishes *wishes, struct arena *a,
+bool prefix_find(const struct tool_state *s, struct prefix_wishes *wishes, struct arena *a,
                  struct prefix *ret_prefix)
 {
-    const struct json *prefix = tool_session_get(s, KEY), *kept = json_get(prefix, "wishes");
+    const struct json *prefix = tool_state_get(s, STATE_PREFIX, STATE_UNNAMED),
+                      *kept = json_get(prefix, "wishes");
 
     if (!json_is(json_get(prefix, "tools"), JSON_ARRAY))
         return false;
@@ -104,7 +103,7 @@ bool prefix_find(const struct tool_session *s, struct prefix_wishes *wishes, str
     return true;
 }
 
-void prefix_keep(struct tool_session *s, const struct prefix_wishes *wishes, struct str system,
+void prefix_keep(struct tool_state *s, const struct prefix_wishes *wishes, struct str system,
                  const struct tool_set *tools)
 {
     AUTO(arena) struct arena a = {0};
@@ -113,5 +112,5 @@ void prefix_keep(struct tool_session *s, const struct prefix_wishes *wishes, str
     json_set(&a, kept, "wishes", describe(wishes, &a));
     json_set_str(&a, kept, "system", system);
     json_set(&a, kept, "tools", tool_set_describe(tools, &a));
-    tool_session_set(s, KEY, kept);
+    tool_state_set(s, STATE_PREFIX, STATE_UNNAMED, kept);
 }

@@ -7,8 +7,8 @@
 #ifndef KEEL_SDK_PREFIX_H
 #define KEEL_SDK_PREFIX_H
 
-#include "port/tool_session.h"
 #include "port/tool_set.h"
+#include "port/tool_state.h"
 
 /* Whether the model may use a tool of its provider, which nobody can be asked about call by call.
  */
@@ -33,10 +33,10 @@ struct prefix {
 
 /* Completes the wishes by those that the session keeps, in `a`; without any, what is unsaid is not
  * wanted. True when they are what its prefix was made of: it is given, in `a`. */
-bool prefix_find(const struct tool_session *s, struct prefix_wishes *wishes, struct arena *a,
+bool prefix_find(const struct tool_state *s, struct prefix_wishes *wishes, struct arena *a,
                  struct prefix *ret_prefix);
 /* From now on it is this, made of complete wishes. Tells the session. */
-void prefix_keep(struct tool_session *s, const struct prefix_wishes *wishes, struct str system,
+void prefix_keep(struct tool_state *s, const struct prefix_wishes *wishes, struct str system,
                  const struct tool_set *tools);
 
 #endif

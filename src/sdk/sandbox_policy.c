@@ -260,9 +260,9 @@ DEFINE_AUTO_VAL(making, making_done)
 /* The rules, seen from where the command starts. */
 static struct err *read_rules(struct making *k)
 {
-    AUTO(tool_session) struct tool_session *session = tool_session_new(str_of(k->workspace));
+    AUTO(tool_state) struct tool_state *session = tool_state_new(str_of(k->workspace));
 
-    tool_session_set_cwd(session, k->cwd);
+    tool_state_set_cwd(session, k->cwd);
     TRY(denied_places_init(&k->denied, k->maker->source.rules, session));
     denied_rules_choose(&k->denied, k->workspace);
     return NULL;

@@ -1,24 +1,19 @@
 /* todo_reminder.c - how many rounds ago the list was touched, and what is open in it. */
 #include "sdk/todo_reminder.h"
 
-#include "base/clip.h"
+#include "port/todos.h"
 
 #define BEGIN "<reminder>\n"
 #define END "</reminder>"
 #define MAX_ITEMS 10
 #define MAX_ITEM_CHARS 100
 
-static bool is_open(const struct json *item)
-{
-    return !str_is(json_get_text(item, "status"), "completed");
-}
-
 static size_t count_open(const struct json *todos)
 {
     size_t n = 0;
 
     json_each (item, todos)
-        n += is_open(item);
+        n += !todo_is_done(item);
     return n;
 }
 
@@ -64,14 +59,8 @@ static bool is_due(const struct history *h)
 
 static void add_item(struct strbuf *out, const struct json *item)
 {
-    size_t start;
-
     strbuf_addf(out, "- %" STR_FMT ": ", STR_ARG(json_get_text(item, "status")));
-    start = out->n;
-    clip_line(out, json_get_text(item, "content"), MAX_ITEM_CHARS);
-    for (char *c = out->p + start; c < out->p + out->n; c++)
-        if (*c == '\n' || *c == '\r')
-            *c = ' ';
+    todo_add_content(item, MAX_ITEM_CHARS, out);
     strbuf_add_char(out, '\n');
 }
 
@@ -84,7 +73,7 @@ void todo_reminder_write(const struct history *h, const struct json *todos, stru
     strbuf_addf(out, BEGIN "Your todo list has not changed for %d rounds, and %zu item%s open:\n",
                 TODO_REMINDER_ROUNDS, n_open, n_open == 1 ? " is" : "s are");
     json_each (item, todos)
-        if (is_open(item) && n_shown++ < MAX_ITEMS)
+        if (!todo_is_done(item) && n_shown++ < MAX_ITEMS)
             add_item(out, item);
     if (n_open > MAX_ITEMS)
         strbuf_addf(out, "- and %zu more\n", n_open - MAX_ITEMS);

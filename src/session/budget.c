@@ -5,7 +5,6 @@
 
 #include <inttypes.h>
 
-#define STATE_KEY "budget"
 #define RESERVED_KEY "reservedMs"
 #define MEASURE_NAMES "usd", "tokens", "turns", "seconds", "toolCalls"
 
@@ -28,13 +27,13 @@ bool budget_action_find(struct str name, enum budget_action *ret_action)
  * Sessions of older versions have a number of grants, for all limits. */
 static const struct json *state_of(const struct budget *b, const char *key)
 {
-    return b->state ? json_get(tool_session_get(b->state, S(STATE_KEY)), key) : NULL;
+    return b->state ? json_get(tool_state_get(b->state, STATE_BUDGET, STATE_UNNAMED), key) : NULL;
 }
 
 /* A copy to change, or a new one. */
 static struct json *copy_state(const struct budget *b, struct arena *a)
 {
-    const struct json *state = tool_session_get(b->state, S(STATE_KEY));
+    const struct json *state = tool_state_get(b->state, STATE_BUDGET, STATE_UNNAMED);
 
     return json_is(state, JSON_OBJECT) ? json_copy(a, state) : json_new(a, JSON_OBJECT);
 }
@@ -48,7 +47,7 @@ static void set_state(struct budget *b, const char *key, const struct json *valu
         return;
     state = copy_state(b, &a);
     json_set(&a, state, key, json_copy(&a, value));
-    tool_session_set(b->state, S(STATE_KEY), state);
+    tool_state_set(b->state, STATE_BUDGET, STATE_UNNAMED, state);
 }
 
 static void set_flag(struct budget *b, const char *key, bool is_set)
@@ -110,7 +109,8 @@ struct err *budget_keep_time(void *budget)
 
 uint64_t budget_reserved_ms(struct str key, const struct json *value)
 {
-    int64_t ms = str_is(key, STATE_KEY) ? json_int_or(json_get(value, RESERVED_KEY), 0) : 0;
+    int64_t ms =
+        state_key_is(key, STATE_BUDGET, NULL) ? json_int_or(json_get(value, RESERVED_KEY), 0) : 0;
 
     return (uint64_t)MAX(ms, (int64_t)0);
 }

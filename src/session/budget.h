@@ -58,8 +58,8 @@ void spent_add_child(struct spent *x, const struct event_child *c);
 struct budget {
     struct budget_limits limits;
     struct spent spent;
-    struct tool_session *state; /* keeps what was granted; may be NULL */
-    struct budget *parent;      /* of a child run's; NULL: it is the root's */
+    struct tool_state *state; /* keeps what was granted; may be NULL */
+    struct budget *parent;    /* of a child run's; NULL: it is the root's */
     /* the rest is private */
     struct plugin plugin;
     struct arena arena; /* of the question */

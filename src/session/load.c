@@ -359,7 +359,7 @@ static void take_attempt_end(struct loading *l, const struct event *e)
 static void restore(struct loading *l, struct str key, const struct json *value)
 {
     if (l->conversation)
-        tool_session_restore(l->conversation->tools, key, value);
+        tool_state_restore(l->conversation->state, key, value);
 }
 
 /* Has the last run given its answer, so that nothing before this waits for anything? */

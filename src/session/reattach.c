@@ -1,7 +1,7 @@
 /* reattach.c - what is put back after a compaction, out of what the session knows. */
 #include "session/compact.h"
 
-#include "base/clip.h"
+#include "port/todos.h"
 
 /* --- what was asked --- */
 
@@ -64,46 +64,25 @@ const struct reattacher reattach_request = {.attach = attach_request};
 
 #define ITEM_CHARS 300 /* of one item */
 
-static bool is_done(const struct json *item)
-{
-    return str_is(json_get_text(item, "status"), "completed");
-}
-
-static const char *mark_of(const struct json *item)
-{
-    return is_done(item) ? "x" : str_is(json_get_text(item, "status"), "in_progress") ? ">" : " ";
-}
-
 static bool has_open_item(const struct json *todos)
 {
     json_each (item, todos)
-        if (!is_done(item))
+        if (!todo_is_done(item))
             return true;
     return false;
 }
 
-/* On one line, whatever it holds. */
-static void add_item(struct strbuf *out, const struct json *item)
-{
-    size_t start;
-
-    strbuf_addf(out, "\n- [%s] ", mark_of(item));
-    start = out->n;
-    clip_line(out, json_get_text(item, "content"), ITEM_CHARS);
-    for (char *c = out->p + start; c < out->p + out->n; c++)
-        if (*c == '\n' || *c == '\r')
-            *c = ' ';
-}
-
 static struct err *attach_todos(void *self, const struct reattaching *r, struct strbuf *out)
 {
-    const struct json *todos = tool_session_get(r->conversation->tools, S("todos"));
+    const struct json *todos = todos_get(r->conversation->state);
 
     if (!has_open_item(todos))
         return NULL;
     strbuf_add_cstr(out, "The todo list (x: done, >: in progress):");
-    json_each (item, todos)
-        add_item(out, item);
+    json_each (item, todos) {
+        strbuf_add_cstr(out, "\n- ");
+        todo_add_line(item, ITEM_CHARS, out);
+    }
     return NULL;
 }
 

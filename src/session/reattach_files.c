@@ -8,6 +8,7 @@
 
 #include "base/file_kind.h"
 #include "base/utf8.h"
+#include "port/file_stamp.h"
 #include "sys/fs.h"
 #include "sys/spot.h"
 #include "sys/work.h"
@@ -22,9 +23,8 @@
 #define HEAD_BYTES 4096    /* that tell what it is */
 
 struct file {
-    const char *path; /* canonical */
-    int64_t mtime_ns;
-    uint64_t size, inode;
+    const char *path;        /* canonical */
+    struct file_stamp stamp; /* when it was read */
     bool is_chosen;
 };
 
@@ -48,29 +48,24 @@ struct job {
 
 /* --- what the session knows: in the task --- */
 
-static void collect_files(struct job *j, const struct tool_session *s)
+static void collect_files(struct job *j, const struct tool_state *s)
 {
-    struct str key, prefix = S("file:");
-    const struct json *value;
+    struct state_entry x;
     size_t at = 0;
 
-    while (tool_session_next(s, prefix, &at, &key, &value)) {
-        struct str path = str_skip(key, prefix.n);
+    while (tool_state_next(s, STATE_FILE, &at, &x)) {
+        struct str path = x.name;
 
         if (!str_starts(path, S("/")) || path.n >= MAX_PATH_BYTES || memchr(path.p, 0, path.n))
             continue; /* a log may say anything */
         j->files = arena_grow(&j->arena, j->files, j->n_files, &j->files_room, sizeof *j->files);
-        j->files[j->n_files++] = (struct file){
-            .path = arena_cstr(&j->arena, path),
-            .mtime_ns = json_int_or(json_get(value, "mtime_ns"), 0),
-            .size = (uint64_t)json_int_or(json_get(value, "size"), 0),
-            .inode = (uint64_t)json_int_or(json_get(value, "inode"), 0),
-        };
+        j->files[j->n_files++] =
+            (struct file){.path = arena_cstr(&j->arena, path), .stamp = file_stamp_read(x.value)};
     }
 }
 
 /* Any argument may be a path; what is none will not be the path of a file either. */
-static void collect_paths(struct job *j, const struct tool_session *s, struct str args)
+static void collect_paths(struct job *j, const struct tool_state *s, struct str args)
 {
     AUTO(arena) struct arena scratch = {0};
     struct json *v;
@@ -85,11 +80,11 @@ static void collect_paths(struct job *j, const struct tool_session *s, struct st
             memchr(given.p, '\n', given.n))
             continue;
         j->uses = arena_grow(&j->arena, j->uses, j->n_uses, &j->uses_room, sizeof *j->uses);
-        j->uses[j->n_uses++] = tool_session_path(s, &j->arena, NULL, given);
+        j->uses[j->n_uses++] = tool_state_path(s, &j->arena, NULL, given);
     }
 }
 
-static void collect_uses(struct job *j, const struct tool_session *s, const struct history *h)
+static void collect_uses(struct job *j, const struct tool_state *s, const struct history *h)
 {
     for (size_t i = h->n; i-- > 0;) {
         const struct message *m = h->entries[i].message;
@@ -114,10 +109,9 @@ static bool is_hidden(const struct path_filter *hidden, const char *path)
 
 static bool is_as_read(const struct file *f, const struct stat *s)
 {
-    int64_t mtime_ns = (int64_t)s->st_mtim.tv_sec * 1000000000 + s->st_mtim.tv_nsec;
+    struct file_stamp now = file_stamp_of(s);
 
-    return mtime_ns == f->mtime_ns && (uint64_t)s->st_size == f->size &&
-           (uint64_t)s->st_ino == f->inode;
+    return file_stamp_eq(&now, &f->stamp);
 }
 
 /* The whole lines among the first bytes, if they are text. */
@@ -150,7 +144,7 @@ static void read_head(struct job *j, const struct file *f, const struct spot *sp
         n = pread(fd, bytes, sizeof bytes, 0);
     close(fd);
     if (n > 0)
-        take_lines(j, x, str_make(bytes, (size_t)n), f->size);
+        take_lines(j, x, str_make(bytes, (size_t)n), f->stamp.size);
 }
 
 static void look_at(struct job *j, struct file *f)
@@ -242,7 +236,7 @@ static void tell(const struct job *j, size_t max_bytes, struct strbuf *out)
 
 static struct err *attach_files(void *self, const struct reattaching *r, struct strbuf *out)
 {
-    const struct tool_session *s = r->conversation->tools;
+    const struct tool_state *s = r->conversation->state;
     struct job j = {.hidden = r->hidden};
     struct err *e = NULL;
 

@@ -16,7 +16,6 @@
 #define FLUSH_BYTES ((size_t)256 << 10)
 #define MAX_EVENT_BYTES ((size_t)1 << 30)
 #define FIRST_ARG_BYTES 160
-#define TASK_PREFIX "shell:"
 #define MAX_TASKS 1000
 
 /* A command in the background, in its last known state. */
@@ -197,10 +196,10 @@ static void keep_beginning(struct record_writer *w, const struct event_session *
 
 static void keep_task(struct record_writer *w, struct str key, const struct json *state)
 {
-    struct str id = str_skip(key, strlen(TASK_PREFIX));
+    struct str id;
     size_t i = 0;
 
-    if (!str_starts(key, S(TASK_PREFIX)))
+    if (!state_key_is(key, STATE_SHELL, &id))
         return;
     while (i < w->n_tasks && !str_eq(strbuf_str(&w->tasks[i].id), id))
         i++;

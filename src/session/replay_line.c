@@ -21,7 +21,7 @@ bool replay_compares(const struct event *e)
     case EVENT_DELTA: /* an older keel did not say where a part ends */
         return e->body.delta.delta->kind != DELTA_END;
     case EVENT_STATE:
-        return str_starts(e->body.state.key, S(STORED_RESULT_KEY)); /* the engine's own */
+        return state_key_is(e->body.state.key, STATE_RESULT, NULL); /* the engine's own */
     case EVENT_NOTICE:
         return is_engines_notice(e->body.notice.source);
     case EVENT_SNAPSHOT:

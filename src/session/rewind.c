@@ -5,35 +5,6 @@
     "This call was under way at the point that the session was rewound to. Its outcome is "        \
     "unknown, and it was not run again."
 
-/* --- what tools know --- */
-
-#define UNFINISHED "rewind"
-
-/* What was granted stays granted, and what became of commands in the background is no memory. */
-static bool stays(struct str key)
-{
-    return str_is(key, "budget") || str_is(key, UNFINISHED) || str_starts(key, S("shell:"));
-}
-
-static void restore_state(struct session *s, const struct tool_session *then)
-{
-    struct tool_session *now = s->conversation.tools;
-    const struct json *value;
-    struct str key;
-    size_t at = 0;
-
-    while (tool_session_next(now, (struct str){0}, &at, &key, &value))
-        if (!stays(key) && !tool_session_get(then, key))
-            tool_session_set(now, key, NULL);
-    at = 0;
-    while (tool_session_next(then, (struct str){0}, &at, &key, &value)) {
-        const struct json *present = tool_session_get(now, key);
-
-        if (!stays(key) && !(present && json_equal(present, value)))
-            tool_session_set(now, key, value);
-    }
-}
-
 /* --- the history --- */
 
 static void replace_history(struct session *s, const struct history *then)
@@ -96,7 +67,7 @@ static void take_back(struct session *s, const struct conversation *then, struct
     take_loaded(s, loaded);
     child_list_clear(&s->loaded.children); /* they have ended since */
     session_leave_calls(s, S(LEFT_TEXT));
-    restore_state(s, then->tools);
+    tool_state_rewind(s->conversation.state, then->state);
     strbuf_clear(&s->notice); /* about commands that the model now knows nothing of */
     s->compaction.failed_at = 0;
 }
@@ -119,12 +90,12 @@ static void note_unfinished(struct session *s, const struct session_rewind *how,
     json_set_int(&a, note, "from", (int64_t)how->seq);
     json_set_int(&a, note, "at", (int64_t)at);
     json_set_int(&a, note, "files", (int64_t)how->n_files);
-    tool_session_set(s->conversation.tools, S(UNFINISHED), note);
+    tool_state_set(s->conversation.state, STATE_REWIND, STATE_UNNAMED, note);
 }
 
 struct unfinished_rewind session_unfinished_rewind(const struct session *s)
 {
-    const struct json *note = tool_session_get(s->conversation.tools, S(UNFINISHED));
+    const struct json *note = tool_state_get(s->conversation.state, STATE_REWIND, STATE_UNNAMED);
     uint64_t at = note ? (uint64_t)json_int_or(json_get(note, "at"), 0) : 0;
 
     if (!note || !str_eq(json_get_text(note, "session"), s->options.id) || at >= s->lease.next_seq)
@@ -143,7 +114,7 @@ struct unfinished_rewind session_unfinished_rewind(const struct session *s)
 
 struct err *session_rewind_end(struct session *s)
 {
-    tool_session_set(s->conversation.tools, S(UNFINISHED), NULL);
+    tool_state_set(s->conversation.state, STATE_REWIND, STATE_UNNAMED, NULL);
     return journal_sync(s->journal);
 }
 

@@ -3,8 +3,6 @@
 
 #include "model/message_json.h"
 
-#define ALLOW_PREFIX "allow:"
-
 /* --- the beginning --- */
 
 void session_begin(struct session *s, const struct event_session *how)
@@ -52,26 +50,20 @@ struct err *session_rename(struct session *s, struct str name)
 
 size_t session_allowed(const struct session *s, struct arena *a, struct str **ret_patterns)
 {
-    const struct json *value;
     size_t at = 0, n = 0, room = 0;
-    struct str key;
+    struct state_entry x;
 
     *ret_patterns = NULL;
-    while (tool_session_next(s->conversation.tools, S(ALLOW_PREFIX), &at, &key, &value)) {
+    while (tool_state_next(s->conversation.state, STATE_ALLOWED, &at, &x)) {
         *ret_patterns = arena_grow(a, *ret_patterns, n, &room, sizeof **ret_patterns);
-        (*ret_patterns)[n++] = arena_str(a, str_skip(key, strlen(ALLOW_PREFIX)));
+        (*ret_patterns)[n++] = arena_str(a, x.name);
     }
     return n;
 }
 
 void session_clear_allowed(struct session *s)
 {
-    const struct json *value;
-    struct str key;
-    size_t at = 0;
-
-    while (tool_session_next(s->conversation.tools, S(ALLOW_PREFIX), &at, &key, &value))
-        tool_session_set(s->conversation.tools, key, NULL);
+    tool_state_clear(s->conversation.state, STATE_ALLOWED);
 }
 
 /* --- the end --- */

@@ -16,7 +16,7 @@ static struct err *open_child(struct session *s, const struct event_child *child
                               struct session *ret_child)
 {
     AUTO(arena) struct arena a = {0};
-    struct tool_session *tools = s->conversation.tools;
+    struct tool_state *tools = s->conversation.state;
     struct session_options o = s->options;
     struct store_summary found;
     bool exists;
@@ -25,14 +25,14 @@ static struct err *open_child(struct session *s, const struct event_child *child
     o.start = exists ? SESSION_RESUME : SESSION_NEW;
     o.id = child->id;
     o.name = child->agent;
-    o.cwd = str_of(tool_session_workspace(tools));
+    o.cwd = str_of(tool_state_workspace(tools));
     o.parent = s;
     o.tasks = s->has_tasks ? &s->tasks : s->options.tasks;
     o.between = (struct event_sink){0};
     TRY(session_open(ret_child, &o));
-    tool_session_set_root(ret_child->conversation.tools, tools);
+    tool_state_set_root(ret_child->conversation.state, tools);
     if (!exists)
-        tool_session_set_cwd(ret_child->conversation.tools, tool_session_cwd(tools));
+        tool_state_set_cwd(ret_child->conversation.state, tool_state_cwd(tools));
     return NULL;
 }
 

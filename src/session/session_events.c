@@ -55,7 +55,7 @@ void session_listen(struct session *s)
 
     recorder->on_durable = s->options.between.on_durable;
     recorder->durable_self = s->options.between.self;
-    tool_session_listen(s->conversation.tools, (struct state_listener){on_state_change, s});
+    tool_state_listen(s->conversation.state, (struct state_listener){on_state_change, s});
 }
 
 int64_t session_tell_history(struct session *s, const struct message *m, size_t index,
@@ -79,12 +79,11 @@ void session_commit(struct session *s, struct message *m)
 static struct json *all_state(const struct session *s, struct arena *a)
 {
     struct json *state = json_new(a, JSON_OBJECT);
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
     size_t at = 0;
 
-    while (tool_session_next(s->conversation.tools, (struct str){0}, &at, &key, &value))
-        json_set_key(a, state, arena_str(a, key), json_copy(a, value));
+    while (tool_state_walk(s->conversation.state, &at, &x))
+        json_set_key(a, state, arena_str(a, x.key), json_copy(a, x.value));
     return state;
 }
 

@@ -2,10 +2,10 @@
 #include "session/session_parts.h"
 
 #include "port/draft.h"
+#include "port/kept_shell.h"
 #include "port/stored_result.h"
 #include "sys/fs.h"
 
-#define SHELL_PREFIX "shell:"
 #define LEFT_TEXT                                                                                  \
     "This call was under way in the session that this one was copied from. Its outcome is "        \
     "unknown here, and it was not run again."
@@ -130,34 +130,28 @@ static void settle_lost(struct session *s)
  * another project's, is neither. */
 static void restore_cwd(struct session *s)
 {
-    struct tool_session *tools = s->conversation.tools;
+    struct tool_state *tools = s->conversation.state;
 
-    if (!str_eq(s->loaded.summary.cwd, s->options.cwd) || !fs_is_dir(tool_session_cwd(tools)))
-        tool_session_set_cwd(tools, tool_session_workspace(tools));
+    if (!str_eq(s->loaded.summary.cwd, s->options.cwd) || !fs_is_dir(tool_state_cwd(tools)))
+        tool_state_set_cwd(tools, tool_state_workspace(tools));
 }
 
 /* Nobody knows what became of them. */
 static void restore_shells(struct session *s)
 {
-    AUTO(arena) struct arena a = {0};
-    const struct json *value;
-    struct str key;
+    struct kept_shell k;
     size_t at = 0;
 
-    while (tool_session_next(s->conversation.tools, S(SHELL_PREFIX), &at, &key, &value)) {
-        struct json *now;
-
-        if (!str_is(json_get_text(value, "state"), "running"))
+    while (kept_shell_next(s->conversation.state, &at, &k)) {
+        if (k.state != SHELL_RUNNING)
             continue;
-        now = json_copy(&a, value);
-        json_set_str(&a, now, "state", S("unknown"));
+        k.state = SHELL_UNKNOWN;
         strbuf_addf(&s->notice, "%s- %" STR_FMT ": %" STR_FMT "\n",
                     s->notice.n ? ""
                                 : "[keel was stopped while these background commands ran. Their "
                                   "outcome is unknown, and their output is lost:\n",
-                    STR_ARG(str_skip(key, strlen(SHELL_PREFIX))),
-                    STR_ARG(json_get_text(value, "command")));
-        tool_session_set(s->conversation.tools, arena_str(&a, key), now);
+                    STR_ARG(k.id), STR_ARG(k.command));
+        kept_shell_set(s->conversation.state, &k);
     }
     if (s->notice.n)
         strbuf_add_cstr(&s->notice, "Check the current state before you start them again.]");
@@ -238,7 +232,7 @@ static struct err *copy_stored_results(struct session *s)
 
     if (from == to)
         return NULL;
-    while (stored_result_next(s->conversation.tools, &at, &stored)) {
+    while (stored_result_next(s->conversation.state, &at, &stored)) {
         AUTO(strbuf) struct strbuf bytes = {0};
         char hash[SHA256_HEX_SIZE];
         struct err *e = NULL;
@@ -300,7 +294,7 @@ struct err *session_open(struct session *s, const struct session_options *option
     conversation_init(&s->conversation, s->options.id, s->options.cwd);
     compaction_init(&s->compaction, &s->options.compact, &s->conversation, NULL);
     budget_init(&s->budget, &s->options.budget);
-    s->budget.state = s->conversation.tools;
+    s->budget.state = s->conversation.state;
     session_init_children(s);
     switch (s->options.start) {
     case SESSION_NEW:

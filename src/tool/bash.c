@@ -41,9 +41,9 @@ static bool check_command(struct str command, struct tool_result *r)
 }
 
 /* The next call goes on in the workspace, if that is there. */
-static bool check_cwd(struct tool_session *s, struct tool_result *r)
+static bool check_cwd(struct tool_state *s, struct tool_result *r)
 {
-    const char *cwd = tool_session_cwd(s), *workspace = tool_session_workspace(s);
+    const char *cwd = tool_state_cwd(s), *workspace = tool_state_workspace(s);
 
     if (fs_is_dir(cwd))
         return true;
@@ -56,18 +56,18 @@ static bool check_cwd(struct tool_session *s, struct tool_result *r)
                      "The working directory %s no longer exists, so the command was not run. "
                      "The working directory is %s again: repeat the command from there.",
                      cwd, workspace);
-    tool_session_set_cwd(s, workspace);
+    tool_state_set_cwd(s, workspace);
     return false;
 }
 
 /* A command may lead where no other can start: the next one is not to fail for the same reason. */
-static struct err *leave_cwd(struct tool_session *s, struct err *take_error)
+static struct err *leave_cwd(struct tool_state *s, struct err *take_error)
 {
-    const char *workspace = tool_session_workspace(s);
+    const char *workspace = tool_state_workspace(s);
 
-    if (strcmp(tool_session_cwd(s), workspace) == 0)
+    if (strcmp(tool_state_cwd(s), workspace) == 0)
         return take_error;
-    tool_session_set_cwd(s, workspace);
+    tool_state_set_cwd(s, workspace);
     return err_hint(take_error, "the working directory is %s again: repeat the command from there",
                     workspace);
 }
@@ -134,7 +134,7 @@ static bool foreground_may_stay(void *self)
                                .timed_out = true};
 
     launcher_advise(x->context->launcher, &e, &x->advice);
-    return x->may_stay && x->advice.n == 0 && background_has_room(x->context->session);
+    return x->may_stay && x->advice.n == 0 && background_has_room(x->context->state);
 }
 
 static void end_line(struct tool_result *r)
@@ -272,7 +272,7 @@ static struct err *run_here(struct tool_context *c, struct str command, const st
     AUTO(foreground)
     struct foreground x = {.context = c,
                            .command = command,
-                           .cwd = arena_cstr(&r->arena, str_of(tool_session_cwd(c->session))),
+                           .cwd = arena_cstr(&r->arena, str_of(tool_state_cwd(c->state))),
                            .may_stay = !json_has(args, "timeout")};
     AUTO(strbuf) struct strbuf notes = {0}, place = {0};
     struct shell_progress progress = {.context = c};
@@ -291,7 +291,7 @@ static struct err *run_here(struct tool_context *c, struct str command, const st
         return leave_running(&f, &x, &k, r);
     place_follow(c, x.cwd, shell_command_take_place(&k, &r->arena), &place);
     shell_command_end(&k, &notes);
-    write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_session_cwd(c->session), r);
+    write_details(&f, loop_now_ms(task_loop()) - start_ms, tool_state_cwd(c->state), r);
     TRY(write_text(&f, &x, strbuf_str(&place), r));
     add_hints(&f, &x, r);
     notes_add(strbuf_str(&notes), r);
@@ -307,7 +307,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     const struct json *unconfined = json_get(args, "dangerouslyDisableSandbox");
     struct err *e;
 
-    if (!check_command(command, r) || !check_cwd(c->session, r))
+    if (!check_command(command, r) || !check_cwd(c->state, r))
         return NULL;
     if (json_bool(json_get(args, "run_in_background"), false))
         e = run_in_background(c, command, r);
@@ -319,7 +319,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                          "(dangerouslyDisableSandbox has no effect: commands stay in the sandbox "
                          "unless the person switches it off)\n");
     }
-    return err_is(e, ERR_TOOL_FAILED) || err_is(e, ERR_SANDBOX) ? leave_cwd(c->session, e) : e;
+    return err_is(e, ERR_TOOL_FAILED) || err_is(e, ERR_SANDBOX) ? leave_cwd(c->state, e) : e;
 }
 
 static uint64_t timeout_ms(const struct tool *t, const struct json *args)

@@ -110,12 +110,12 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     AUTO(strbuf) struct strbuf bytes = {0};
     AUTO(job) struct job job = {.filter = json_get_text(args, "filter")};
     struct str id = json_get_text(args, "bash_id");
-    struct shell *k = background_find(c->session, id);
+    struct shell *k = background_find(c->state, id);
     uint64_t n_lost, end;
     bool was_over;
 
     if (!k) {
-        background_unknown(c->session, id, r);
+        background_unknown(c->state, id, r);
         return NULL;
     }
     shell_peek(k, &bytes, &n_lost, &end);
@@ -126,7 +126,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     TRY(run_job(&job));
     TRY(task_check()); /* what was cancelled was not read */
     write_text(&job, r);
-    k = background_find(c->session, id); /* it may have been forgotten meanwhile */
+    k = background_find(c->state, id); /* it may have been forgotten meanwhile */
     if (!k)
         return NULL;
     shell_add_notes(k, r);

@@ -34,8 +34,8 @@ static const char *find_root(const struct tool_context *c, struct glob_job *job)
 
     if (!str_starts(dir, S("/")) && !str_starts(dir, S("~/")))
         dir = arena_format(&job->result->arena, "%s/%" STR_FMT, job->base, STR_ARG(dir));
-    return tool_session_path(c->session, &job->result->arena,
-                             c->config ? c->config->environment : NULL, dir);
+    return tool_state_path(c->state, &job->result->arena, c->config ? c->config->environment : NULL,
+                           dir);
 }
 
 /* With the directory that may be meant. */
@@ -194,8 +194,8 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     AUTO(glob_job)
     struct glob_job job = {.result = result,
                            .decided = c->target,
-                           .scope = {.cwd = tool_session_cwd(c->session),
-                                     .workspace = tool_session_workspace(c->session),
+                           .scope = {.cwd = tool_state_cwd(c->state),
+                                     .workspace = tool_state_workspace(c->state),
                                      .hidden = c->hidden,
                                      .root_fd = -1}};
     struct err *e = glob_args_parse(args, &job.args);

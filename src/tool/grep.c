@@ -122,8 +122,8 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     if (e)
         return failure_tell(result, e);
     job.scope = (struct search_scope){
-        .cwd = tool_session_cwd(c->session),
-        .workspace = tool_session_workspace(c->session),
+        .cwd = tool_state_cwd(c->state),
+        .workspace = tool_state_workspace(c->state),
         .hidden = c->hidden,
         .excluded = job.args.excluded,
         .n_excluded = job.args.n_excluded,

@@ -6,10 +6,10 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
                        struct tool_result *r)
 {
     struct str id = json_get_text(args, "shell_id");
-    struct shell *k = background_find(c->session, id);
+    struct shell *k = background_find(c->state, id);
 
     if (!k) {
-        background_unknown(c->session, id, r);
+        background_unknown(c->state, id, r);
         return NULL;
     }
     if (shell_state(k) != SHELL_RUNNING)

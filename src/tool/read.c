@@ -340,8 +340,8 @@ static struct err *cut_pages(const struct read_job *job)
 static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result)
 {
-    struct read_job job = {.cwd = tool_session_cwd(c->session),
-                           .workspace = tool_session_workspace(c->session),
+    struct read_job job = {.cwd = tool_state_cwd(c->state),
+                           .workspace = tool_state_workspace(c->state),
                            .hidden = c->hidden,
                            .capabilities = c->model ? c->model->capabilities : ~0u,
                            .result = result};
@@ -356,7 +356,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     e = target_find(c, result, job.path, &job.target);
     if (e)
         return failure_tell(result, e);
-    earlier = file_seen_find(c->session, job.target);
+    earlier = file_seen_find(c->state, job.target);
     e = work_run(read_in_worker, &job);
     if (!e && !job.was_cancelled && result->n_media == 1)
         e = cut_pages(&job);
@@ -369,7 +369,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     file_seen_add_earlier(&job.seen, &earlier);
     file_seen_add_part(&job.seen, &job.part);
     file_seen_settle(&job.seen);
-    file_seen_remember(c->session, job.target, &job.seen);
+    file_seen_remember(c->state, job.target, &job.seen);
     return NULL;
 }
 

@@ -1,7 +1,7 @@
 /* todo_write.c - TodoWrite: the model's list of what is to be done, kept in the session. */
 #include "tool/builtin.h"
 
-#include "base/clip.h"
+#include "port/todos.h"
 
 #define MAX_SHOWN_CHARS 100 /* of one item: 200 of them stay below TOOL_CODING_MAX_CHARS */
 
@@ -36,24 +36,6 @@ static size_t count(const struct json *todos, const char *status)
     return n;
 }
 
-static const char *mark_of(struct str status)
-{
-    return str_is(status, "completed") ? "x" : str_is(status, "in_progress") ? ">" : " ";
-}
-
-/* On one line, whatever it holds. */
-static void show_item(struct strbuf *out, size_t number, const struct json *item)
-{
-    size_t start;
-
-    strbuf_addf(out, "\n%zu. [%s] ", number, mark_of(json_get_text(item, "status")));
-    start = out->n;
-    clip_line(out, json_get_text(item, "content"), MAX_SHOWN_CHARS);
-    for (char *c = out->p + start; c < out->p + out->n; c++)
-        if (*c == '\n' || *c == '\r')
-            *c = ' ';
-}
-
 static void show(struct tool_result *r, const struct json *todos)
 {
     size_t number = 0;
@@ -67,21 +49,23 @@ static void show(struct tool_result *r, const struct json *todos)
                      "pending.",
                      todos->n, todos->n == 1 ? "" : "s", count(todos, "completed"),
                      count(todos, "in_progress"), count(todos, "pending"));
-    json_each (item, todos)
-        show_item(&r->text, ++number, item);
+    json_each (item, todos) {
+        strbuf_addf(&r->text, "\n%zu. ", ++number);
+        todo_add_line(item, MAX_SHOWN_CHARS, &r->text);
+    }
 }
 
 static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
                        struct tool_result *result)
 {
     struct arena *a = &result->arena;
-    const struct json *old = tool_session_get(c->session, S("todos"));
+    const struct json *old = todos_get(c->state);
     struct json *todos = keep_list(a, json_get(args, "todos"));
     struct json *details = tool_result_details(result);
 
     json_set(a, details, "oldTodos", old ? json_copy(a, old) : json_new(a, JSON_ARRAY));
     json_set(a, details, "newTodos", json_copy(a, todos));
-    tool_session_set(c->session, S("todos"), todos);
+    todos_set(c->state, todos);
     show(result, todos);
     return NULL;
 }

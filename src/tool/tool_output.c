@@ -47,7 +47,7 @@ static void list_result(struct tool_result *r, const struct stored_result *store
 }
 
 /* Says which ones there are, the latest last. */
-static void refuse_handle(struct tool_result *r, const struct tool_session *s)
+static void refuse_handle(struct tool_result *r, const struct tool_state *s)
 {
     struct stored_result stored;
     size_t n = 0, at = 0;
@@ -193,8 +193,8 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     AUTO(err) struct err *e = NULL;
     struct stored_result stored;
 
-    if (!stored_result_find(c->session, json_get_text(args, "handle"), &stored)) {
-        refuse_handle(result, c->session);
+    if (!stored_result_find(c->state, json_get_text(args, "handle"), &stored)) {
+        refuse_handle(result, c->state);
         return NULL;
     }
     call.text.handle = arena_str(&result->arena, stored.sha256);

@@ -134,8 +134,7 @@ static void cache_done(void *block)
 
 static struct web_cache *get_cache(struct tool_context *c)
 {
-    return tool_session_attachment(c->session, &tool_web_fetch, sizeof(struct web_cache),
-                                   cache_done);
+    return tool_state_attachment(c->state, &tool_web_fetch, sizeof(struct web_cache), cache_done);
 }
 
 static bool tell_cached(struct tool_context *c, struct str url, struct tool_result *r)

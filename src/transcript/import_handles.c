@@ -2,6 +2,7 @@
 #include "transcript/import_handles.h"
 
 #include "engine/hide.h"
+#include "port/kept_shell.h"
 #include "port/stored_result.h"
 
 #include <inttypes.h>
@@ -11,8 +12,6 @@
 #define MAX_NAMES 10000
 #define MAX_TOOL_BYTES 100
 #define RESULT_MENTION "handle \"" STORED_RESULT_NAME
-#define COMMAND_MENTION "bash_"
-#define COMMAND_KEY "shell:" COMMAND_MENTION
 #define NOT_HERE                                                                                   \
     "What was stored here is not in the file that this session was imported from. Run the tool "   \
     "again if you need it.\n"
@@ -101,8 +100,8 @@ static void note_text(struct import_names *n, struct str text)
         rest = str_skip(rest, at + strlen(RESULT_MENTION));
         note_result(n, read_number(rest));
     }
-    for (struct str rest = text; (at = str_find(rest, S(COMMAND_MENTION))) != STR_NONE;) {
-        rest = str_skip(rest, at + strlen(COMMAND_MENTION));
+    for (struct str rest = text; (at = str_find(rest, S(SHELL_ID))) != STR_NONE;) {
+        rest = str_skip(rest, at + strlen(SHELL_ID));
         n->last_command = MAX(n->last_command, read_number(rest));
     }
 }
@@ -174,22 +173,23 @@ static struct err *add_result(const struct import_state *from, uint32_t number, 
     json_set_str(a, value, "tool", h ? h->tool : (struct str){0});
     json_set_int(a, value, "bytes", (int64_t)text.n);
     json_set_int(a, value, "lines", count_lines(text));
-    json_set_key(a, state, arena_format(a, STORED_RESULT_KEY STORED_RESULT_NAME "%" PRIu32, number),
-                 value);
+    json_set_key(
+        a, state,
+        state_key_text(a, STATE_RESULT, arena_format(a, STORED_RESULT_NAME "%" PRIu32, number)),
+        value);
     return NULL;
 }
 
 /* The last one is enough for the next to have another number. */
 static void add_command(const struct import_names *n, struct arena *a, struct json *state)
 {
-    struct json *value = json_new(a, JSON_OBJECT);
+    struct kept_shell k = {
+        .command = S("(before the import)"), .state = SHELL_KILLED, .is_seen = true};
 
     if (!n->last_command)
         return;
-    json_set_str(a, value, "command", S("(before the import)"));
-    json_set_str(a, value, "state", S("killed"));
-    json_set_bool(a, value, "seen", true);
-    json_set_key(a, state, arena_format(a, COMMAND_KEY "%" PRIu32, n->last_command), value);
+    k.id = arena_format(a, SHELL_ID "%" PRIu32, n->last_command);
+    json_set_key(a, state, state_key_text(a, STATE_SHELL, k.id), kept_shell_value(&k, a));
 }
 
 struct err *import_state_add(const struct import_state *from, struct arena *a, struct json *state)

@@ -290,7 +290,8 @@ static void follow_mode(struct stream_json *s, const struct event_state *state)
 {
     enum permission_mode mode;
 
-    if (str_is(state->key, "mode") && permission_mode_find(json_str(state->value), &mode))
+    if (state_key_is(state->key, STATE_MODE, NULL) &&
+        permission_mode_find(json_str(state->value), &mode))
         stream_json_set_mode(s, permission_mode_name(mode));
 }
 

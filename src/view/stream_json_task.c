@@ -1,51 +1,44 @@
 /* stream_json_task.c - commands in the background: that one has started, and how it ended. */
+#include "port/kept_shell.h"
 #include "view/stream_json_line.h"
 
-#include <inttypes.h>
-
-#define KEY_PREFIX "shell:"
-
-static struct str end_status(struct str state, int64_t exit_code)
+static struct str end_status(const struct kept_shell *k)
 {
-    if (!str_is(state, "ended"))
+    if (k->state != SHELL_ENDED)
         return S("stopped");
-    return exit_code == 0 ? S("completed") : S("failed");
+    return k->exit_code == 0 ? S("completed") : S("failed");
 }
 
-static void write_started(struct stream_json *s, const struct event *e, struct str id,
+static void write_started(struct stream_json *s, const struct event *e, const struct kept_shell *k,
                           struct strbuf *out)
 {
-    const struct json *value = e->body.state.value;
     struct json_writer w;
 
     line_begin(&w, out, "system");
     jw_kv_str(&w, "subtype", S("task_started"));
-    jw_kv_str(&w, "task_id", id);
-    jw_kv_str(&w, "tool_use_id", json_get_text(value, "call"));
-    jw_kv_str(&w, "description", json_get_text(value, "command"));
+    jw_kv_str(&w, "task_id", k->id);
+    jw_kv_str(&w, "tool_use_id", k->call_id);
+    jw_kv_str(&w, "description", k->command);
     jw_kv_str(&w, "task_type", S("local_bash"));
     line_end(s, &w, e);
 }
 
-static void write_ended(struct stream_json *s, const struct event *e, struct str id,
+static void write_ended(struct stream_json *s, const struct event *e, const struct kept_shell *k,
                         struct strbuf *out)
 {
-    const struct json *value = e->body.state.value;
-    struct str state = json_get_text(value, "state"), command = json_get_text(value, "command");
-    int64_t exit_code = json_int_or(json_get(value, "exitCode"), 0);
     AUTO(strbuf) struct strbuf summary = {0};
     struct json_writer w;
 
-    strbuf_addf(&summary, "\"%" STR_FMT "\" ", STR_ARG(command));
-    if (str_is(state, "ended"))
-        strbuf_addf(&summary, "ended with exit code %" PRId64, exit_code);
+    strbuf_addf(&summary, "\"%" STR_FMT "\" ", STR_ARG(k->command));
+    if (k->state == SHELL_ENDED)
+        strbuf_addf(&summary, "ended with exit code %d", k->exit_code);
     else
         strbuf_add_cstr(&summary, "was stopped");
     line_begin(&w, out, "system");
     jw_kv_str(&w, "subtype", S("task_notification"));
-    jw_kv_str(&w, "task_id", id);
-    jw_kv_str(&w, "tool_use_id", json_get_text(value, "call"));
-    jw_kv_str(&w, "status", end_status(state, exit_code));
+    jw_kv_str(&w, "task_id", k->id);
+    jw_kv_str(&w, "tool_use_id", k->call_id);
+    jw_kv_str(&w, "status", end_status(k));
     jw_kv_str(&w, "output_file", S("")); /* there is none: the session keeps the output */
     jw_kv_str(&w, "summary", strbuf_str(&summary));
     line_end(s, &w, e);
@@ -54,15 +47,12 @@ static void write_ended(struct stream_json *s, const struct event *e, struct str
 /* What changes later is whether the model has seen it, and where its output is stored. */
 void write_task(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
-    const struct json *value = e->body.state.value;
-    struct str id = e->body.state.key;
+    struct kept_shell k;
 
-    if (!str_starts(id, S(KEY_PREFIX)) || json_bool(json_get(value, "seen"), true) ||
-        json_has(value, "output"))
+    if (!kept_shell_read(e->body.state.key, e->body.state.value, &k) || k.is_seen || k.output.n)
         return;
-    id = str_skip(id, strlen(KEY_PREFIX));
-    if (str_is(json_get_text(value, "state"), "running"))
-        write_started(s, e, id, out);
+    if (k.state == SHELL_RUNNING)
+        write_started(s, e, &k, out);
     else
-        write_ended(s, e, id, out);
+        write_ended(s, e, &k, out);
 }

@@ -16,12 +16,12 @@ static struct tool edit = {.name = "Edit", .risk = RISK_MODIFY, .permission_arg 
 static struct tool fetch = {.name = "WebFetch", .risk = RISK_EXECUTE, .permission_arg = "url"};
 
 static struct subject subject_make(struct arena *a, const struct tool *tool, struct str argument,
-                                   const struct tool_session *session)
+                                   const struct tool_state *state)
 {
     struct json *args = json_new(a, JSON_OBJECT);
 
     json_set_str(a, args, tool->permission_arg, argument);
-    return (struct subject){.tool = tool, .args = args, .session = session};
+    return (struct subject){.tool = tool, .args = args, .state = state};
 }
 
 /* The pattern that is remembered for a call allows it, and denies it. */
@@ -45,7 +45,7 @@ static struct decided decide(const struct permission_rules *rules, enum permissi
 {
     AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
 
-    return permission_decide(book, mode, s->tool, s->args, s->session, s->prepared);
+    return permission_decide(book, mode, s->tool, s->args, s->state, s->prepared);
 }
 
 /* A sieve keeps no rule back that matches, or may. */
@@ -69,10 +69,10 @@ static void check_sieve(struct str pattern, struct subject s, struct arena *a)
 }
 
 static void check_tool(const struct tool *tool, struct str pattern, struct str argument,
-                       const struct tool_session *session)
+                       const struct tool_state *state)
 {
     AUTO(arena) struct arena a = {0};
-    struct subject s = subject_make(&a, tool, argument, session);
+    struct subject s = subject_make(&a, tool, argument, state);
     struct permission_rules rules = {.allow = &pattern, .n_allow = 1}, both = rules;
     struct decided allowed, denied;
 
@@ -89,10 +89,10 @@ static void check_tool(const struct tool *tool, struct str pattern, struct str a
 
 /* Where a pattern is told apart at first sight, it would not have matched at length. */
 static void check_first_sight(struct str pattern, struct str argument,
-                              const struct tool_session *session)
+                              const struct tool_state *state)
 {
     AUTO(arena) struct arena a = {0};
-    struct subject s = subject_make(&a, &edit, argument, session);
+    struct subject s = subject_make(&a, &edit, argument, state);
     const char *path = subject_path(&s, &a);
 
     for (int reading = READ_NARROWLY; path && reading <= READ_WIDELY; reading++) {
@@ -107,10 +107,10 @@ static void check_first_sight(struct str pattern, struct str argument,
 
 /* What links say decides nothing where there are none. */
 static void check_prepared(const struct tool *tool, struct str pattern, struct str argument,
-                           const struct tool_session *session)
+                           const struct tool_state *state)
 {
     AUTO(arena) struct arena a = {0};
-    struct subject s = subject_make(&a, tool, argument, session);
+    struct subject s = subject_make(&a, tool, argument, state);
     struct permission_rules rules = {.allow = &pattern, .n_allow = 1};
     AUTO(rulebook) struct rulebook *book = rulebook_new(&rules);
     struct hard_policy policy = {0};
@@ -169,21 +169,21 @@ static struct str name_rule(struct strbuf *out, const char *tool, struct str pat
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct str rest = str_make((const char *)data, size), pattern;
-    AUTO(tool_session) struct tool_session *session = tool_session_new(S("/proj"));
+    AUTO(tool_state) struct tool_state *state = tool_state_new(S("/proj"));
     AUTO(strbuf) struct strbuf named = {0};
 
     setenv("HOME", "/home/me", 1);
     if (!str_split(&rest, '\n', &pattern))
         return 0;
     check_compound(pattern, rest);
-    check_first_sight(pattern, rest, session);
-    check_tool(&bash, pattern, rest, session);
+    check_first_sight(pattern, rest, state);
+    check_tool(&bash, pattern, rest, state);
     for (int i = 0; i < 3; i++) {
         const struct tool *tool = (const struct tool *[]){&bash, &edit, &fetch}[i];
 
-        check_tool(tool, name_rule(&named, tool->name, pattern), rest, session);
-        check_prepared(tool, name_rule(&named, tool->name, pattern), rest, session);
-        check_tool(tool, name_rule(&named, "Read", pattern), rest, session);
+        check_tool(tool, name_rule(&named, tool->name, pattern), rest, state);
+        check_prepared(tool, name_rule(&named, tool->name, pattern), rest, state);
+        check_tool(tool, name_rule(&named, "Read", pattern), rest, state);
     }
     return 0;
 }

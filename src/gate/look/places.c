@@ -202,8 +202,7 @@ static bool command_stays_free(struct look_walk *w, const struct split_command *
 bool look_stays_free(const struct subject *s, const struct reach_map *map, struct arena *a)
 {
     const struct shell_split *split = &s->command->split;
-    struct look_walk w = {
-        .subject = s, .map = map, .arena = a, .base = tool_session_cwd(s->session)};
+    struct look_walk w = {.subject = s, .map = map, .arena = a, .base = tool_state_cwd(s->state)};
 
     if (!is_free(&w, w.base))
         return false;

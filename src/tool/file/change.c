@@ -34,8 +34,8 @@ struct err *file_change_begin(struct file_change *f, const struct tool_context *
                               struct tool_result *r, struct str given_path)
 {
     *f = (struct file_change){.path = path_given(c, r, given_path),
-                              .cwd = tool_session_cwd(c->session),
-                              .workspace = tool_session_workspace(c->session),
+                              .cwd = tool_state_cwd(c->state),
+                              .workspace = tool_state_workspace(c->state),
                               .hidden = c->hidden,
                               .spot = SPOT_NONE};
     strbuf_init(&f->old_text, 3 * FILE_CHANGE_MAX_BYTES); /* UTF-8 may take three bytes for one */
@@ -45,7 +45,7 @@ struct err *file_change_begin(struct file_change *f, const struct tool_context *
     f->told = quoted(&r->arena, str_of(f->path)).p;
     f->shown = path_told(&r->arena, f->cwd, f->path);
     TRY(target_find(c, r, f->path, &f->target));
-    f->seen = file_seen_find(c->session, f->target);
+    f->seen = file_seen_find(c->state, f->target);
     return NULL;
 }
 
@@ -234,7 +234,7 @@ void file_change_report(const struct file_change *f, const struct tool_context *
 
     memcpy(seen.sha256, f->sha256, sizeof seen.sha256);
     if (f->has_stamp)
-        file_seen_remember(c->session, f->target, &seen);
+        file_seen_remember(c->state, f->target, &seen);
     json_set_str(&r->arena, details, "diff", strbuf_str(&f->diff));
     json_set_int(&r->arena, details, "startLine", (int64_t)MAX(f->stat.first_line, (size_t)1));
     json_set_bool(&r->arena, details, "created", !f->exists);

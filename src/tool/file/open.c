@@ -10,28 +10,14 @@
 
 /* --- stamps --- */
 
-static struct file_stamp stamp_of(const struct stat *st)
-{
-    return (struct file_stamp){
-        .mtime_ns = (int64_t)st->st_mtim.tv_sec * 1000000000 + st->st_mtim.tv_nsec,
-        .size = (uint64_t)st->st_size,
-        .inode = st->st_ino,
-    };
-}
-
 struct err *file_stamp_take(const struct spot *spot, bool *ret_exists, struct file_stamp *ret_stamp)
 {
     struct stat st;
 
     TRY(spot_look(spot, ret_exists, &st));
     if (*ret_exists)
-        *ret_stamp = stamp_of(&st);
+        *ret_stamp = file_stamp_of(&st);
     return NULL;
-}
-
-bool file_stamp_eq(const struct file_stamp *a, const struct file_stamp *b)
-{
-    return a->mtime_ns == b->mtime_ns && a->size == b->size && a->inode == b->inode;
 }
 
 /* --- opening --- */
@@ -67,7 +53,7 @@ static struct err *check_open(const char *path, int fd, struct open_file *ret_fi
         .path = path,
         .fd = fd,
         .mode = st.st_mode & 07777,
-        .stamp = stamp_of(&st),
+        .stamp = file_stamp_of(&st),
         .n_left = st.st_size ? (uint64_t)st.st_size : OPEN_FILE_MADE_MAX,
         .is_made = st.st_size == 0,
     };

@@ -7,13 +7,8 @@
 #define KEEL_TOOL_FILE_OPEN_H
 
 #include "base/strbuf.h"
+#include "port/file_stamp.h"
 #include "sys/spot.h"
-
-/* Tells one state of a file from the next. */
-struct file_stamp {
-    int64_t mtime_ns;
-    uint64_t size, inode;
-};
 
 struct open_file {
     const char *path; /* borrowed */
@@ -43,6 +38,5 @@ bool open_file_may_write(const struct open_file *f);
 /* Of the file that is there now; *ret_exists is false, without an error, when there is none. */
 MUST_USE struct err *file_stamp_take(const struct spot *spot, bool *ret_exists,
                                      struct file_stamp *ret_stamp);
-bool file_stamp_eq(const struct file_stamp *a, const struct file_stamp *b);
 
 #endif

@@ -73,12 +73,7 @@ void file_seen_settle(struct file_seen *seen)
     seen->n_spans = seen->n_cuts = 0;
 }
 
-/* --- in the session --- */
-
-static struct str key_of(struct arena *a, const char *path)
-{
-    return arena_format(a, "file:%s", path);
-}
+/* --- in the state --- */
 
 static size_t number_at(const struct json *pair, size_t index)
 {
@@ -94,10 +89,9 @@ static void take_parts(const struct json *state, struct file_seen *seen)
             seen->cuts[seen->n_cuts++] = (struct seen_cut){number_at(pair, 0), number_at(pair, 1)};
 }
 
-struct file_seen file_seen_find(const struct tool_session *s, const char *path)
+struct file_seen file_seen_find(const struct tool_state *s, const char *path)
 {
-    AUTO(arena) struct arena a = {0};
-    const struct json *state = tool_session_get(s, key_of(&a, path));
+    const struct json *state = tool_state_get(s, STATE_FILE, str_of(path));
     struct str sha256 = json_get_text(state, "sha256");
     struct file_seen seen = {0};
 
@@ -106,9 +100,7 @@ struct file_seen file_seen_find(const struct tool_session *s, const char *path)
     seen = (struct file_seen){
         .is_seen = true,
         .whole = json_bool(json_get(state, "whole"), false),
-        .stamp = {.mtime_ns = json_int_or(json_get(state, "mtime_ns"), 0),
-                  .size = (uint64_t)json_int_or(json_get(state, "size"), 0),
-                  .inode = (uint64_t)json_int_or(json_get(state, "inode"), 0)},
+        .stamp = file_stamp_read(state),
         .n_lines = (size_t)MAX(json_int_or(json_get(state, "lines"), 0), (int64_t)0),
     };
     if (sha256.n == SHA256_HEX_SIZE - 1)
@@ -140,21 +132,19 @@ static void set_parts(struct arena *a, struct json *state, const struct file_see
         json_set(a, state, "cut", cuts);
 }
 
-void file_seen_remember(struct tool_session *s, const char *path, const struct file_seen *seen)
+void file_seen_remember(struct tool_state *s, const char *path, const struct file_seen *seen)
 {
     AUTO(arena) struct arena a = {0};
     struct json *state = json_new(&a, JSON_OBJECT);
 
-    json_set_int(&a, state, "mtime_ns", seen->stamp.mtime_ns);
-    json_set_int(&a, state, "size", (int64_t)seen->stamp.size);
-    json_set_int(&a, state, "inode", (int64_t)seen->stamp.inode);
+    file_stamp_write(seen->stamp, &a, state);
     json_set_bool(&a, state, "whole", seen->whole);
     if (seen->sha256[0])
         json_set_str(&a, state, "sha256", str_of(seen->sha256));
     if (seen->n_lines && !seen->whole)
         json_set_int(&a, state, "lines", (int64_t)seen->n_lines);
     set_parts(&a, state, seen);
-    tool_session_set(s, key_of(&a, path), state);
+    tool_state_set(s, STATE_FILE, str_of(path), state);
 }
 
 /* --- may it be changed? --- */

@@ -1,14 +1,14 @@
 /* seen.h - which files the model has read, how much of them, and whether they are still as it knows
  * them.
  *
- * Kept in the session under "file:PATH", so that it outlives the process. Only tasks of the
+ * Kept in the tools' state (STATE_FILE), so that it outlives the process. Only tasks of the
  * session's loop may look it up; what was found may then be carried to a worker. A file is the same
  * while its content is: its time and its number may change. */
 #ifndef KEEL_TOOL_FILE_SEEN_H
 #define KEEL_TOOL_FILE_SEEN_H
 
 #include "base/sha256.h"
-#include "port/tool_session.h"
+#include "port/tool_state.h"
 #include "tool/file/open.h"
 
 #define SEEN_MAX_SPANS 32
@@ -38,8 +38,8 @@ struct file_seen {
     size_t n_cuts;
 };
 
-struct file_seen file_seen_find(const struct tool_session *s, const char *path);
-void file_seen_remember(struct tool_session *s, const char *path, const struct file_seen *seen);
+struct file_seen file_seen_find(const struct tool_state *s, const char *path);
+void file_seen_remember(struct tool_state *s, const char *path, const struct file_seen *seen);
 
 /* More of the same file: whole lines, or a part of a long one, which counts if it goes on from what
  * was shown before. What finds no room is forgotten. */

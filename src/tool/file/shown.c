@@ -22,8 +22,7 @@ const char *path_shown(const char *cwd, const char *absolute_path)
 
 const char *path_given(const struct tool_context *c, struct tool_result *r, struct str given)
 {
-    return tool_session_named(c->session, &r->arena, c->config ? c->config->environment : NULL,
-                              given);
+    return tool_state_named(c->state, &r->arena, c->config ? c->config->environment : NULL, given);
 }
 
 const char *path_told(struct arena *a, const char *cwd, const char *absolute_path)

@@ -36,7 +36,7 @@ static struct err *resolve_in_worker(void *arg)
 struct err *target_find(const struct tool_context *c, struct tool_result *r,
                         const char *absolute_path, const char **ret_target)
 {
-    struct resolving job = {&r->arena, absolute_path, tool_session_cwd(c->session), c->target};
+    struct resolving job = {&r->arena, absolute_path, tool_state_cwd(c->state), c->target};
 
     if (!c->target)
         TRY(work_run(resolve_in_worker, &job));

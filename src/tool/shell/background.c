@@ -9,13 +9,11 @@
 #include <stdio.h>
 
 #define MAX_KNOWN 64
-#define KEY_PREFIX "shell:"
-#define ID_PREFIX "bash_"
 
 struct shell {
-    char id[sizeof ID_PREFIX + 20];
+    char id[sizeof SHELL_ID + 20];
     char *command, *call_id;
-    struct tool_session *session;
+    struct tool_state *tools;
     enum shell_state state;
     bool is_seen;        /* the model knows that it has ended */
     bool is_left;        /* background_stop() has ended it */
@@ -38,12 +36,6 @@ struct shells {
 };
 
 /* --- one of them --- */
-
-const char *shell_state_name(enum shell_state s)
-{
-    static const char *const names[] = {"running", "ended", "killed"};
-    return names[s];
-}
 
 const char *shell_id(const struct shell *k)
 {
@@ -88,29 +80,37 @@ void shell_describe(const struct shell *k, struct strbuf *out)
         strbuf_add_cstr(out, " (" PROC_LOST_PROTECTION ")");
 }
 
+static struct kept_shell kept(const struct shell *k)
+{
+    const struct proc_status *status = &k->follow.status;
+    bool has_ended = k->state != SHELL_RUNNING && k->follow.has_status;
+
+    return (struct kept_shell){
+        .id = str_of(k->id),
+        .command = str_of(k->command),
+        .call_id = str_of(k->call_id),
+        .state = k->state,
+        .has_exit_code = has_ended,
+        .exit_code = has_ended ? exit_code(status) : 0,
+        .signal = has_ended && status->signalled ? status->signal : 0,
+        .pid = k->pid,
+        .is_seen = k->is_seen,
+        .output = k->output_handle ? str_of(k->output_handle) : (struct str){0},
+    };
+}
+
 void shell_add_details(const struct shell *k, struct arena *a, struct json *details)
 {
-    json_set_str(a, details, "state", str_of(shell_state_name(k->state)));
-    if (k->state != SHELL_RUNNING && k->follow.has_status) {
-        json_set_int(a, details, "exitCode", exit_code(&k->follow.status));
-        if (k->follow.status.signalled)
-            json_set_int(a, details, "signal", k->follow.status.signal);
-    }
-    json_set_int(a, details, "pid", k->pid);
+    struct kept_shell now = kept(k);
+
+    kept_shell_add_outcome(&now, a, details);
 }
 
 static void tell_session(const struct shell *k)
 {
-    AUTO(arena) struct arena a = {0};
-    struct json *value = json_new(&a, JSON_OBJECT);
+    struct kept_shell now = kept(k);
 
-    json_set_str(&a, value, "command", str_of(k->command));
-    json_set_str(&a, value, "call", str_of(k->call_id));
-    shell_add_details(k, &a, value);
-    json_set_bool(&a, value, "seen", k->is_seen);
-    if (k->output_handle)
-        json_set_str(&a, value, "output", str_of(k->output_handle));
-    tool_session_set(k->session, arena_format(&a, KEY_PREFIX "%s", k->id), value);
+    kept_shell_set(k->tools, &now);
 }
 
 bool shell_is_news(const struct shell *k)
@@ -234,29 +234,29 @@ static void shells_done(void *block)
 }
 
 /* Numbers go on where an earlier run of the session stopped. */
-static uint64_t find_last_number(const struct tool_session *session)
+static uint64_t find_last_number(const struct tool_state *tools)
 {
-    const struct json *value;
+    struct state_entry x;
     uint64_t last = 0;
-    struct str key;
     size_t at = 0;
 
-    while (tool_session_next(session, S(KEY_PREFIX ID_PREFIX), &at, &key, &value)) {
+    while (tool_state_next(tools, STATE_SHELL, &at, &x)) {
         int64_t number;
 
-        if (str_to_int64(str_skip(key, strlen(KEY_PREFIX ID_PREFIX)), &number) && number > 0)
+        if (str_starts(x.name, S(SHELL_ID)) &&
+            str_to_int64(str_skip(x.name, strlen(SHELL_ID)), &number) && number > 0)
             last = MAX(last, (uint64_t)number);
     }
     return last;
 }
 
-static struct shells *shells_of(struct tool_session *session)
+static struct shells *shells_of(struct tool_state *tools)
 {
     static const char owner;
-    struct shells *s = tool_session_attachment(session, &owner, sizeof *s, shells_done);
+    struct shells *s = tool_state_attachment(tools, &owner, sizeof *s, shells_done);
 
     if (s->last_number == 0)
-        s->last_number = find_last_number(session);
+        s->last_number = find_last_number(tools);
     return s;
 }
 
@@ -303,10 +303,10 @@ static struct shell *add(struct shells *s, const struct tool_context *c, struct 
 
     if (s->n_known >= MAX_KNOWN)
         forget_oldest(s);
-    snprintf(k->id, sizeof k->id, ID_PREFIX "%" PRIu64, ++s->last_number);
+    snprintf(k->id, sizeof k->id, SHELL_ID "%" PRIu64, ++s->last_number);
     k->command = str_dup(command);
     k->call_id = str_dup(c->call_id);
-    k->session = c->session;
+    k->tools = c->state;
     k->ended = chan_new(1);
     tail_init(&k->output, BACKGROUND_MAX_BYTES);
     k->follow.on_output = add_output;
@@ -325,46 +325,46 @@ static void drop(struct shells *s, const struct shell *k)
     remove_from(s, link);
 }
 
-struct shell *background_next(struct tool_session *session, const struct shell *before)
+struct shell *background_next(struct tool_state *tools, const struct shell *before)
 {
-    struct shell *k = before ? before->next : shells_of(session)->first;
+    struct shell *k = before ? before->next : shells_of(tools)->first;
 
     while (k && k->pid == 0)
         k = k->next;
     return k;
 }
 
-struct shell *background_find(struct tool_session *session, struct str id)
+struct shell *background_find(struct tool_state *tools, struct str id)
 {
-    struct shell *k = background_next(session, NULL);
+    struct shell *k = background_next(tools, NULL);
 
     while (k && !str_is(id, k->id))
-        k = background_next(session, k);
+        k = background_next(tools, k);
     return k;
 }
 
 /* One after the other: what waiting for one gives for others is there already. */
-static struct err *await_all(struct tool_session *session)
+static struct err *await_all(struct tool_state *tools)
 {
-    struct shell *k = background_next(session, NULL);
+    struct shell *k = background_next(tools, NULL);
 
     while (k) {
         if (k->state == SHELL_RUNNING) {
             TRY(await_end(k));
             k = NULL; /* the list may have changed */
         }
-        k = background_next(session, k);
+        k = background_next(tools, k);
     }
     return NULL;
 }
 
-struct err *background_wait(struct tool_session *session, uint64_t timeout_ms)
+struct err *background_wait(struct tool_state *tools, uint64_t timeout_ms)
 {
     struct deadline limit;
     struct err *e;
 
     deadline_begin(&limit, timeout_ms, "background commands");
-    e = await_all(session);
+    e = await_all(tools);
     deadline_end(&limit);
     if (!err_is(e, ERR_TIMEOUT) || !limit.expired)
         return e;
@@ -372,19 +372,19 @@ struct err *background_wait(struct tool_session *session, uint64_t timeout_ms)
     return NULL;
 }
 
-struct err *background_stop(struct tool_session *session)
+struct err *background_stop(struct tool_state *tools)
 {
-    for (struct shell *k = background_next(session, NULL); k; k = background_next(session, k))
+    for (struct shell *k = background_next(tools, NULL); k; k = background_next(tools, k))
         if (k->state == SHELL_RUNNING) {
             k->is_left = true;
             follow_stop(&k->follow);
         }
-    return await_all(session);
+    return await_all(tools);
 }
 
-size_t background_n_running(struct tool_session *session)
+size_t background_n_running(struct tool_state *tools)
 {
-    return count_running(shells_of(session));
+    return count_running(shells_of(tools));
 }
 
 static void list_known(const struct shells *s, struct tool_result *result)
@@ -403,16 +403,13 @@ static void list_known(const struct shells *s, struct tool_result *result)
     tool_result_addf(result, "%s", separator == first ? " None was started in this run." : ".");
 }
 
-void background_unknown(struct tool_session *session, struct str id, struct tool_result *result)
+void background_unknown(struct tool_state *tools, struct str id, struct tool_result *result)
 {
-    AUTO(arena) struct arena a = {0};
-    struct str key = arena_format(&a, KEY_PREFIX "%" STR_FMT, STR_ARG(id));
-
     tool_result_fail(result, "There is no background command \"%" STR_FMT "\".", STR_ARG(id));
-    if (tool_session_get(session, key))
+    if (tool_state_has(tools, STATE_SHELL, id))
         tool_result_addf(result, " It belonged to an earlier run; it has ended, and its output "
                                  "is gone.");
-    list_known(shells_of(session), result);
+    list_known(shells_of(tools), result);
 }
 
 /* --- starting --- */
@@ -422,19 +419,18 @@ static void begin(struct shell *k)
     k->pid = proc_pid(k->running.proc);
     k->follow.proc = k->running.proc;
     tell_session(k);
-    group_spawn(tool_session_tasks(k->session), k->id, live, k);
+    group_spawn(tool_state_tasks(k->tools), k->id, live, k);
 }
 
-bool background_has_room(struct tool_session *session)
+bool background_has_room(struct tool_state *tools)
 {
-    return tool_session_tasks(session) &&
-           count_running(shells_of(session)) < BACKGROUND_MAX_RUNNING;
+    return tool_state_tasks(tools) && count_running(shells_of(tools)) < BACKGROUND_MAX_RUNNING;
 }
 
 struct shell *background_adopt(struct tool_context *c, struct str command,
                                struct shell_command *take_running)
 {
-    struct shell *k = add(shells_of(c->session), c, command);
+    struct shell *k = add(shells_of(c->state), c, command);
 
     k->running = *take_running;
     *take_running = (struct shell_command){0};
@@ -445,17 +441,17 @@ struct shell *background_adopt(struct tool_context *c, struct str command,
 struct err *background_start(struct tool_context *c, struct str command, struct tool_result *result,
                              struct shell **ret_shell)
 {
-    struct shells *s = shells_of(c->session);
+    struct shells *s = shells_of(c->state);
     struct shell *k;
     struct err *e;
 
     *ret_shell = NULL;
-    if (!tool_session_tasks(c->session)) {
+    if (!tool_state_tasks(c->state)) {
         tool_result_fail(result, "Commands cannot run in the background here. Run it without "
                                  "run_in_background.");
         return NULL;
     }
-    if (!background_has_room(c->session)) {
+    if (!background_has_room(c->state)) {
         tool_result_fail(result,
                          "%d commands are already running in the background. End one with "
                          "KillShell first.",

@@ -2,19 +2,17 @@
  *
  * They live in the session's task group, so that they end with it, and hang on the session. The
  * newest output of each is kept until it is read; the session's state says what became of them
- * (shell:ID), and whether the model has seen it. Of those that have ended only the newest are
- * remembered. What the model reads without asking is in news.h. */
+ * (port/kept_shell.h), and whether the model has seen it. Of those that have ended only the newest
+ * are remembered. What the model reads without asking is in news.h. */
 #ifndef KEEL_TOOL_SHELL_BACKGROUND_H
 #define KEEL_TOOL_SHELL_BACKGROUND_H
 
+#include "port/kept_shell.h"
 #include "port/tool.h"
 #include "tool/shell/command.h"
 
 #define BACKGROUND_MAX_RUNNING 16
 #define BACKGROUND_MAX_BYTES ((size_t)1 << 20) /* of output that nobody has read */
-
-enum shell_state { SHELL_RUNNING, SHELL_ENDED, SHELL_KILLED };
-const char *shell_state_name(enum shell_state s); /* "running", "ended", "killed" */
 
 struct shell;
 
@@ -24,23 +22,23 @@ MUST_USE struct err *background_start(struct tool_context *c, struct str command
                                       struct tool_result *result, struct shell **ret_shell);
 
 /* May one more command stay after its call? */
-bool background_has_room(struct tool_session *s);
+bool background_has_room(struct tool_state *s);
 /* Takes a command over that runs already, where there is room. What it printed so far is not among
  * its output. Does not wait. */
 struct shell *background_adopt(struct tool_context *c, struct str command,
                                struct shell_command *take_running);
 
 /* NULL: there is none. Borrowed until the next wait. */
-struct shell *background_find(struct tool_session *s, struct str id);
+struct shell *background_find(struct tool_state *s, struct str id);
 /* The one that was started after `before`; NULL: the first, or there is none any more. */
-struct shell *background_next(struct tool_session *s, const struct shell *before);
-size_t background_n_running(struct tool_session *s);
+struct shell *background_next(struct tool_state *s, const struct shell *before);
+size_t background_n_running(struct tool_state *s);
 /* Until all have ended, or the time is over. */
-MUST_USE struct err *background_wait(struct tool_session *s, uint64_t timeout_ms);
+MUST_USE struct err *background_wait(struct tool_state *s, uint64_t timeout_ms);
 /* Ends all, and waits until they are gone. */
-MUST_USE struct err *background_stop(struct tool_session *s);
+MUST_USE struct err *background_stop(struct tool_state *s);
 /* Fails the result: the id is not known, these are. */
-void background_unknown(struct tool_session *s, struct str id, struct tool_result *result);
+void background_unknown(struct tool_state *s, struct str id, struct tool_result *result);
 
 const char *shell_id(const struct shell *k);
 const char *shell_text(const struct shell *k); /* the command line */

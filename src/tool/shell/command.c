@@ -157,7 +157,7 @@ static const char *const *environment_for(const struct tool_context *c, struct a
                                           struct str text, const char *start)
 {
     const struct tool_config *config = c->config;
-    struct str pwd = arena_format(a, "PWD=%s", tool_session_cwd(c->session));
+    struct str pwd = arena_format(a, "PWD=%s", tool_state_cwd(c->state));
     const char *const settings[] = {pwd.p, start, NULL};
     struct str *hidden = ARENA_ARRAY(a, config->n_secret_variables + 1, struct str);
     size_t n = 0;
@@ -194,7 +194,7 @@ static struct err *start_in(const struct tool_context *c, const char *shell, str
     const char *argv[] = {shell, "-c", NULL, NULL};
     int fds[2];
     struct proc_spec spec = {.argv = argv,
-                             .cwd = tool_session_cwd(c->session),
+                             .cwd = tool_state_cwd(c->state),
                              .stdin_kind = PROC_STDIN_CLOSED,
                              .merge_stderr = true,
                              .before_start = before_start,

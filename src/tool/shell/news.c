@@ -7,14 +7,11 @@
 #include "tool/shell/background.h"
 #include "tool/shell/output.h"
 
-#include <inttypes.h>
-
 #define COMMAND_CHARS 200
 #define LINE_CHARS 300
 #define TAIL_LINES 15
 #define TAIL_BYTES ((size_t)4000)
 #define MAX_TOLD 20 /* at a time; the rest is counted */
-#define KEY_PREFIX "shell:"
 
 /* Its first line tells it from others. */
 static void add_command(struct strbuf *out, struct str command)
@@ -91,7 +88,7 @@ static void add_output(struct shell *k, struct strbuf *out)
 /* --- those of this process --- */
 
 /* Commands that were only stopped because the run ends are no reason to go on with it. */
-static bool has_news(struct tool_session *s)
+static bool has_news(struct tool_state *s)
 {
     struct shell *k = background_next(s, NULL);
 
@@ -100,7 +97,7 @@ static bool has_news(struct tool_session *s)
     return k;
 }
 
-static size_t tell_known(struct tool_session *s, struct strbuf *out)
+static size_t tell_known(struct tool_state *s, struct strbuf *out)
 {
     size_t n = 0;
 
@@ -124,60 +121,44 @@ static size_t tell_known(struct tool_session *s, struct strbuf *out)
 /* --- those of earlier ones --- */
 
 /* The session reports those whose end is unknown when it is opened. */
-static bool is_past_news(struct tool_session *s, struct str key, const struct json *value)
+static bool is_past_news(struct tool_state *s, const struct kept_shell *k)
 {
-    struct str state = json_get_text(value, "state");
-
-    return (str_is(state, "ended") || str_is(state, "killed")) && json_has(value, "seen") &&
-           !json_bool(json_get(value, "seen"), true) &&
-           !background_find(s, str_skip(key, strlen(KEY_PREFIX)));
+    return (k->state == SHELL_ENDED || k->state == SHELL_KILLED) && !k->is_seen &&
+           !background_find(s, k->id);
 }
 
-static void add_past_outcome(struct strbuf *out, const struct json *value)
+static void add_past_outcome(struct strbuf *out, const struct kept_shell *k)
 {
-    struct str state = json_get_text(value, "state"), handle = json_get_text(value, "output");
-
-    if (str_is(state, "ended"))
-        strbuf_addf(out, " ended with exit code %" PRId64 ".",
-                    json_int_or(json_get(value, "exitCode"), 0));
+    if (k->state == SHELL_ENDED)
+        strbuf_addf(out, " ended with exit code %d.", k->exit_code);
     else
         strbuf_add_cstr(out, " was stopped when keel ended.");
-    if (handle.n)
+    if (k->output.n)
         strbuf_addf(out, " Read what it printed with tool_output, handle \"%" STR_FMT "\".",
-                    STR_ARG(handle));
+                    STR_ARG(k->output));
     strbuf_add_char(out, '\n');
 }
 
-static void set_seen(struct tool_session *s, struct str key, const struct json *value)
+static size_t tell_past(struct tool_state *s, size_t n, struct strbuf *out)
 {
-    AUTO(arena) struct arena a = {0};
-    struct json *copy = json_copy(&a, value);
-
-    json_set_bool(&a, copy, "seen", true);
-    tool_session_set(s, arena_str(&a, key), copy);
-}
-
-/* A key that is set keeps its place among the keys, so that the walk goes on behind it. */
-static size_t tell_past(struct tool_session *s, size_t n, struct strbuf *out)
-{
-    const struct json *value;
-    struct str key;
+    struct kept_shell k;
     size_t at = 0;
 
-    while (tool_session_next(s, S(KEY_PREFIX), &at, &key, &value)) {
-        if (!is_past_news(s, key, value))
+    while (kept_shell_next(s, &at, &k)) {
+        if (!is_past_news(s, &k))
             continue;
         if (n++ < MAX_TOLD) {
-            strbuf_addf(out, "- %" STR_FMT, STR_ARG(str_skip(key, strlen(KEY_PREFIX))));
-            add_command(out, json_get_text(value, "command"));
-            add_past_outcome(out, value);
+            strbuf_addf(out, "- %" STR_FMT, STR_ARG(k.id));
+            add_command(out, k.command);
+            add_past_outcome(out, &k);
         }
-        set_seen(s, key, value);
+        k.is_seen = true;
+        kept_shell_set(s, &k);
     }
     return n;
 }
 
-void shell_news_tell(struct tool_session *s, struct strbuf *out)
+void shell_news_tell(struct tool_state *s, struct strbuf *out)
 {
     AUTO(strbuf) struct strbuf list = {0};
     size_t n = tell_known(s, &list);
@@ -206,7 +187,7 @@ static size_t count_lines(struct str text)
 }
 
 /* Its handle is in `a`; empty where there is nothing to store, or no place for it. */
-static struct err *store_output(struct shell *k, struct tool_session *s, struct blob_store *blobs,
+static struct err *store_output(struct shell *k, struct tool_state *s, struct blob_store *blobs,
                                 struct arena *a, struct str *ret_handle)
 {
     AUTO(strbuf) struct strbuf bytes = {0}, text = {0};
@@ -246,7 +227,7 @@ static void tell_stopped(const struct shell *k, struct str handle, const struct 
     tell(self, strbuf_str(&line));
 }
 
-void shell_news_keep(struct tool_session *s, struct blob_store *blobs,
+void shell_news_keep(struct tool_state *s, struct blob_store *blobs,
                      void (*tell)(void *self, struct str line), void *self)
 {
     task_shield_begin();

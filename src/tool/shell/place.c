@@ -15,7 +15,7 @@ static bool is_below(const char *real, const char *dir, struct arena *a)
 
 static bool is_workplace(const struct tool_context *c, const char *place, struct arena *a)
 {
-    const char *real = fs_resolve(a, place), *workspace = tool_session_workspace(c->session);
+    const char *real = fs_resolve(a, place), *workspace = tool_state_workspace(c->state);
     bool is_inside = is_below(real, workspace, a);
 
     for (size_t i = 0; !is_inside && i < c->config->n_added_dirs; i++) {
@@ -48,22 +48,22 @@ static void follow(const struct tool_context *c, const char *before, const char 
     if (!place || strcmp(place, before) == 0 || !utf8_is_valid(str_of(place)))
         return;
     if (!is_workplace(c, place, &a)) {
-        say(out, tool_session_cwd(c->session), place, " is outside the workspace");
+        say(out, tool_state_cwd(c->state), place, " is outside the workspace");
         return;
     }
-    tool_session_set_cwd(c->session, place);
+    tool_state_set_cwd(c->state, place);
     say(out, place, NULL, NULL);
 }
 
 void place_follow(const struct tool_context *c, const char *before, const char *place,
                   struct strbuf *out)
 {
-    const char *workspace = tool_session_workspace(c->session), *kept;
+    const char *workspace = tool_state_workspace(c->state), *kept;
 
     follow(c, before, place, out);
-    kept = tool_session_cwd(c->session);
+    kept = tool_state_cwd(c->state);
     if (fs_is_dir(kept) || strcmp(kept, workspace) == 0)
         return;
     say(out, workspace, kept, " no longer exists");
-    tool_session_set_cwd(c->session, workspace);
+    tool_state_set_cwd(c->state, workspace);
 }

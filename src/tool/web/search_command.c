@@ -42,7 +42,7 @@ static struct err *run(struct tool_context *c, struct arena *a, struct str query
         .argv = argv,
         .environment = environment_without(a, c->config->environment, c->config->secrets,
                                            c->config->search.key_variable),
-        .cwd = tool_session_workspace(c->session),
+        .cwd = tool_state_workspace(c->state),
     };
 
     TRY(launcher_start(launcher_of(c), &spec, &p));

@@ -312,9 +312,10 @@ TEST(a_tools_state_changes_by_events)
                                 " - text: Done.\n"};
 
     world_run(&w, "go");
-    assert_non_null(strstr(strbuf_cstr(&w.log), "run State#a\nstate toy={\"n\":1}\n+2 tool"));
+    assert_non_null(strstr(strbuf_cstr(&w.log), "run State#a\nstate asked:toy={\"n\":1}\n+2 tool"));
     assert_int_equal(
-        json_int_or(json_get(tool_session_get(w.conversation.tools, S("toy")), "n"), 0), 1);
+        json_int_or(json_get(tool_state_get(w.conversation.state, STATE_ASKED, S("toy")), "n"), 0),
+        1);
 }
 
 /* --- the round cap --- */

@@ -99,7 +99,7 @@ static inline struct err *toy_state(const struct tool *t, struct tool_context *c
                                     const struct json *args, struct tool_result *r)
 {
     tool_progress(c, S("half"));
-    tool_session_set(c->session, S("toy"), json_get(args, "value"));
+    tool_state_set(c->state, STATE_ASKED, S("toy"), json_get(args, "value"));
     tool_result_addf(r, "set");
     return NULL;
 }

@@ -57,25 +57,25 @@ static inline struct tool *tool_named(struct str name)
 /* One call of a tool with its permission argument; NULL: with none. */
 struct sample {
     struct arena arena;
-    struct tool_session *session;
+    struct tool_state *state;
     struct json *args;
     struct subject subject;
 };
 
 static inline struct sample sample_make(const struct tool *tool, const char *argument)
 {
-    struct sample c = {.session = tool_session_new(S("/proj"))};
+    struct sample c = {.state = tool_state_new(S("/proj"))};
 
     c.args = json_new(&c.arena, JSON_OBJECT);
     if (argument)
         json_set_str(&c.arena, c.args, tool->permission_arg, str_of(argument));
-    c.subject = (struct subject){.tool = tool, .args = c.args, .session = c.session};
+    c.subject = (struct subject){.tool = tool, .args = c.args, .state = c.state};
     return c;
 }
 
 static inline void sample_done(struct sample *c)
 {
-    tool_session_free(c->session);
+    tool_state_free(c->state);
     arena_done(&c->arena);
 }
 DEFINE_AUTO_VAL(sample, sample_done)
@@ -96,7 +96,7 @@ static inline struct decided decide_sample(const struct permission_rules *rules,
 {
     AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
 
-    return permission_decide(book, mode, tool, c->args, c->session, NULL);
+    return permission_decide(book, mode, tool, c->args, c->state, NULL);
 }
 
 /* The pattern against a call of the tool that it names. */

@@ -166,9 +166,9 @@ TEST(what_the_session_remembers_allows_until_it_is_removed)
     struct permission_rules none = {0};
     struct json *yes = json_new_bool(&c.arena, true);
 
-    tool_session_set(c.session, S("allow:Bash(make)"), yes);
+    tool_state_set(c.state, STATE_ALLOWED, S("Bash(make)"), yes);
     assert_int_equal(decide_sample(&none, MODE_PLAN, &bash, &c).by, DECIDED_BY_ALLOW);
-    tool_session_set(c.session, S("allow:Bash(make)"), NULL);
+    tool_state_set(c.state, STATE_ALLOWED, S("Bash(make)"), NULL);
     assert_int_equal(decide_sample(&none, MODE_PLAN, &bash, &c).by, DECIDED_BY_MODE);
 }
 
@@ -278,7 +278,7 @@ TEST(what_the_session_remembers_counts_for_parts_too)
     struct str allow = S("Bash(git *)");
     struct permission_rules rules = {.allow = &allow, .n_allow = 1};
 
-    tool_session_set(c.session, S("allow:Bash(make)"), json_new_bool(&c.arena, true));
+    tool_state_set(c.state, STATE_ALLOWED, S("Bash(make)"), json_new_bool(&c.arena, true));
     assert_int_equal(decide_sample(&rules, MODE_DEFAULT, &bash, &c).decision, DECISION_AUTO);
 }
 
@@ -286,8 +286,8 @@ TEST(the_pattern_that_allows_can_be_asked_for_alone)
 {
     AUTO(sample) struct sample c = sample_make(&bash, "git log -5");
 
-    assert_true(permission_pattern_matches(S("Bash(git log:*)"), &bash, c.args, c.session));
-    assert_false(permission_pattern_matches(S("Bash(git push:*)"), &bash, c.args, c.session));
+    assert_true(permission_pattern_matches(S("Bash(git log:*)"), &bash, c.args, c.state));
+    assert_false(permission_pattern_matches(S("Bash(git push:*)"), &bash, c.args, c.state));
 }
 
 /* --- properties --- */
@@ -415,7 +415,7 @@ static struct decided decide_prepared(const struct permission_rules *rules,
     struct decided d;
 
     assert_ok(gate_prepare(book, &policy, &c.subject, &c.arena, &p));
-    d = permission_decide(book, mode, tool, c.args, c.session, &p);
+    d = permission_decide(book, mode, tool, c.args, c.state, &p);
     return d;
 }
 
@@ -468,7 +468,7 @@ TEST(what_the_hard_policy_refuses_no_rule_and_no_mode_allows)
 
         fill_randomly(&r, &seed);
         assert_ok(permission_judge(&r.rules, &policy, next_random(&seed) % 4, &edit, c.args,
-                                   c.session, &c.arena, &j));
+                                   c.state, &c.arena, &j));
         assert_int_equal(j.decision, DECISION_DENY);
         assert_int_equal(j.step, 5);
     }

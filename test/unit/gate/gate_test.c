@@ -10,7 +10,7 @@ struct scene {
     struct strbuf log;    /* what was asked and told */
     struct tool_registry *registry;
     struct tool_set *set;
-    struct tool_session *session;
+    struct tool_state *state;
     struct permission_gate gate;
     struct gate_call call;
     struct part part;
@@ -43,14 +43,14 @@ static void scene_init(struct scene *s, const struct permission_rules *rules)
 
     *s = (struct scene){.asker = {.ask = answer_from_scene},
                         .registry = tool_registry_new(),
-                        .session = tool_session_new(S("/proj"))};
+                        .state = tool_state_new(S("/proj"))};
     for (size_t i = 0; i < ARRAY_LEN(all_tools); i++)
         assert_ok(tool_registry_add(s->registry, all_tools[i], NULL));
     s->set = tool_registry_snapshot(s->registry);
     s->call = (struct gate_call){.call = &s->part,
                                  .tools = s->set,
                                  .mode = MODE_DEFAULT,
-                                 .session = s->session,
+                                 .state = s->state,
                                  .asker = &s->asker,
                                  .on_ask = on_ask,
                                  .self = s};
@@ -62,7 +62,7 @@ static void scene_done(struct scene *s)
     permission_gate_done(&s->gate);
     tool_set_unref(s->set);
     tool_registry_free(s->registry);
-    tool_session_free(s->session);
+    tool_state_free(s->state);
     strbuf_done(&s->log);
     arena_done(&s->arena);
 }
@@ -303,7 +303,7 @@ TEST(a_yes_for_the_session_covers_what_was_shown_and_nothing_else)
     scene_init(&s, NULL);
     s.answer.kind = ANSWER_SESSION;
     assert_str(judge(&s, "Bash", "{\"command\":\"ls *.c; make\"}")->rule, "Bash(ls \\*.c; make)");
-    assert_non_null(tool_session_get(s.session, S("allow:Bash(ls \\*.c; make)")));
+    assert_non_null(tool_state_get(s.state, STATE_ALLOWED, S("Bash(ls \\*.c; make)")));
     s.answer.kind = ANSWER_NO;
     assert_int_equal(judge(&s, "Bash", "{\"command\":\"ls *.c; make\"}")->kind, VERDICT_ALLOW);
     assert_int_equal(s.verdict.step, 7);

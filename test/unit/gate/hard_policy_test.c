@@ -412,12 +412,12 @@ TEST(a_repository_above_the_workspace_counts_too)
 TEST(a_jail_may_itself_have_a_protected_name)
 {
     AUTO(yard) struct yard y;
-    AUTO(tool_session) struct tool_session *session = NULL;
+    AUTO(tool_state) struct tool_state *first = NULL;
 
     yard_init(&y);
     put(&y.dir, "home/.keel/trees/x/", "");
-    session = y.session;
-    y.session = tool_session_new(str_of(yard_path(&y, "home/.keel/trees/x")));
+    first = y.state;
+    y.state = tool_state_new(str_of(yard_path(&y, "home/.keel/trees/x")));
     auto_by(&write_tool, "a.c", "mode:bypassPermissions/modify");
     denied_by(&write_tool, ".keel/a.c", "policy:protected");
 }

@@ -12,7 +12,7 @@ struct scene {
     struct strbuf log; /* what was fired and asked */
     struct tool_registry *registry;
     struct tool_set *set;
-    struct tool_session *session;
+    struct tool_state *state;
     struct permission_gate gate;
     struct gate_call call;
     struct part part;
@@ -52,14 +52,14 @@ static void scene_init(struct scene *s, const struct permission_rules *rules)
                         .asker = {.ask = ask},
                         .answer = {.kind = ANSWER_ONCE},
                         .registry = tool_registry_new(),
-                        .session = tool_session_new(S("/proj"))};
+                        .state = tool_state_new(S("/proj"))};
     for (size_t i = 0; i < ARRAY_LEN(all_tools); i++)
         assert_ok(tool_registry_add(s->registry, all_tools[i], NULL));
     s->set = tool_registry_snapshot(s->registry);
     s->call = (struct gate_call){.call = &s->part,
                                  .tools = s->set,
                                  .mode = MODE_DEFAULT,
-                                 .session = s->session,
+                                 .state = s->state,
                                  .asker = &s->asker};
     permission_gate_init(&s->gate, rules ? rules : &none);
     s->gate.hooks = &s->hooks;
@@ -70,7 +70,7 @@ static void scene_done(struct scene *s)
     permission_gate_done(&s->gate);
     tool_set_unref(s->set);
     tool_registry_free(s->registry);
-    tool_session_free(s->session);
+    tool_state_free(s->state);
     strbuf_done(&s->log);
     arena_done(&s->arena);
 }
@@ -371,7 +371,7 @@ TEST(an_answer_that_comes_later_is_to_the_arguments_that_were_shown)
     s.call.answer = NULL;
     assert_int_equal(resume(&s, CHECK, CHECK)->kind, VERDICT_ALLOW);
     assert_str(json_get_text(s.verdict.args, "command"), "make check");
-    assert_null(tool_session_get(s.session, S("asked:call_1")));
+    assert_null(tool_state_get(s.state, STATE_ASKED, S("call_1")));
 }
 
 TEST(a_hook_that_changes_its_mind_makes_the_gate_ask_again)

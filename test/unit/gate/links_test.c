@@ -138,13 +138,13 @@ TEST(a_workspace_that_is_reached_through_a_link_matches_its_own_rules)
 {
     static const char *const ways[] = {"src/a.c", "@/proj/src/a.c", "@/way/src/a.c"};
     AUTO(yard) struct yard y;
-    AUTO(tool_session) struct tool_session *session = NULL;
+    AUTO(tool_state) struct tool_state *first = NULL;
 
     yard_init(&y);
     y.mode = MODE_DEFAULT;
     yard_link(&y, "way", "proj");
-    session = y.session;
-    y.session = tool_session_new(str_of(yard_path(&y, "way")));
+    first = y.state;
+    y.state = tool_state_new(str_of(yard_path(&y, "way")));
     for (size_t i = 0; i < ARRAY_LEN(ways); i++) {
         y.rules.n_deny = 0;
         yard_allow(&y, "Edit(src/**)");
@@ -170,7 +170,7 @@ TEST(a_current_directory_behind_a_link_allows_no_more)
     y.mode = MODE_DEFAULT;
     put(&y.dir, "proj/real/x", "");
     yard_link(&y, "proj/link", "real");
-    tool_session_set_cwd(y.session, yard_path(&y, "proj/link"));
+    tool_state_set_cwd(y.state, yard_path(&y, "proj/link"));
     yard_allow(&y, "Edit(link/**)");
     asks_by(&edit, "x", "mode:default/modify");
     yard_deny(&y, "Edit(./x)");
@@ -188,7 +188,7 @@ TEST(searches_leave_out_what_is_denied_by_any_name)
     yard_init(&y);
     yard_link(&y, "proj/vault", "@out");
     yard_deny(&y, "Read(./vault/**)");
-    d = denied_paths_new(&y.rules, y.session);
+    d = denied_paths_new(&y.rules, y.state);
     denied_paths_hide_secrets(d, &y.policy);
     f = denied_paths_filter(d);
     assert_true(f.is_hidden(f.self, str_of(yard_path(&y, "proj/vault")), true));
@@ -253,7 +253,7 @@ static struct verdict judge_swapped(struct yard *y, const struct tool *tool, con
                         .id = S("call_1"),
                         .name = str_of(tool->name),
                         .args = S("{\"file_path\":\"link\"}")};
-    struct gate_call call = {.call = &part, .mode = y->mode, .session = y->session};
+    struct gate_call call = {.call = &part, .mode = y->mode, .state = y->state};
     struct verdict verdict;
 
     assert_ok(tool_registry_add(registry, (struct tool *)tool, NULL));
@@ -297,9 +297,9 @@ TEST(an_answer_that_is_remembered_for_a_link_holds_while_it_leads_there)
     put(&y.dir, "proj/b.c", "");
     yard_link(&y, "proj/link", "src/a.c");
     yes = json_new_bool(&y.arena, true);
-    tool_session_set(y.session, str_of(yard_text(&y, "allow:Edit(/@/proj/link)")), yes);
+    tool_state_set(y.state, STATE_ALLOWED, str_of(yard_text(&y, "Edit(/@/proj/link)")), yes);
     asks_by(&edit, "link", "mode:default/modify");
-    tool_session_set(y.session, str_of(yard_text(&y, "allow:Edit(/@/proj/src/a.c)")), yes);
+    tool_state_set(y.state, STATE_ALLOWED, str_of(yard_text(&y, "Edit(/@/proj/src/a.c)")), yes);
     auto_by(&edit, "link", "Edit(/@/proj/src/a.c)");
     yard_link(&y, "proj/link", "b.c");
     asks_by(&edit, "link", "mode:default/modify");
@@ -313,7 +313,7 @@ static struct err *judge_in_task(void *arg)
     struct json *args = json_new(&y->arena, JSON_OBJECT);
 
     json_set_str(&y->arena, args, "file_path", S("link"));
-    return permission_judge(&y->rules, &y->policy, y->mode, &edit, args, y->session, &y->arena,
+    return permission_judge(&y->rules, &y->policy, y->mode, &edit, args, y->state, &y->arena,
                             &y->judged);
 }
 

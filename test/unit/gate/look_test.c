@@ -338,12 +338,12 @@ static bool looks_freely(struct yard *y, const char *line, const char *directory
     AUTO(rulebook) struct rulebook *book = NULL;
     struct json *args = json_new(&y->arena, JSON_OBJECT);
     struct subject s = {
-        .tool = &bash, .args = args, .session = y->session, .environment = y->rules.environment};
+        .tool = &bash, .args = args, .state = y->state, .environment = y->rules.environment};
     struct prepared prepared;
 
     y->rules.looks_freely = true;
     book = rulebook_new(&y->rules);
-    tool_session_set_cwd(y->session, directory);
+    tool_state_set_cwd(y->state, directory);
     json_set_str(&y->arena, args, "command", str_of(line));
     assert_ok(gate_prepare(book, &y->policy, &s, &y->arena, &prepared));
     if (!prepared.only_looks)
@@ -377,7 +377,7 @@ TEST(a_line_looks_freely_where_read_would_not_ask)
 
     yard_init(&y);
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-        if (!looks_freely(&y, lines[i], tool_session_workspace(y.session)))
+        if (!looks_freely(&y, lines[i], tool_state_workspace(y.state)))
             fail_msg("is asked about: %s", lines[i]);
 }
 
@@ -413,7 +413,7 @@ TEST(a_line_that_names_a_place_outside_does_not)
     yard_init(&y);
     yard_link(&y, "proj/to-out", "../out");
     for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-        if (looks_freely(&y, lines[i], tool_session_workspace(y.session)))
+        if (looks_freely(&y, lines[i], tool_state_workspace(y.state)))
             fail_msg("is not asked about: %s", lines[i]);
     assert_false(looks_freely(&y, "ls", yard_path(&y, "out")));
 }
@@ -432,12 +432,12 @@ TEST(a_program_that_path_finds_elsewhere_is_asked_about)
         const char *environment[] = {y.environment[0], yard_text(&y, directories[i]), NULL};
 
         y.rules.environment = environment;
-        assert_true(looks_freely(&y, "which look-ls", tool_session_workspace(y.session)));
+        assert_true(looks_freely(&y, "which look-ls", tool_state_workspace(y.state)));
         for (size_t k = 0; k < ARRAY_LEN(places); k++) {
             put(&y.dir, places[k], "");
             assert_int_equal(chmod(temp_path(&y.dir, places[k]), 0755), 0);
         }
-        assert_false(looks_freely(&y, "which look-ls", tool_session_workspace(y.session)));
+        assert_false(looks_freely(&y, "which look-ls", tool_state_workspace(y.state)));
         for (size_t k = 0; k < ARRAY_LEN(places); k++)
             unlink(temp_path(&y.dir, places[k]));
     }

@@ -5,7 +5,7 @@
 
 static void set_cwd(struct sample *c, const char *path)
 {
-    tool_session_set_cwd(c->session, path);
+    tool_state_set_cwd(c->state, path);
 }
 
 /* --- the text of a pattern --- */
@@ -161,9 +161,9 @@ TEST(wildcards_in_the_projects_own_path_are_plain_characters)
 {
     AUTO(sample) struct sample c = sample_make(&edit, "/p*[x]/a");
 
-    tool_session_free(c.session);
-    c.session = tool_session_new(S("/p*[x]"));
-    c.subject.session = c.session;
+    tool_state_free(c.state);
+    c.state = tool_state_new(S("/p*[x]"));
+    c.subject.state = c.state;
     assert_int_equal(match_text(S("Edit(*a)"), &c.subject, READ_NARROWLY), MATCH_YES);
     json_set_str(&c.arena, c.args, "file_path", S("/pqx/a"));
     assert_int_equal(match_text(S("Edit(*a)"), &c.subject, READ_NARROWLY), MATCH_NO);
@@ -231,7 +231,7 @@ TEST(searches_leave_out_what_read_must_not_see)
     struct str deny[] = {S("Read(secret/**)"), S("Bash(x)"), S("Read([a)"),
                          S("Edit(b)"),         S("Read"),    S("Read(*.pem)")};
     struct permission_rules rules = {.deny = deny, .n_deny = ARRAY_LEN(deny)};
-    AUTO(denied_paths) struct denied_paths *d = denied_paths_new(&rules, c.session);
+    AUTO(denied_paths) struct denied_paths *d = denied_paths_new(&rules, c.state);
     struct path_filter f = denied_paths_filter(d);
 
     assert_true(f.is_hidden(f.self, S("/proj/secret"), true));

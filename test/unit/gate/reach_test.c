@@ -135,8 +135,8 @@ static void type(struct yard *y, const char *prompt)
 {
     struct typed_names names;
 
-    typed_find(&names, &y->arena, str_of(yard_text(y, prompt)), y->session, y->environment);
-    typed_keep(&names, y->session);
+    typed_find(&names, &y->arena, str_of(yard_text(y, prompt)), y->state, y->environment);
+    typed_keep(&names, y->state);
 }
 
 TEST(a_path_that_the_person_typed_is_free_with_all_below_it)

@@ -48,7 +48,7 @@ static bool writes_plainly(const struct plain *w, const struct subject *s, struc
         if (!file.place.given)
             return false;
         for (int i = 0; i < 2; i++) {
-            struct subject one = {.tool = i ? &edit : &write_tool, .session = s->session};
+            struct subject one = {.tool = i ? &edit : &write_tool, .state = s->state};
             struct decided d = decide_plainly(w, &one, file.place.given);
 
             if (d.by != DECIDED_BY_ALLOW && d.by != DECIDED_BY_MODE)
@@ -288,7 +288,7 @@ static void check_call(const struct permission_rules *r, struct rulebook *const 
     want = decide_plainly(&plain, &s, subject_path(&s, &c.arena));
     for (int i = 0; i < 2; i++)
         check_same(r, tool, &c, want,
-                   permission_decide(books[i], mode, tool, c.args, c.session, NULL));
+                   permission_decide(books[i], mode, tool, c.args, c.state, NULL));
     fewer = cut_after(*r, &want);
     check_same(&fewer, tool, &c, want, decide_sample(&fewer, mode, tool, &c));
 }
@@ -329,7 +329,7 @@ static struct decided decide_in_crowd(const char *rule, const struct tool *tool,
     rulebook_add(book, RULE_DENY, str_of(rule));
     for (int i = 0; i < 500; i++)
         rulebook_add(book, RULE_DENY, arena_format(&a, "Edit(crowd/x%d.c)", i));
-    d = permission_decide(book, MODE_BYPASS, tool, c.args, c.session, NULL);
+    d = permission_decide(book, MODE_BYPASS, tool, c.args, c.state, NULL);
     if (d.by != DECIDED_BY_MODE)
         assert_str(d.rule, rule);
     return d;

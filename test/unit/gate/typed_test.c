@@ -158,9 +158,10 @@ static struct str found_in(struct yard *y, const char *prompt)
     struct typed_names names;
     AUTO(strbuf) struct strbuf out = {0};
 
-    typed_find(&names, &y->arena, str_of(yard_text(y, prompt)), y->session, y->environment);
+    typed_find(&names, &y->arena, str_of(yard_text(y, prompt)), y->state, y->environment);
     for (size_t i = 0; i < names.n; i++)
-        strbuf_addf(&out, "%" STR_FMT "\n", STR_ARG(names.keys[i]));
+        strbuf_addf(&out, "%" STR_FMT "\n",
+                    STR_ARG(state_key_text(&y->arena, names.items[i].kind, names.items[i].name)));
     return arena_str(&y->arena, strbuf_str(&out));
 }
 
@@ -231,7 +232,7 @@ TEST(many_names_are_cut_off)
     yard_init(&y);
     for (int i = 0; i < 200; i++)
         strbuf_addf(&prompt, "h%d.com ", i);
-    typed_find(&names, &y.arena, strbuf_str(&prompt), y.session, y.environment);
+    typed_find(&names, &y.arena, strbuf_str(&prompt), y.state, y.environment);
     assert_int_equal(names.n, TYPED_MAX_NAMES);
 }
 
@@ -241,8 +242,8 @@ static void type(struct yard *y, const char *prompt)
 {
     struct typed_names names;
 
-    typed_find(&names, &y->arena, str_of(yard_text(y, prompt)), y->session, y->environment);
-    typed_keep(&names, y->session);
+    typed_find(&names, &y->arena, str_of(yard_text(y, prompt)), y->state, y->environment);
+    typed_keep(&names, y->state);
 }
 
 TEST(a_request_to_a_host_that_the_person_typed_runs)
@@ -280,8 +281,8 @@ TEST(a_request_to_any_other_host_asks)
     y.mode = MODE_DEFAULT;
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
         asks_by(&fetch, others[i], "mode:default/network");
-    assert_str(typed_host_of(y.session, S("https://example.com@evil.org/")), "");
-    assert_str(typed_host_of(y.session, S("https://user@example.com/")), "");
+    assert_str(typed_host_of(y.state, S("https://example.com@evil.org/")), "");
+    assert_str(typed_host_of(y.state, S("https://user@example.com/")), "");
     y.mode = MODE_PLAN;
     asks_by(&fetch, "https://evil.org/", "mode:plan/network");
     y.mode = MODE_ACCEPT_EDITS;

@@ -14,7 +14,7 @@
 struct yard {
     struct temp_dir dir;
     struct arena arena;
-    struct tool_session *session;
+    struct tool_state *state;
     struct permission_rules rules;
     struct hard_policy policy;
     const char *home, *secret; /* HOME=..., keys */
@@ -43,7 +43,7 @@ static inline void yard_init(struct yard *y)
     put(&y->dir, "out/secret.txt", "");
     put(&y->dir, "keys/id", "");
     put(&y->dir, "home/notes", "");
-    y->session = tool_session_new(str_of(yard_path(y, "proj")));
+    y->state = tool_state_new(str_of(yard_path(y, "proj")));
     y->secret = yard_path(y, "keys");
     y->environment[0] = arena_format(&y->arena, "HOME=%s", yard_path(y, "home")).p;
     y->rules.environment = y->environment;
@@ -52,7 +52,7 @@ static inline void yard_init(struct yard *y)
 
 static inline void yard_done(struct yard *y)
 {
-    tool_session_free(y->session);
+    tool_state_free(y->state);
     arena_done(&y->arena);
     temp_dir_done(&y->dir);
 }
@@ -105,7 +105,7 @@ static inline const struct judged *yard_judge(struct yard *y, const struct tool 
 
     if (argument)
         json_set_str(&y->arena, args, tool->permission_arg, str_of(yard_text(y, argument)));
-    assert_ok(permission_judge(&y->rules, &y->policy, y->mode, tool, args, y->session, &y->arena,
+    assert_ok(permission_judge(&y->rules, &y->policy, y->mode, tool, args, y->state, &y->arena,
                                &y->judged));
     assert_true(y->judged.reason.n > 0);
     return &y->judged;

@@ -345,7 +345,7 @@ static void add_todo(struct world *w)
     struct json *todos;
 
     assert_ok(json_parse(&a, S("[{\"content\":\"Mend it\",\"status\":\"pending\"}]"), 0, &todos));
-    tool_session_restore(w->conversation.tools, S("todos"), todos);
+    tool_state_restore(w->conversation.state, S("todos"), todos);
 }
 
 /* A run of several rounds, compacted at its start and between them. */

@@ -680,7 +680,7 @@ static void set_state(struct scene *s, const char *key, const char *value)
     struct json *v;
 
     assert_ok(json_parse(&a, str_of(value), 0, &v));
-    tool_session_restore(s->w.conversation.tools, str_of(key), v);
+    tool_state_restore(s->w.conversation.state, str_of(key), v);
 }
 
 TEST(the_todo_list_is_put_back)

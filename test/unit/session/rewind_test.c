@@ -98,21 +98,21 @@ IN_TASK(a_rewind_is_a_turn_that_can_be_taken_back)
 IN_TASK(tools_know_what_they_knew_then_and_what_was_spent_stays_spent)
 {
     AUTO(stage) struct stage st = {0};
-    struct tool_session *tools;
+    struct tool_state *tools;
 
     stage_open(&st, &fresh);
     stage_run(&st, "turns:\n - [{tool: State, id: a, args: {value: 7}}]\n - text: One.\n", "one");
     stage_run(&st, "turns:\n - [{tool: State, id: b, args: {value: 8}}]\n - text: Two.\n", "two");
-    tools = st.session.conversation.tools;
-    assert_int_equal(json_int_or(tool_session_get(tools, S("toy")), 0), 8);
+    tools = st.session.conversation.state;
+    assert_int_equal(json_int_or(tool_state_get(tools, STATE_ASKED, S("toy")), 0), 8);
     rewind_to(&st, 2);
-    assert_int_equal(json_int_or(tool_session_get(tools, S("toy")), 0), 7);
+    assert_int_equal(json_int_or(tool_state_get(tools, STATE_ASKED, S("toy")), 0), 7);
     assert_int_equal(st.session.budget.spent.n_tool_calls, 2);
     rewind_to(&st, 1);
-    assert_null(tool_session_get(tools, S("toy")));
+    assert_null(tool_state_get(tools, STATE_ASKED, S("toy")));
     stage_close(&st);
     stage_open(&st, &again);
-    assert_null(tool_session_get(st.session.conversation.tools, S("toy")));
+    assert_null(tool_state_get(st.session.conversation.state, STATE_ASKED, S("toy")));
     assert_int_equal(st.session.budget.spent.n_tool_calls, 2);
     stage_close(&st);
 }

@@ -119,17 +119,16 @@ static inline void same_load_request(struct json_writer *w, const struct history
 
 static inline void same_load_conversation(struct json_writer *w, const struct conversation *c)
 {
-    const struct json *value;
-    struct str key;
+    struct state_entry x;
     size_t at = 0;
 
     jw_kv_int(w, "nextSeq", (int64_t)c->next_seq);
     jw_kv_int(w, "runs", c->n_runs);
     jw_key(w, "state");
     jw_begin_object(w);
-    while (tool_session_next(c->tools, (struct str){0}, &at, &key, &value)) {
-        jw_key_str(w, key);
-        jw_json(w, value);
+    while (tool_state_walk(c->state, &at, &x)) {
+        jw_key_str(w, x.key);
+        jw_json(w, x.value);
     }
     jw_end_object(w);
     same_load_request(w, &c->history, "anthropic-messages");

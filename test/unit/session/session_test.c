@@ -46,7 +46,8 @@ IN_TASK(history_state_and_totals_come_back)
     assert_int_equal(st.session.loaded.last_run, LAST_RUN_ENDED);
     assert_false(session_can_go_on(&st.session));
     assert_int_equal(st.session.conversation.history.n_messages, 4);
-    assert_int_equal(json_int_or(tool_session_get(st.session.conversation.tools, S("toy")), 0), 7);
+    assert_int_equal(
+        json_int_or(tool_state_get(st.session.conversation.state, STATE_ASKED, S("toy")), 0), 7);
     assert_int_equal(usage_total(&st.session.budget.spent.usage), 35);
     assert_int_equal(st.session.budget.spent.n_rounds, 2);
     assert_int_equal(st.session.budget.spent.n_tool_calls, 1);
@@ -158,7 +159,8 @@ IN_TASK(a_fork_goes_on_by_itself)
     stage_run(&st, "turns:\n - [{tool: State, id: a, args: {value: 7}}]\n - text: One.\n", "first");
     stage_close(&st);
     stage_open(&st, &fork);
-    assert_int_equal(json_int_or(tool_session_get(st.session.conversation.tools, S("toy")), 0), 7);
+    assert_int_equal(
+        json_int_or(tool_state_get(st.session.conversation.state, STATE_ASKED, S("toy")), 0), 7);
     stage_run(&st, "turns:\n - text: Two.\n", "second");
     stage_close(&st);
     stage_open(&st, &again);
@@ -166,7 +168,8 @@ IN_TASK(a_fork_goes_on_by_itself)
     stage_close(&st);
     stage_open(&st, &(struct session_options){.start = SESSION_RESUME, .id = S("f")});
     assert_int_equal(st.session.conversation.history.n_messages, 6);
-    assert_int_equal(json_int_or(tool_session_get(st.session.conversation.tools, S("toy")), 0), 7);
+    assert_int_equal(
+        json_int_or(tool_state_get(st.session.conversation.state, STATE_ASKED, S("toy")), 0), 7);
     stage_close(&st);
 }
 
@@ -221,7 +224,8 @@ IN_TASK(a_history_that_was_cleared_stays_empty)
     stage_open(&st, &again);
     assert_int_equal(st.session.conversation.history.n_messages, 0);
     assert_false(session_can_go_on(&st.session));
-    assert_int_equal(json_int_or(tool_session_get(st.session.conversation.tools, S("toy")), 0), 7);
+    assert_int_equal(
+        json_int_or(tool_state_get(st.session.conversation.state, STATE_ASKED, S("toy")), 0), 7);
     assert_int_equal(st.session.budget.spent.n_tool_calls, 1);
     stage_run(&st, "turns:\n - text: Two.\n", "second");
     assert_int_equal(st.session.conversation.history.n_messages, 2);
@@ -267,7 +271,8 @@ IN_TASK(what_was_allowed_for_the_session_is_known_and_can_be_taken_back)
     struct str *patterns;
 
     stage_open(&st, &fresh);
-    tool_session_set(st.session.conversation.tools, S("allow:Bash(make)"), json_new_bool(&a, true));
+    tool_state_set(st.session.conversation.state, STATE_ALLOWED, S("Bash(make)"),
+                   json_new_bool(&a, true));
     stage_close(&st);
     stage_open(&st, &again);
     assert_int_equal(session_allowed(&st.session, &a, &patterns), 1);
@@ -291,11 +296,12 @@ IN_TASK(a_background_command_of_a_dead_process_is_told_to_the_model)
     json_set_str(&a, shell, "state", S("running"));
     stage_open(&st, &fresh);
     stage_run(&st, "turns:\n - text: One.\n", "first");
-    tool_session_set(st.session.conversation.tools, S("shell:bash_1"), shell);
+    tool_state_set(st.session.conversation.state, STATE_SHELL, S("bash_1"), shell);
     stage_close(&st);
     stage_open(&st, &again);
     assert_str(
-        json_get_text(tool_session_get(st.session.conversation.tools, S("shell:bash_1")), "state"),
+        json_get_text(tool_state_get(st.session.conversation.state, STATE_SHELL, S("bash_1")),
+                      "state"),
         "unknown");
     strbuf_clear(&st.world.log);
     stage_run(&st, "turns:\n - text: Two.\n", "second");

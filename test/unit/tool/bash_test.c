@@ -19,7 +19,7 @@ static struct str detail(const struct tool_result *r, const char *key)
 
 static void assert_cwd(struct shell_fixture *f, const char *relative)
 {
-    struct str cwd = str_of(tool_session_cwd(f->tools.session));
+    struct str cwd = str_of(tool_state_cwd(f->tools.state));
 
     assert_true(str_starts(cwd, str_of(f->tools.dir.path)));
     assert_str(str_skip(cwd, strlen(f->tools.dir.path)), relative);
@@ -68,7 +68,7 @@ TEST(the_directory_is_kept_however_the_shell_ends)
         shell_fixture_init(&f);
         put(&f.tools.dir, "sub/", "");
         r = bash(&f, commands[i]);
-        if (!str_ends(str_of(tool_session_cwd(f.tools.session)), S("/sub")))
+        if (!str_ends(str_of(tool_state_cwd(f.tools.state)), S("/sub")))
             fail_msg("not kept: %s\n%s", commands[i], strbuf_cstr(&r.text));
         assert_cwd(&f, "/sub");
         assert_bash(&f, "basename \"$PWD\"", "sub\n");

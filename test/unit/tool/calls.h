@@ -69,10 +69,7 @@ static inline void assert_file_(struct tool_fixture *f, const char *name, struct
 
 static inline const struct json *file_state(const struct tool_fixture *f, const char *name)
 {
-    AUTO(strbuf) struct strbuf key = {0};
-
-    strbuf_addf(&key, "file:%s", temp_path(&f->dir, name));
-    return tool_session_get(f->session, strbuf_str(&key));
+    return tool_state_get(f->state, STATE_FILE, str_of(temp_path(&f->dir, name)));
 }
 
 /* A filter that hides one name, wherever it is. */

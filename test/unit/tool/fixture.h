@@ -14,7 +14,7 @@
 
 struct tool_fixture {
     struct temp_dir dir;
-    struct tool_session *session; /* its cwd is the directory */
+    struct tool_state *state; /* its cwd is the directory */
     struct tool_config config;
     struct tool_context context; /* change what a test needs */
 };
@@ -23,15 +23,15 @@ static inline struct tool_fixture tool_fixture_make(void)
 {
     struct tool_fixture f = {.dir = temp_dir_make()};
 
-    f.session = tool_session_new(str_of(f.dir.path));
+    f.state = tool_state_new(str_of(f.dir.path));
     f.context = (struct tool_context){
-        .call_id = S("call_1"), .session = f.session, .launcher = &launcher_plain};
+        .call_id = S("call_1"), .state = f.state, .launcher = &launcher_plain};
     return f;
 }
 
 static inline void tool_fixture_done(struct tool_fixture *f)
 {
-    tool_session_free(f->session);
+    tool_state_free(f->state);
     temp_dir_done(&f->dir);
 }
 DEFINE_AUTO_VAL(tool_fixture, tool_fixture_done)

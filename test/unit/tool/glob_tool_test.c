@@ -49,7 +49,7 @@ TEST(paths_outside_the_working_directory_are_absolute)
 
     put(&f.dir, "a.c", "");
     put(&f.dir, "src/", "");
-    tool_session_set_cwd(f.session, temp_path(&f.dir, "src"));
+    tool_state_set_cwd(f.state, temp_path(&f.dir, "src"));
     strbuf_addf(&want, "%s/a.c\n", f.dir.path);
     assert_says(&f, &tool_glob, "{\"pattern\":\"../*.c\"}", strbuf_cstr(&want));
     assert_says(&f, &tool_glob, "{\"pattern\":\"*.c\",\"path\":\"..\"}", strbuf_cstr(&want));
@@ -270,7 +270,7 @@ TEST(a_cancelled_call_ends_its_walk)
     struct path_filter waits = {waits_to_be_cancelled, &c};
 
     put(&f.dir, "a/b", "");
-    tool_session_set_cwd(f.session, temp_path(&f.dir, "a"));
+    tool_state_set_cwd(f.state, temp_path(&f.dir, "a"));
     /* The filter is first asked in the worker: from then on the call is under way. */
     f.context.hidden = &waits;
     assert_ok(loop_run_once(cancel_it_, &c));

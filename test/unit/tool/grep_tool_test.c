@@ -241,7 +241,7 @@ TEST(paths_outside_the_working_directory_are_absolute)
 
     put(&f.dir, "a", "x\n");
     put(&f.dir, "d/", "");
-    tool_session_set_cwd(f.session, temp_path(&f.dir, "d"));
+    tool_state_set_cwd(f.state, temp_path(&f.dir, "d"));
     strbuf_addf(&want, "%s/a\n", f.dir.path);
     assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"..\"}", strbuf_cstr(&want));
     assert_says(&f, &tool_grep, "{\"pattern\":\"x\",\"path\":\"../a\"}", strbuf_cstr(&want));

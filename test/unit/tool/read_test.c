@@ -395,7 +395,7 @@ TEST(a_path_that_counts_from_the_workspace_is_recognised)
     assert_meant(&f, "b/src/a.c", "src/a.c");
     assert_meant(&f, "/src/a.c", "src/a.c");
     assert_meant(&f, strbuf_cstr(&url), "src/a.c");
-    tool_session_set_cwd(f.session, temp_path(&f.dir, "src"));
+    tool_state_set_cwd(f.state, temp_path(&f.dir, "src"));
     assert_meant(&f, "src/a.c", "src/a.c");
     assert_fails(&f, &tool_read, "{\"file_path\":\"src/b.c\"}",
                  "there is no directory src either; find it with Glob (pattern **/b.c)");

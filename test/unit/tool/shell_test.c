@@ -292,7 +292,7 @@ static struct err *run_session(void *arg)
     struct err *e, *end_error;
 
     group_begin(&t->tasks, 0, GROUP_KEEP_GOING);
-    tool_session_set_tasks(t->f.tools.session, &t->tasks);
+    tool_state_set_tasks(t->f.tools.state, &t->tasks);
     e = t->body(t);
     group_cancel(&t->tasks);
     end_error = group_end(&t->tasks);
@@ -308,7 +308,7 @@ static void run_in_session(struct err *(*body)(struct session_task *t))
     struct session_task t = {.body = body};
 
     shell_fixture_init(&t.f);
-    tool_session_listen(t.f.tools.session, (struct state_listener){note_change, &t});
+    tool_state_listen(t.f.tools.state, (struct state_listener){note_change, &t});
     assert_ok(run_on_clock(&t.f, run_session, &t));
     assert_int_equal(count_left(&t.f), 0);
     shell_fixture_done(&t.f);
@@ -362,7 +362,7 @@ static const char *kill_it(struct session_task *t, const char *id)
 
 static struct shell *find(struct session_task *t, const char *id)
 {
-    return background_find(t->f.tools.session, str_of(id));
+    return background_find(t->f.tools.state, str_of(id));
 }
 
 static struct err *wait_for_end(struct session_task *t, const char *id)
@@ -456,7 +456,7 @@ SESSION_TEST(a_command_with_a_time_out_of_its_own_is_ended_by_it)
 
 SESSION_TEST(a_command_that_takes_too_long_is_ended_where_nothing_outlives_its_call)
 {
-    tool_session_set_tasks(t->f.tools.session, NULL);
+    tool_state_set_tasks(t->f.tools.state, NULL);
     t->f.jump_ms = 120000;
     EXPECT(strstr(call(t, &tool_bash, "{\"command\":\"echo one; sleep 1000\"}"),
                   "failed: one\n(tool failed: timeout) The command was ended after 120 s."));
@@ -602,7 +602,7 @@ SESSION_TEST(ids_go_on_after_those_of_an_earlier_run)
 {
     AUTO(arena) struct arena a = {0};
 
-    tool_session_restore(t->f.tools.session, S("shell:bash_4"), json_new(&a, JSON_OBJECT));
+    tool_state_restore(t->f.tools.state, S("shell:bash_4"), json_new(&a, JSON_OBJECT));
     EXPECT_SAME(
         read_new(t, "bash_4"),
         "failed: There is no background command \"bash_4\". It belonged to an earlier run; it has "
@@ -678,7 +678,7 @@ SESSION_TEST(a_command_that_cannot_be_started_is_not_listed)
 
 SESSION_TEST(without_a_group_there_is_no_background)
 {
-    tool_session_set_tasks(t->f.tools.session, NULL);
+    tool_state_set_tasks(t->f.tools.state, NULL);
     EXPECT_SAME(start(t, "true"),
                 "failed: Commands cannot run in the background here. Run it without "
                 "run_in_background.");

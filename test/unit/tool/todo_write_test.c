@@ -2,6 +2,7 @@
 #include "tool/fixture.h"
 
 #include "base/utf8.h"
+#include "port/todos.h"
 #include "tool/builtin.h"
 
 static void assert_json(const struct json *value, const char *want)
@@ -30,11 +31,10 @@ TEST(the_whole_list_is_kept_in_the_session)
                "1. [x] Read the code\n"
                "2. [>] Fix the bug\n"
                "3. [ ] Run the tests");
-    assert_json(tool_session_get(f.session, S("todos")),
-                "[{\"content\":\"Read the code\",\"status\":\"completed\"},"
-                "{\"content\":\"Fix the bug\",\"status\":\"in_progress\","
-                "\"activeForm\":\"Fixing the bug\"},"
-                "{\"content\":\"Run the tests\",\"status\":\"pending\"}]");
+    assert_json(todos_get(f.state), "[{\"content\":\"Read the code\",\"status\":\"completed\"},"
+                                    "{\"content\":\"Fix the bug\",\"status\":\"in_progress\","
+                                    "\"activeForm\":\"Fixing the bug\"},"
+                                    "{\"content\":\"Run the tests\",\"status\":\"pending\"}]");
 }
 
 static void count_change(void *self, struct str key, const struct json *value)
@@ -49,7 +49,7 @@ TEST(a_second_list_replaces_the_first_and_both_are_told)
     AUTO(tool_result) struct tool_result first, second;
     int n_changes = 0;
 
-    tool_session_listen(f.session, (struct state_listener){count_change, &n_changes});
+    tool_state_listen(f.state, (struct state_listener){count_change, &n_changes});
     first =
         tool_call(&f, &tool_todo_write, "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\"}]}");
     second = tool_call(&f, &tool_todo_write,
@@ -72,7 +72,7 @@ TEST(the_other_spelling_of_the_active_form_is_taken)
                                      "\"active_form\":\"doing a\"}]}");
 
     assert_false(r.is_error);
-    assert_json(tool_session_get(f.session, S("todos")),
+    assert_json(todos_get(f.state),
                 "[{\"content\":\"a\",\"status\":\"pending\",\"activeForm\":\"doing a\"}]");
 }
 
@@ -91,10 +91,9 @@ TEST(items_as_other_agents_write_them_are_taken)
 
     assert_false(r.is_error);
     assert_true(unclear.is_error);
-    assert_json(tool_session_get(f.session, S("todos")),
-                "[{\"content\":\"a\",\"status\":\"completed\"},"
-                "{\"content\":\"b\",\"status\":\"in_progress\"},"
-                "{\"content\":\"c\",\"status\":\"pending\"}]");
+    assert_json(todos_get(f.state), "[{\"content\":\"a\",\"status\":\"completed\"},"
+                                    "{\"content\":\"b\",\"status\":\"in_progress\"},"
+                                    "{\"content\":\"c\",\"status\":\"pending\"}]");
 }
 
 TEST(an_empty_list_clears_it)
@@ -106,7 +105,7 @@ TEST(an_empty_list_clears_it)
         tool_call(&f, &tool_todo_write, "{\"todos\":[{\"content\":\"a\",\"status\":\"pending\"}]}");
     r = tool_call(&f, &tool_todo_write, "{\"todos\":[]}");
     assert_str(strbuf_str(&r.text), "The todo list is now empty.");
-    assert_json(tool_session_get(f.session, S("todos")), "[]");
+    assert_json(todos_get(f.state), "[]");
 }
 
 TEST(a_list_that_is_wrong_is_refused_and_the_old_one_stays)
@@ -130,7 +129,7 @@ TEST(a_list_that_is_wrong_is_refused_and_the_old_one_stays)
 
         assert_true(r.is_error);
         assert_int_equal(r.code, ERR_VALIDATION);
-        assert_int_equal(tool_session_get(f.session, S("todos"))->n, 1);
+        assert_int_equal(todos_get(f.state)->n, 1);
     }
 }
 
@@ -155,7 +154,7 @@ TEST(the_longest_list_is_told_in_short)
     AUTO(tool_fixture) struct tool_fixture f = tool_fixture_make();
     AUTO_FREE char *args = many(200, 2000);
     AUTO(tool_result) struct tool_result r = tool_call(&f, &tool_todo_write, args);
-    const struct json *todos = tool_session_get(f.session, S("todos"));
+    const struct json *todos = todos_get(f.state);
     size_t n_lines = 0;
 
     assert_false(r.is_error);
@@ -178,7 +177,7 @@ TEST(a_list_over_its_limits_is_refused)
     assert_non_null(strstr(strbuf_cstr(&a.text), "/todos: "));
     assert_true(b.is_error);
     assert_non_null(strstr(strbuf_cstr(&b.text), "/todos/0/content: "));
-    assert_null(tool_session_get(f.session, S("todos")));
+    assert_null(todos_get(f.state));
 }
 
 RUN_TESTS(UNIT(the_whole_list_is_kept_in_the_session),

@@ -29,7 +29,7 @@ static void store(struct setup *s, struct str text)
     json_set_str(&a, value, "tool", S("Bash"));
     json_set_int(&a, value, "bytes", (int64_t)text.n);
     json_set_int(&a, value, "lines", 3);
-    tool_session_set(s->fixture.session, arena_format(&a, "handle:%s", s->handle), value);
+    tool_state_set(s->fixture.state, STATE_RESULT, str_of(s->handle), value);
 }
 
 static struct setup stored(struct str text)
@@ -156,7 +156,7 @@ TEST(a_state_key_that_names_no_blob_is_not_followed)
     AUTO(tool_result) struct tool_result r = {0};
     AUTO(arena) struct arena a = {0};
 
-    tool_session_set(s.fixture.session, S("handle:../x"), json_new(&a, JSON_OBJECT));
+    tool_state_set(s.fixture.state, STATE_RESULT, S("../x"), json_new(&a, JSON_OBJECT));
     r = tool_call(&s.fixture, &tool_tool_output, "{\"handle\":\"../x\"}");
     assert_true(r.is_error);
     assert_holds(&r, "There is no such handle");
@@ -322,13 +322,13 @@ static void assert_shown_with_gap(const char *args, const char *want)
     struct json *value, *gap = json_new(&a, JSON_OBJECT);
     struct stored_result known;
 
-    assert_true(stored_result_find(s.fixture.session, str_of(s.handle), &known));
+    assert_true(stored_result_find(s.fixture.state, str_of(s.handle), &known));
     value = json_copy(&a, known.value);
     json_set_int(&a, gap, "bytes", 930);
     json_set_int(&a, gap, "lines", 7);
     json_set_int(&a, gap, "line", 1);
     json_set(&a, value, TOOL_LEFT_OUT, gap);
-    tool_session_set(s.fixture.session, arena_format(&a, "handle:%s", s.handle), value);
+    tool_state_set(s.fixture.state, STATE_RESULT, str_of(s.handle), value);
     {
         AUTO(tool_result) struct tool_result r = read_stored(&s, args);
 
@@ -358,12 +358,12 @@ TEST(a_result_is_found_by_its_short_name_and_by_its_hash)
     char hash[SHA256_HEX_SIZE];
 
     assert_ok(blob_put(s.blobs, S("first"), hash));
-    assert_str(stored_result_add(s.fixture.session, &a, str_of(hash), json_new(&a, JSON_OBJECT)),
+    assert_str(stored_result_add(s.fixture.state, &a, str_of(hash), json_new(&a, JSON_OBJECT)),
                "out_1");
     assert_ok(blob_put(s.blobs, S("second"), hash));
-    assert_str(stored_result_add(s.fixture.session, &a, str_of(hash), json_new(&a, JSON_OBJECT)),
+    assert_str(stored_result_add(s.fixture.state, &a, str_of(hash), json_new(&a, JSON_OBJECT)),
                "out_2");
-    assert_str(stored_result_add(s.fixture.session, &a, str_of(hash), json_new(&a, JSON_OBJECT)),
+    assert_str(stored_result_add(s.fixture.state, &a, str_of(hash), json_new(&a, JSON_OBJECT)),
                "out_2"); /* it is the same */
     {
         AUTO(tool_result)

@@ -420,7 +420,7 @@ TEST(a_new_file_is_told_by_all_of_its_path_where_the_directory_is_not_the_worksp
     AUTO(strbuf) struct strbuf want = {0};
 
     put(&f.dir, "src/a.c", "");
-    tool_session_set_cwd(f.session, temp_path(&f.dir, "src"));
+    tool_state_set_cwd(f.state, temp_path(&f.dir, "src"));
     strbuf_addf(&want, "Created %s (1 byte, 1 line).\n", temp_path(&f.dir, "src/src/b.c"));
     assert_says(&f, &tool_write, "{\"file_path\":\"src/b.c\",\"content\":\"x\"}",
                 strbuf_cstr(&want));
