@@ -55,6 +55,13 @@ def others_home(stage):
         stage.closers.append(path.unlink)
 
 
+def many_private_files(stage):
+    """As a command could have left them."""
+    for number in range(600):
+        stage.owned(stage.workspace / f"private-{number}", "", mode=0o600)
+    stage.owned(stage.home / ".config/tool/token", stage.secret + "\n", mode=0o600)
+
+
 def deny_rules(stage):
     stage.owned(stage.keel_home / "settings.json",
                 '{"permissions": {"deny": ["Read(./private/**)", "Read(/%s/**)"]}}\n'
@@ -150,6 +157,8 @@ ATTEMPTS = [
     Read("keel's own home, from a workspace that is the home", 'cat .keel/credentials.json; '
          'cp -r .keel .config/k; cat .config/k/*; tar c .keel', prepare=own_home_in_workspace,
          place="whole home"),
+    Read("a private file, from a workspace with very many of them", 'cat ~/.config/tool/token',
+         prepare=many_private_files, place="dotted"),
     Read("by a symlink that was there before", 'cat key', prepare=symlinks_to_secrets),
     Read("below a symlink that was there before", 'cat keys/id_ed25519',
          prepare=symlinks_to_secrets),
