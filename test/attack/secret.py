@@ -233,6 +233,11 @@ ATTEMPTS = [
          **again(OVERLAY.format("$(realpath ../home/.ssh):$(realpath ../outside/dir)"))),
     Read("of a first login, where the home is mounted again",
          AS_LONG_AS_IT_CAN.format("$OUT/again/.vault-token"), **again(LOGIN)),
+    *[Read(f"command lines, where /proc is mounted again {where}",
+           f'cat {path}/[0-9]*/cmdline 2>/dev/null', prepare=victim,
+           **again(f"mount -t proc none {mounted}"))
+      for where, path, mounted in (("outside", '"$OUT"/again', "../outside/again"),
+                                   ("in the workspace", "again", "again"))],
     Read("in a snapshot of the file system (btrfs)",
          '"$PROBE" snapshot "$HOME" . snapshot; cat snapshot/.ssh/id_ed25519', place="home",
          around=BTRFS_HOME, needs="btrfs and a loop device, which only root has"),
