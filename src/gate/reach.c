@@ -6,6 +6,9 @@
 #include "sys/dir_names.h"
 #include "sys/missing_paths.h"
 
+#include <linux/magic.h>
+#include <sys/vfs.h>
+
 /* --- places --- */
 
 static bool get_id(const char *path, struct file_id *ret_id)
@@ -89,19 +92,20 @@ static bool is_public_root(const char *path)
     return false;
 }
 
+/* /proc may be mounted more than once: a chroot has one. */
+static bool is_in_proc(const char *path)
+{
+    struct statfs fs;
+
+    return place_is_in(path, "/proc") || (statfs(path, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC);
+}
+
+/* No directory of it that is not of a process has such names. */
 static bool is_secret_of_process(const char *path)
 {
-    struct str rest = str_of(path), part, last = {0};
-    bool is_in_process = false;
+    struct str last = str_skip(str_of(path), str_rfind_char(str_of(path), '/') + 1);
 
-    if (!place_is_in(path, "/proc"))
-        return false;
-    rest = str_skip(rest, strlen("/proc/"));
-    if (str_split(&rest, '/', &part))
-        is_in_process = part.n && part.p[0] >= '0' && part.p[0] <= '9';
-    while (str_split(&rest, '/', &part))
-        last = part;
-    return is_in_process && (str_is(last, "environ") || str_is(last, "mem"));
+    return (str_is(last, "environ") || str_is(last, "mem")) && is_in_proc(path);
 }
 
 /* --- a walk upwards --- */

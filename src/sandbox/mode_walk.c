@@ -21,9 +21,10 @@
 
 enum {
     MAX_LOOKED_AT = 20000, /* entries, for each question */
-    MAX_PRIVATE = 512,     /* each is a mount */
-    MAX_NOT_PUBLIC = 256,  /* then whole trees */
-    MAX_IN_ONE = 16,       /* that are not public, then the whole directory */
+    MAX_PRIVATE = 512,     /* each is a mount; then the directories that hold them */
+    MAX_PRIVATE_PLACES = 2 * MAX_PRIVATE,
+    MAX_NOT_PUBLIC = 256, /* then whole trees */
+    MAX_IN_ONE = 16,      /* that are not public, then the whole directory */
     LISTING_BYTES = 32768,
 };
 
@@ -115,6 +116,7 @@ static void add_found(struct arena *a, struct found_places *l, const char *path,
 
 /* --- one entry --- */
 
+/* A mode means nothing there, and what commands make there takes no room from anything else. */
 static bool is_opened(const struct mode_walk *w, const char *path)
 {
     const struct path_list *opened = w->options.opened;
@@ -152,16 +154,16 @@ static void look_at(struct mode_walker *t, const struct walked_dir *dir, int fd,
     if (!is_dir && (!S_ISREG(st.st_mode) || is_public(&st)))
         return;
     below.path = fs_join(&t->arena, dir->path, name);
+    if (is_opened(w, below.path))
+        return;
     if (dir->n_private_levels && mode_is_private(&w->user, below.path, &st))
         add_found(&t->arena, &t->found_private, below.path, dir->rank);
     else if (dir->n_private_levels && is_dir)
         below.n_private_levels = dir->n_private_levels - 1;
-    if (dir->finds_not_public && !is_opened(w, below.path)) {
-        if (is_for_some(fd, name, &st))
-            add_found(&t->arena, &t->not_public, below.path, /* rank= */ 0);
-        else
-            below.finds_not_public = is_dir;
-    }
+    if (dir->finds_not_public && is_for_some(fd, name, &st))
+        add_found(&t->arena, &t->not_public, below.path, /* rank= */ 0);
+    else if (dir->finds_not_public)
+        below.finds_not_public = is_dir;
     if (below.n_private_levels || below.finds_not_public)
         add_dir(&t->arena, &t->below, below);
 }
@@ -296,7 +298,8 @@ static struct err *mode_walker_run(void *arg)
 static void add_tree(struct mode_walk *w, struct walked_dir tree)
 {
     tree.is_tree = true;
-    add_dir(&w->arena, &w->queues[tree.turn], tree);
+    if (!is_opened(w, tree.path))
+        add_dir(&w->arena, &w->queues[tree.turn], tree);
 }
 
 static void add_trees_of_home(struct mode_walk *w, const char *home)
@@ -336,7 +339,8 @@ static void add_public_trees(struct mode_walk *w)
             at++;
         if (at == q->n)
             add_tree(w, (struct walked_dir){.path = public_trees[i], .turn = TURN_SHARED});
-        q->items[at].finds_not_public = true;
+        if (at < q->n)
+            q->items[at].finds_not_public = true;
     }
 }
 
@@ -411,10 +415,38 @@ static struct str tree_of(const char *path)
     return tree;
 }
 
-static void put_private(struct path_list *l, const struct found_places *found)
+/* The trees come before what was found in them. */
+static bool is_tree(const struct mode_walk *w, struct str path)
 {
-    for (size_t i = 0; i < MIN(found->n, (size_t)MAX_PRIVATE); i++)
-        path_list_add(l, arena_cstr(l->arena, str_of(found->items[i].path)));
+    for (int turn = 0; turn < N_TURNS; turn++) {
+        const struct walked_dirs *q = &w->queues[turn];
+
+        for (size_t i = 0; i < q->n && q->items[i].is_tree; i++)
+            if (str_is(path, q->items[i].path))
+                return true;
+    }
+    return false;
+}
+
+/* What comes after too many is hidden with the directory that holds it. */
+static struct str private_place(const struct mode_walk *w, const char *path, size_t n_before)
+{
+    struct str file = str_of(path), directory = str_slice(file, 0, str_rfind_char(file, '/'));
+
+    return n_before < MAX_PRIVATE || is_tree(w, directory) ? file : directory;
+}
+
+static void put_private(const struct mode_walk *w, struct path_list *l,
+                        const struct found_places *found)
+{
+    size_t before = l->n;
+
+    for (size_t i = 0; i < found->n && l->n - before < MAX_PRIVATE_PLACES; i++) {
+        struct str place = private_place(w, found->items[i].path, i);
+
+        if (l->n == before || !str_is(place, l->paths[l->n - 1]))
+            path_list_add(l, arena_cstr(l->arena, place));
+    }
 }
 
 static void put_not_public(struct path_list *l, const struct found_places *found)
@@ -444,7 +476,7 @@ void mode_walk_end(struct mode_walk *w, struct path_list *private_places,
     gather(&own->arena, &own->found_private, &other->found_private);
     gather(&own->arena, &own->not_public, &other->not_public);
     if (private_places)
-        put_private(private_places, &own->found_private);
+        put_private(w, private_places, &own->found_private);
     if (not_public)
         put_not_public(not_public, &own->not_public);
     if (w->root_fd >= 0)

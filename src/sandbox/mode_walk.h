@@ -17,7 +17,7 @@
 struct mode_walk_options {
     bool finds_private, finds_not_public;
     const char *home;               /* canonical; NULL: none */
-    const struct path_list *opened; /* in these, what is not public does not count; NULL: none */
+    const struct path_list *opened; /* nothing is looked at in these; NULL: none */
     const char *root;               /* for tests: a directory that is taken for "/"; NULL: none */
 };
 

@@ -252,6 +252,38 @@ static void add_closed(struct plan *p, const struct sandbox_policy *policy, bool
     settle(p);
 }
 
+/* --- what the kernel makes up --- */
+
+/* keel-exec knows what of these a command may have. */
+static const char *const usual_places[] = {"/proc", "/sys", "/dev"};
+
+static bool is_usual_place(const char *path)
+{
+    for (size_t i = 0; i < ARRAY_LEN(usual_places); i++)
+        if (path_is_in(path, usual_places[i]))
+            return true;
+    return false;
+}
+
+/* A second /proc shows other processes, and where commands can write, its settings and those of
+ * /sys are the machine's. They are hidden for what they are, so their other paths are no matter. */
+static void add_virtual(struct plan *p, const struct mount_table *mounts)
+{
+    for (size_t i = 0; i < mounts->n; i++) {
+        const struct mount_entry *e = &mounts->entries[i];
+        const struct entry *nearest;
+        const char *path;
+
+        if (!mount_entry_is_virtual(e) || mount_table_find(mounts, e->place) != e)
+            continue;
+        path = arena_cstr(&p->arena, e->place);
+        nearest = find_nearest(p, path);
+        if (!is_usual_place(path) || (nearest && nearest->role != ROLE_HIDDEN))
+            add(p, path, ROLE_HIDDEN);
+    }
+    settle(p);
+}
+
 /* --- items --- */
 
 struct sighting plan_look(struct plan *p, const char *path)
@@ -530,6 +562,30 @@ struct err *plan_check(const struct sandbox_policy *policy)
     return NULL;
 }
 
+static struct err *check_place(const char *path, const struct mount_table *mounts)
+{
+    const struct mount_entry *e = mount_table_find(mounts, str_of(path));
+
+    if (strcmp(path, "/dev/shm") == 0)
+        return err_hint(err_new(ERR_SANDBOX, "/dev/shm is shared by all programs"),
+                        "start keel in a directory of your own in it");
+    if (!e || !mount_entry_is_virtual(e))
+        return NULL;
+    return err_hint(err_new(ERR_SANDBOX,
+                            "%s is on a file system of the kernel (%" STR_FMT
+                            "), where commands could change the machine",
+                            path, STR_ARG(e->type)),
+                    "start keel in a project directory");
+}
+
+struct err *plan_check_places(const struct sandbox_policy *policy, const struct mount_table *mounts)
+{
+    TRY(check_place(policy->workspace, mounts));
+    for (size_t i = 0; i < policy->n_writable; i++)
+        TRY(check_place(policy->writable[i], mounts));
+    return NULL;
+}
+
 struct err *plan_write(const struct plan_input *input, struct strbuf *out)
 {
     AUTO(plan) struct plan p = {.roots = input->roots, .out = out};
@@ -547,6 +603,8 @@ struct err *plan_write(const struct plan_input *input, struct strbuf *out)
         add_aliases(&p, input->mounts);
     if (policy->n_closed)
         add_closed(&p, policy, input->namespaces);
+    if (input->mounts)
+        add_virtual(&p, input->mounts);
     put_header(out, flags_of(policy, input->namespaces));
     if (input->namespaces) {
         put_mounts(&p);

@@ -13,6 +13,9 @@ struct mount_table;
 
 /* ERR_SANDBOX for a policy that nobody can want. */
 MUST_USE struct err *plan_check(const struct sandbox_policy *policy);
+/* ERR_SANDBOX where writing would change the machine, or other processes: in /proc or /sys. */
+MUST_USE struct err *plan_check_places(const struct sandbox_policy *policy,
+                                       const struct mount_table *mounts);
 struct plan_input {
     const struct sandbox_policy *policy;
     struct held_roots *roots; /* what lies in them is looked at; NULL: nothing is */

@@ -232,6 +232,7 @@ static struct err *prepare(void *arg)
     TRY(plan_check(&sandbox->policy));
     TRY(mounts_look(&sandbox->mounts, &mounts));
     s->mounts_version = sandbox->mounts.version;
+    TRY(plan_check_places(&sandbox->policy, mounts));
     TRY(find_cwd(s->attempt));
     TRY(held_roots_update(sandbox->roots, &sandbox->policy));
     policy = sandbox->policy;

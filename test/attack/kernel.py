@@ -164,6 +164,11 @@ SHOWN = [
 ]
 
 ATTEMPTS = [
+    Reach("a setting, by a /proc in the workspace",
+          "exec 9<>proc/sys/kernel/core_pattern && echo REACHED", who=("root",),
+          around=("unshare", "-m", "bash", "-c", "mkdir proc; mount -t proc none proc && \"$@\"",
+                  "UID"),
+          needs="a mount, which only root can make"),
     *[Reach(what, f'"$PROBE" {deed}', **more) for deed, what, more in CALLS],
     *[Reach(what, f'{{ exec 3<>{path}; }} && echo REACHED', **ROOT_ONLY)
       for path, what in SETTINGS],

@@ -55,6 +55,13 @@ def others_home(stage):
         stage.closers.append(path.unlink)
 
 
+def many_private_files(stage):
+    """As a command could have left them."""
+    for number in range(600):
+        stage.owned(stage.workspace / f"private-{number}", "", mode=0o600)
+    stage.owned(stage.home / ".config/tool/token", stage.secret + "\n", mode=0o600)
+
+
 def deny_rules(stage):
     stage.owned(stage.keel_home / "settings.json",
                 '{"permissions": {"deny": ["Read(./private/**)", "Read(/%s/**)"]}}\n'
@@ -150,6 +157,8 @@ ATTEMPTS = [
     Read("keel's own home, from a workspace that is the home", 'cat .keel/credentials.json; '
          'cp -r .keel .config/k; cat .config/k/*; tar c .keel', prepare=own_home_in_workspace,
          place="whole home"),
+    Read("a private file, from a workspace with very many of them", 'cat ~/.config/tool/token',
+         prepare=many_private_files, place="dotted"),
     Read("by a symlink that was there before", 'cat key', prepare=symlinks_to_secrets),
     Read("below a symlink that was there before", 'cat keys/id_ed25519',
          prepare=symlinks_to_secrets),
@@ -224,6 +233,11 @@ ATTEMPTS = [
          **again(OVERLAY.format("$(realpath ../home/.ssh):$(realpath ../outside/dir)"))),
     Read("of a first login, where the home is mounted again",
          AS_LONG_AS_IT_CAN.format("$OUT/again/.vault-token"), **again(LOGIN)),
+    *[Read(f"command lines, where /proc is mounted again {where}",
+           f'cat {path}/[0-9]*/cmdline 2>/dev/null', prepare=victim,
+           **again(f"mount -t proc none {mounted}"))
+      for where, path, mounted in (("outside", '"$OUT"/again', "../outside/again"),
+                                   ("in the workspace", "again", "again"))],
     Read("in a snapshot of the file system (btrfs)",
          '"$PROBE" snapshot "$HOME" . snapshot; cat snapshot/.ssh/id_ed25519', place="home",
          around=BTRFS_HOME, needs="btrfs and a loop device, which only root has"),

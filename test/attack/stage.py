@@ -358,6 +358,8 @@ class Stage:
     def _workspace(self, place):
         if place == "home":
             return self.home / "project"
+        if place == "dotted":
+            return self.home / ".project"
         if place == "whole home":
             return self.home
         if place == "tmp":

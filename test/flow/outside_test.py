@@ -252,6 +252,28 @@ class Credentials(OutsideTest):
             self.assertNotIn("id_rsa\n", told)
         self.assertIn(SECRET, plain)
 
+    @unittest.skipIf(os.geteuid() == 0 and not shutil.which("unshare"), "no unshare here")
+    def test_a_second_proc_shows_no_environment(self):
+        """In the workspace, as where somebody builds systems in a chroot."""
+        (self.project / "proc").mkdir()
+        provider = self.script(Call("Read", file_path="proc/self/environ"),
+                               Call("Grep", pattern="SECRET", path="proc/self/environ"),
+                               Call("Read", file_path="proc/version"))
+        command = ["unshare", "-m"] if os.geteuid() == 0 else ["unshare", "-rmpf"]
+        script = 'mount -t proc none proc || exit 77; exec "$@"'
+        env = self.environment({**ANTHROPIC.environment(provider), "PLAIN": SECRET})
+        result = subprocess.run(
+            [*command, "sh", "-c", script, "sh", keel_test.KEEL, "-p", "--model", "anthropic/m",
+             "--permission-mode", "bypassPermissions", "go"], env=env, cwd=self.project,
+            stdin=subprocess.DEVNULL, capture_output=True, check=False)
+        if result.returncode == 77 or b"unshare failed" in result.stderr:
+            self.skipTest("no mounts can be made here")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        *others, version = self.results(provider)
+        for told in others:
+            self.assertNotIn(SECRET, told)
+        self.assertIn("Linux version", version)
+
     @unittest.skipUnless(os.geteuid() == 0, "only root could read them")
     def test_root_reads_nothing_that_only_root_may_read(self):
         def is_closed(path):

@@ -162,18 +162,63 @@ TEST(a_directory_that_is_closed_is_found_as_a_whole)
     machine_done(&m);
 }
 
-TEST(in_what_is_opened_only_what_is_private_is_found)
+TEST(nothing_is_looked_at_in_what_is_opened)
 {
     struct machine m;
 
     machine_init(&m);
+    m.home = "/home/user";
     put_mode(&m, "opt/work/key", 0600);
     put_mode(&m, "opt/other/key", 0600);
+    put_mode(&m, "home/user/.tool/token", 0600);
     path_list_add(&m.opened, "/opt/work");
     walk(&m, true, true);
     assert_int_equal(m.not_public.n, 1);
     assert_string_equal(m.not_public.paths[0], "/opt/other/key");
-    assert_int_equal(lists(&m.private_places, "/opt/work/key"), is_root());
+    assert_int_equal(m.private_places.n, is_root() ? 2 : 1);
+    assert_false(lists(&m.private_places, "/opt/work/key"));
+    path_list_add(&m.opened, "/opt");
+    path_list_add(&m.opened, "/home/user");
+    walk(&m, true, true);
+    assert_int_equal(m.not_public.n + m.private_places.n, 0);
+    machine_done(&m);
+}
+
+/* Commands make as many files there as they like. */
+TEST(what_is_opened_takes_no_room_from_the_rest)
+{
+    struct machine m;
+
+    machine_init(&m);
+    m.home = "/home/user";
+    put_mode(&m, "home/user/.config/tool/token", 0600);
+    put_mode(&m, "home/user/.work/", 0755);
+    for (int i = 0; i < 20100; i++)
+        put_mode(&m, arena_format(&m.arena, "home/user/.work/%d", i).p, i < 600 ? 0600 : 0644);
+    path_list_add(&m.opened, "/home/user/.work");
+    walk(&m, true, false);
+    assert_int_equal(m.private_places.n, 1);
+    assert_string_equal(m.private_places.paths[0], "/home/user/.config/tool/token");
+    machine_done(&m);
+}
+
+TEST(too_many_private_files_are_hidden_with_their_directories)
+{
+    struct machine m;
+
+    machine_init(&m);
+    m.home = "/home/user";
+    for (int i = 0; i < 400; i++) {
+        put_mode(&m, arena_format(&m.arena, "home/user/.tool/%d", i).p, 0600);
+        put_mode(&m, arena_format(&m.arena, "home/user/.config/a/%d", i).p, 0600);
+    }
+    put_mode(&m, "home/user/.config/b/1", 0600);
+    put_mode(&m, "home/user/.config/b/2", 0600);
+    walk(&m, true, false);
+    assert_int_equal(m.private_places.n, 512 + 2);
+    assert_true(lists(&m.private_places, "/home/user/.config/a"));
+    assert_true(lists(&m.private_places, "/home/user/.config/b"));
+    assert_false(lists(&m.private_places, "/home/user/.config"));
     machine_done(&m);
 }
 
@@ -280,7 +325,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_walk_answers_both_questions),
         cmocka_unit_test(a_question_alone_has_the_same_answer),
         cmocka_unit_test(a_directory_that_is_closed_is_found_as_a_whole),
-        cmocka_unit_test(in_what_is_opened_only_what_is_private_is_found),
+        cmocka_unit_test(nothing_is_looked_at_in_what_is_opened),
+        cmocka_unit_test(what_is_opened_takes_no_room_from_the_rest),
+        cmocka_unit_test(too_many_private_files_are_hidden_with_their_directories),
         cmocka_unit_test(what_the_person_may_not_read_needs_no_hiding),
         cmocka_unit_test(links_and_what_they_lead_to_are_not_looked_at),
         cmocka_unit_test(many_in_one_directory_are_hidden_with_it),

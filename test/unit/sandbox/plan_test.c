@@ -220,6 +220,47 @@ TEST(what_may_be_seen_in_a_hidden_place_may_be_seen_elsewhere)
                      "hidden /mnt/x\n");
 }
 
+#define VIRTUAL(type, place) "3 1 0:9 / " place " rw - " type " none rw\n"
+
+TEST(what_the_kernel_makes_up_is_hidden_outside_of_its_usual_places)
+{
+    const struct sandbox_policy policy = {.workspace = "/w"}, in_dev = {.workspace = "/dev/shm/w"};
+
+    assert_plan_with(VIRTUAL("proc", "/proc") VIRTUAL("sysfs", "/sys") VIRTUAL("devtmpfs", "/dev"),
+                     &policy, true, "writable /w\n");
+    assert_plan_with(VIRTUAL("proc", "/srv/root/proc") VIRTUAL("sysfs", "/w/root/sys"), &policy,
+                     true,
+                     "hidden /srv/root/proc\nwritable /w\nanchor /w/root\nhidden /w/root/sys\n");
+    assert_plan_with(VIRTUAL("proc", "/w/proc"), &policy, false,
+                     "root /w\nnever /w/proc\n"
+                     "split-read /\n  except dev\n  except proc\n  except run\n  except tmp\n"
+                     "  except var\n  except w\n"
+                     "split-read /var\n  except run\n"
+                     "split-read /w\n  except proc\nsplit-write /w\n  except proc\n");
+    assert_plan_with(VIRTUAL("devtmpfs", "/dev") "4 3 0:8 / /dev/shm rw - tmpfs none rw\n"
+                                                 "5 4 0:7 / /dev/shm/w/proc rw - proc none rw\n",
+                     &in_dev, true, "writable /dev/shm/w\nhidden /dev/shm/w/proc\n");
+}
+
+TEST(a_workspace_that_the_kernel_makes_up_is_refused)
+{
+    static const char *const bad[] = {"/proc", "/proc/sys/kernel", "/sys"}, *const good[] = {"/w"};
+    AUTO(arena) struct arena a = {0};
+    struct mount_table mounts;
+    struct sandbox_policy p = {.workspace = "/w", .writable = good, .n_writable = 1};
+
+    mount_table_parse(
+        &mounts, &a,
+        S("1 0 8:1 / / rw - ext4 /dev/a rw\n" VIRTUAL("proc", "/proc") VIRTUAL("sysfs", "/sys")));
+    assert_ok(plan_check_places(&p, &mounts));
+    for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
+        p = (struct sandbox_policy){.workspace = bad[i]};
+        assert_err(plan_check_places(&p, &mounts), ERR_SANDBOX);
+        p = (struct sandbox_policy){.workspace = "/w", .writable = &bad[i], .n_writable = 1};
+        assert_err(plan_check_places(&p, &mounts), ERR_SANDBOX);
+    }
+}
+
 /* --- rules --- */
 
 TEST(rules_are_split_around_what_is_hidden)
@@ -496,6 +537,8 @@ RUN_TESTS(UNIT(where_nothing_is_writable_all_is_only_visible),
           UNIT(what_is_the_same_is_said_once_and_the_workspace_wins),
           UNIT(a_hidden_place_is_hidden_where_a_mount_shows_it_again),
           UNIT(what_may_be_seen_in_a_hidden_place_may_be_seen_elsewhere),
+          UNIT(what_the_kernel_makes_up_is_hidden_outside_of_its_usual_places),
+          UNIT(a_workspace_that_the_kernel_makes_up_is_refused),
           UNIT(rules_are_split_around_what_is_hidden),
           UNIT(a_home_in_a_hidden_place_is_granted_by_itself),
           UNIT(a_workspace_is_split_only_around_what_is_there),
