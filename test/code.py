@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""code.py ROOT - what a reader must be able to rely on in src/ and include/: short functions, files
-with one idea, one meaning a name, and none of the calls that are too easily called wrongly."""
+"""code.py ROOT - checks what a reader relies on in src/ and include/: a function is one thought, a
+file one idea, a tag has one meaning, a header has several users, and no banned call is made."""
+import collections
 import pathlib
 import re
 import sys
@@ -8,7 +9,56 @@ import sys
 MAX_FUNCTION = 50  # lines that say something: neither a label nor a break
 MAX_FILE = 760
 
-# What stands on the right is used instead.
+# Nine of ten functions are at most this long. Below the range the code is in splinters: helpers
+# that repeat their line. Above it a function holds several thoughts.
+P90_LINES = range(16, 31)
+
+# Headers in src/ that one file includes, or none, beside their own .c; tests count as users. A
+# header exists because several files need it, or because it is a contract. The number only shrinks.
+MAX_HEADERS_WITH_ONE_USER = 79
+
+# Tags that still have several meanings, with the number of files that define them. The list only
+# shrinks. The two kinds of fibers are alternatives: one of them is built.
+DOUBLED_TAGS = {
+    "answer": 2,
+    "attempt": 2,
+    "builder": 2,
+    "call": 3,
+    "check": 2,
+    "compacting": 2,
+    "draft": 2,
+    "entry": 2,
+    "excerpt": 2,
+    "exchange": 2,
+    "fiber": 2,
+    "fiber_pool": 2,
+    "input": 2,
+    "job": 7,
+    "keyword": 2,
+    "listing": 2,
+    "making": 2,
+    "mark": 2,
+    "options": 2,
+    "output": 2,
+    "parser": 2,
+    "place": 4,
+    "reading": 5,
+    "recovery": 2,
+    "refusal": 2,
+    "replay": 2,
+    "report": 2,
+    "rules": 2,
+    "run": 4,
+    "search": 4,
+    "show": 2,
+    "snapshot": 2,
+    "state": 4,
+    "step": 2,
+    "target": 2,
+    "writer": 2,
+}
+
+# The call on the left is banned; the text on the right says what to use.
 BANNED = {
     "strcpy strcat strncpy strncat sprintf vsprintf gets": "struct strbuf",
     "malloc calloc realloc strdup strndup": "mem_alloc() or an arena (base/mem.h)",
@@ -18,7 +68,7 @@ BANNED = {
     "tmpnam tempnam mktemp": "struct temp_file",
     "alloca setjmp longjmp rand srand usleep": "none of it is needed",
 }
-# Who wraps them, and who has a library that can be left in no other way.
+# These wrap a banned call, or use a library that offers no other way.
 MAY_CALL = {"src/base/mem.c": {"malloc", "calloc", "realloc"},
             "src/tool/html/tree.c": {"setjmp", "longjmp"}}
 
@@ -26,6 +76,7 @@ MAY_CALL = {"src/base/mem.c": {"malloc", "calloc", "realloc"},
 IGNORED = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', re.S)
 CALL = re.compile(r"(?<![\w.>])(\w+)\s*\(")
 TAG = re.compile(r"^[ \t]*(?:static |extern |typedef |const )*(?:struct|union|enum) (\w+)\s*\{", re.M)
+INCLUDE = re.compile(r'^#include "([^"]+)"', re.M)
 LABEL = re.compile(r"\s*(case .*:|default:|break;|)$")
 
 
@@ -59,8 +110,37 @@ def check_calls(name, lines):
                 yield number, f"{call}() is not used here: {better[call]}"
 
 
+def check_tags(tags):
+    """A struct, union or enum tag is defined in one file, so that a name has one meaning."""
+    for tag, names in sorted(tags.items()):
+        if len(names) > DOUBLED_TAGS.get(tag, 1):
+            yield f"{' and '.join(sorted(names))}: both define \"{tag}\""
+    for tag, n in DOUBLED_TAGS.items():
+        if len(tags[tag]) < n:
+            yield f"test/code.py: DOUBLED_TAGS has {n} for \"{tag}\"; {len(tags[tag])} are left"
+
+
+def headers_with_one_user(users, headers):
+    for header in headers:
+        if len(users[header] - {header[:-1] + "c"}) <= 1:
+            yield header
+
+
+def check_grain(lengths, lonely):
+    p90 = sorted(lengths)[len(lengths) * 9 // 10]
+    print(f"{len(lengths)} functions, nine of ten of at most {p90} lines; "
+          f"{len(lonely)} headers with one user")
+    if p90 not in P90_LINES:
+        yield (f"nine of ten functions have at most {p90} lines; "
+               f"{P90_LINES[0]} to {P90_LINES[-1]} is the range")
+    if len(lonely) > MAX_HEADERS_WITH_ONE_USER:
+        yield (f"{len(lonely)} headers have at most one user, and {MAX_HEADERS_WITH_ONE_USER} may: "
+               f"move one into the file that includes it ({', '.join(lonely)})")
+
+
 def main(root):
-    findings, tags = [], {}
+    findings, lengths = [], []
+    tags, users = collections.defaultdict(set), collections.defaultdict(set)
     files = sorted(p for d in ("src", "include") for p in (root / d).rglob("*.[ch]"))
     for path in files:
         name = str(path.relative_to(root))
@@ -70,11 +150,16 @@ def main(root):
             findings.append(f"{name}: {len(lines)} lines; more than {MAX_FILE} are several ideas")
         findings += [f"{name}:{n}: {what}" for n, what in check_functions(lines)]
         findings += [f"{name}:{n}: {what}" for n, what in check_calls(name, lines)]
-        if path.suffix == ".h":
-            for tag in TAG.findall(text):
-                tags.setdefault(tag, []).append(name)
-    findings += [f"{' and '.join(names)}: both define \"{tag}\""
-                 for tag, names in sorted(tags.items()) if len(names) > 1]
+        for tag in TAG.findall(text):
+            tags[tag].add(name)
+        if path.suffix == ".c":
+            lengths += [len(body) for _, body in functions(lines)]
+    for path in (p for d in ("src", "include", "test", "bench") for p in (root / d).rglob("*.[ch]")):
+        for header in INCLUDE.findall(path.read_text()):
+            users["src/" + header].add(str(path.relative_to(root)))
+    headers = [str(p.relative_to(root)) for p in files if p.suffix == ".h" and "src" in p.parts]
+    findings += check_tags(tags)
+    findings += check_grain(lengths, list(headers_with_one_user(users, headers)))
     print(*findings, f"{len(files)} files, {len(findings)} findings", sep="\n")
     return bool(findings)
 

@@ -9,7 +9,7 @@ struct cursor {
     size_t n_passed;
 };
 
-struct writer {
+struct diff_writer {
     struct strbuf *out;
     struct cursor old_at, new_at;
     size_t n_old_lines;
@@ -46,7 +46,7 @@ static void write_range(struct strbuf *out, char sign, size_t at, size_t n)
         strbuf_addf(out, ",%zu", n);
 }
 
-static void write_change(struct writer *w, const struct diff_change *c)
+static void write_change(struct diff_writer *w, const struct diff_change *c)
 {
     write_lines(w->out, &w->old_at, c->old_at - w->old_at.n_passed, ' ');
     move_to(&w->new_at, c->new_at);
@@ -54,7 +54,7 @@ static void write_change(struct writer *w, const struct diff_change *c)
     write_lines(w->out, &w->new_at, c->n_new, '+');
 }
 
-static void write_hunk(struct writer *w, const struct diff_change *first,
+static void write_hunk(struct diff_writer *w, const struct diff_change *first,
                        const struct diff_change *last)
 {
     size_t n_before = MIN(first->old_at, w->n_context);
@@ -124,7 +124,7 @@ void diff_unified(struct strbuf *out, struct str old_name, struct str old_text, 
                   struct str new_text, unsigned n_context, struct diff_stat *ret_stat)
 {
     AUTO(arena) struct arena a = {0};
-    struct writer w = {.out = out, .n_context = n_context};
+    struct diff_writer w = {.out = out, .n_context = n_context};
     struct diff_change *changes;
     size_t n = diff_find_changes(&a, old_text, new_text, &changes), last;
 

@@ -31,13 +31,13 @@ struct frontier {
     int32_t low, high;
 };
 
-struct search {
+struct myers_search {
     const struct diff_list *old_list, *new_list;
     int32_t *forward, *backward; /* one number for every diagonal, and room at both ends */
     int32_t max_edits;
 };
 
-static bool same(const struct search *s, int32_t x, int32_t y)
+static bool same(const struct myers_search *s, int32_t x, int32_t y)
 {
     return s->old_list->ids[x] == s->new_list->ids[y];
 }
@@ -61,7 +61,7 @@ static bool is_on(const struct frontier *f, int32_t k)
     return k >= f->low && k <= f->high;
 }
 
-static bool step_forward(const struct search *s, const struct box *b, struct frontier *f,
+static bool step_forward(const struct myers_search *s, const struct box *b, struct frontier *f,
                          const struct frontier *other, bool may_meet, struct point *ret_meeting)
 {
     widen(f, b, -1);
@@ -79,7 +79,7 @@ static bool step_forward(const struct search *s, const struct box *b, struct fro
     return false;
 }
 
-static bool step_backward(const struct search *s, const struct box *b, struct frontier *f,
+static bool step_backward(const struct myers_search *s, const struct box *b, struct frontier *f,
                           const struct frontier *other, bool may_meet, struct point *ret_meeting)
 {
     widen(f, b, INT32_MAX);
@@ -123,7 +123,7 @@ static struct point farthest(const struct box *b, const struct frontier *f, stru
 
 /* A point inside the box, not at its start or end, that a shortest way leads through. When the
  * search gives up: one that a good way leads through. */
-static struct point split(const struct search *s, const struct box *b)
+static struct point split(const struct myers_search *s, const struct box *b)
 {
     struct point start = {b->left, b->top}, end = {b->right, b->bottom}, meeting, p, q;
     int32_t first = start.x - start.y, last = end.x - end.y;
@@ -144,7 +144,7 @@ static struct point split(const struct search *s, const struct box *b)
     return distance(p, start) >= distance(q, end) ? p : q;
 }
 
-static void skip_same(const struct search *s, struct box *b)
+static void skip_same(const struct myers_search *s, struct box *b)
 {
     while (b->left < b->right && b->top < b->bottom && same(s, b->left, b->top))
         b->left++, b->top++;
@@ -164,7 +164,7 @@ static int32_t size_of(const struct box *b)
 }
 
 /* Recursion takes the smaller part, so it goes no deeper than the logarithm of the size. */
-static void solve(const struct search *s, struct box b)
+static void solve(const struct myers_search *s, struct box b)
 {
     for (;;) {
         struct box before, after;
@@ -192,7 +192,7 @@ void diff_compare(struct arena *a, const struct diff_list *old_list,
                   const struct diff_list *new_list)
 {
     size_t n = old_list->n + new_list->n, max_edits = n ? MAX_WORK / n : 0;
-    struct search s = {.old_list = old_list, .new_list = new_list};
+    struct myers_search s = {.old_list = old_list, .new_list = new_list};
 
     BUG_IF(n > INT32_MAX - 3);
     s.max_edits = (int32_t)MAX(MIN(max_edits, (size_t)MOST_EDITS), (size_t)LEAST_EDITS);

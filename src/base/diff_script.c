@@ -74,15 +74,15 @@ static size_t cut_same_tail(struct str *old_text, struct str *new_text)
 
 /* --- lines as numbers --- */
 
-struct kind {
+struct distinct_line {
     struct str line;
     uint64_t hash;
     bool in_old, in_new;
 };
 
 /* All different lines of both texts. */
-struct table {
-    struct kind *kinds; /* a line's number is its index here */
+struct line_table {
+    struct distinct_line *kinds; /* a line's number is its index here */
     uint32_t n_kinds;
     uint32_t *slots; /* number + 1; 0 is empty */
     size_t mask;
@@ -94,26 +94,26 @@ struct side {
     bool *changed; /* n and one more, which is false */
 };
 
-static void table_init(struct table *t, struct arena *a, size_t n_lines)
+static void table_init(struct line_table *t, struct arena *a, size_t n_lines)
 {
     size_t n_slots = 16;
 
     while (n_slots < n_lines * 2)
         n_slots *= 2;
-    t->kinds = ARENA_ARRAY(a, n_lines, struct kind);
+    t->kinds = ARENA_ARRAY(a, n_lines, struct distinct_line);
     t->slots = ARENA_ARRAY(a, n_slots, uint32_t);
     t->mask = n_slots - 1;
 }
 
 /* The number of the line. Someone may have chosen lines whose hashes collide: after some probes
  * the line counts as one that no other is equal to, which makes the diff longer, not wrong. */
-static uint32_t number_of(struct table *t, struct str line)
+static uint32_t number_of(struct line_table *t, struct str line)
 {
     uint64_t hash = str_hash(line);
     uint32_t *slot = NULL;
 
     for (size_t i = 0, at = hash; i < MAX_PROBES; i++, at += i) {
-        const struct kind *kind;
+        const struct distinct_line *kind;
 
         slot = &t->slots[at & t->mask];
         if (*slot == 0)
@@ -123,13 +123,14 @@ static uint32_t number_of(struct table *t, struct str line)
             return *slot - 1;
         slot = NULL;
     }
-    t->kinds[t->n_kinds] = (struct kind){.line = line, .hash = hash};
+    t->kinds[t->n_kinds] = (struct distinct_line){.line = line, .hash = hash};
     if (slot)
         *slot = t->n_kinds + 1;
     return t->n_kinds++;
 }
 
-static void read_side(struct side *s, struct arena *a, struct table *t, struct str text, size_t n)
+static void read_side(struct side *s, struct arena *a, struct line_table *t, struct str text,
+                      size_t n)
 {
     struct str line;
 
@@ -140,14 +141,15 @@ static void read_side(struct side *s, struct arena *a, struct table *t, struct s
 }
 
 /* The lines that the other side has too; the others are changes for sure. */
-static struct diff_list shared_lines(struct arena *a, const struct table *t, const struct side *s)
+static struct diff_list shared_lines(struct arena *a, const struct line_table *t,
+                                     const struct side *s)
 {
     struct diff_list list = {.changed = s->changed};
 
     list.ids = ARENA_ARRAY(a, s->n, uint32_t);
     list.at = ARENA_ARRAY(a, s->n, uint32_t);
     for (size_t i = 0; i < s->n; i++) {
-        const struct kind *kind = &t->kinds[s->ids[i]];
+        const struct distinct_line *kind = &t->kinds[s->ids[i]];
 
         if (kind->in_old && kind->in_new) {
             list.ids[list.n] = s->ids[i];
@@ -159,7 +161,8 @@ static struct diff_list shared_lines(struct arena *a, const struct table *t, con
     return list;
 }
 
-static void compare(struct arena *a, struct table *t, struct side *old_side, struct side *new_side)
+static void compare(struct arena *a, struct line_table *t, struct side *old_side,
+                    struct side *new_side)
 {
     struct diff_list old_list, new_list;
 
@@ -231,7 +234,7 @@ static size_t compare_texts(struct arena *a, struct str old_text, size_t n_old, 
                             size_t n_new, struct diff_change **ret_changes)
 {
     struct side old_side = {0}, new_side = {0};
-    struct table table = {0};
+    struct line_table table = {0};
 
     table_init(&table, a, n_old + n_new);
     read_side(&old_side, a, &table, old_text, n_old);

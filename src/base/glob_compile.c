@@ -16,7 +16,7 @@ struct brace {
     bool at_component;
 };
 
-struct parser {
+struct glob_parser {
     struct glob *g;
     struct str pattern, rest;
     size_t first_special; /* see find_special() */
@@ -28,23 +28,24 @@ struct parser {
     struct brace braces[GLOB_MAX_DEPTH];
 };
 
-static bool has_flag(const struct parser *p, int flag)
+static bool has_flag(const struct glob_parser *p, int flag)
 {
     return p->g->flags & flag;
 }
 
-static size_t offset(const struct parser *p)
+static size_t offset(const struct glob_parser *p)
 {
     return p->pattern.n - p->rest.n;
 }
 
 /* The byte that comes next, or 0. */
-static char peek(const struct parser *p)
+static char peek(const struct glob_parser *p)
 {
     return p->rest.n ? p->rest.p[0] : 0;
 }
 
-static struct err *invalid(const struct parser *p, size_t at, const char *what, const char *hint)
+static struct err *invalid(const struct glob_parser *p, size_t at, const char *what,
+                           const char *hint)
 {
     struct str shown = utf8_truncate(p->pattern, 200);
 
@@ -53,7 +54,7 @@ static struct err *invalid(const struct parser *p, size_t at, const char *what, 
                     "%s", hint);
 }
 
-static uint16_t emit(struct parser *p, enum glob_op_kind kind, uint32_t c)
+static uint16_t emit(struct glob_parser *p, enum glob_op_kind kind, uint32_t c)
 {
     BUG_IF(p->g->n_ops == GLOB_MAX_OPS);
     p->g->ops[p->g->n_ops] = (struct glob_op){.kind = (uint8_t)kind, .c = c};
@@ -61,7 +62,7 @@ static uint16_t emit(struct parser *p, enum glob_op_kind kind, uint32_t c)
 }
 
 /* What follows matches more than one text: the head is over, and a tail may only begin later. */
-static void end_text(struct parser *p)
+static void end_text(struct glob_parser *p)
 {
     p->is_plain = false;
     p->at_component = false;
@@ -69,7 +70,7 @@ static void end_text(struct parser *p)
     p->g->n_tail = 0;
 }
 
-static void emit_wild(struct parser *p, enum glob_op_kind kind, bool takes_slash)
+static void emit_wild(struct glob_parser *p, enum glob_op_kind kind, bool takes_slash)
 {
     uint16_t at;
 
@@ -79,7 +80,7 @@ static void emit_wild(struct parser *p, enum glob_op_kind kind, bool takes_slash
 }
 
 /* The next character of the pattern, whatever it is, stands for itself. */
-static void add_char(struct parser *p)
+static void add_char(struct glob_parser *p)
 {
     struct glob *g = p->g;
     struct str bytes = p->rest;
@@ -102,7 +103,7 @@ static void add_char(struct parser *p)
     p->at_component = c == '/';
 }
 
-static struct err *parse_escape(struct parser *p)
+static struct err *parse_escape(struct glob_parser *p)
 {
     if (p->rest.n == 1)
         return invalid(p, offset(p), "nothing follows the backslash",
@@ -115,7 +116,7 @@ static struct err *parse_escape(struct parser *p)
 /* --- stars --- */
 
 /* Any number of whole directories, also none. */
-static void emit_directories(struct parser *p)
+static void emit_directories(struct glob_parser *p)
 {
     uint16_t fork;
 
@@ -127,12 +128,12 @@ static void emit_directories(struct parser *p)
     p->at_component = true;
 }
 
-static bool at_end(const struct parser *p)
+static bool at_end(const struct glob_parser *p)
 {
     return p->rest.n == 0 || (p->depth && (peek(p) == ',' || peek(p) == '}'));
 }
 
-static void parse_stars(struct parser *p)
+static void parse_stars(struct glob_parser *p)
 {
     bool is_git = has_flag(p, GLOB_GIT);
     bool at_component = p->at_component || (is_git && offset(p) == p->first_special);
@@ -165,13 +166,13 @@ static const struct {
     {"punct", "!/:@[`{~"}, {"space", "\t\r  "}, {"upper", "AZ"},     {"xdigit", "09AFaf"},
 };
 
-static void add_range(struct parser *p, uint32_t low, uint32_t high)
+static void add_range(struct glob_parser *p, uint32_t low, uint32_t high)
 {
     p->g->ranges[p->n_ranges++] = (struct glob_range){low, high};
 }
 
 /* Reads [:alpha:] inside a class, or nothing when what comes only looks like the start of it. */
-static struct err *parse_class_name(struct parser *p)
+static struct err *parse_class_name(struct glob_parser *p)
 {
     size_t end = str_find_char(p->rest, ']');
     struct str name;
@@ -191,7 +192,7 @@ static struct err *parse_class_name(struct parser *p)
 }
 
 /* A character that a class names; only git knows escapes there. */
-static uint32_t take_member(struct parser *p)
+static uint32_t take_member(struct glob_parser *p)
 {
     if (has_flag(p, GLOB_GIT) && peek(p) == '\\' && p->rest.n > 1)
         p->rest = str_skip(p->rest, 1);
@@ -199,7 +200,7 @@ static uint32_t take_member(struct parser *p)
 }
 
 /* One character of a class, or a range of them. */
-static struct err *parse_member(struct parser *p)
+static struct err *parse_member(struct glob_parser *p)
 {
     size_t start = offset(p);
     uint32_t low = take_member(p), high = low;
@@ -218,7 +219,7 @@ static struct err *parse_member(struct parser *p)
     return NULL;
 }
 
-static struct err *parse_class(struct parser *p)
+static struct err *parse_class(struct glob_parser *p)
 {
     size_t start = offset(p), first_range = p->n_ranges, first_member;
     bool is_git = has_flag(p, GLOB_GIT), is_negated;
@@ -251,14 +252,14 @@ static struct err *parse_class(struct parser *p)
 
 /* --- braces --- */
 
-static void begin_alternative(struct parser *p, struct brace *b)
+static void begin_alternative(struct glob_parser *p, struct brace *b)
 {
     end_text(p);
     p->at_component = b->at_component;
     b->fork = emit(p, OP_FORK, 0);
 }
 
-static void end_alternative(struct parser *p, struct brace *b)
+static void end_alternative(struct glob_parser *p, struct brace *b)
 {
     struct glob_op *ops = p->g->ops;
     uint16_t jump;
@@ -276,7 +277,7 @@ static void end_alternative(struct parser *p, struct brace *b)
     b->last_jump = jump;
 }
 
-static struct err *open_brace(struct parser *p)
+static struct err *open_brace(struct glob_parser *p)
 {
     struct brace *b = &p->braces[p->depth];
 
@@ -289,7 +290,7 @@ static struct err *open_brace(struct parser *p)
     return NULL;
 }
 
-static struct err *close_brace(struct parser *p)
+static struct err *close_brace(struct glob_parser *p)
 {
     struct brace *b;
     uint16_t jump, next;
@@ -307,7 +308,7 @@ static struct err *close_brace(struct parser *p)
 }
 
 /* Reads one of { } , where braces have a meaning. */
-static struct err *parse_brace(struct parser *p)
+static struct err *parse_brace(struct glob_parser *p)
 {
     char c = peek(p);
 
@@ -325,14 +326,14 @@ static struct err *parse_brace(struct parser *p)
 
 /* --- the whole --- */
 
-static bool is_brace(const struct parser *p, char c)
+static bool is_brace(const struct glob_parser *p, char c)
 {
     if (has_flag(p, GLOB_NO_BRACES | GLOB_GIT))
         return false;
     return c == '{' || c == '}' || (c == ',' && p->depth);
 }
 
-static struct err *parse_next(struct parser *p)
+static struct err *parse_next(struct glob_parser *p)
 {
     char c = peek(p);
 
@@ -353,7 +354,7 @@ static struct err *parse_next(struct parser *p)
     return NULL;
 }
 
-static struct err *parse(struct parser *p)
+static struct err *parse(struct glob_parser *p)
 {
     while (p->rest.n)
         TRY(parse_next(p));
@@ -388,7 +389,7 @@ static size_t find_special(struct str pattern)
 struct err *glob_compile(struct str pattern, int flags, struct glob **ret_glob)
 {
     AUTO(glob) struct glob *g = NULL;
-    struct parser p;
+    struct glob_parser p;
 
     if (pattern.n > GLOB_MAX_PATTERN)
         return err_hint(
@@ -404,12 +405,12 @@ struct err *glob_compile(struct str pattern, int flags, struct glob **ret_glob)
     g->text = mem_alloc(pattern.n);
     g->ops = mem_alloc((2 * pattern.n + 1) * sizeof *g->ops);
     g->ranges = mem_alloc(pattern.n * sizeof *g->ranges);
-    p = (struct parser){.g = g,
-                        .pattern = pattern,
-                        .rest = pattern,
-                        .is_plain = true,
-                        .at_component = true,
-                        .first_special = find_special(pattern)};
+    p = (struct glob_parser){.g = g,
+                             .pattern = pattern,
+                             .rest = pattern,
+                             .is_plain = true,
+                             .at_component = true,
+                             .first_special = find_special(pattern)};
     TRY(parse(&p));
     g->ops = mem_resize(g->ops, g->n_ops * sizeof *g->ops);
     g->ranges = mem_resize(g->ranges, p.n_ranges * sizeof *g->ranges);

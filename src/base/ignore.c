@@ -3,7 +3,7 @@
 
 #include "base/glob.h"
 
-struct rule {
+struct ignore_rule {
     struct glob *glob;
     bool is_negated; /* takes back what a rule before it ignores */
     bool dirs_only;
@@ -15,7 +15,7 @@ struct ignore {
     struct str base;
     bool nocase;
     size_t n_rules, n_room;
-    struct rule *rules;
+    struct ignore_rule *rules;
 };
 
 /* --- reading --- */
@@ -48,7 +48,7 @@ static struct str clean_line(struct str line)
 
 static void add_rule(struct ignore *i, struct str pattern)
 {
-    struct rule rule = {0};
+    struct ignore_rule rule = {0};
     struct err *e;
 
     if (str_starts(pattern, S("!"))) {
@@ -127,7 +127,7 @@ enum ignore_verdict ignore_check(const struct ignore *i, struct str path, bool i
         return IGNORE_NO_RULE;
     name = str_skip(path, str_rfind_char(path, '/') + 1); /* STR_NONE + 1 is 0 */
     for (size_t n = i->n_rules; n > 0; n--) {
-        const struct rule *rule = &i->rules[n - 1];
+        const struct ignore_rule *rule = &i->rules[n - 1];
 
         if (rule->dirs_only && !is_dir)
             continue;

@@ -24,7 +24,7 @@ struct name_index {
     uint64_t seed;
 };
 
-struct parser {
+struct json_parser {
     struct arena *arena;
     const char *start, *at, *end;
     int flags;
@@ -93,7 +93,8 @@ static void name_index_add(struct name_index *x, const struct json *object, stru
     *slot = (struct name_slot){object, member, hash};
 }
 
-static struct json *find_member(const struct parser *p, const struct json *object, struct str name)
+static struct json *find_member(const struct json_parser *p, const struct json *object,
+                                struct str name)
 {
     if (object->n > INDEX_FROM)
         return name_slot_for(&p->names, object, name, name_hash(&p->names, object, name))->member;
@@ -114,7 +115,7 @@ static void append(struct json *container, struct json *child)
 }
 
 /* The node for a member's value: a new one, or the earlier one of that name, emptied. */
-static struct json *member_node(struct parser *p, struct json *object, struct str name)
+static struct json *member_node(struct json_parser *p, struct json *object, struct str name)
 {
     struct json *member = find_member(p, object, name);
 
@@ -139,7 +140,7 @@ static struct json *member_node(struct parser *p, struct json *object, struct st
 
 /* --- scalars --- */
 
-static bool fail(struct parser *p, const char *at, const char *reason)
+static bool fail(struct json_parser *p, const char *at, const char *reason)
 {
     p->at = at;
     p->reason = reason;
@@ -194,7 +195,7 @@ static bool unicode_escape(const char **at, const char *end, uint32_t *ret_char)
 }
 
 /* Decodes what stands between the quotes; the result is never longer than the source. */
-static bool unescape(struct parser *p, const char *from, const char *to, struct str *ret_text)
+static bool unescape(struct json_parser *p, const char *from, const char *to, struct str *ret_text)
 {
     char *text = arena_alloc(p->arena, (size_t)(to - from) + 1), *out = text;
 
@@ -242,7 +243,7 @@ static bool unescape(struct parser *p, const char *from, const char *to, struct 
     return true;
 }
 
-static void repair(struct parser *p, struct str *text)
+static void repair(struct json_parser *p, struct str *text)
 {
     AUTO(strbuf) struct strbuf repaired = {0};
 
@@ -252,7 +253,7 @@ static void repair(struct parser *p, struct str *text)
 }
 
 /* From behind the opening quote on; sets `at` to the closing one. */
-static bool find_string_end(struct parser *p, const char *from, bool *ret_has_escape)
+static bool find_string_end(struct json_parser *p, const char *from, bool *ret_has_escape)
 {
     struct str rest = str_make(from, (size_t)(p->end - from));
     size_t at = json_find_special(rest, 0);
@@ -269,7 +270,7 @@ static bool find_string_end(struct parser *p, const char *from, bool *ret_has_es
 }
 
 /* `at` stands on the opening quote. */
-static bool parse_string(struct parser *p, struct str *ret_text)
+static bool parse_string(struct json_parser *p, struct str *ret_text)
 {
     const char *from = p->at + 1, *to;
     bool has_escape;
@@ -296,7 +297,7 @@ static bool is_digit(const char *c, const char *end)
     return c < end && *c >= '0' && *c <= '9';
 }
 
-static bool parse_number(struct parser *p, struct json *node)
+static bool parse_number(struct json_parser *p, struct json *node)
 {
     const char *c = p->at;
 
@@ -331,7 +332,7 @@ static bool parse_number(struct parser *p, struct json *node)
     return true;
 }
 
-static bool parse_word(struct parser *p, struct json *node)
+static bool parse_word(struct json_parser *p, struct json *node)
 {
     static const struct {
         struct str word;
@@ -354,19 +355,19 @@ static bool parse_word(struct parser *p, struct json *node)
 
 /* --- structure --- */
 
-static void skip_space(struct parser *p)
+static void skip_space(struct json_parser *p)
 {
     while (p->at < p->end && (*p->at == ' ' || *p->at == '\n' || *p->at == '\r' || *p->at == '\t'))
         p->at++;
 }
 
-static char peek(const struct parser *p)
+static char peek(const struct json_parser *p)
 {
     return p->at < p->end ? *p->at : 0;
 }
 
 /* Parses a scalar whole, or opens a container and pushes it. */
-static bool parse_value(struct parser *p, struct json *node)
+static bool parse_value(struct json_parser *p, struct json *node)
 {
     const char *from = p->at;
     bool ok = true;
@@ -396,7 +397,7 @@ static bool parse_value(struct parser *p, struct json *node)
     return ok;
 }
 
-static void close_container(struct parser *p)
+static void close_container(struct json_parser *p)
 {
     struct json *container = p->open[--p->depth];
 
@@ -404,7 +405,7 @@ static void close_container(struct parser *p)
     container->raw.n = (size_t)(p->at - container->raw.p);
 }
 
-static bool parse_member(struct parser *p, struct json *object)
+static bool parse_member(struct json_parser *p, struct json *object)
 {
     const char *from = p->at;
     struct json *member;
@@ -426,7 +427,7 @@ static bool parse_member(struct parser *p, struct json *object)
 }
 
 /* One step inside the innermost open container: its end, or its next child. */
-static bool parse_step(struct parser *p)
+static bool parse_step(struct json_parser *p)
 {
     struct json *container = p->open[p->depth - 1];
     bool is_object = container->type == JSON_OBJECT;
@@ -453,7 +454,7 @@ static bool parse_step(struct parser *p)
     return parse_value(p, element);
 }
 
-static bool parse_document(struct parser *p, struct json *root)
+static bool parse_document(struct json_parser *p, struct json *root)
 {
     skip_space(p);
     if (!parse_value(p, root))
@@ -467,7 +468,7 @@ static bool parse_document(struct parser *p, struct json *root)
     return true;
 }
 
-static void locate(const struct parser *p, struct json_where *ret)
+static void locate(const struct json_parser *p, struct json_where *ret)
 {
     const char *line = p->start;
 
@@ -485,14 +486,14 @@ bool json_parse_few(struct arena *a, struct str input, int flags, size_t max_val
                     struct json **ret_value, struct json_where *ret_where)
 {
     struct json *open[JSON_MAX_DEPTH]; /* not in the parser, which is cleared */
-    struct parser p = {.arena = a,
-                       .start = input.p,
-                       .at = input.p,
-                       .end = input.p + input.n,
-                       .flags = flags,
-                       .is_utf8 = utf8_is_valid(input),
-                       .max_values = max_values,
-                       .open = open};
+    struct json_parser p = {.arena = a,
+                            .start = input.p,
+                            .at = input.p,
+                            .end = input.p + input.n,
+                            .flags = flags,
+                            .is_utf8 = utf8_is_valid(input),
+                            .max_values = max_values,
+                            .open = open};
     struct json *root = ARENA_NEW(a, struct json);
     bool ok;
 

@@ -11,7 +11,7 @@ enum strength {
     HINT,       /* unless the value cannot be a credential */
 };
 
-enum place { ANYWHERE, LAST, LAST_OF_MANY };
+enum word_place { ANYWHERE, LAST, LAST_OF_MANY };
 
 static const struct str secret_anywhere[] = {S("PASSWORD"), S("PASSWD"), S("SECRET")};
 
@@ -19,7 +19,7 @@ static const struct str secret_anywhere[] = {S("PASSWORD"), S("PASSWD"), S("SECR
  * may be the end of a longer one. */
 static const struct name_rule {
     struct str words[2];
-    enum place place;
+    enum word_place place;
     enum strength strength;
 } name_rules[] = {
     {{S("*PASSPHRASE")}, ANYWHERE, STRONG},

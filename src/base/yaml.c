@@ -3,7 +3,7 @@
 
 #include <yaml.h>
 
-struct builder {
+struct yaml_builder {
     struct arena *arena;
     yaml_parser_t parser;
     struct json *open[YAML_MAX_DEPTH];
@@ -74,7 +74,7 @@ static struct json *scalar(struct arena *a, const yaml_event_t *event)
 
 /* --- structure --- */
 
-static struct err *place(struct builder *b, const yaml_event_t *event, struct json *value)
+static struct err *place(struct yaml_builder *b, const yaml_event_t *event, struct json *value)
 {
     unsigned top = b->depth - 1;
 
@@ -93,12 +93,12 @@ static struct err *place(struct builder *b, const yaml_event_t *event, struct js
     return NULL;
 }
 
-static bool expects_key(const struct builder *b)
+static bool expects_key(const struct yaml_builder *b)
 {
     return b->depth && b->open[b->depth - 1]->type == JSON_OBJECT && !b->has_key[b->depth - 1];
 }
 
-static struct err *take_key(struct builder *b, const yaml_event_t *event)
+static struct err *take_key(struct yaml_builder *b, const yaml_event_t *event)
 {
     unsigned top = b->depth - 1;
     struct str key = str_make((const char *)event->data.scalar.value, event->data.scalar.length);
@@ -110,7 +110,8 @@ static struct err *take_key(struct builder *b, const yaml_event_t *event)
     return NULL;
 }
 
-static struct err *open_container(struct builder *b, const yaml_event_t *event, enum json_type type)
+static struct err *open_container(struct yaml_builder *b, const yaml_event_t *event,
+                                  enum json_type type)
 {
     struct json *value = json_new(b->arena, type);
 
@@ -124,7 +125,7 @@ static struct err *open_container(struct builder *b, const yaml_event_t *event, 
     return NULL;
 }
 
-static struct err *take_event(struct builder *b, const yaml_event_t *event)
+static struct err *take_event(struct yaml_builder *b, const yaml_event_t *event)
 {
     switch (event->type) {
     case YAML_ALIAS_EVENT:
@@ -146,7 +147,7 @@ static struct err *take_event(struct builder *b, const yaml_event_t *event)
     }
 }
 
-static struct err *build(struct builder *b)
+static struct err *build(struct yaml_builder *b)
 {
     for (bool at_end = false; !at_end;) {
         yaml_event_t event;
@@ -166,7 +167,7 @@ static struct err *build(struct builder *b)
 
 struct err *yaml_parse(struct arena *a, struct str input, struct json **ret_value)
 {
-    struct builder b = {.arena = a};
+    struct yaml_builder b = {.arena = a};
     struct err *e;
 
     if (input.n > JSON_MAX_BYTES)

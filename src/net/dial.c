@@ -26,7 +26,7 @@ struct dial_address {
     socklen_t n_bytes;
 };
 
-struct attempt {
+struct dial_attempt {
     int fd; /* -1: it failed */
     struct loop_watch watch;
     struct waker *waker; /* of all */
@@ -34,7 +34,7 @@ struct attempt {
 
 struct attempts {
     struct dial_address addresses[LOOKUP_MAX_ADDRESSES];
-    struct attempt tries[LOOKUP_MAX_ADDRESSES];
+    struct dial_attempt tries[LOOKUP_MAX_ADDRESSES];
     size_t n_addresses, n_begun;
     struct waker waker;
     int error; /* the most telling one */
@@ -156,7 +156,7 @@ static struct err *find_addresses(const struct dial *d, struct name_cache *names
 
 static void attempt_ready(void *arg, int ready)
 {
-    struct attempt *attempt = arg;
+    struct dial_attempt *attempt = arg;
 
     loop_watch_stop(&attempt->watch);
     waker_wake(attempt->waker);
@@ -180,7 +180,7 @@ static bool says_little(int error)
     return error == 0 || error == EAFNOSUPPORT || error == ENETUNREACH || error == EADDRNOTAVAIL;
 }
 
-static void attempt_fail(struct attempts *a, struct attempt *attempt, int error)
+static void attempt_fail(struct attempts *a, struct dial_attempt *attempt, int error)
 {
     if (says_little(a->error))
         a->error = error;
@@ -194,7 +194,7 @@ static void attempt_fail(struct attempts *a, struct attempt *attempt, int error)
 static struct err *begin_attempt(struct attempts *a, bool *ret_is_connected)
 {
     const struct dial_address *address = &a->addresses[a->n_begun];
-    struct attempt *attempt = &a->tries[a->n_begun++];
+    struct dial_attempt *attempt = &a->tries[a->n_begun++];
     int family = address->any.sa_family;
 
     *ret_is_connected = false;
@@ -217,10 +217,10 @@ static struct err *begin_attempt(struct attempts *a, bool *ret_is_connected)
 }
 
 /* The attempt that has succeeded, or NULL. Those that have ended without success are closed. */
-static struct attempt *find_winner(struct attempts *a)
+static struct dial_attempt *find_winner(struct attempts *a)
 {
     for (size_t i = 0; i < a->n_begun; i++) {
-        struct attempt *attempt = &a->tries[i];
+        struct dial_attempt *attempt = &a->tries[i];
         socklen_t size = sizeof(int);
         int error = 0;
 
@@ -287,7 +287,7 @@ static struct err *try_all(const struct dial *d, struct attempts *a, int *ret_fd
 
     for (;;) {
         bool has_more = a->n_begun < a->n_addresses;
-        struct attempt *winner;
+        struct dial_attempt *winner;
 
         if (has_more)
             TRY(begin_attempt(a, &is_connected));

@@ -3,13 +3,13 @@
 
 #include <arpa/inet.h>
 
-struct range {
+struct address_range {
     unsigned char start[16];
     unsigned n_bits;
 };
 
 /* IANA's special-purpose registry, without the few entries that are globally reachable. */
-static const struct range private_v4[] = {
+static const struct address_range private_v4[] = {
     {{0}, 8},             /* this network */
     {{10}, 8},            /* private */
     {{100, 64}, 10},      /* carrier-grade NAT */
@@ -28,8 +28,8 @@ static const struct range private_v4[] = {
 };
 
 /* Global unicast is 2000::/3; all outside is loopback, local, multicast or not assigned. */
-static const struct range global_v6 = {{0x20}, 3};
-static const struct range private_v6[] = {
+static const struct address_range global_v6 = {{0x20}, 3};
+static const struct address_range private_v6[] = {
     {{0x20, 0x01}, 23},             /* protocol assignments, Teredo */
     {{0x20, 0x01, 0x0d, 0xb8}, 32}, /* documentation */
     {{0x3f, 0xff}, 20},             /* documentation */
@@ -37,7 +37,7 @@ static const struct range private_v6[] = {
 
 /* Ranges that carry an IPv4 address, and at which byte. */
 static const struct {
-    struct range range;
+    struct address_range range;
     unsigned at;
 } carriers_of_v4[] = {
     {{{[10] = 0xff, 0xff}, 96}, 12},      /* ::ffff:0:0/96, mapped */
@@ -45,7 +45,7 @@ static const struct {
     {{{0x20, 0x02}, 16}, 2},              /* 2002::/16, 6to4 */
 };
 
-static bool in_range(const unsigned char *address, const struct range *r)
+static bool in_range(const unsigned char *address, const struct address_range *r)
 {
     unsigned n_bytes = r->n_bits / 8, n_bits = r->n_bits % 8;
     unsigned char mask = (unsigned char)(0xFF00u >> n_bits);
@@ -55,7 +55,7 @@ static bool in_range(const unsigned char *address, const struct range *r)
     return n_bits == 0 || ((address[n_bytes] ^ r->start[n_bytes]) & mask) == 0;
 }
 
-static bool in_any_range(const unsigned char *address, const struct range *ranges, size_t n)
+static bool in_any_range(const unsigned char *address, const struct address_range *ranges, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         if (in_range(address, &ranges[i]))

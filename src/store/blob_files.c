@@ -47,9 +47,9 @@ struct blob_files {
 };
 
 /* One operation, for handing over to a worker. */
-struct job {
+struct blob_job {
     struct blob_files *files;
-    struct err *(*run)(struct job *job);
+    struct err *(*run)(struct blob_job *job);
     const char *path, *shard;
     struct arena arena;
     struct str bytes;
@@ -65,12 +65,12 @@ struct job {
 
 static struct err *run_job(void *arg)
 {
-    struct job *job = arg;
+    struct blob_job *job = arg;
 
     return job->run(job);
 }
 
-static struct err *run(struct job *job)
+static struct err *run(struct blob_job *job)
 {
     struct err *e = task_self() ? work_run(run_job, job) : run_job(job);
 
@@ -78,7 +78,7 @@ static struct err *run(struct job *job)
     return e;
 }
 
-static void locate(struct job *job, struct blob_files *f, struct str handle)
+static void locate(struct blob_job *job, struct blob_files *f, struct str handle)
 {
     job->files = f;
     if (f->suffix) {
@@ -121,7 +121,7 @@ static void remember_dir(struct blob_files *f)
     pthread_mutex_unlock(&f->lock);
 }
 
-static struct err *make_dirs(struct job *job)
+static struct err *make_dirs(struct blob_job *job)
 {
     TRY(check_dir(job->files));
     TRY(fs_make_dirs(job->files->dir, 0700));
@@ -182,7 +182,7 @@ static void mark(const char *path)
 }
 
 /* A file of that name may be damaged, or its writer has not synced it yet. */
-static struct err *put_job(struct job *job)
+static struct err *put_job(struct blob_job *job)
 {
     bool created = false;
 
@@ -210,7 +210,7 @@ static bool is_suspect(struct blob_files *f)
 
 static struct err *put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
 {
-    struct job job = {.run = put_job, .bytes = bytes};
+    struct blob_job job = {.run = put_job, .bytes = bytes};
 
     sha256_hex(bytes, handle);
     locate(&job, (struct blob_files *)b, str_of(handle));
@@ -252,7 +252,7 @@ static struct err *write_file(const char *shard, const char *path, struct str by
     return NULL;
 }
 
-static struct err *put_soon_job(struct job *job)
+static struct err *put_soon_job(struct blob_job *job)
 {
     if (is_there(job->path, job->bytes.n)) {
         job->is_durable = is_marked(job->path);
@@ -278,7 +278,7 @@ static size_t find_soon(const struct blob_files *f, const char *path)
 }
 
 /* One that was there already, too: who put it may not have come to sync it. */
-static void note_soon(struct blob_files *f, const char *path, const struct job *job)
+static void note_soon(struct blob_files *f, const char *path, const struct blob_job *job)
 {
     size_t i;
 
@@ -302,7 +302,7 @@ static struct err *put_soon(struct blob_store *b, struct str bytes, char handle[
 {
     struct blob_files *f = (struct blob_files *)b;
     AUTO(arena) struct arena paths = {0};
-    struct job job = {.run = put_soon_job, .bytes = bytes, .is_suspect = is_suspect(f)};
+    struct blob_job job = {.run = put_soon_job, .bytes = bytes, .is_suspect = is_suspect(f)};
     const char *path;
 
     sha256_hex(bytes, handle);
@@ -328,12 +328,12 @@ static struct err *sync_path(const char *path, int flags, int (*sync)(int fd))
     return NULL;
 }
 
-static const char *shard_of(struct job *job, const char *path)
+static const char *shard_of(struct blob_job *job, const char *path)
 {
     return arena_cstr(&job->arena, str_make(path, (size_t)(strrchr(path, '/') - path)));
 }
 
-static struct err *sync_one(struct job *job, const char *path)
+static struct err *sync_one(struct blob_job *job, const char *path)
 {
     const char *dir = shard_of(job, path);
 
@@ -341,7 +341,7 @@ static struct err *sync_one(struct job *job, const char *path)
     return sync_path(dir, O_DIRECTORY, fsync);
 }
 
-static struct err *sync_all(struct job *job)
+static struct err *sync_all(struct blob_job *job)
 {
     if (job->is_for_all)
         return sync_path(job->files->dir, O_DIRECTORY, syncfs);
@@ -351,7 +351,7 @@ static struct err *sync_all(struct job *job)
 }
 
 /* What the kernel still has of it becomes a new file, which the next sync writes. */
-static struct err *write_again(struct job *job, const char *path)
+static struct err *write_again(struct blob_job *job, const char *path)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
 
@@ -359,7 +359,7 @@ static struct err *write_again(struct job *job, const char *path)
     return write_file(shard_of(job, path), path, strbuf_str(&bytes), true);
 }
 
-static struct err *sync_collected(struct job *job)
+static struct err *sync_collected(struct blob_job *job)
 {
     struct err *e = sync_all(job);
 
@@ -372,7 +372,7 @@ static struct err *sync_collected(struct job *job)
 }
 
 /* All that was put up to now; the number of the last one. */
-static uint64_t collect_soon(struct blob_files *f, struct job *job)
+static uint64_t collect_soon(struct blob_files *f, struct blob_job *job)
 {
     uint64_t n_puts;
 
@@ -423,7 +423,7 @@ static void suspect(struct blob_files *f)
 
 /* One at a time: the kernel reports a failure once, and the next sync must find the files written
  * again. */
-static struct err *sync_job(struct job *job)
+static struct err *sync_job(struct blob_job *job)
 {
     struct blob_files *f = job->files;
     struct err *e = NULL;
@@ -443,7 +443,7 @@ static struct err *sync_job(struct job *job)
 
 static struct err *sync_files(struct blob_store *b)
 {
-    struct job job = {.run = sync_job, .files = (struct blob_files *)b};
+    struct blob_job job = {.run = sync_job, .files = (struct blob_files *)b};
 
     return has_soon(job.files) ? run(&job) : NULL;
 }
@@ -467,7 +467,7 @@ static struct err *check_kind(const char *path)
                     "move it away, and put the file there if you have it");
 }
 
-static struct err *get_job(struct job *job)
+static struct err *get_job(struct blob_job *job)
 {
     struct err *e = check_kind(job->path);
 
@@ -483,13 +483,13 @@ static struct err *get_job(struct job *job)
 static struct err *get(struct blob_store *b, struct str handle, uint64_t from, size_t n,
                        struct strbuf *out)
 {
-    struct job job = {.run = get_job, .from = from, .n = n, .out = out};
+    struct blob_job job = {.run = get_job, .from = from, .n = n, .out = out};
 
     locate(&job, (struct blob_files *)b, handle);
     return run(&job);
 }
 
-static struct err *size_job(struct job *job)
+static struct err *size_job(struct blob_job *job)
 {
     struct stat s;
 
@@ -501,7 +501,7 @@ static struct err *size_job(struct job *job)
 
 static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)
 {
-    struct job job = {.run = size_job};
+    struct blob_job job = {.run = size_job};
 
     locate(&job, (struct blob_files *)b, handle);
     TRY(run(&job));
@@ -509,14 +509,14 @@ static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_b
     return NULL;
 }
 
-static struct err *remove_job(struct job *job)
+static struct err *remove_job(struct blob_job *job)
 {
     return fs_remove(job->path);
 }
 
 static struct err *remove_blob(struct blob_store *b, struct str handle)
 {
-    struct job job = {.run = remove_job};
+    struct blob_job job = {.run = remove_job};
 
     locate(&job, (struct blob_files *)b, handle);
     return run(&job);
@@ -525,7 +525,7 @@ static struct err *remove_blob(struct blob_store *b, struct str handle)
 struct err *blob_files_collect(struct blob_store *b, struct str handle, int64_t unix_ms,
                                bool *ret_gone)
 {
-    struct job job = {0};
+    struct blob_job job = {0};
     struct stat s;
     struct err *e = NULL;
 

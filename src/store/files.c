@@ -17,21 +17,21 @@
 #define N_BUCKETS 256
 #define REFRESH_BYTES ((uint64_t)256 << 10) /* how far the list may be behind a log */
 
-struct waiting {
+struct waiting_append {
     struct files_append append;
     struct waker waker;
-    struct waiting *next;
+    struct waiting_append *next;
 };
 
-struct stream {
-    struct stream *next; /* in its bucket */
+struct log_stream {
+    struct log_stream *next; /* in its bucket */
     struct files_state state;
-    struct stream *root;
+    struct log_stream *root;
     int lock_fd; /* of a root */
     uint64_t fence, listed_end;
     bool is_writing;
     bool is_lost; /* the lease is not ours any more */
-    struct waiting *first, **last;
+    struct waiting_append *first, **last;
 };
 
 struct payloads {
@@ -43,7 +43,7 @@ struct payloads {
 struct files_store {
     struct store store;
     char *dir, *lock_dir;
-    struct stream *streams[N_BUCKETS]; /* of sessions that are open here */
+    struct log_stream *streams[N_BUCKETS]; /* of sessions that are open here */
     struct payloads *payloads[N_BUCKETS];
 };
 
@@ -64,18 +64,18 @@ static int64_t now_ms(void)
 
 /* --- open streams --- */
 
-static struct stream *find_stream(struct files_store *f, struct str id)
+static struct log_stream *find_stream(struct files_store *f, struct str id)
 {
-    for (struct stream *s = f->streams[bucket(id)]; s; s = s->next)
+    for (struct log_stream *s = f->streams[bucket(id)]; s; s = s->next)
         if (str_eq(s->state.summary.id, id))
             return s;
     return NULL;
 }
 
-static struct stream *add_stream(struct files_store *f, struct files_state *take_state)
+static struct log_stream *add_stream(struct files_store *f, struct files_state *take_state)
 {
-    struct stream *s = mem_alloc(sizeof *s);
-    struct stream **at = &f->streams[bucket(take_state->summary.id)];
+    struct log_stream *s = mem_alloc(sizeof *s);
+    struct log_stream **at = &f->streams[bucket(take_state->summary.id)];
 
     s->state = *take_state;
     *take_state = (struct files_state){0};
@@ -88,18 +88,18 @@ static struct stream *add_stream(struct files_store *f, struct files_state *take
     return s;
 }
 
-static void free_stream(struct stream *s)
+static void free_stream(struct log_stream *s)
 {
     files_state_done(&s->state);
     mem_free(s);
 }
 
 /* Children first: they point at their root. */
-static void drop_tree(struct files_store *f, struct stream *root)
+static void drop_tree(struct files_store *f, struct log_stream *root)
 {
     for (size_t i = 0; i < N_BUCKETS; i++)
-        for (struct stream **at = &f->streams[i]; *at;) {
-            struct stream *s = *at;
+        for (struct log_stream **at = &f->streams[i]; *at;) {
+            struct log_stream *s = *at;
 
             if (s->root != root || s == root) {
                 at = &s->next;
@@ -108,7 +108,8 @@ static void drop_tree(struct files_store *f, struct stream *root)
             *at = s->next;
             free_stream(s);
         }
-    for (struct stream **at = &f->streams[bucket(root->state.summary.id)]; *at; at = &(*at)->next)
+    for (struct log_stream **at = &f->streams[bucket(root->state.summary.id)]; *at;
+         at = &(*at)->next)
         if (*at == root) {
             *at = root->next;
             break;
@@ -118,20 +119,20 @@ static void drop_tree(struct files_store *f, struct stream *root)
 
 /* --- appending --- */
 
-struct batch {
+struct log_batch {
     const char *dir;
-    struct stream *stream;
-    struct waiting *first;
+    struct log_stream *stream;
+    struct waiting_append *first;
     int64_t unix_ms;
     bool is_lost;
 };
 
 static struct err *run_batch(void *arg)
 {
-    struct batch *b = arg;
-    struct stream *s = b->stream;
+    struct log_batch *b = arg;
+    struct log_stream *s = b->stream;
 
-    for (struct waiting *w = b->first; w; w = w->next)
+    for (struct waiting_append *w = b->first; w; w = w->next)
         w->append.next = w->next ? &w->next->append : NULL;
     TRY(files_append_all(b->dir, &s->state, s->root->lock_fd, b->unix_ms, &b->first->append,
                          &b->is_lost));
@@ -140,9 +141,10 @@ static struct err *run_batch(void *arg)
     return NULL;
 }
 
-static void end_batch(struct waiting *first, const struct err *failure, const struct waiting *own)
+static void end_batch(struct waiting_append *first, const struct err *failure,
+                      const struct waiting_append *own)
 {
-    for (struct waiting *w = first, *next; w; w = next) {
+    for (struct waiting_append *w = first, *next; w; w = next) {
         next = w->next; /* a woken waiter is gone */
         if (failure && !w->append.error)
             w->append.error = err_copy(failure);
@@ -151,12 +153,12 @@ static void end_batch(struct waiting *first, const struct err *failure, const st
     }
 }
 
-static void write_all(struct files_store *f, struct stream *s, const struct waiting *own)
+static void write_all(struct files_store *f, struct log_stream *s, const struct waiting_append *own)
 {
     s->is_writing = true;
     task_shield_begin(); /* others wait for this */
     while (s->first) {
-        struct batch b = {.dir = f->dir, .stream = s, .first = s->first, .unix_ms = now_ms()};
+        struct log_batch b = {.dir = f->dir, .stream = s, .first = s->first, .unix_ms = now_ms()};
         AUTO(err) struct err *e = NULL;
 
         s->first = NULL;
@@ -170,9 +172,9 @@ static void write_all(struct files_store *f, struct stream *s, const struct wait
 }
 
 /* What has been handed in is written, also when nobody waits for it any more. */
-static struct err *hand_in(struct files_store *f, struct stream *s, struct files_append append)
+static struct err *hand_in(struct files_store *f, struct log_stream *s, struct files_append append)
 {
-    struct waiting w = {.append = append};
+    struct waiting_append w = {.append = append};
 
     waker_init(&w.waker);
     *s->last = &w;
@@ -202,10 +204,10 @@ static struct err *load(void *arg)
     return files_state_load(&c->state, c->dir, &c->found);
 }
 
-static struct err *load_stream(struct files_store *f, struct str id, struct stream **ret_stream)
+static struct err *load_stream(struct files_store *f, struct str id, struct log_stream **ret_stream)
 {
     struct load_call c = {.dir = f->dir};
-    struct stream *root;
+    struct log_stream *root;
     struct err *e;
 
     files_state_init(&c.state, id);
@@ -224,9 +226,9 @@ static struct err *load_stream(struct files_store *f, struct str id, struct stre
 
 /* The stream to write to under this lease. */
 static struct err *need_stream(struct files_store *f, struct str id, uint64_t fence,
-                               struct stream **ret_stream)
+                               struct log_stream **ret_stream)
 {
-    struct stream *s = find_stream(f, id);
+    struct log_stream *s = find_stream(f, id);
 
     if (!store_id_is_valid(id))
         return store_no_session(id);
@@ -245,7 +247,7 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
                           uint64_t fence, const struct store_record *records, size_t n,
                           const struct store_summary *update)
 {
-    struct stream *s;
+    struct log_stream *s;
 
     TRY(need_stream(files_of(store), stream, fence, &s));
     return hand_in(
@@ -256,7 +258,7 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
 
 /* --- leases --- */
 
-struct open_call {
+struct lease_call {
     struct files_store *files;
     struct str id;
     const struct store_summary *create;
@@ -269,7 +271,7 @@ struct open_call {
 
 static struct err *open_log(void *arg)
 {
-    struct open_call *c = arg;
+    struct lease_call *c = arg;
     struct files_store *f = c->files;
     struct err *e;
 
@@ -288,10 +290,10 @@ static struct err *open_session(struct store *store, struct str id,
                                 const struct store_summary *create, struct arena *a,
                                 struct store_lease *ret_lease)
 {
-    struct open_call c = {
+    struct lease_call c = {
         .files = files_of(store), .id = id, .create = create, .unix_ms = now_ms(), .lock_fd = -1};
     struct err *e = work_run(open_log, &c);
-    struct stream *s;
+    struct log_stream *s;
 
     if (!e) {
         s = add_stream(c.files, &c.state);
@@ -309,15 +311,15 @@ static struct err *open_session(struct store *store, struct str id,
 
 struct close_call {
     struct files_store *files;
-    struct stream *root;
+    struct log_stream *root;
 };
 
-static bool list_tree(struct files_store *f, struct stream *root)
+static bool list_tree(struct files_store *f, struct log_stream *root)
 {
     bool is_listed = true;
 
     for (size_t i = 0; i < N_BUCKETS; i++)
-        for (struct stream *s = f->streams[i]; s; s = s->next)
+        for (struct log_stream *s = f->streams[i]; s; s = s->next)
             if (s->root == root && s->listed_end != s->state.end)
                 is_listed &= files_index_refresh(f->dir, &s->state);
     return is_listed;
@@ -346,28 +348,28 @@ static struct err *let_go(void *arg)
     return NULL;
 }
 
-static bool is_fenced_out(const struct files_store *f, const struct stream *root)
+static bool is_fenced_out(const struct files_store *f, const struct log_stream *root)
 {
     for (size_t i = 0; i < N_BUCKETS; i++)
-        for (const struct stream *s = f->streams[i]; s; s = s->next)
+        for (const struct log_stream *s = f->streams[i]; s; s = s->next)
             if (s->root == root && s->is_lost)
                 return true;
     return !files_holds_lease(root->lock_fd);
 }
 
-static struct stream *find_writing(const struct files_store *f, const struct stream *root)
+static struct log_stream *find_writing(const struct files_store *f, const struct log_stream *root)
 {
     for (size_t i = 0; i < N_BUCKETS; i++)
-        for (struct stream *s = f->streams[i]; s; s = s->next)
+        for (struct log_stream *s = f->streams[i]; s; s = s->next)
             if (s->root == root && s->is_writing)
                 return s;
     return NULL;
 }
 
 /* Those who came before are served before: handing in nothing waits for them. */
-static void wait_for_writers(struct files_store *f, const struct stream *root)
+static void wait_for_writers(struct files_store *f, const struct log_stream *root)
 {
-    struct stream *s;
+    struct log_stream *s;
 
     while ((s = find_writing(f, root)))
         err_ignore(hand_in(f, s, (struct files_append){.is_update = true}), "it is nothing");
@@ -376,7 +378,7 @@ static void wait_for_writers(struct files_store *f, const struct stream *root)
 static void close_session(struct store *store, struct str id, uint64_t fence)
 {
     struct files_store *f = files_of(store);
-    struct stream *s = find_stream(f, id);
+    struct log_stream *s = find_stream(f, id);
     struct close_call c = {f, s};
 
     if (!s || s->lock_fd < 0 || s->fence != fence)
@@ -407,7 +409,7 @@ static struct err *add_child(struct store *store, const struct store_summary *ch
     struct files_store *f = files_of(store);
     AUTO(files_state) struct files_state state = {0};
     struct child_call c = {f->dir, &state, now_ms()};
-    struct stream *parent, *root;
+    struct log_stream *parent, *root;
 
     TRY(need_stream(f, child->parent, fence, &parent));
     files_state_init(&state, child->id);
@@ -464,7 +466,7 @@ static struct err *update_log(void *arg)
 static struct err *change_summary(struct files_store *f, const struct store_summary *u,
                                   bool is_clamp)
 {
-    struct stream *s = find_stream(f, u->id);
+    struct log_stream *s = find_stream(f, u->id);
     struct update_call c = {f->dir, u, now_ms(), is_clamp};
 
     if (s && !s->is_lost)
@@ -596,7 +598,7 @@ static struct err *find(struct store *store, struct str id, struct arena *a,
                         struct store_summary *ret_summary, bool *ret_found)
 {
     struct files_store *f = files_of(store);
-    const struct stream *s = find_stream(f, id);
+    const struct log_stream *s = find_stream(f, id);
 
     if (!s || s->is_writing)
         return files_look_up(f->dir, id, a, ret_summary, ret_found);
@@ -686,7 +688,7 @@ static void free_streams(struct files_store *f)
 {
     for (size_t i = 0; i < N_BUCKETS; i++)
         while (f->streams[i]) {
-            struct stream *s = f->streams[i];
+            struct log_stream *s = f->streams[i];
 
             f->streams[i] = s->next;
             if (s->lock_fd >= 0)

@@ -140,12 +140,12 @@ static bool read_entry(struct str line, struct files_entry *ret_entry)
 
 /* --- a table by id, while reading --- */
 
-struct table {
+struct entry_table {
     size_t *slots; /* number of an entry, from 1 */
     size_t n_slots;
 };
 
-static size_t *find_slot(const struct table *t, const struct files_index *x, struct str id)
+static size_t *find_slot(const struct entry_table *t, const struct files_index *x, struct str id)
 {
     size_t i = str_hash(id) & (t->n_slots - 1);
 
@@ -155,7 +155,7 @@ static size_t *find_slot(const struct table *t, const struct files_index *x, str
 }
 
 /* Room for that many entries at most half full. */
-static void make_table(struct table *t, size_t n_entries)
+static void make_table(struct entry_table *t, size_t n_entries)
 {
     t->n_slots = 64;
     while (t->n_slots < 2 * n_entries)
@@ -169,7 +169,7 @@ static void add_entry(struct files_index *x, const struct files_entry *e)
     x->entries[x->n++] = *e;
 }
 
-static bool take_line(struct files_index *x, const struct table *t, struct str line)
+static bool take_line(struct files_index *x, const struct entry_table *t, struct str line)
 {
     struct files_entry e = {.summary.id = line};
     size_t *slot;
@@ -208,7 +208,7 @@ static size_t count_lines(struct str text)
 
 static bool parse(struct files_index *x, struct str text, size_t *ret_lines)
 {
-    struct table t;
+    struct entry_table t;
     struct str line;
     bool is_good = str_starts(text, str_of(header)) && text.p[text.n - 1] == '\n';
 

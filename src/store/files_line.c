@@ -127,13 +127,13 @@ void files_line_write(struct strbuf *out, uint64_t base, struct str id, const st
 
 /* --- reading --- */
 
-struct cursor {
+struct line_parser {
     struct str rest;
     struct arena *arena;
     bool failed;
 };
 
-static bool has(struct cursor *c, const char *literal)
+static bool has(struct line_parser *c, const char *literal)
 {
     struct str want = str_of(literal);
 
@@ -143,13 +143,13 @@ static bool has(struct cursor *c, const char *literal)
     return true;
 }
 
-static void need(struct cursor *c, const char *literal)
+static void need(struct line_parser *c, const char *literal)
 {
     if (!has(c, literal))
         c->failed = true;
 }
 
-static uint64_t need_number(struct cursor *c, uint64_t max)
+static uint64_t need_number(struct line_parser *c, uint64_t max)
 {
     uint64_t value = 0;
     size_t n = 0;
@@ -167,7 +167,7 @@ static uint64_t need_number(struct cursor *c, uint64_t max)
     return value;
 }
 
-static struct str decode(struct cursor *c, struct str token)
+static struct str decode(struct line_parser *c, struct str token)
 {
     struct json_where where;
     struct json *v;
@@ -178,7 +178,7 @@ static struct str decode(struct cursor *c, struct str token)
     return (struct str){0};
 }
 
-static struct str need_string(struct cursor *c)
+static struct str need_string(struct line_parser *c)
 {
     bool has_escape = false;
     size_t n = 1;
@@ -198,7 +198,7 @@ static struct str need_string(struct cursor *c)
     return has_escape ? decode(c, token) : str_slice(token, 1, token.n >= 2 ? token.n - 2 : 0);
 }
 
-static void need_payloads(struct cursor *c, struct store_record *r)
+static void need_payloads(struct line_parser *c, struct store_record *r)
 {
     struct str *handles = NULL;
     size_t room = 0;
@@ -221,7 +221,7 @@ static int digits(const char *p, int n)
 }
 
 /* "2026-01-02T03:04:05.678Z" */
-static int64_t need_time(struct cursor *c)
+static int64_t need_time(struct line_parser *c)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:dd.dddZ";
     const char *p = c->rest.p;
@@ -246,7 +246,7 @@ static int64_t need_time(struct cursor *c)
     return (int64_t)timegm(&t) * 1000 + digits(p + 20, 3);
 }
 
-static void parse_record(struct cursor *c, struct files_line *l)
+static void parse_record(struct line_parser *c, struct files_line *l)
 {
     struct store_record *r = &l->record;
 
@@ -270,7 +270,7 @@ static void parse_record(struct cursor *c, struct files_line *l)
 }
 
 /* The sum stands between what it is the sum of. */
-static bool check(struct str line, struct cursor *c)
+static bool check(struct str line, struct line_parser *c)
 {
     struct str before = str_slice(line, 0, line.n - c->rest.n), stands;
     char want[N_CHECK + 1];
@@ -308,7 +308,7 @@ bool files_line_is_torn(struct str bytes, struct str id)
 
 bool files_line_parse(struct str line, struct arena *a, struct files_line *ret_line)
 {
-    struct cursor c = {.rest = line, .arena = a};
+    struct line_parser c = {.rest = line, .arena = a};
     struct files_line l = {0};
 
     need(&c, "{\"timestamp\":\"");
@@ -338,7 +338,7 @@ bool files_line_parse(struct str line, struct arena *a, struct files_line *ret_l
 
 struct str files_line_body(const struct files_line *l, struct arena *a)
 {
-    struct cursor c = {.rest = l->members, .arena = a};
+    struct line_parser c = {.rest = l->members, .arena = a};
     size_t n = l->members.n;
     char *body;
 

@@ -13,7 +13,7 @@ const struct files_entry *files_find_entry(const struct files_index *x, struct s
     return NULL;
 }
 
-struct read_call {
+struct page_call {
     const char *dir;
     struct str id;
     const struct store_query *query;
@@ -22,7 +22,7 @@ struct read_call {
 
 static struct err *read_page(void *arg)
 {
-    struct read_call *c = arg;
+    struct page_call *c = arg;
 
     return files_read_page(c->dir, c->id, c->query, c->page);
 }
@@ -30,7 +30,7 @@ static struct err *read_page(void *arg)
 struct err *files_look_at(const char *dir, struct str stream, const struct store_query *q,
                           struct store_page *ret_page)
 {
-    struct read_call c = {dir, stream, q, ret_page};
+    struct page_call c = {dir, stream, q, ret_page};
 
     return store_id_is_valid(stream) ? work_run(read_page, &c) : store_no_session(stream);
 }

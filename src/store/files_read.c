@@ -19,23 +19,23 @@
 #define FIRST_WINDOW ((uint64_t)64 << 10) /* what is read at once when reading backwards; */
 #define MAX_WINDOW ((uint64_t)1 << 20)    /* most want the last few records */
 
-struct log {
+struct log_reader {
     char path[FILES_MAX_PATH];
     int fd;
     uint64_t end;
     struct arena scratch; /* of one line */
 };
 
-static void log_done(struct log *l)
+static void log_done(struct log_reader *l)
 {
     if (l->fd >= 0)
         close(l->fd);
     arena_done(&l->scratch);
 }
-DEFINE_AUTO_VAL(log, log_done)
-#define LOG_NONE ((struct log){.fd = -1})
+DEFINE_AUTO_VAL(log_reader, log_done)
+#define LOG_NONE ((struct log_reader){.fd = -1})
 
-static struct err *open_log(struct log *l, const char *dir, struct str id)
+static struct err *open_log(struct log_reader *l, const char *dir, struct str id)
 {
     TRY(files_path(l->path, dir, id, ".jsonl"));
     TRY(files_open_to_read(l->path, &l->fd, &l->end));
@@ -43,8 +43,8 @@ static struct err *open_log(struct log *l, const char *dir, struct str id)
 }
 
 /* The next line that is a record. */
-static struct err *next_record(struct log *l, struct files_walk *w, struct files_line *ret_line,
-                               uint64_t *ret_start, bool *ret_found)
+static struct err *next_record(struct log_reader *l, struct files_walk *w,
+                               struct files_line *ret_line, uint64_t *ret_start, bool *ret_found)
 {
     struct str line;
 
@@ -59,7 +59,7 @@ static struct err *next_record(struct log *l, struct files_walk *w, struct files
 }
 
 /* The first record that begins behind `at`, and before `end`. */
-static struct err *record_behind(struct log *l, uint64_t at, uint64_t end,
+static struct err *record_behind(struct log_reader *l, uint64_t at, uint64_t end,
                                  struct files_line *ret_line, uint64_t *ret_start, bool *ret_found)
 {
     AUTO(files_walk) struct files_walk w = {0};
@@ -71,7 +71,7 @@ static struct err *record_behind(struct log *l, uint64_t at, uint64_t end,
 }
 
 /* The beginning of a line, at or not far before the record that holds event `seq`. */
-static struct err *find_near(struct log *l, uint64_t seq, uint64_t *ret_offset)
+static struct err *find_near(struct log_reader *l, uint64_t seq, uint64_t *ret_offset)
 {
     uint64_t low = 0, high = l->end;
 
@@ -98,15 +98,15 @@ static bool is_wanted(const struct store_record *r, const struct store_query *q)
            !store_query_leaves(q, r->type);
 }
 
-struct filling {
-    struct log *log;
+struct log_page {
+    struct log_reader *log;
     const struct store_query *query;
     struct store_page *page;
     size_t n_bytes, room;
 };
 
 /* False: the page is full. */
-static bool take(struct filling *f, const struct files_line *l)
+static bool take(struct log_page *f, const struct files_line *l)
 {
     const struct store_query *q = f->query;
     struct store_page *page = f->page;
@@ -132,7 +132,7 @@ static bool take(struct filling *f, const struct files_line *l)
 }
 
 /* Counts them: who is told of damage wants to see it with an editor. */
-static struct err *count_lines(struct log *l, uint64_t before, uint64_t *ret_n)
+static struct err *count_lines(struct log_reader *l, uint64_t before, uint64_t *ret_n)
 {
     AUTO(files_walk) struct files_walk w = {0};
     struct str line;
@@ -149,7 +149,7 @@ static struct err *count_lines(struct log *l, uint64_t before, uint64_t *ret_n)
 
 /* Events from..to cannot be read; the next good record stands at `offset`. A page that has records
  * already ends here. */
-static struct err *tell_gap(struct filling *f, uint64_t from, uint64_t to, uint64_t offset)
+static struct err *tell_gap(struct log_page *f, uint64_t from, uint64_t to, uint64_t offset)
 {
     uint64_t n_before;
     char what[64];
@@ -169,7 +169,7 @@ static struct err *tell_gap(struct filling *f, uint64_t from, uint64_t to, uint6
         "the file holds one JSON object per line; restore this line from a backup if you have one");
 }
 
-static struct err *read_forward(struct filling *f)
+static struct err *read_forward(struct log_page *f)
 {
     AUTO(files_walk) struct files_walk w = {0};
     const struct store_query *q = f->query;
@@ -208,7 +208,7 @@ struct spot_in_log {
 };
 
 /* The lines of the last `size` bytes before `end`, at least one where there is one. */
-static struct err *read_window(struct log *l, uint64_t end, uint64_t size, struct arena *a,
+static struct err *read_window(struct log_reader *l, uint64_t end, uint64_t size, struct arena *a,
                                struct spot_in_log **ret_lines, size_t *ret_n, uint64_t *ret_from)
 {
     for (;; size *= 2) {
@@ -238,7 +238,7 @@ static struct err *read_window(struct log *l, uint64_t end, uint64_t size, struc
 }
 
 /* Where the first record from number `seq` on begins. */
-static struct err *find_end(struct log *l, uint64_t seq, uint64_t *ret_end)
+static struct err *find_end(struct log_reader *l, uint64_t seq, uint64_t *ret_end)
 {
     AUTO(files_walk) struct files_walk w = {0};
     struct files_line line;
@@ -259,7 +259,7 @@ static struct err *find_end(struct log *l, uint64_t seq, uint64_t *ret_end)
 }
 
 /* One window, from its end. *ret_more false: all has been read that is wanted. */
-static struct err *take_window(struct filling *f, const struct spot_in_log *lines, size_t n,
+static struct err *take_window(struct log_page *f, const struct spot_in_log *lines, size_t n,
                                uint64_t *before, uint64_t *offset, bool *ret_more)
 {
     *ret_more = false;
@@ -282,7 +282,7 @@ static struct err *take_window(struct filling *f, const struct spot_in_log *line
     return NULL;
 }
 
-static struct err *read_backward(struct filling *f)
+static struct err *read_backward(struct log_page *f)
 {
     AUTO(arena) struct arena a = {0};
     uint64_t before = f->query->to, end, offset, size = FIRST_WINDOW;
@@ -306,8 +306,8 @@ static struct err *read_backward(struct filling *f)
 struct err *files_read_page(const char *dir, struct str id, const struct store_query *q,
                             struct store_page *page)
 {
-    AUTO(log) struct log l = LOG_NONE;
-    struct filling f = {.log = &l, .query = q, .page = page};
+    AUTO(log_reader) struct log_reader l = LOG_NONE;
+    struct log_page f = {.log = &l, .query = q, .page = page};
 
     TRY(open_log(&l, dir, id));
     return q->newest_first ? read_backward(&f) : read_forward(&f);
@@ -324,7 +324,7 @@ int files_compare(const void *a, const void *b)
     return str_cmp(y->summary.id, x->summary.id);
 }
 
-struct search {
+struct log_search {
     const char *dir;
     struct str words;
     size_t n_max;
@@ -333,7 +333,8 @@ struct search {
     size_t *n;
 };
 
-static void search_page(struct search *s, const struct files_entry *e, const struct store_page *p)
+static void search_page(struct log_search *s, const struct files_entry *e,
+                        const struct store_page *p)
 {
     for (size_t i = 0; i < p->n && *s->n < s->n_max; i++) {
         AUTO(strbuf) struct strbuf text = {0};
@@ -346,7 +347,7 @@ static void search_page(struct search *s, const struct files_entry *e, const str
     }
 }
 
-static struct err *search_log(struct search *s, const struct files_entry *e)
+static struct err *search_log(struct log_search *s, const struct files_entry *e)
 {
     struct store_query q = {.core_only = true, .newest_first = true};
     bool more = true;
@@ -369,7 +370,7 @@ struct err *files_search(const char *dir, struct str words, size_t n_max, struct
                          struct store_hit *hits, size_t *n)
 {
     AUTO(files_index) struct files_index x = {0};
-    struct search s = {dir, words, n_max, a, hits, n};
+    struct log_search s = {dir, words, n_max, a, hits, n};
 
     TRY(files_index_read(dir, &x));
     if (x.n)

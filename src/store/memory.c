@@ -7,10 +7,10 @@
 
 #include <stdlib.h>
 
-struct stream {
+struct memory_stream {
     struct arena texts; /* of the summary */
     struct store_summary summary;
-    struct stream *root;
+    struct memory_stream *root;
     struct arena arena; /* of the records */
     struct store_record *records;
     size_t n, room;
@@ -20,7 +20,7 @@ struct stream {
 
 struct memory {
     struct store store;
-    struct stream **streams; /* by the time of their last change, newest last */
+    struct memory_stream **streams; /* by the time of their last change, newest last */
     size_t n, room;
     struct blob_store *blobs;
     struct store_belief belief;
@@ -28,7 +28,7 @@ struct memory {
 
 /* --- streams --- */
 
-static struct stream *find_stream(const struct memory *m, struct str id)
+static struct memory_stream *find_stream(const struct memory *m, struct str id)
 {
     for (size_t i = 0; i < m->n; i++)
         if (str_eq(m->streams[i]->summary.id, id))
@@ -36,13 +36,13 @@ static struct stream *find_stream(const struct memory *m, struct str id)
     return NULL;
 }
 
-static void copy_text(struct stream *s, struct str *to, struct str from)
+static void copy_text(struct memory_stream *s, struct str *to, struct str from)
 {
     if (from.n)
         *to = arena_str(&s->texts, from);
 }
 
-static void apply_update(struct stream *s, const struct store_summary *u)
+static void apply_update(struct memory_stream *s, const struct store_summary *u)
 {
     struct store_summary *to = &s->summary;
 
@@ -59,7 +59,7 @@ static void apply_update(struct stream *s, const struct store_summary *u)
 /* Before those that were used later, which stand behind it. */
 static void put_back(struct memory *m, size_t i)
 {
-    struct stream *s = m->streams[i];
+    struct memory_stream *s = m->streams[i];
 
     for (; i && m->streams[i - 1]->summary.updated_ms > s->summary.updated_ms; i--)
         m->streams[i] = m->streams[i - 1];
@@ -67,7 +67,7 @@ static void put_back(struct memory *m, size_t i)
 }
 
 /* The newest stands last. */
-static void touch(struct memory *m, struct stream *s)
+static void touch(struct memory *m, struct memory_stream *s)
 {
     size_t i = 0;
 
@@ -79,9 +79,10 @@ static void touch(struct memory *m, struct stream *s)
     put_back(m, i);
 }
 
-static struct stream *add_stream(struct memory *m, struct str id, const struct store_summary *c)
+static struct memory_stream *add_stream(struct memory *m, struct str id,
+                                        const struct store_summary *c)
 {
-    struct stream *s = mem_alloc(sizeof *s);
+    struct memory_stream *s = mem_alloc(sizeof *s);
 
     s->summary = (struct store_summary){.id = arena_str(&s->texts, id),
                                         .parent = arena_str(&s->texts, c->parent),
@@ -99,7 +100,7 @@ static struct stream *add_stream(struct memory *m, struct str id, const struct s
     return s;
 }
 
-static void free_stream(struct stream *s)
+static void free_stream(struct memory_stream *s)
 {
     arena_done(&s->texts);
     arena_done(&s->arena);
@@ -113,7 +114,7 @@ static struct err *open_stream(struct store *store, struct str id,
                                struct store_lease *ret_lease)
 {
     struct memory *m = (struct memory *)store;
-    struct stream *s = find_stream(m, id);
+    struct memory_stream *s = find_stream(m, id);
 
     if (!s && !create)
         return store_no_session(id);
@@ -133,13 +134,13 @@ static struct err *open_stream(struct store *store, struct str id,
 
 static void close_stream(struct store *store, struct str id, uint64_t fence)
 {
-    struct stream *s = find_stream((struct memory *)store, id);
+    struct memory_stream *s = find_stream((struct memory *)store, id);
 
     if (s && s->fence == fence)
         s->is_leased = false;
 }
 
-static struct err *check_fence(const struct stream *s, uint64_t fence)
+static struct err *check_fence(const struct memory_stream *s, uint64_t fence)
 {
     if (s->root->is_leased && s->root->fence == fence)
         return NULL;
@@ -151,7 +152,7 @@ static struct err *check_fence(const struct stream *s, uint64_t fence)
 static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
 {
     struct memory *m = (struct memory *)store;
-    struct stream *parent = find_stream(m, child->parent);
+    struct memory_stream *parent = find_stream(m, child->parent);
 
     if (!parent)
         return store_no_session(child->parent);
@@ -197,7 +198,7 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
                           const struct store_summary *update)
 {
     struct memory *m = (struct memory *)store;
-    struct stream *s = find_stream(m, stream);
+    struct memory_stream *s = find_stream(m, stream);
 
     if (!s)
         return store_no_session(stream);
@@ -229,7 +230,7 @@ static bool is_wanted(const struct store_record *r, const struct store_query *q)
 static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
                                 struct store_page *page)
 {
-    struct stream *s = find_stream((struct memory *)store, stream);
+    struct memory_stream *s = find_stream((struct memory *)store, stream);
     size_t n_bytes = 0, room = 0;
 
     if (!s)
@@ -252,7 +253,7 @@ static struct err *read_records(struct store *store, struct str stream, const st
 
 /* --- the index --- */
 
-static struct store_summary copy_summary(struct arena *a, const struct stream *s)
+static struct store_summary copy_summary(struct arena *a, const struct memory_stream *s)
 {
     struct store_summary copy = s->summary;
 
@@ -271,7 +272,7 @@ static struct store_summary copy_summary(struct arena *a, const struct stream *s
 static struct err *find(struct store *store, struct str id, struct arena *a,
                         struct store_summary *ret_summary, bool *ret_found)
 {
-    const struct stream *s = find_stream((struct memory *)store, id);
+    const struct memory_stream *s = find_stream((struct memory *)store, id);
 
     *ret_found = s != NULL;
     if (s)
@@ -305,8 +306,8 @@ static struct err *list(struct store *store, const struct store_list_query *q, s
     return NULL;
 }
 
-static void search_stream(const struct stream *s, struct str words, size_t n_max, struct arena *a,
-                          struct store_hit *hits, size_t *n)
+static void search_stream(const struct memory_stream *s, struct str words, size_t n_max,
+                          struct arena *a, struct store_hit *hits, size_t *n)
 {
     for (size_t i = s->n; i-- > 0 && *n < n_max;) {
         AUTO(strbuf) struct strbuf text = {0};
@@ -341,7 +342,7 @@ static void remove_at(struct memory *m, size_t i)
 static struct err *remove_tree(struct store *store, struct str id)
 {
     struct memory *m = (struct memory *)store;
-    struct stream *s = find_stream(m, id);
+    struct memory_stream *s = find_stream(m, id);
 
     if (!s)
         return NULL;
@@ -359,7 +360,7 @@ static struct err *remove_tree(struct store *store, struct str id)
 
 static struct err *update(struct store *store, const struct store_summary *u)
 {
-    struct stream *s = find_stream((struct memory *)store, u->id);
+    struct memory_stream *s = find_stream((struct memory *)store, u->id);
 
     if (!s)
         return store_no_session(u->id);

@@ -20,11 +20,11 @@
 
 #define GLANCE_ROWS 4 /* of a list that is read on the connection that writes */
 
-struct waiting {
+struct waiting_job {
     struct sqlite_job *job;
     struct waker waker;
     struct err *error;
-    struct waiting *next;
+    struct waiting_job *next;
 };
 
 struct sqlite_store {
@@ -36,7 +36,7 @@ struct sqlite_store {
     struct sqlite_db writer; /* used by one worker at a time */
     bool is_writing;
     bool has_writer, has_reader; /* they were opened, or somebody is about to */
-    struct waiting *first, **last;
+    struct waiting_job *first, **last;
 
     pthread_mutex_t looking; /* guards the reader */
     struct sqlite_db reader;
@@ -61,16 +61,16 @@ static struct err *open_db(struct sqlite_db *db, const char *path)
 
 /* --- changes --- */
 
-struct batch {
+struct sqlite_batch {
     struct sqlite_store *store;
-    struct waiting *first;
+    struct waiting_job *first;
     bool lacks_room;
 };
 
 /* A job that was refused has changed nothing; the others are not to suffer for it. */
-static struct err *run_jobs(struct sqlite_db *db, struct waiting *first)
+static struct err *run_jobs(struct sqlite_db *db, struct waiting_job *first)
 {
-    for (struct waiting *w = first; w; w = w->next) {
+    for (struct waiting_job *w = first; w; w = w->next) {
         struct err *e = w->job->run ? w->job->run(db, w->job) : NULL;
 
         if (e && !err_is(e, ERR_VALIDATION))
@@ -89,11 +89,11 @@ struct batch_needs {
     bool sync;           /* of changes before it, or of its own */
 };
 
-static struct batch_needs find_needs(const struct waiting *first)
+static struct batch_needs find_needs(const struct waiting_job *first)
 {
     struct batch_needs needs = {0};
 
-    for (const struct waiting *w = first; w; w = w->next) {
+    for (const struct waiting_job *w = first; w; w = w->next) {
         needs.changes |= w->job->run != NULL;
         needs.durable_change |= w->job->run && !w->job->may_be_lost;
         needs.sync |= !w->job->run;
@@ -102,16 +102,16 @@ static struct batch_needs find_needs(const struct waiting *first)
 }
 
 /* What was committed is committed: a failure is the error of those who wait for the disk alone. */
-static void sync_log(struct sqlite_db *db, struct waiting *first)
+static void sync_log(struct sqlite_db *db, struct waiting_job *first)
 {
     AUTO(err) struct err *e = sqlite_log_sync(db);
 
-    for (struct waiting *w = first; e && w; w = w->next)
+    for (struct waiting_job *w = first; e && w; w = w->next)
         if (!w->job->run)
             w->error = err_copy(e);
 }
 
-static struct err *run_transactions(struct sqlite_db *db, struct waiting *first)
+static struct err *run_transactions(struct sqlite_db *db, struct waiting_job *first)
 {
     struct batch_needs needs = find_needs(first);
 
@@ -128,7 +128,7 @@ static struct err *run_transactions(struct sqlite_db *db, struct waiting *first)
 
 static struct err *run_batch(void *arg)
 {
-    struct batch *b = arg;
+    struct sqlite_batch *b = arg;
     struct sqlite_db *db = &b->store->writer;
     struct err *e;
 
@@ -140,9 +140,10 @@ static struct err *run_batch(void *arg)
 }
 
 /* All of them have failed when the transaction has. */
-static void end_batch(const struct batch *b, const struct err *failure, const struct waiting *own)
+static void end_batch(const struct sqlite_batch *b, const struct err *failure,
+                      const struct waiting_job *own)
 {
-    for (struct waiting *w = b->first, *next; w; w = next) {
+    for (struct waiting_job *w = b->first, *next; w; w = next) {
         next = w->next;                                  /* a woken waiter is gone */
         w->job->lacks_room = b->lacks_room && !w->error; /* one that was refused would be, anyway */
         if (failure && !w->error)
@@ -152,12 +153,12 @@ static void end_batch(const struct batch *b, const struct err *failure, const st
     }
 }
 
-static void write_all(struct sqlite_store *s, const struct waiting *own)
+static void write_all(struct sqlite_store *s, const struct waiting_job *own)
 {
     s->is_writing = s->has_writer = true;
     task_shield_begin(); /* others wait for this */
     while (s->first) {
-        struct batch b = {.store = s, .first = s->first};
+        struct sqlite_batch b = {.store = s, .first = s->first};
         AUTO(err) struct err *e = NULL;
 
         s->first = NULL;
@@ -173,7 +174,7 @@ static void write_all(struct sqlite_store *s, const struct waiting *own)
 static struct err *change(struct store *store, struct sqlite_job *job)
 {
     struct sqlite_store *s = sqlite_of(store);
-    struct waiting w = {.job = job};
+    struct waiting_job w = {.job = job};
 
     job->unix_ms = clock_unix_ms(loop_clock(task_loop()));
     waker_init(&w.waker);

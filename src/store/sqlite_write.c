@@ -11,7 +11,7 @@
 /* When a session was used stands in two indexes, which most appends leave alone. */
 #define TOUCH_EVERY_MS 5000
 
-struct stream {
+struct stream_row {
     int64_t number;
     uint64_t fence;
     bool is_leased;
@@ -27,7 +27,7 @@ static struct err *refuse(struct err *take_error)
 }
 
 static struct err *find_row(struct sqlite_db *db, struct str id, struct arena *a,
-                            struct stream *ret_stream)
+                            struct stream_row *ret_stream)
 {
     bool has_row;
     struct err *e;
@@ -36,7 +36,7 @@ static struct err *find_row(struct sqlite_db *db, struct str id, struct arena *a
     sqlite_text(db, SQL_STREAM, 1, id);
     e = sqlite_step(db, SQL_STREAM, &has_row);
     if (!e && has_row)
-        *ret_stream = (struct stream){
+        *ret_stream = (struct stream_row){
             .number = sqlite_column_int(db, SQL_STREAM, 0),
             .fence = (uint64_t)sqlite_column_int(db, SQL_STREAM, 1),
             .is_leased = sqlite_column_int(db, SQL_STREAM, 2),
@@ -51,9 +51,9 @@ static struct err *find_row(struct sqlite_db *db, struct str id, struct arena *a
 
 /* One below another is leased with its root. */
 static struct err *find_stream(struct sqlite_db *db, struct str id, struct arena *a,
-                               struct stream *ret_stream)
+                               struct stream_row *ret_stream)
 {
-    struct stream root;
+    struct stream_row root;
 
     TRY(find_row(db, id, a, ret_stream));
     if (str_eq(ret_stream->root, id))
@@ -64,7 +64,7 @@ static struct err *find_stream(struct sqlite_db *db, struct str id, struct arena
     return NULL;
 }
 
-static struct err *check_fence(const struct stream *s, uint64_t fence)
+static struct err *check_fence(const struct stream_row *s, uint64_t fence)
 {
     if (s->is_leased && s->fence == fence)
         return NULL;
@@ -161,7 +161,7 @@ struct err *sqlite_job_close(struct sqlite_db *db, struct sqlite_job *j)
 struct err *sqlite_job_add_child(struct sqlite_db *db, struct sqlite_job *j)
 {
     AUTO(arena) struct arena a = {0};
-    struct stream parent, other;
+    struct stream_row parent, other;
     struct err *e;
 
     TRY(find_stream(db, j->summary->parent, &a, &parent));
@@ -178,7 +178,7 @@ struct err *sqlite_job_add_child(struct sqlite_db *db, struct sqlite_job *j)
 struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j)
 {
     AUTO(arena) struct arena a = {0};
-    struct stream s;
+    struct stream_row s;
 
     TRY(find_stream(db, j->id, &a, &s));
     return write_summary(db, j->id, j->summary);
@@ -279,7 +279,7 @@ struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
     struct new_payloads payloads = {0};
     int64_t newest_ms = 0;
     struct sqlite_end end;
-    struct stream s;
+    struct stream_row s;
     struct err *e;
 
     TRY(find_stream(db, j->id, &a, &s));
@@ -389,7 +389,7 @@ struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j)
 /* The lock of the session itself is the caller's; one below another is open with its root. */
 static struct err *check_root(struct sqlite_db *db, struct sqlite_job *j, struct arena *a)
 {
-    struct stream s;
+    struct stream_row s;
     struct err *e = find_stream(db, j->id, a, &s);
 
     if (err_is(e, ERR_VALIDATION)) {

@@ -6,21 +6,21 @@
 #include "sys/scheduler.h"
 
 /* One task that waits; on its stack. */
-struct turn {
+struct chan_turn {
     struct waker waker;
-    struct turn *previous, *next;
+    struct chan_turn *previous, *next;
     void *item; /* to send, or what was received */
     bool done;  /* false when woken: the channel was closed */
 };
 
-struct turns {
-    struct turn *first, *last;
+struct chan_turns {
+    struct chan_turn *first, *last;
 };
 
 struct chan {
     size_t n, first, n_room;
     bool closed;
-    struct turns senders, receivers;
+    struct chan_turns senders, receivers;
     void *items[];
 };
 
@@ -40,7 +40,7 @@ void chan_free(struct chan *c)
     mem_free(c);
 }
 
-static void join_turns(struct turns *list, struct turn *turn)
+static void join_turns(struct chan_turns *list, struct chan_turn *turn)
 {
     turn->previous = list->last;
     if (list->last)
@@ -50,7 +50,7 @@ static void join_turns(struct turns *list, struct turn *turn)
     list->last = turn;
 }
 
-static void leave_turns(struct turns *list, struct turn *turn)
+static void leave_turns(struct chan_turns *list, struct chan_turn *turn)
 {
     if (turn->previous)
         turn->previous->next = turn->next;
@@ -62,9 +62,9 @@ static void leave_turns(struct turns *list, struct turn *turn)
         list->last = turn->previous;
 }
 
-static struct turn *take_turn(struct turns *list)
+static struct chan_turn *take_turn(struct chan_turns *list)
 {
-    struct turn *turn = list->first;
+    struct chan_turn *turn = list->first;
 
     if (turn) {
         leave_turns(list, turn);
@@ -74,7 +74,7 @@ static struct turn *take_turn(struct turns *list)
     return turn;
 }
 
-static struct err *wait_turn(struct turns *list, struct turn *turn, const char *waits_for)
+static struct err *wait_turn(struct chan_turns *list, struct chan_turn *turn, const char *waits_for)
 {
     struct err *e;
 
@@ -102,7 +102,7 @@ static void *get(struct chan *c)
 
 bool chan_try_send(struct chan *c, void *item)
 {
-    struct turn *receiver;
+    struct chan_turn *receiver;
 
     if (c->closed || c->n == c->n_room)
         return false;
@@ -116,7 +116,7 @@ bool chan_try_send(struct chan *c, void *item)
 
 bool chan_try_receive(struct chan *c, void **ret_item)
 {
-    struct turn *sender;
+    struct chan_turn *sender;
 
     if (c->n == 0)
         return false;
@@ -134,7 +134,7 @@ static struct err *closed_error(void)
 
 struct err *chan_send(struct chan *c, void *item)
 {
-    struct turn turn = {.item = item};
+    struct chan_turn turn = {.item = item};
 
     TRY(task_check());
     if (c->closed)
@@ -147,7 +147,7 @@ struct err *chan_send(struct chan *c, void *item)
 
 struct err *chan_receive(struct chan *c, void **ret_item, bool *ret_open)
 {
-    struct turn turn = {0};
+    struct chan_turn turn = {0};
 
     TRY(task_check());
     *ret_open = true;
@@ -161,10 +161,10 @@ struct err *chan_receive(struct chan *c, void **ret_item, bool *ret_open)
 }
 
 /* Whoever waits is woken with nothing done: senders fail, receivers see the end. */
-static void dismiss(struct turns *list)
+static void dismiss(struct chan_turns *list)
 {
     while (list->first) {
-        struct turn *turn = list->first;
+        struct chan_turn *turn = list->first;
 
         leave_turns(list, turn);
         waker_wake(&turn->waker);

@@ -69,13 +69,13 @@ static struct str *slot_of(const struct dir_names *n, struct str name)
     return &n->slots[i];
 }
 
-struct listing {
+struct dir_listing {
     char *bytes;
     size_t n_bytes, n_names;
     bool is_ascii;
 };
 
-static const struct dirent64 *next_entry(const struct listing *l, size_t *at)
+static const struct dirent64 *next_entry(const struct dir_listing *l, size_t *at)
 {
     const struct dirent64 *entry = (const struct dirent64 *)(const void *)(l->bytes + *at);
 
@@ -86,7 +86,7 @@ static const struct dirent64 *next_entry(const struct listing *l, size_t *at)
 }
 
 /* Did one call give out all of it? */
-static bool read_listing(int fd, struct listing *l)
+static bool read_listing(int fd, struct dir_listing *l)
 {
     const struct dirent64 *entry;
     ssize_t n = getdents64(fd, l->bytes, LISTING_BYTES);
@@ -104,7 +104,7 @@ static bool read_listing(int fd, struct listing *l)
     return true;
 }
 
-static void take_names(struct dir_names *n, struct arena *a, const struct listing *l)
+static void take_names(struct dir_names *n, struct arena *a, const struct dir_listing *l)
 {
     const struct dirent64 *entry;
     size_t at = 0;
@@ -124,7 +124,7 @@ static void take_names(struct dir_names *n, struct arena *a, const struct listin
 void dir_names_read(struct dir_names *n, struct arena *a, int dir)
 {
     AUTO_FD fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    struct listing l = {0};
+    struct dir_listing l = {0};
 
     *n = (struct dir_names){0};
     if (fd < 0 || !dir_lists_all(fd))

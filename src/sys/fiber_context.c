@@ -48,11 +48,11 @@ enum { MAX_WARM = 16, MAX_IDLE = 256 };
  * the sanitizer's _longjmp() forgets the red zones of the stack that it leaves: there swapcontext()
  * has to do. */
 #ifdef HAVE_ASAN
-struct place {
+struct jump_point {
     ucontext_t context;
 };
 #else
-struct place {
+struct jump_point {
     jmp_buf registers;
 };
 #endif
@@ -63,7 +63,7 @@ struct fiber {
     void (*fn)(void *arg);
     void *arg;
     bool started, ended;
-    struct place self, caller;
+    struct jump_point self, caller;
     char *mapping; /* the guard page, then the stack */
     char *stack;
     unsigned valgrind_id;
@@ -167,12 +167,12 @@ void fiber_free(struct fiber *f)
 }
 
 #ifdef HAVE_ASAN
-static void jump(struct place *from, struct place *to)
+static void jump(struct jump_point *from, struct jump_point *to)
 {
     BUG_IF(swapcontext(&from->context, &to->context) < 0);
 }
 #else
-static void jump(struct place *from, struct place *to)
+static void jump(struct jump_point *from, struct jump_point *to)
 {
     if (!_setjmp(from->registers))
         _longjmp(to->registers, 1);

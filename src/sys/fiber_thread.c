@@ -9,7 +9,7 @@
 
 enum { STACK_BYTES = 1 << 20 };
 
-enum turn { TURN_CALLER, TURN_FIBER };
+enum fiber_turn { TURN_CALLER, TURN_FIBER };
 
 struct fiber {
     struct fiber_pool *pool;
@@ -18,7 +18,7 @@ struct fiber {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t turned;
-    enum turn turn;
+    enum fiber_turn turn;
     bool started, ended;
 };
 
@@ -64,7 +64,7 @@ void fiber_free(struct fiber *f)
 }
 
 /* Gives the turn away under the lock and waits until it comes back. */
-static void hand_over(struct fiber *f, enum turn other, enum turn own)
+static void hand_over(struct fiber *f, enum fiber_turn other, enum fiber_turn own)
 {
     f->turn = other;
     pthread_cond_broadcast(&f->turned);

@@ -16,7 +16,7 @@
 
 enum { STACK_BYTES = 32 << 10 };
 
-struct child {
+struct cloned_child {
     const struct proc_spec *spec;
     const struct child_fds *fds;
     const char *program;
@@ -51,7 +51,7 @@ static bool enter_cwd(const struct proc_spec *spec)
 __attribute__((no_sanitize_address)) static int become_program(void *arg)
 {
     static const char *const empty[] = {NULL};
-    struct child *c = arg;
+    struct cloned_child *c = arg;
     const char *const *environment = c->spec->environment ? c->spec->environment : empty;
 
     reset_signals();
@@ -64,7 +64,7 @@ __attribute__((no_sanitize_address)) static int become_program(void *arg)
 int proc_clone_init(const struct proc_spec *spec, const struct child_fds *c, const char *program,
                     const char *const *argv, pid_t *ret_pid)
 {
-    struct child child = {spec, c, program, argv, 0};
+    struct cloned_child child = {spec, c, program, argv, 0};
     AUTO_FREE char *stack = mem_alloc(STACK_BYTES);
     sigset_t all, old;
     pid_t pid;

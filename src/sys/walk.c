@@ -41,8 +41,8 @@ struct dir {
     char path_text[];
 };
 
-struct batch {
-    struct batch *next;
+struct walk_batch {
+    struct walk_batch *next;
     struct dir *dir;
     size_t n, n_bytes;
     unsigned char types[BATCH_ENTRIES];
@@ -50,7 +50,7 @@ struct batch {
     char names[BATCH_BYTES];
 };
 
-struct walk {
+struct tree_walk {
     const struct walk_options *options;
     const struct walk_visitor *visitor;
     size_t max_entries;
@@ -67,17 +67,17 @@ struct walk {
     pthread_mutex_t lock; /* for what follows */
     pthread_cond_t work_came, thread_ended;
     struct dir *dirs;
-    struct batch *batches;
+    struct walk_batch *batches;
     unsigned n_running;
 };
 
 struct walker {
-    struct walk *walk;
-    void *thread;       /* the visitor's */
-    struct strbuf path; /* prefix, directory, name */
-    size_t n_dir;       /* bytes of the first two */
-    struct dir *found;  /* directories that go to the stack next */
-    struct batch batch; /* being filled */
+    struct tree_walk *walk;
+    void *thread;            /* the visitor's */
+    struct strbuf path;      /* prefix, directory, name */
+    size_t n_dir;            /* bytes of the first two */
+    struct dir *found;       /* directories that go to the stack next */
+    struct walk_batch batch; /* being filled */
     char entries[READ_BYTES] __attribute__((aligned(8)));
 };
 
@@ -101,7 +101,7 @@ static struct dir *dir_new(struct dir *parent, struct str path, size_t name_at)
     return d;
 }
 
-static void dir_unref(struct walk *w, struct dir *d)
+static void dir_unref(struct tree_walk *w, struct dir *d)
 {
     while (d && atomic_fetch_sub(&d->n_refs, 1) == 1) {
         struct dir *parent = d->parent;
@@ -136,7 +136,7 @@ static int dir_open(const struct dir *d)
 
 /* --- the stack --- */
 
-static void stop(struct walk *w)
+static void stop(struct tree_walk *w)
 {
     atomic_store(&w->is_over, true);
     pthread_mutex_lock(&w->lock);
@@ -144,7 +144,7 @@ static void stop(struct walk *w)
     pthread_mutex_unlock(&w->lock);
 }
 
-static void wake_idle(struct walk *w, size_t n_items)
+static void wake_idle(struct tree_walk *w, size_t n_items)
 {
     if (n_items > 1)
         pthread_cond_broadcast(&w->work_came);
@@ -154,7 +154,7 @@ static void wake_idle(struct walk *w, size_t n_items)
 
 static void push_found(struct walker *t)
 {
-    struct walk *w = t->walk;
+    struct tree_walk *w = t->walk;
     struct dir *last = t->found;
     size_t n = 1;
 
@@ -173,8 +173,8 @@ static void push_found(struct walker *t)
 /* Gives the batch to a thread that has nothing to do; false when there is none. */
 static bool hand_over(struct walker *t)
 {
-    struct walk *w = t->walk;
-    struct batch *b;
+    struct tree_walk *w = t->walk;
+    struct walk_batch *b;
 
     if (t->batch.dir->fd < 0 || !atomic_load(&w->n_idle))
         return false;
@@ -189,7 +189,7 @@ static bool hand_over(struct walker *t)
 }
 
 /* Waits for work; false when there will be no more. */
-static bool take_work(struct walk *w, struct dir **ret_dir, struct batch **ret_batch)
+static bool take_work(struct tree_walk *w, struct dir **ret_dir, struct walk_batch **ret_batch)
 {
     *ret_dir = NULL;
     *ret_batch = NULL;
@@ -246,7 +246,7 @@ static bool is_wanted(const struct walker *t, const struct walk_entry *entry,
 }
 
 /* Counts it, unless there are too many. */
-static bool count_entry(struct walk *w)
+static bool count_entry(struct tree_walk *w)
 {
     if (atomic_fetch_add(&w->n_entries, 1) < w->max_entries)
         return true;
@@ -272,7 +272,7 @@ static void note_dir(struct walker *t, struct dir *parent, const struct walk_ent
 static void handle_entry(struct walker *t, struct dir *d, int dir_fd, const char *name,
                          unsigned char type)
 {
-    struct walk *w = t->walk;
+    struct tree_walk *w = t->walk;
     struct walk_entry entry = {.dir_fd = dir_fd, .is_over = &w->is_over};
 
     if (type == DT_UNKNOWN)
@@ -294,7 +294,7 @@ static void handle_entry(struct walker *t, struct dir *d, int dir_fd, const char
         note_dir(t, d, &entry);
 }
 
-static void handle_batch(struct walker *t, const struct batch *b, int dir_fd)
+static void handle_batch(struct walker *t, const struct walk_batch *b, int dir_fd)
 {
     strbuf_cut(&t->path, t->walk->prefix.n);
     strbuf_add(&t->path, b->dir->path);
@@ -317,7 +317,7 @@ static void empty_batch(struct walker *t, int dir_fd)
 
 static void add_to_batch(struct walker *t, int dir_fd, const struct dirent64 *entry)
 {
-    struct batch *b = &t->batch;
+    struct walk_batch *b = &t->batch;
     size_t n = strlen(entry->d_name) + 1;
 
     if (n > BATCH_BYTES) /* no file system has such names */
@@ -358,7 +358,7 @@ static void read_entries(struct walker *t, struct dir *d, int fd)
 
 static struct walk_rules *enter_rules(struct walker *t, const struct dir *d, int fd)
 {
-    struct walk *w = t->walk;
+    struct tree_walk *w = t->walk;
     struct str base;
 
     if (w->options->no_ignore)
@@ -379,7 +379,7 @@ static bool is_race(int error)
 
 static void read_dir(struct walker *t, struct dir *d)
 {
-    struct walk *w = t->walk;
+    struct tree_walk *w = t->walk;
     bool is_kept = d->fd >= 0;
     int fd = is_kept ? d->fd : dir_open(d);
 
@@ -404,7 +404,7 @@ static void read_dir(struct walker *t, struct dir *d)
 static void work(struct walker *t)
 {
     struct dir *d;
-    struct batch *b;
+    struct walk_batch *b;
 
     while (take_work(t->walk, &d, &b)) {
         if (b) {
@@ -420,7 +420,7 @@ static void work(struct walker *t)
 
 static void *run_thread(void *arg)
 {
-    struct walk *w = arg;
+    struct tree_walk *w = arg;
     const struct walk_visitor *visitor = w->visitor;
     struct walker *t = mem_alloc(sizeof *t);
 
@@ -453,7 +453,7 @@ static unsigned count_threads(const struct walk_options *options)
 }
 
 /* Starts them with all signals blocked: handlers are the business of the threads that set them. */
-static unsigned start_threads(struct walk *w, pthread_t *threads, unsigned n_wanted)
+static unsigned start_threads(struct tree_walk *w, pthread_t *threads, unsigned n_wanted)
 {
     sigset_t all, before;
     unsigned n = 0;
@@ -470,7 +470,7 @@ static unsigned start_threads(struct walk *w, pthread_t *threads, unsigned n_wan
 }
 
 /* work_cancelled() knows the calling thread only, so that one does nothing but ask and wait. */
-static bool wait_for_threads(struct walk *w)
+static bool wait_for_threads(struct tree_walk *w)
 {
     bool was_cancelled = false;
 
@@ -495,12 +495,12 @@ static bool wait_for_threads(struct walk *w)
 
 /* --- the whole --- */
 
-static void walk_init(struct walk *w, const struct walk_options *options,
+static void walk_init(struct tree_walk *w, const struct walk_options *options,
                       const struct walk_visitor *visitor)
 {
     pthread_condattr_t monotonic;
 
-    *w = (struct walk){.options = options, .visitor = visitor};
+    *w = (struct tree_walk){.options = options, .visitor = visitor};
     w->max_entries = options->max_entries ? options->max_entries : 10 * 1000 * 1000;
     w->max_depth = options->max_depth ? MIN(options->max_depth, MAX_DEPTH) : 256;
     pthread_mutex_init(&w->lock, NULL);
@@ -512,10 +512,10 @@ static void walk_init(struct walk *w, const struct walk_options *options,
 }
 
 /* Also what an early end left on the stack. */
-static void walk_done(struct walk *w)
+static void walk_done(struct tree_walk *w)
 {
     while (w->batches) {
-        struct batch *b = w->batches;
+        struct walk_batch *b = w->batches;
 
         w->batches = b->next;
         dir_unref(w, b->dir);
@@ -533,9 +533,9 @@ static void walk_done(struct walk *w)
     pthread_cond_destroy(&w->work_came);
     pthread_mutex_destroy(&w->lock);
 }
-DEFINE_AUTO_VAL(walk, walk_done)
+DEFINE_AUTO_VAL(tree_walk, walk_done)
 
-static struct err *open_root(struct walk *w)
+static struct err *open_root(struct tree_walk *w)
 {
     const struct walk_options *o = w->options;
     const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
@@ -556,7 +556,7 @@ struct err *walk_run(const struct walk_options *options, const struct walk_visit
                      struct walk_report *ret_report)
 {
     pthread_t threads[MAX_THREADS];
-    AUTO(walk) struct walk w;
+    AUTO(tree_walk) struct tree_walk w;
     struct walk_report report = {0};
     unsigned n_threads;
 

@@ -10,7 +10,7 @@
 
 #define LAST_PAUSES_MS 1000 /* in all, of a loop that was cancelled */
 
-struct work {
+struct work_item {
     struct pool_job job; /* first */
     struct loop *loop;
     struct err *(*fn)(void *arg);
@@ -23,7 +23,7 @@ struct work {
 };
 
 /* Of a worker while it runs something. */
-static _Thread_local struct work *running;
+static _Thread_local struct work_item *running;
 
 bool work_cancelled(void)
 {
@@ -57,14 +57,14 @@ bool work_pause(unsigned n_tries)
 
 static void on_done(void *arg)
 {
-    struct work *w = arg;
+    struct work_item *w = arg;
 
     waker_wake(&w->waker);
 }
 
 static void in_worker(struct pool_job *j)
 {
-    struct work *w = (struct work *)j;
+    struct work_item *w = (struct work_item *)j;
 
     running = w;
     w->result = w->fn(w->arg);
@@ -74,7 +74,7 @@ static void in_worker(struct pool_job *j)
 
 static void cancel(void *arg)
 {
-    struct work *w = arg;
+    struct work_item *w = arg;
 
     if (atomic_exchange(&w->cancelled, true) || !pool_take_back(&w->job))
         return;
@@ -82,7 +82,7 @@ static void cancel(void *arg)
     waker_wake(&w->waker);
 }
 
-static void pass_on_interruptions(struct work *w, struct task *t)
+static void pass_on_interruptions(struct work_item *w, struct task *t)
 {
     const struct deadline *d = task_find_deadline(t);
 
@@ -95,7 +95,7 @@ static void pass_on_interruptions(struct work *w, struct task *t)
 }
 
 /* The worker uses this stack, so nothing may end the wait before it is done. */
-static void wait_for_worker(struct work *w, struct task *t)
+static void wait_for_worker(struct work_item *w, struct task *t)
 {
     loop_external_begin(t->loop);
     task_shield_begin();
@@ -109,7 +109,7 @@ static void wait_for_worker(struct work *w, struct task *t)
 struct err *work_run(struct err *(*fn)(void *arg), void *arg)
 {
     struct loop *l = task_loop();
-    struct work w = {.job.run = in_worker, .loop = l, .fn = fn, .arg = arg};
+    struct work_item w = {.job.run = in_worker, .loop = l, .fn = fn, .arg = arg};
 
     TRY(task_check());
     waker_init(&w.waker);

@@ -16,7 +16,7 @@
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 #define MAX_IMAGE_BYTES ((size_t)8 << 20)
 
-enum place { OUTSIDE, IN_ANSWER };
+enum html_place { OUTSIDE, IN_ANSWER };
 
 struct html {
     struct writer writer;
@@ -25,7 +25,7 @@ struct html {
     struct md4c_api md4c;
     bool has_md4c;
     unsigned n_streams;
-    enum place place;
+    enum html_place place;
     int64_t day; /* of the last message */
 };
 

@@ -54,7 +54,7 @@ void import_leave_out(struct importing *x, struct str kind)
 
 /* --- which form --- */
 
-enum form { FORM_NONE, FORM_LOG, FORM_CLAUDE, FORM_CODEX };
+enum import_form { FORM_NONE, FORM_LOG, FORM_CLAUDE, FORM_CODEX };
 
 static bool is_codex(const struct json *v)
 {
@@ -72,7 +72,7 @@ static bool is_codex(const struct json *v)
            !json_has(v, "messages");
 }
 
-static enum form form_of(const struct json *v)
+static enum import_form form_of(const struct json *v)
 {
     if (json_is(json_get(v, "event"), JSON_STRING))
         return FORM_LOG;
@@ -85,9 +85,9 @@ static enum form form_of(const struct json *v)
 }
 
 /* By the first line that says it; lines that do not are looked at again by its reader. */
-static enum form find_form(struct importing *x)
+static enum import_form find_form(struct importing *x)
 {
-    enum form form = FORM_NONE;
+    enum import_form form = FORM_NONE;
     size_t n_problems = x->out->n_problems, n_bytes = x->out->problems.n;
 
     import_rewind(x);

@@ -7,7 +7,7 @@
 #include "transcript/import_parts.h"
 
 /* A line that the tree needs. Of names only their keys are kept (import_index.h). */
-struct node {
+struct claude_node {
     size_t line;
     uint64_t uuid, parent, message_id; /* 0: it has none */
     bool is_message, is_answer, has_result, is_side, is_meta, is_boundary;
@@ -16,7 +16,7 @@ struct node {
 
 struct claude {
     struct importing *x;
-    struct node *nodes;
+    struct claude_node *nodes;
     size_t n, room;
     struct import_index by_uuid; /* nodes, + 1 */
     struct imported *session;
@@ -48,7 +48,7 @@ static bool has_block(const struct json *message, const char *type)
     return false;
 }
 
-static struct node node_of(const struct json *v, size_t line)
+static struct claude_node node_of(const struct json *v, size_t line)
 {
     struct str type = json_get_text(v, "type"), parent = json_get_text(v, "parentUuid");
     const struct json *message = json_get(v, "message");
@@ -57,7 +57,7 @@ static struct node node_of(const struct json *v, size_t line)
 
     if (is_boundary && !parent.n)
         parent = json_get_text(v, "logicalParentUuid");
-    return (struct node){
+    return (struct claude_node){
         .line = line,
         .uuid = import_key(json_get_text(v, "uuid")),
         .parent = import_key(parent),
@@ -72,7 +72,7 @@ static struct node node_of(const struct json *v, size_t line)
 }
 
 /* Of two lines with one uuid the later counts. */
-static void add_node(struct claude *c, const struct node *n)
+static void add_node(struct claude *c, const struct claude_node *n)
 {
     if (!n->uuid && !n->is_message && !n->is_boundary)
         return;
@@ -85,14 +85,14 @@ static void add_node(struct claude *c, const struct node *n)
         *import_index_at(&c->by_uuid, n->uuid) = c->n;
 }
 
-static struct node *find_node(struct claude *c, uint64_t uuid)
+static struct claude_node *find_node(struct claude *c, uint64_t uuid)
 {
     size_t found = import_index_find(&c->by_uuid, uuid);
 
     return found ? &c->nodes[found - 1] : NULL;
 }
 
-static struct node *last_leaf(struct claude *c)
+static struct claude_node *last_leaf(struct claude *c)
 {
     for (size_t i = c->n; i-- > 0;)
         if (c->nodes[i].is_message && !c->nodes[i].is_side && !c->nodes[i].is_meta)
@@ -102,7 +102,7 @@ static struct node *last_leaf(struct claude *c)
 
 static void take_way(struct claude *c)
 {
-    struct node *n = last_leaf(c);
+    struct claude_node *n = last_leaf(c);
 
     while (n && !n->is_taken) { /* a loop is no way either */
         n->is_taken = true;
@@ -126,7 +126,7 @@ static void take_further_lines(struct claude *c)
 static void take_further_results(struct claude *c)
 {
     for (size_t i = 0; i < c->n; i++) {
-        struct node *node = &c->nodes[i], *parent = find_node(c, node->parent);
+        struct claude_node *node = &c->nodes[i], *parent = find_node(c, node->parent);
 
         if (!node->is_taken && node->has_result && !node->is_side && parent && parent->is_taken &&
             parent->is_answer)
@@ -308,7 +308,7 @@ static void take_facts(struct claude *c, const struct json *v)
         import_set(c->x, &s->cwd, json_get_text(v, "cwd"));
 }
 
-static void take_node(struct claude *c, const struct json *v, const struct node *n)
+static void take_node(struct claude *c, const struct json *v, const struct claude_node *n)
 {
     if (n->is_boundary) {
         end_answer(c);
@@ -338,7 +338,7 @@ static void take_title(struct claude *c, const struct json *v)
         import_set(c->x, &c->session->name, json_get_text(v, "summary"));
 }
 
-static void count_left_out(struct claude *c, const struct json *v, const struct node *n)
+static void count_left_out(struct claude *c, const struct json *v, const struct claude_node *n)
 {
     struct str type = json_get_text(v, "type");
 
@@ -362,7 +362,7 @@ static void read_messages(struct claude *c)
 
     import_rewind(x);
     while ((v = import_next_line(x))) {
-        struct node n = node_of(v, x->line);
+        struct claude_node n = node_of(v, x->line);
 
         while (next < c->n && c->nodes[next].line < n.line)
             next++;
@@ -383,7 +383,7 @@ struct err *import_claude(struct importing *x)
     size_t n_problems, n_bytes;
 
     while ((v = import_next_line(x))) {
-        struct node n = node_of(v, x->line);
+        struct claude_node n = node_of(v, x->line);
 
         add_node(&c, &n);
     }

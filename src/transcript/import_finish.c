@@ -11,13 +11,13 @@
     "The result of this call is not known: it is not in the file that this session was imported "  \
     "from."
 
-struct open_call {
+struct imported_call {
     struct str id, name; /* in the answer */
     bool is_answered;
     size_t next; /* one with the same id, + 1; 0: none */
 };
 
-struct finishing {
+struct import_finishing {
     const struct imported *session;
     struct err *(*take)(void *self, struct imported_message *m);
     void *self;
@@ -28,12 +28,12 @@ struct finishing {
     int64_t last_ms;
     struct import_index ids; /* of messages that were given */
     struct message *answer;  /* whose calls are open */
-    struct open_call *calls;
+    struct imported_call *calls;
     size_t n_calls;
     struct import_index by_id; /* the first open call of each id, + 1 */
 };
 
-static void close_answer(struct finishing *f)
+static void close_answer(struct import_finishing *f)
 {
     message_unref(TAKE(f->answer));
     mem_free(TAKE(f->calls));
@@ -41,16 +41,16 @@ static void close_answer(struct finishing *f)
     f->n_calls = 0;
 }
 
-static void finishing_done(struct finishing *f)
+static void finishing_done(struct import_finishing *f)
 {
     close_answer(f);
     import_index_done(&f->ids);
 }
-DEFINE_AUTO_VAL(finishing, finishing_done)
+DEFINE_AUTO_VAL(import_finishing, finishing_done)
 
 /* --- ids --- */
 
-static bool take_id(struct finishing *f, struct str id)
+static bool take_id(struct import_finishing *f, struct str id)
 {
     size_t *is_taken = import_index_at(&f->ids, import_key(id));
     bool was_free = *is_taken == 0;
@@ -61,7 +61,7 @@ static bool take_id(struct finishing *f, struct str id)
 
 /* One that is missing, twice there or no good is made from its place: the same file gives the same
  * ids. */
-static void set_id(struct finishing *f, struct message *m)
+static void set_id(struct import_finishing *f, struct message *m)
 {
     char name[64], id[UUID_TEXT_SIZE];
 
@@ -77,8 +77,8 @@ static void set_id(struct finishing *f, struct message *m)
 }
 
 /* A message without a time has that of the one before it. */
-static struct err *give(struct finishing *f, enum import_step step, bool begins, int64_t unix_ms,
-                        struct message *take_message)
+static struct err *give(struct import_finishing *f, enum import_step step, bool begins,
+                        int64_t unix_ms, struct message *take_message)
 {
     struct imported_message m = {step, begins, take_message, unix_ms ? unix_ms : f->last_ms};
     struct err *e;
@@ -95,7 +95,7 @@ static struct err *give(struct finishing *f, enum import_step step, bool begins,
 
 /* --- calls and results --- */
 
-static struct message *result_message(const struct part *result, const struct open_call *c)
+static struct message *result_message(const struct part *result, const struct imported_call *c)
 {
     struct message *m = message_new(ROLE_TOOL, (struct str){0});
     struct part *p = message_add(m, result);
@@ -105,7 +105,7 @@ static struct message *result_message(const struct part *result, const struct op
     return m;
 }
 
-static struct err *give_missing_results(struct finishing *f, int64_t unix_ms)
+static struct err *give_missing_results(struct import_finishing *f, int64_t unix_ms)
 {
     struct part text = {.kind = PART_TEXT, .text = S(NOT_KNOWN)};
 
@@ -129,7 +129,7 @@ static uint64_t key_of_call(struct str id)
     return id.n ? import_key(id) : 1;
 }
 
-static void open_calls(struct finishing *f, struct message *answer)
+static void open_calls(struct import_finishing *f, struct message *answer)
 {
     size_t n = message_n_calls(answer);
 
@@ -145,16 +145,16 @@ static void open_calls(struct finishing *f, struct message *answer)
         if (p->kind != PART_TOOL_CALL)
             continue;
         first = import_index_at(&f->by_id, key_of_call(p->id));
-        f->calls[--n] = (struct open_call){p->id, p->name, false, *first};
+        f->calls[--n] = (struct imported_call){p->id, p->name, false, *first};
         *first = n + 1;
     }
 }
 
 /* Of several calls with one id, the first that has no result yet. */
-static struct open_call *answer_call(struct finishing *f, struct str id)
+static struct imported_call *answer_call(struct import_finishing *f, struct str id)
 {
     size_t *first;
-    struct open_call *c;
+    struct imported_call *c;
 
     if (!import_index_find(&f->by_id, key_of_call(id)))
         return NULL;
@@ -166,13 +166,13 @@ static struct open_call *answer_call(struct finishing *f, struct str id)
 }
 
 /* One message for each result; those that answer no call are left out. */
-static struct err *give_results(struct finishing *f, const struct import_item *item,
+static struct err *give_results(struct import_finishing *f, const struct import_item *item,
                                 struct message *take_message)
 {
     AUTO(message) struct message *m = take_message;
 
     for (size_t i = 0; i < m->n_parts; i++) {
-        struct open_call *c = answer_call(f, m->parts[i].id);
+        struct imported_call *c = answer_call(f, m->parts[i].id);
 
         if (c && m->n_parts == 1) {
             if (m->parts[0].name.n == 0)
@@ -187,7 +187,7 @@ static struct err *give_results(struct finishing *f, const struct import_item *i
 
 /* --- all of it --- */
 
-static struct err *give_item(struct finishing *f, struct import *from,
+static struct err *give_item(struct import_finishing *f, struct import *from,
                              const struct import_item *item)
 {
     AUTO(message) struct message *m = NULL;
@@ -214,8 +214,9 @@ static struct err *give_item(struct finishing *f, struct import *from,
 struct err *import_each(struct import *i, const struct imported *s,
                         struct err *(*take)(void *self, struct imported_message *m), void *self)
 {
-    AUTO(finishing)
-    struct finishing f = {.session = s, .take = take, .self = self, .last_ms = s->created_ms};
+    AUTO(import_finishing)
+    struct import_finishing f = {
+        .session = s, .take = take, .self = self, .last_ms = s->created_ms};
 
     for (size_t k = 0; k < s->n; k++)
         TRY(give_item(&f, i, &s->items[k]));

@@ -78,7 +78,7 @@ static struct json *instead_of_text(struct importing *x, struct str key, uint64_
     return json_new_str(&x->scratch, is_prose(key) ? note : (struct str){0});
 }
 
-struct long_text {
+struct capped_text {
     struct strbuf text;
     uint64_t n_bytes;
     size_t max_bytes;
@@ -86,7 +86,7 @@ struct long_text {
 
 static struct err *take_piece(void *self, struct str piece)
 {
-    struct long_text *l = self;
+    struct capped_text *l = self;
 
     l->n_bytes += piece.n;
     if (l->n_bytes <= l->max_bytes)
@@ -99,7 +99,7 @@ static struct err *take_piece(void *self, struct str piece)
 static struct err *build_text(struct importing *x, struct json_walk *w, struct str key,
                               struct json **ret_value)
 {
-    struct long_text l = {.max_bytes = x->n_bytes_left};
+    struct capped_text l = {.max_bytes = x->n_bytes_left};
     struct err *e = json_walk_text(w, take_piece, &l);
 
     if (!e && l.n_bytes <= l.max_bytes) {

@@ -6,18 +6,18 @@
 #include "transcript/import_parts.h"
 
 /* A message of a list, and what it is compared by. */
-struct entry {
+struct listed_message {
     struct import_item item;
     size_t n_parts;
     uint64_t id_key, text_key;
 };
 
-struct entries {
-    struct entry *items;
+struct listed_messages {
+    struct listed_message *items;
     size_t n, room;
 };
 
-static void push_entry(struct entries *to, const struct entry *e)
+static void push_entry(struct listed_messages *to, const struct listed_message *e)
 {
     if (to->n == to->room) {
         to->room = to->room ? to->room + to->room / 2 : 64;
@@ -26,13 +26,13 @@ static void push_entry(struct entries *to, const struct entry *e)
     to->items[to->n++] = *e;
 }
 
-static void add_entry(struct importing *x, struct imported *s, struct entries *to,
+static void add_entry(struct importing *x, struct imported *s, struct listed_messages *to,
                       const struct json *v, int64_t unix_ms, size_t place)
 {
     AUTO(strbuf) struct strbuf text = {0};
     AUTO(message) struct message *m = NULL;
     AUTO(err) struct err *e = import_message(x, v, &m);
-    struct entry entry;
+    struct listed_message entry;
 
     if (e) {
         AUTO_FREE char *why = err_message(e);
@@ -48,16 +48,16 @@ static void add_entry(struct importing *x, struct imported *s, struct entries *t
     if (m->n_parts == 0)
         return;
     message_text(m, &text);
-    entry = (struct entry){.n_parts = m->n_parts,
-                           .id_key = import_key(m->id),
-                           .text_key = import_key(strbuf_str(&text))};
+    entry = (struct listed_message){.n_parts = m->n_parts,
+                                    .id_key = import_key(m->id),
+                                    .text_key = import_key(strbuf_str(&text))};
     entry.item = import_put(x, TAKE(m), unix_ms ? unix_ms : import_time(json_get(v, "timestamp")));
     push_entry(to, &entry);
 }
 
 /* Each element of a list; anything else is skipped. */
 static struct err *read_list(struct importing *x, struct json_walk *w, struct imported *s,
-                             struct entries *to, bool is_timeline)
+                             struct listed_messages *to, bool is_timeline)
 {
     enum json_type type;
     struct str key;
@@ -83,22 +83,22 @@ static struct err *read_list(struct importing *x, struct json_walk *w, struct im
     return TAKE(x->error);
 }
 
-static bool is_same(const struct entry *a, const struct entry *b)
+static bool is_same(const struct listed_message *a, const struct listed_message *b)
 {
     if (a->item.role != b->item.role || a->n_parts != b->n_parts)
         return false;
     return a->id_key && b->id_key ? a->id_key == b->id_key : a->text_key == b->text_key;
 }
 
-static void add_all(struct importing *x, struct imported *s, const struct entries *all)
+static void add_all(struct importing *x, struct imported *s, const struct listed_messages *all)
 {
     for (size_t i = 0; i < all->n; i++)
         import_add_item(x, s, IMPORT_APPEND, false, all->items[i].item);
 }
 
 /* `seen` and `sent` with the same end. */
-static void join(struct importing *x, struct imported *s, const struct entries *seen,
-                 const struct entries *sent)
+static void join(struct importing *x, struct imported *s, const struct listed_messages *seen,
+                 const struct listed_messages *sent)
 {
     size_t n_same = 0, n_seen, n_sent;
 
@@ -122,7 +122,7 @@ static void join(struct importing *x, struct imported *s, const struct entries *
 
 struct record_reading {
     struct imported session; /* what it says of itself */
-    struct entries seen, sent;
+    struct listed_messages seen, sent;
     bool has_messages;
 };
 

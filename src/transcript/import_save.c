@@ -29,7 +29,7 @@ struct saving {
 };
 
 /* The records of one stream. */
-struct stream {
+struct saved_stream {
     struct saving *saving;
     struct saved_session *saved;
     struct str id, parent;
@@ -46,18 +46,18 @@ struct stream {
     struct import_names names;     /* that its messages use */
 };
 
-static void stream_done(struct stream *s)
+static void stream_done(struct saved_stream *s)
 {
     arena_done(&s->arena);
     codec_writer_free(s->writer);
     import_names_done(&s->names);
 }
-DEFINE_AUTO_VAL(stream, stream_done)
+DEFINE_AUTO_VAL(saved_stream, stream_done)
 
 /* --- the store --- */
 
 /* Long texts go at once: they need not wait for what refers to them. */
-static struct err *put_blobs(struct stream *s, struct codec_record *r)
+static struct err *put_blobs(struct saved_stream *s, struct codec_record *r)
 {
     struct blob_store *blobs = store_blobs(s->store, s->id);
     char handle[SHA256_HEX_SIZE];
@@ -68,7 +68,7 @@ static struct err *put_blobs(struct stream *s, struct codec_record *r)
     return NULL;
 }
 
-static struct err *append(struct stream *s, const struct store_summary *summary)
+static struct err *append(struct saved_stream *s, const struct store_summary *summary)
 {
     TRY(blob_sync(store_blobs(s->store, s->id)));
     TRY(store_append(s->store, s->id, s->first_seq, s->fence, s->records, s->n, summary));
@@ -81,7 +81,7 @@ static struct err *append(struct stream *s, const struct store_summary *summary)
 }
 
 /* Without the texts that are blobs now. */
-static void keep_record(struct stream *s, const struct store_record *r)
+static void keep_record(struct saved_stream *s, const struct store_record *r)
 {
     struct store_record kept = *r;
     struct str *payloads = ARENA_ARRAY(&s->arena, r->n_payloads, struct str);
@@ -99,7 +99,8 @@ static void keep_record(struct stream *s, const struct store_record *r)
 
 /* --- events --- */
 
-static struct err *emit(struct stream *s, enum event_type type, int64_t unix_ms, struct event *e)
+static struct err *emit(struct saved_stream *s, enum event_type type, int64_t unix_ms,
+                        struct event *e)
 {
     static const struct owner main_agent = {"agent", {"main", 4}, NULL};
     struct codec_record record;
@@ -121,7 +122,7 @@ static struct err *emit(struct stream *s, enum event_type type, int64_t unix_ms,
     return s->n_bytes > APPEND_BYTES ? append(s, NULL) : NULL;
 }
 
-static struct err *emit_begin(struct stream *s, struct str cwd)
+static struct err *emit_begin(struct saved_stream *s, struct str cwd)
 {
     const struct imported *i = s->session;
     struct event e = {
@@ -152,7 +153,7 @@ static const char *mutation_of(enum import_step step, bool is_first_history)
     return step == IMPORT_COMPACT ? "compact" : step == IMPORT_REWIND ? "rewind" : "append";
 }
 
-static void find_preview(struct stream *s, const struct message *m)
+static void find_preview(struct saved_stream *s, const struct message *m)
 {
     for (size_t i = 0; i < m->n_parts && m->role == ROLE_USER && !s->saved->preview.n; i++) {
         struct str line = {0}, text = str_trim(m->parts[i].text);
@@ -164,7 +165,7 @@ static void find_preview(struct stream *s, const struct message *m)
 
 static struct err *emit_message(void *self, struct imported_message *m)
 {
-    struct stream *s = self;
+    struct saved_stream *s = self;
     struct saving *v = s->saving;
     struct event e;
 
@@ -189,7 +190,7 @@ static struct err *emit_message(void *self, struct imported_message *m)
     return emit(s, EVENT_HISTORY, m->unix_ms, &e);
 }
 
-static struct err *emit_end(struct stream *s)
+static struct err *emit_end(struct saved_stream *s)
 {
     AUTO(arena) struct arena a = {0};
     const struct imported *i = s->session;
@@ -217,7 +218,8 @@ static struct err *emit_end(struct stream *s)
     return emit(s, EVENT_SESSION_END, i->updated_ms, &end);
 }
 
-static struct store_summary summary_of(const struct stream *s, struct str cwd, struct str name)
+static struct store_summary summary_of(const struct saved_stream *s, struct str cwd,
+                                       struct str name)
 {
     const struct imported *i = s->session;
 
@@ -270,16 +272,16 @@ static struct err *save_one(struct saving *v, size_t index, uint64_t fence)
     const struct imported *session = &v->import->sessions[index];
     bool is_root = session->parent_index == IMPORT_NO_PARENT;
     struct store *store = v->place->store;
-    AUTO(stream)
-    struct stream s = {.saving = v,
-                       .saved = &v->saved[index],
-                       .id = v->saved[index].id,
-                       .session = session,
-                       .store = store,
-                       .fence = fence,
-                       .writer = codec_writer_new(),
-                       .first_seq = 1,
-                       .next_seq = 1};
+    AUTO(saved_stream)
+    struct saved_stream s = {.saving = v,
+                             .saved = &v->saved[index],
+                             .id = v->saved[index].id,
+                             .session = session,
+                             .store = store,
+                             .fence = fence,
+                             .writer = codec_writer_new(),
+                             .first_seq = 1,
+                             .next_seq = 1};
     struct str name = v->place->name.n && is_root ? v->place->name : session->name;
     struct store_summary summary;
 

@@ -71,7 +71,7 @@ struct err *transcript_each(const struct transcript *t, struct redaction *r,
 
 /* --- what must not be seen --- */
 
-struct learning {
+struct redaction_learning {
     const struct transcript *transcript;
     struct redaction *redaction;
 };
@@ -88,7 +88,7 @@ static const bool not_learned_from[EVENT_N_TYPES] = {
  * reported when it is written. */
 static struct err *learn_stream(void *self, const struct store_summary *s, unsigned depth)
 {
-    struct learning *l = self;
+    struct redaction_learning *l = self;
     AUTO(codec_reader)
     struct codec_reader *r = codec_reader_new(l->transcript->store, s->id, 1, CODEC_READ_CORE);
     const struct event *e;
@@ -206,7 +206,7 @@ struct err *transcript_write(const struct transcript *t)
                                                      [TRANSCRIPT_HTML] = &writer_html};
     AUTO(redaction) struct redaction r = {.known = t->secrets};
 
-    TRY(transcript_each(t, &r, learn_stream, &(struct learning){t, &r}));
+    TRY(transcript_each(t, &r, learn_stream, &(struct redaction_learning){t, &r}));
     redaction_ready(&r);
     return t->form == TRANSCRIPT_JSON ? transcript_write_record(t, &r)
                                       : write_form(t, &r, forms[t->form]);

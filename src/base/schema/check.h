@@ -12,7 +12,7 @@
 struct checker {
     struct arena *arena;   /* the caller's, for the report */
     struct faults *faults; /* what is wrong; NULL: only yes or no is asked */
-    struct matcher *matcher;
+    struct pattern_matcher *matcher;
     uint64_t steps_left;
     struct err *error;
 };
@@ -43,7 +43,7 @@ bool schema_apply(struct checker *c, const struct frame *f, const struct node *n
 bool schema_apply_child(struct checker *c, const struct frame *f, const struct node *node,
                         const struct json *child, size_t index);
 
-bool schema_pattern_matches(struct checker *c, const struct pattern *p, struct str text);
+bool schema_pattern_matches(struct checker *c, const struct schema_pattern *p, struct str text);
 void schema_matcher_done(struct checker *c);
 
 /* --- what is wrong (schema_report.c) --- */

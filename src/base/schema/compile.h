@@ -33,7 +33,7 @@ struct schema_entry {
 };
 
 /* Sites by a key, open addressing. */
-struct table {
+struct site_table {
     struct schema_entry *slots;
     size_t n, n_slots;
 };
@@ -42,10 +42,10 @@ struct compiler {
     struct schema *schema;
     const struct schema_resolver *resolver; /* may be NULL */
     struct arena scratch;                   /* all that only compiling needs */
-    struct table places;                    /* by the address of the JSON value */
-    struct table names;                     /* by URI without fragment */
-    struct table anchors;                   /* by base and name */
-    struct dialect *dialects;               /* what is known of metaschemas */
+    struct site_table places;               /* by the address of the JSON value */
+    struct site_table names;                /* by URI without fragment */
+    struct site_table anchors;              /* by base and name */
+    struct schema_dialect *dialects;        /* what is known of metaschemas */
     struct site *to_scan, *to_compile, *last_scan;
     uint64_t n_looked_at; /* members, to find what references point to */
 };
@@ -69,19 +69,19 @@ enum shape {
     SHAPE_MAP_OR_NAMES, /* a map; what is an array there is no schema */
 };
 
-struct keyword {
+struct schema_keyword {
     const char *name;
     enum vocabulary vocabulary;
     enum shape shape;
     /* NULL: only its subschemas matter, to a neighbour or as targets of references */
-    struct err *(*compile)(struct compiler *c, struct site *site, const struct keyword *k,
+    struct err *(*compile)(struct compiler *c, struct site *site, const struct schema_keyword *k,
                            const struct json *value);
     rule_check *check;
     bool takes_null; /* else null is as if the keyword were not there */
 };
 
 /* In the order in which the rules are checked; ends with an empty name. */
-extern const struct keyword schema_keywords[];
+extern const struct schema_keyword schema_keywords[];
 
 /* The text of one of the standard's own schemas, or an empty one. */
 struct str schema_meta_find(struct str uri);

@@ -5,10 +5,10 @@
 #define MAX_DIALECTS 16
 #define VOCABULARIES "https://json-schema.org/draft/2020-12/vocab/"
 
-struct dialect {
+struct schema_dialect {
     struct str uri;
     unsigned vocabularies;
-    struct dialect *next;
+    struct schema_dialect *next;
 };
 
 struct err *schema_find_document(struct compiler *c, struct str uri, const struct json **ret_json)
@@ -77,7 +77,7 @@ static struct err *read_vocabularies(struct compiler *c, const struct site *site
 
 struct err *schema_read_dialect(struct compiler *c, struct site *site, struct str uri)
 {
-    struct dialect *d;
+    struct schema_dialect *d;
     size_t n = 0;
 
     schema_uri_cut_fragment(&uri);
@@ -86,7 +86,7 @@ struct err *schema_read_dialect(struct compiler *c, struct site *site, struct st
     if (n == MAX_DIALECTS)
         return schema_complain(c, site, "it uses more than %d metaschemas", MAX_DIALECTS);
     if (!d) {
-        d = ARENA_NEW(&c->scratch, struct dialect);
+        d = ARENA_NEW(&c->scratch, struct schema_dialect);
         d->uri = uri;
         TRY(read_vocabularies(c, site, uri, &d->vocabularies));
         d->next = c->dialects;

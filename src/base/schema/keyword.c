@@ -19,7 +19,8 @@ static struct schema_rule *append(struct compiler *c, struct schema_rule **list,
     return *list;
 }
 
-static struct schema_rule *add_rule(struct compiler *c, struct site *site, const struct keyword *k)
+static struct schema_rule *add_rule(struct compiler *c, struct site *site,
+                                    const struct schema_keyword *k)
 {
     return append(c, &site->node->rules, k->check);
 }
@@ -97,9 +98,9 @@ static struct err *read_nodes(struct compiler *c, const struct site *site, const
 }
 
 static struct err *read_pattern(struct compiler *c, const struct site *site, struct str source,
-                                const struct pattern **ret_pattern)
+                                const struct schema_pattern **ret_pattern)
 {
-    struct pattern *pattern;
+    struct schema_pattern *pattern;
     AUTO(err) struct err *e = schema_pattern_compile(&c->schema->arena, source, &pattern);
 
     source = utf8_truncate(source, MAX_SHOWN_BYTES);
@@ -131,8 +132,8 @@ static void add_ref(struct compiler *c, struct site *site, struct site *target)
     append(c, &site->node->rules, schema_check_ref)->node = target->node;
 }
 
-static struct err *compile_ref(struct compiler *c, struct site *site, const struct keyword *k,
-                               const struct json *value)
+static struct err *compile_ref(struct compiler *c, struct site *site,
+                               const struct schema_keyword *k, const struct json *value)
 {
     struct site *target;
 
@@ -144,7 +145,7 @@ static struct err *compile_ref(struct compiler *c, struct site *site, const stru
 
 /* Dynamic only where it leads, as it stands, to a $dynamicAnchor of that name. */
 static struct err *compile_dynamic_ref(struct compiler *c, struct site *site,
-                                       const struct keyword *k, const struct json *value)
+                                       const struct schema_keyword *k, const struct json *value)
 {
     struct str uri = json_str(value), anchor = schema_uri_cut_fragment(&uri);
     struct site *target;
@@ -179,8 +180,8 @@ static struct err *add_type(struct compiler *c, struct site *site, const struct 
                            "or object, or a list of them");
 }
 
-static struct err *compile_type(struct compiler *c, struct site *site, const struct keyword *k,
-                                const struct json *value)
+static struct err *compile_type(struct compiler *c, struct site *site,
+                                const struct schema_keyword *k, const struct json *value)
 {
     if (value->type != JSON_ARRAY)
         return add_type(c, site, value);
@@ -189,7 +190,7 @@ static struct err *compile_type(struct compiler *c, struct site *site, const str
     return NULL;
 }
 
-static void add_choice(struct compiler *c, struct site *site, const struct keyword *k,
+static void add_choice(struct compiler *c, struct site *site, const struct schema_keyword *k,
                        struct json *list)
 {
     struct choice *choice = &add_rule(c, site, k)->choice;
@@ -203,16 +204,16 @@ static void add_choice(struct compiler *c, struct site *site, const struct keywo
     schema_value_sort(choice->keys, choice->n);
 }
 
-static struct err *compile_enum(struct compiler *c, struct site *site, const struct keyword *k,
-                                const struct json *value)
+static struct err *compile_enum(struct compiler *c, struct site *site,
+                                const struct schema_keyword *k, const struct json *value)
 {
     TRY(want_type(c, site, value, JSON_ARRAY));
     add_choice(c, site, k, copy_value(&c->schema->arena, value));
     return NULL;
 }
 
-static struct err *compile_const(struct compiler *c, struct site *site, const struct keyword *k,
-                                 const struct json *value)
+static struct err *compile_const(struct compiler *c, struct site *site,
+                                 const struct schema_keyword *k, const struct json *value)
 {
     struct json *list = json_new(&c->schema->arena, JSON_ARRAY);
 
@@ -223,8 +224,8 @@ static struct err *compile_const(struct compiler *c, struct site *site, const st
 
 /* --- numbers --- */
 
-static struct err *compile_bound(struct compiler *c, struct site *site, const struct keyword *k,
-                                 const struct json *value)
+static struct err *compile_bound(struct compiler *c, struct site *site,
+                                 const struct schema_keyword *k, const struct json *value)
 {
     TRY(want_type(c, site, value, JSON_NUMBER));
     add_rule(c, site, k)->number = arena_str(&c->schema->arena, value->text);
@@ -232,8 +233,8 @@ static struct err *compile_bound(struct compiler *c, struct site *site, const st
 }
 
 /* In draft 4 "exclusiveMinimum": true changed what "minimum" means. */
-static struct err *compile_exclusive(struct compiler *c, struct site *site, const struct keyword *k,
-                                     const struct json *value)
+static struct err *compile_exclusive(struct compiler *c, struct site *site,
+                                     const struct schema_keyword *k, const struct json *value)
 {
     bool is_minimum = k->check == schema_check_exclusive_minimum;
     const struct json *bound = present(site->at, is_minimum ? "minimum" : "maximum");
@@ -244,7 +245,7 @@ static struct err *compile_exclusive(struct compiler *c, struct site *site, cons
 }
 
 static struct err *compile_multiple_of(struct compiler *c, struct site *site,
-                                       const struct keyword *k, const struct json *value)
+                                       const struct schema_keyword *k, const struct json *value)
 {
     struct divisor divisor;
 
@@ -260,8 +261,8 @@ static struct err *compile_multiple_of(struct compiler *c, struct site *site,
 
 /* --- counts --- */
 
-static struct err *compile_limit(struct compiler *c, struct site *site, const struct keyword *k,
-                                 const struct json *value)
+static struct err *compile_limit(struct compiler *c, struct site *site,
+                                 const struct schema_keyword *k, const struct json *value)
 {
     uint64_t limit = 0;
 
@@ -271,7 +272,7 @@ static struct err *compile_limit(struct compiler *c, struct site *site, const st
 }
 
 static struct err *compile_unique_items(struct compiler *c, struct site *site,
-                                        const struct keyword *k, const struct json *value)
+                                        const struct schema_keyword *k, const struct json *value)
 {
     TRY(want_type(c, site, value, JSON_BOOL));
     if (value->boolean)
@@ -279,10 +280,10 @@ static struct err *compile_unique_items(struct compiler *c, struct site *site,
     return NULL;
 }
 
-static struct err *compile_pattern(struct compiler *c, struct site *site, const struct keyword *k,
-                                   const struct json *value)
+static struct err *compile_pattern(struct compiler *c, struct site *site,
+                                   const struct schema_keyword *k, const struct json *value)
 {
-    const struct pattern *pattern = NULL;
+    const struct schema_pattern *pattern = NULL;
 
     TRY(want_type(c, site, value, JSON_STRING));
     TRY(read_pattern(c, site, value->text, &pattern));
@@ -292,8 +293,8 @@ static struct err *compile_pattern(struct compiler *c, struct site *site, const 
 
 /* --- objects --- */
 
-static struct err *compile_required(struct compiler *c, struct site *site, const struct keyword *k,
-                                    const struct json *value)
+static struct err *compile_required(struct compiler *c, struct site *site,
+                                    const struct schema_keyword *k, const struct json *value)
 {
     struct schema_names names;
 
@@ -332,8 +333,8 @@ static struct err *read_matched(struct compiler *c, const struct site *site, con
 
 /* properties, patternProperties and additionalProperties are one rule, made for the first of them
  * that is there. */
-static struct err *compile_members(struct compiler *c, struct site *site, const struct keyword *k,
-                                   const struct json *value)
+static struct err *compile_members(struct compiler *c, struct site *site,
+                                   const struct schema_keyword *k, const struct json *value)
 {
     const struct json *named = present(site->at, "properties");
     const struct json *matched = present(site->at, "patternProperties");
@@ -355,7 +356,7 @@ static struct err *compile_members(struct compiler *c, struct site *site, const 
 
 /* dependentRequired, dependentSchemas, and the older keyword that was both. */
 static struct err *compile_dependencies(struct compiler *c, struct site *site,
-                                        const struct keyword *k, const struct json *value)
+                                        const struct schema_keyword *k, const struct json *value)
 {
     struct dependencies all = {0};
 
@@ -379,8 +380,8 @@ static struct err *compile_dependencies(struct compiler *c, struct site *site,
 
 /* --- arrays --- */
 
-static struct err *compile_items(struct compiler *c, struct site *site, const struct keyword *k,
-                                 const struct json *value)
+static struct err *compile_items(struct compiler *c, struct site *site,
+                                 const struct schema_keyword *k, const struct json *value)
 {
     const struct json *prefix = present(site->at, "prefixItems");
     struct schema_rule *r;
@@ -400,7 +401,8 @@ static struct err *compile_items(struct compiler *c, struct site *site, const st
 
 /* Means something only beside `items` as a list. */
 static struct err *compile_additional_items(struct compiler *c, struct site *site,
-                                            const struct keyword *k, const struct json *value)
+                                            const struct schema_keyword *k,
+                                            const struct json *value)
 {
     const struct json *prefix = present(site->at, "items");
     struct schema_rule *r;
@@ -413,8 +415,8 @@ static struct err *compile_additional_items(struct compiler *c, struct site *sit
     return NULL;
 }
 
-static struct err *compile_contains(struct compiler *c, struct site *site, const struct keyword *k,
-                                    const struct json *value)
+static struct err *compile_contains(struct compiler *c, struct site *site,
+                                    const struct schema_keyword *k, const struct json *value)
 {
     const struct json *min = present(site->at, "minContains");
     const struct json *max = present(site->at, "maxContains");
@@ -434,8 +436,8 @@ static struct err *compile_contains(struct compiler *c, struct site *site, const
 /* --- combinations --- */
 
 /* A list without any schemas asks for nothing. */
-static struct err *compile_list(struct compiler *c, struct site *site, const struct keyword *k,
-                                const struct json *value)
+static struct err *compile_list(struct compiler *c, struct site *site,
+                                const struct schema_keyword *k, const struct json *value)
 {
     struct node_list nodes;
 
@@ -445,14 +447,14 @@ static struct err *compile_list(struct compiler *c, struct site *site, const str
     return NULL;
 }
 
-static struct err *compile_node(struct compiler *c, struct site *site, const struct keyword *k,
-                                const struct json *value)
+static struct err *compile_node(struct compiler *c, struct site *site,
+                                const struct schema_keyword *k, const struct json *value)
 {
     add_rule(c, site, k)->node = schema_want(c, value);
     return NULL;
 }
 
-static struct err *compile_if(struct compiler *c, struct site *site, const struct keyword *k,
+static struct err *compile_if(struct compiler *c, struct site *site, const struct schema_keyword *k,
                               const struct json *value)
 {
     const struct json *yes = present(site->at, "then"), *no = present(site->at, "else");
@@ -465,7 +467,7 @@ static struct err *compile_if(struct compiler *c, struct site *site, const struc
 }
 
 static struct err *compile_unevaluated(struct compiler *c, struct site *site,
-                                       const struct keyword *k, const struct json *value)
+                                       const struct schema_keyword *k, const struct json *value)
 {
     append(c, &site->node->unevaluated, k->check)->node = schema_want(c, value);
     return NULL;
@@ -479,7 +481,7 @@ static struct err *compile_unevaluated(struct compiler *c, struct site *site,
 #define VALIDATION VOCABULARY_VALIDATION
 #define ANNOTATION VOCABULARY_ANNOTATION
 
-const struct keyword schema_keywords[] = {
+const struct schema_keyword schema_keywords[] = {
     {"$ref", CORE, SHAPE_NONE, compile_ref, schema_check_ref},
     {"$dynamicRef", CORE, SHAPE_NONE, compile_dynamic_ref, schema_check_dynamic_ref},
     {"$defs", CORE, SHAPE_MAP},

@@ -11,7 +11,7 @@
 struct checker;
 struct frame;
 struct node;
-struct pattern;
+struct schema_pattern;
 struct schema_rule;
 
 /* A schema with its own URI. While one of its nodes is being applied it is part of the dynamic
@@ -54,7 +54,7 @@ struct property {
 };
 
 struct pattern_property {
-    const struct pattern *pattern;
+    const struct schema_pattern *pattern;
     const struct node *node;
 };
 
@@ -115,7 +115,7 @@ struct schema_rule {
         struct dependencies dependencies;
         struct choice choice;
         struct divisor divisor;
-        const struct pattern *pattern;
+        const struct schema_pattern *pattern;
         struct str number;
         uint64_t limit;
         struct {
@@ -170,8 +170,8 @@ void schema_value_sort(struct value_key *keys, size_t n);
 
 /* The pattern lives in the arena; the error is the reason alone. */
 MUST_USE struct err *schema_pattern_compile(struct arena *a, struct str source,
-                                            struct pattern **ret_pattern);
-struct str schema_pattern_source(const struct pattern *p);
+                                            struct schema_pattern **ret_pattern);
+struct str schema_pattern_source(const struct schema_pattern *p);
 
 /* What a pattern can do between two steps that are counted; see schema_pattern.c. */
 struct regex_traits {

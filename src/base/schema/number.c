@@ -6,7 +6,7 @@
 
 /* digits x 10^scale. The digits stand in the source, perhaps with a point among them, and neither
  * start nor end with a zero; zero itself has none. */
-struct decimal {
+struct scaled_number {
     struct str digits;
     int64_t scale;
     bool negative;
@@ -22,9 +22,9 @@ static int64_t parse_exponent(struct str text)
     return negative ? -value : value;
 }
 
-static struct decimal take_apart(struct str text)
+static struct scaled_number take_apart(struct str text)
 {
-    struct decimal d = {.negative = text.n && text.p[0] == '-'};
+    struct scaled_number d = {.negative = text.n && text.p[0] == '-'};
     size_t e, point;
 
     text = str_skip(text, d.negative);
@@ -45,7 +45,7 @@ static struct decimal take_apart(struct str text)
             break;
         d.scale += last == '0';
     }
-    return d.digits.n ? d : (struct decimal){0};
+    return d.digits.n ? d : (struct scaled_number){0};
 }
 
 bool schema_number_is_integer(struct str number)
@@ -55,7 +55,7 @@ bool schema_number_is_integer(struct str number)
 
 uint64_t schema_number_hash(struct str number)
 {
-    struct decimal d = take_apart(number);
+    struct scaled_number d = take_apart(number);
     uint64_t hash = (uint64_t)d.scale * 2 + d.negative;
 
     for (size_t i = 0; i < d.digits.n; i++)
@@ -66,7 +66,7 @@ uint64_t schema_number_hash(struct str number)
 
 bool schema_divisor_parse(struct str number, struct divisor *ret_divisor)
 {
-    struct decimal d = take_apart(number);
+    struct scaled_number d = take_apart(number);
     uint64_t digits = 0;
     unsigned n_digits = 0;
 
@@ -102,7 +102,7 @@ static uint64_t power_of_ten_mod(uint64_t exponent, uint64_t modulus)
 
 bool schema_divisor_divides(const struct divisor *d, struct str number)
 {
-    struct decimal v = take_apart(number);
+    struct scaled_number v = take_apart(number);
     uint64_t rest = 0;
 
     if (v.digits.n == 0)

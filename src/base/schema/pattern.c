@@ -16,13 +16,13 @@
 #define MATCH_STEPS 4            /* for a match that ends before its first item */
 #define BYTES_PER_STEP 64
 
-struct pattern {
+struct schema_pattern {
     pcre2_code *code;
     struct str source;
     struct regex_traits traits;
 };
 
-struct matcher {
+struct pattern_matcher {
     pcre2_match_data *data;
     pcre2_match_context *context;
 };
@@ -48,13 +48,14 @@ static struct err *reason(int code)
     return err_new(ERR_VALIDATION, "%s", text);
 }
 
-struct err *schema_pattern_compile(struct arena *a, struct str source, struct pattern **ret_pattern)
+struct err *schema_pattern_compile(struct arena *a, struct str source,
+                                   struct schema_pattern **ret_pattern)
 {
     const uint32_t options = PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_UCP |
                              PCRE2_NEVER_BACKSLASH_C | PCRE2_DOLLAR_ENDONLY |
                              PCRE2_MATCH_UNSET_BACKREF | PCRE2_AUTO_CALLOUT;
     AUTO(strbuf) struct strbuf text = {0};
-    struct pattern *p = ARENA_NEW(a, struct pattern);
+    struct schema_pattern *p = ARENA_NEW(a, struct schema_pattern);
     pcre2_general_context *general;
     pcre2_compile_context *context;
     PCRE2_SIZE offset;
@@ -78,7 +79,7 @@ struct err *schema_pattern_compile(struct arena *a, struct str source, struct pa
     return NULL;
 }
 
-struct str schema_pattern_source(const struct pattern *p)
+struct str schema_pattern_source(const struct schema_pattern *p)
 {
     return p->source;
 }
@@ -103,10 +104,10 @@ static int pay(pcre2_callout_block *block, void *data)
                                                                              : PCRE2_ERROR_CALLOUT;
 }
 
-static struct matcher *matcher_of(struct checker *c)
+static struct pattern_matcher *matcher_of(struct checker *c)
 {
     if (!c->matcher) {
-        c->matcher = ARENA_NEW(c->arena, struct matcher);
+        c->matcher = ARENA_NEW(c->arena, struct pattern_matcher);
         c->matcher->data = pcre2_match_data_create(1, NULL);
         c->matcher->context = pcre2_match_context_create(NULL);
         BUG_IF(!c->matcher->data || !c->matcher->context);
@@ -124,11 +125,11 @@ void schema_matcher_done(struct checker *c)
     }
 }
 
-bool schema_pattern_matches(struct checker *c, const struct pattern *p, struct str text)
+bool schema_pattern_matches(struct checker *c, const struct schema_pattern *p, struct str text)
 {
     size_t most = p->traits.has_backreference ? text.n : p->traits.longest_repeat;
     struct bill bill = {.checker = c, .price = 1 + MIN(most, text.n) / BYTES_PER_STEP};
-    struct matcher *m;
+    struct pattern_matcher *m;
     int result;
 
     if (!schema_spend(c, MATCH_STEPS + text.n / BYTES_PER_STEP))

@@ -17,7 +17,7 @@
     "\\x{ff00}-\\x{10ffff}"
 #define DOT "[^\\n\\r\\x{2028}\\x{2029}]"
 
-struct translator {
+struct regex_translator {
     struct str in;
     size_t at;
     struct strbuf *out;
@@ -74,18 +74,18 @@ static const struct {
     {"Unassigned", "Cn"},
 };
 
-static bool at_end(const struct translator *t)
+static bool at_end(const struct regex_translator *t)
 {
     return t->at >= t->in.n;
 }
 
 /* NUL stands for the end as well; a NUL in the pattern is a character like any other. */
-static char peek(const struct translator *t, size_t ahead)
+static char peek(const struct regex_translator *t, size_t ahead)
 {
     return t->at + ahead < t->in.n ? t->in.p[t->at + ahead] : 0;
 }
 
-static bool skip_over(struct translator *t, const char *text)
+static bool skip_over(struct regex_translator *t, const char *text)
 {
     if (!str_starts(str_skip(t->in, t->at), str_of(text)))
         return false;
@@ -112,7 +112,7 @@ static int hex_value(char c)
 }
 
 /* Exactly n hexadecimal digits at this place. */
-static bool read_hex(struct translator *t, unsigned n, uint32_t *ret_value)
+static bool read_hex(struct regex_translator *t, unsigned n, uint32_t *ret_value)
 {
     uint32_t value = 0;
 
@@ -139,7 +139,7 @@ static void add_char(struct strbuf *out, uint32_t c)
 }
 
 /* \u0041, \u{1f432}, or two halves of a pair. The 'u' has been read. */
-static struct err *read_unicode(struct translator *t, uint32_t *ret_char)
+static struct err *read_unicode(struct regex_translator *t, uint32_t *ret_char)
 {
     size_t start;
     uint32_t low;
@@ -168,7 +168,7 @@ static struct err *read_unicode(struct translator *t, uint32_t *ret_char)
 
 /* The escapes that stand for one character, in a class or outside; *ret_known says if it was one.
  * The backslash has been read. */
-static struct err *read_char_escape(struct translator *t, uint32_t *ret_char, bool *ret_known)
+static struct err *read_char_escape(struct regex_translator *t, uint32_t *ret_char, bool *ret_known)
 {
     static const char from[] = "tnrfv", to[] = "\t\n\r\f\v";
     char c = peek(t, 0);
@@ -204,7 +204,7 @@ static struct err *read_char_escape(struct translator *t, uint32_t *ret_char, bo
     return NULL;
 }
 
-static struct err *unknown_escape(const struct translator *t)
+static struct err *unknown_escape(const struct regex_translator *t)
 {
     if (at_end(t))
         return err_new(ERR_VALIDATION, "it ends with a backslash");
@@ -213,7 +213,7 @@ static struct err *unknown_escape(const struct translator *t)
 }
 
 /* \p{Letter}, \P{Script=Greek}. Appends it in PCRE2's words. */
-static struct err *add_property(struct translator *t)
+static struct err *add_property(struct regex_translator *t)
 {
     char letter = peek(t, 0);
     struct str name = str_skip(t->in, t->at + 2);
@@ -239,7 +239,7 @@ static struct err *add_property(struct translator *t)
 }
 
 /* \1, \12, \k<name>. The backslash has been read. */
-static struct err *add_backreference(struct translator *t)
+static struct err *add_backreference(struct regex_translator *t)
 {
     t->traits.has_backreference = true;
     if (skip_over(t, "k")) {
@@ -255,7 +255,7 @@ static struct err *add_backreference(struct translator *t)
     return NULL;
 }
 
-static struct err *add_escape(struct translator *t)
+static struct err *add_escape(struct regex_translator *t)
 {
     char c = peek(t, 1);
     bool known;
@@ -304,14 +304,14 @@ static struct err *add_escape(struct translator *t)
 /* --- classes --- */
 
 /* Whether an escape that stands for several characters is `ahead`. */
-static bool is_set_escape(const struct translator *t, size_t ahead)
+static bool is_set_escape(const struct regex_translator *t, size_t ahead)
 {
     char c = peek(t, ahead + 1);
 
     return peek(t, ahead) == '\\' && c && strchr("dDwWsSpP", c);
 }
 
-static struct err *add_class_set(struct translator *t)
+static struct err *add_class_set(struct regex_translator *t)
 {
     char c = peek(t, 1);
 
@@ -326,7 +326,7 @@ static struct err *add_class_set(struct translator *t)
     return NULL;
 }
 
-static struct err *add_class_char(struct translator *t)
+static struct err *add_class_char(struct regex_translator *t)
 {
     uint32_t value;
     bool known;
@@ -347,7 +347,7 @@ static struct err *add_class_char(struct translator *t)
 }
 
 /* "x", "a-z", "\w" or "\w-": beside a set the hyphen is a character, as browsers have it. */
-static struct err *add_class_member(struct translator *t)
+static struct err *add_class_member(struct regex_translator *t)
 {
     bool is_set = is_set_escape(t, 0);
 
@@ -363,7 +363,7 @@ static struct err *add_class_member(struct translator *t)
     return at_end(t) ? NULL : add_class_char(t);
 }
 
-static struct err *add_class(struct translator *t)
+static struct err *add_class(struct regex_translator *t)
 {
     if (skip_over(t, "[]")) {
         strbuf_add(t->out, S("(?!)"));
@@ -387,7 +387,7 @@ static struct err *add_class(struct translator *t)
 /* --- groups and repeats --- */
 
 /* "(?i)" or "(?i-s:": how many bytes, or 0 when it is something else. */
-static size_t flags_length(const struct translator *t)
+static size_t flags_length(const struct regex_translator *t)
 {
     size_t n = 2;
 
@@ -398,7 +398,7 @@ static size_t flags_length(const struct translator *t)
     return n > 2 && (peek(t, n) == ')' || peek(t, n) == ':') ? n + 1 : 0;
 }
 
-static struct err *add_group(struct translator *t)
+static struct err *add_group(struct regex_translator *t)
 {
     static const char *const openings[] = {"(?:", "(?=", "(?!", "(?<=", "(?<!", "(?<", "(?P<"};
     size_t n = flags_length(t);
@@ -425,7 +425,7 @@ static struct err *add_group(struct translator *t)
 }
 
 /* "{2}", "{2,}" or "{2,5}"; any other brace is a character. */
-static void add_brace(struct translator *t)
+static void add_brace(struct regex_translator *t)
 {
     uint64_t numbers[2] = {0};
     size_t n = 1, part = 0;
@@ -446,7 +446,7 @@ static void add_brace(struct translator *t)
     t->at += n + 1;
 }
 
-static struct err *add_item(struct translator *t)
+static struct err *add_item(struct regex_translator *t)
 {
     char c = peek(t, 0);
 
@@ -478,7 +478,7 @@ static struct err *add_item(struct translator *t)
 struct err *schema_regex_translate(struct str source, struct strbuf *out,
                                    struct regex_traits *ret_traits)
 {
-    struct translator t = {.in = source, .out = out};
+    struct regex_translator t = {.in = source, .out = out};
 
     if (!utf8_is_valid(source))
         return err_new(ERR_VALIDATION, "it is not UTF-8");

@@ -260,13 +260,13 @@ static int nearness_cmp(const struct nearness *a, const struct nearness *b)
 }
 
 /* The forms that came nearest; more than one when they came equally near. */
-struct nearest {
+struct nearest_forms {
     struct nearness near;
     struct faults forms[MAX_FORMS];
     size_t n, n_more;
 };
 
-static void consider(struct nearest *best, const struct faults *faults, size_t level)
+static void consider(struct nearest_forms *best, const struct faults *faults, size_t level)
 {
     struct nearness near = nearness_of(faults, level);
     int order = best->n ? nearness_cmp(&near, &best->near) : 1;
@@ -274,14 +274,14 @@ static void consider(struct nearest *best, const struct faults *faults, size_t l
     if (order < 0)
         return;
     if (order > 0)
-        *best = (struct nearest){.near = near};
+        *best = (struct nearest_forms){.near = near};
     if (best->n == MAX_FORMS)
         best->n_more++;
     else
         best->forms[best->n++] = *faults;
 }
 
-static bool is_one_place(const struct nearest *best, enum fault_kind kind)
+static bool is_one_place(const struct nearest_forms *best, enum fault_kind kind)
 {
     for (size_t i = 0; i < best->n; i++) {
         const struct faults *form = &best->forms[i];
@@ -294,7 +294,7 @@ static bool is_one_place(const struct nearest *best, enum fault_kind kind)
 }
 
 /* Joins what equally near forms want into one sentence. */
-static struct str join_forms(struct checker *c, const struct nearest *best, struct str path)
+static struct str join_forms(struct checker *c, const struct nearest_forms *best, struct str path)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
@@ -310,7 +310,7 @@ static struct str join_forms(struct checker *c, const struct nearest *best, stru
     return arena_str(c->arena, strbuf_str(&text));
 }
 
-static void fail_joined(struct checker *c, const struct frame *f, const struct nearest *best)
+static void fail_joined(struct checker *c, const struct frame *f, const struct nearest_forms *best)
 {
     struct schema_fault fault = best->forms[0].items[0];
 
@@ -331,13 +331,13 @@ static void fail_joined(struct checker *c, const struct frame *f, const struct n
 bool schema_fail_branches(struct checker *c, const struct frame *f, const struct node_list *nodes)
 {
     struct faults *faults = c->faults;
-    struct nearest *best;
+    struct nearest_forms *best;
     size_t level;
 
     if (!schema_wants_faults(c))
         return false;
     path_of(c, f, &level);
-    best = ARENA_NEW(c->arena, struct nearest);
+    best = ARENA_NEW(c->arena, struct nearest_forms);
     for (size_t i = 0; i < nodes->n && schema_spend(c, STEPS_PER_FAULT); i++) {
         struct faults own = {0};
 

@@ -11,7 +11,7 @@ static struct err *compile_site(struct compiler *c, struct site *site)
     }
     if (at->type != JSON_OBJECT)
         return schema_complain(c, site, "a schema must be an object, true or false");
-    for (const struct keyword *k = schema_keywords; k->name; k++) {
+    for (const struct schema_keyword *k = schema_keywords; k->name; k++) {
         const struct json *value = json_get(at, k->name);
 
         if (!value || !k->compile || !(site->base->vocabularies & k->vocabulary))

@@ -13,7 +13,7 @@
 
 /* --- tables --- */
 
-static struct schema_entry *slot_of(const struct table *t, struct str key)
+static struct schema_entry *slot_of(const struct site_table *t, struct str key)
 {
     size_t at = str_hash(key) & (t->n_slots - 1);
 
@@ -22,18 +22,18 @@ static struct schema_entry *slot_of(const struct table *t, struct str key)
     return &t->slots[at];
 }
 
-static struct site *table_find(const struct table *t, struct str key)
+static struct site *table_find(const struct site_table *t, struct str key)
 {
     return t->n_slots ? slot_of(t, key)->site : NULL;
 }
 
 /* The first one of a key stays. */
-static void table_add(struct arena *a, struct table *t, struct str key, struct site *site)
+static void table_add(struct arena *a, struct site_table *t, struct str key, struct site *site)
 {
     struct schema_entry *slot;
 
     if (t->n * 2 >= t->n_slots) {
-        struct table bigger = {.n = t->n, .n_slots = MAX(t->n_slots * 2, (size_t)64)};
+        struct site_table bigger = {.n = t->n, .n_slots = MAX(t->n_slots * 2, (size_t)64)};
 
         bigger.slots = ARENA_ARRAY(a, bigger.n_slots, struct schema_entry);
         for (size_t i = 0; i < t->n_slots; i++)
@@ -125,7 +125,7 @@ static void add_site(struct compiler *c, const struct json *at, const struct sit
     c->last_scan = site;
 }
 
-static void add_children(struct compiler *c, struct site *site, const struct keyword *k,
+static void add_children(struct compiler *c, struct site *site, const struct schema_keyword *k,
                          const struct json *value)
 {
     struct str keyword = str_of(k->name);
@@ -212,7 +212,7 @@ static struct err *scan(struct compiler *c, struct site *site)
     add_anchor(c, site, json_get_text(site->at, "$anchor"), /* is_dynamic= */ false);
     add_anchor(c, site, json_get_text(site->at, "$dynamicAnchor"), /* is_dynamic= */ true);
 
-    for (const struct keyword *k = schema_keywords; k->name; k++) {
+    for (const struct schema_keyword *k = schema_keywords; k->name; k++) {
         const struct json *value = k->shape == SHAPE_NONE ? NULL : json_get(site->at, k->name);
 
         if (value)
