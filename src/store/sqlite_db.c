@@ -89,8 +89,10 @@ static const char *advice(int code)
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
         return "check its permissions, or choose another store with --store";
-    case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+        return "check the name, or choose another store with --store; if keel stored sessions in "
+               "this file, keep a copy of it, then try sqlite3 FILE .recover";
+    case SQLITE_CORRUPT:
         return "keep a copy of the file, then try sqlite3 FILE .recover, or choose another store "
                "with --store";
     case SQLITE_BUSY:

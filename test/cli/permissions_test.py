@@ -301,6 +301,8 @@ class Test(PermissionsTest):
         self.assert_refused(self.keel(*test, "Bash", "x", "--args", "{}"), 2, "cannot be combined")
         self.assert_refused(self.keel(*test, "Bash", "--args", "x"), 2, "--args")
         self.assert_refused(self.keel(*test, "Bash", "git", "push"), 2, "in quotes")
+        self.assert_refused(self.keel(*test, "Bash", "ls", "-la"), 2,
+                            "put the command into quotes: keel permissions test Bash 'ls -la'")
         self.assert_refused(self.keel(*test, "Bash", "x", "--mode", "y"), 2, "--mode")
 
 
