@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* --- settings --- */
@@ -287,6 +288,18 @@ static bool can_be_written(const char *home, struct arena *a)
     return fs_is_dir(where) && access(where, W_OK) == 0;
 }
 
+#define LITTLE_BYTES ((uint64_t)8 << 20) /* a session of a few prompts and its log */
+
+static bool is_nearly_full(const char *home, struct arena *a, double *ret_mb)
+{
+    struct statvfs disk;
+
+    if (statvfs(nearest_directory(home, a), &disk) < 0)
+        return false;
+    *ret_mb = (double)disk.f_bavail * (double)disk.f_frsize / 1e6;
+    return (uint64_t)disk.f_bavail * disk.f_frsize < LITTLE_BYTES;
+}
+
 void doctor_check_stores(struct report *r, const struct runtime *runtime)
 {
     static const struct {
@@ -294,6 +307,7 @@ void doctor_check_stores(struct report *r, const struct runtime *runtime)
     } libraries[] = {{"SQLite", "libsqlite3.so.0", "libsqlite3-0"},
                      {"PostgreSQL", "libpq.so.5", "libpq5"}};
     struct str home = runtime_home(runtime, &r->arena);
+    double free_mb = 0;
 
     if (home.n == 0)
         report_add(
@@ -305,6 +319,12 @@ void doctor_check_stores(struct report *r, const struct runtime *runtime)
                    "%s cannot be written: sessions are not stored; check its permissions, or set "
                    "KEEL_HOME to another directory",
                    home.p);
+    else if (is_nearly_full(home.p, &r->arena, &free_mb))
+        report_add(
+            r, HEALTH_BAD, "Stores", "home",
+            "%s is on a disk with %.1f MB left: sessions may not be stored; free some space, "
+            "or set KEEL_HOME to another directory",
+            home.p, free_mb);
     else if (!fs_exists(home.p))
         report_add(r, HEALTH_NOTE, "Stores", "home", "%s does not exist yet; keel creates it",
                    home.p);
