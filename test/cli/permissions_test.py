@@ -172,6 +172,13 @@ class Narrowing(PermissionsTest):
         self.bring({"allowedCommands": ["echo *"]})
         self.assertEqual(self.listed()["allowedCommands"], [])
 
+    def test_an_address_in_place_of_a_host_is_reported(self):
+        self.user_settings({"permissions": {"allowedDomains": ["https://example.com", "a.org"]}})
+        result = self.keel("permissions", "list")
+        self.assert_status(result, 0)
+        self.assertEqual(result.err, 'keel: permissions.allowedDomains: "https://example.com" is not '
+                                     'a host, and matches none; write example.com\n')
+
     def test_a_list_without_end_allows_nothing(self):
         self.user({"allowedCommands": ["*"]})
         self.bring({"allowedCommands": [f"a{i}" for i in range(10_000)]})
