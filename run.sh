@@ -18,6 +18,14 @@ build=$top/build
 log=
 trap '[ -z "$log" ] || rm -f "$log"' EXIT
 
+# The step that is interrupted may write its standard error to a log.
+interrupted() {
+  exec 2>&3
+  [ ! -t 2 ] || printf '\r\033[K' >&2
+  say "Interrupted. Run this again to continue."
+  exit 130
+}
+
 fail() {
   cat "$log" >&2
   say "$1"
@@ -37,7 +45,7 @@ build_keel() {
   if ninja -C "$build" -n 2>/dev/null | grep -q 'no work to do'; then
     return
   fi
-  say "Building keel; this takes a few minutes the first time ..."
+  say "Building keel; the first time takes a few minutes, the last step longest ..."
   : >"$log"
   if [ -t 2 ]; then
     ninja -C "$build" 2>&1 | follow "$log" "[" || fail "The build failed; see the output above."
@@ -80,9 +88,13 @@ case ${1-} in
   ;;
 esac
 
+exec 3>&2
+trap interrupted INT
 # shellcheck disable=SC2086
 install_packages "the build" $BUILD_PACKAGES
 build_keel
+trap - INT
+exec 3>&-
 
 if [ -n "$prefix" ]; then
   install_keel "$top" "$build" "$prefix"

@@ -239,6 +239,8 @@ struct err *advice_option(const struct args *a, struct str given)
     add_owners(&owners, &command_root, name, &n_owners);
     if (n_owners)
         return err_hint(e, "it is an option of %s", strbuf_cstr(&owners));
+    if (strcmp(a->command, "permissions test") == 0 && a->n_operands > 1)
+        return err_hint(e, "put the command into quotes: keel permissions test Bash 'ls -la'");
     return err_hint(e, "see keel %s%s--help", a->command, is_root ? "" : " ");
 }
 

@@ -64,8 +64,8 @@ static struct flag_rules all_rules(const struct args *args, const char *flag, st
 
 /* --- directories --- */
 
-static struct err *directory(const char *flag, const char *given, struct arena *a,
-                             const char **ret_path)
+struct err *agent_flags_directory(const char *flag, const char *given, struct arena *a,
+                                  const char **ret_path)
 {
     char *path = realpath(given, NULL);
 
@@ -82,7 +82,7 @@ struct err *agent_flags_cwd(const struct args *args, struct arena *a, const char
     const char *given = args_get(args, "cwd");
 
     *ret_cwd = NULL;
-    return given ? directory("cwd", given, a, ret_cwd) : NULL;
+    return given ? agent_flags_directory("cwd", given, a, ret_cwd) : NULL;
 }
 
 /* --- settings --- */
@@ -233,7 +233,7 @@ struct err *agent_flags_read(const struct args *args, struct arena *a,
 
     o.fallback_models = all_values(args, "fallback-model", a, &o.n_fallback_models);
     for (size_t i = 0; i < o.n_added_dirs; i++)
-        TRY(directory("add-dir", dirs[i], a, &dirs[i]));
+        TRY(agent_flags_directory("add-dir", dirs[i], a, &dirs[i]));
     o.added_dirs = dirs;
     o.names_tools = args_get(args, "tools");
     o.tools = only_tools(args, a, &o.n_tools);

@@ -9,6 +9,10 @@
 MUST_USE struct err *agent_flags_cwd(const struct args *args, struct arena *a,
                                      const char **ret_cwd);
 
+/* The directory that a flag names, absolute and without links, in `a`. ERR_VALIDATION: none. */
+MUST_USE struct err *agent_flags_directory(const char *flag, const char *given, struct arena *a,
+                                           const char **ret_path);
+
 /* The layers of the settings that --setting-sources leaves out, a bit each. */
 MUST_USE struct err *agent_flags_layers(const struct args *args, unsigned *ret_skipped);
 

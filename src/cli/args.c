@@ -36,6 +36,14 @@ static struct err *missing_value(const struct option *o)
     return o->words ? err_hint(e, "one of: %s", o->words) : e;
 }
 
+/* --model --verbose: the value was forgotten. */
+static struct err *swallowed_option(const struct option *o, const char *next)
+{
+    return err_hint(err_new(ERR_VALIDATION, "--%s needs a value: %s, not the option %s", o->name,
+                            o->value_name, next),
+                    "for a value with this name: --%s=%s", o->name, next);
+}
+
 static struct err *take_option(struct args *a, const struct option *o, const char *inline_value,
                                char **argv, int argc, int *at)
 {
@@ -46,8 +54,12 @@ static struct err *take_option(struct args *a, const struct option *o, const cha
         return NULL;
     }
     if (!inline_value) {
-        if (*at + 1 >= argc)
+        const char *next = *at + 1 < argc ? argv[*at + 1] : NULL;
+
+        if (!next || strcmp(next, "--") == 0)
             return missing_value(o);
+        if (str_starts(str_of(next), S("--")) && find_long(a->options, str_of(next + 2)))
+            return swallowed_option(o, next);
         inline_value = argv[++*at];
     }
     add_given(a, o, inline_value);

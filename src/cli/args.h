@@ -1,7 +1,8 @@
 /* args.h - command lines: options from a table, the rest as operands.
  *
  * Takes --name VALUE, --name=VALUE, -x VALUE, -xVALUE, -ab for -a -b, and -- to end options;
- * options may stand anywhere. An unknown option is an error that names the nearest known one. */
+ * options may stand anywhere. An unknown option is an error that names the nearest known one, and
+ * so is the name of an option where a value belongs: --name=--other passes that. */
 #ifndef KEEL_CLI_ARGS_H
 #define KEEL_CLI_ARGS_H
 

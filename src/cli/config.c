@@ -2,6 +2,7 @@
 #include "cli/config.h"
 
 #include "cli/commands.h"
+#include "cli/text.h"
 #include "net/url.h"
 
 struct err *config_open(const struct args *args, struct runtime *r)
@@ -46,16 +47,28 @@ static const struct command command_config_provider = {
 
 /* --- keys --- */
 
+/* On a terminal with less room than that behind the names, the texts go below. */
+#define MIN_TEXT 30
+#define BELOW_INDENT 4
+
 static struct err *run_keys(const struct args *args, int *ret_status)
 {
     AUTO(strbuf) struct strbuf out = {0};
-    int width = 0;
+    size_t n_columns = cli_n_columns(), column = 0;
 
     TRY(args_count(args, 0, 0, "no arguments"));
     for (const struct setting_key *k = setting_keys; k->path; k++)
-        width = MAX(width, (int)strlen(k->path));
-    for (const struct setting_key *k = setting_keys; k->path; k++)
-        strbuf_addf(&out, "%-*s  %s\n", width, k->path, k->help);
+        column = MAX(column, strlen(k->path) + 2);
+    for (const struct setting_key *k = setting_keys; k->path; k++) {
+        if (n_columns && n_columns < column + MIN_TEXT) {
+            strbuf_addf(&out, "%s\n%*s", k->path, BELOW_INDENT, "");
+            text_wrap(&out, str_of(k->help), BELOW_INDENT, n_columns);
+        } else {
+            strbuf_addf(&out, "%-*s", (int)column, k->path);
+            text_wrap(&out, str_of(k->help), column, n_columns);
+        }
+        strbuf_add_char(&out, '\n');
+    }
     return cli_print(strbuf_str(&out));
 }
 

@@ -6,6 +6,7 @@
 #include "net/tls.h"
 #include "net/url.h"
 #include "sdk/agent_sandbox.h"
+#include "sdk/login.h"
 #include "sdk/passed_variables.h"
 #include "sdk/rule_set.h"
 #include "sys/clean_env.h"
@@ -13,11 +14,13 @@
 #include "sys/proc.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* --- settings --- */
@@ -134,24 +137,52 @@ void doctor_check_providers(struct report *r, struct runtime *runtime, const cha
 
 /* --- network --- */
 
+static void check_certificates(struct report *r, const struct runtime *runtime)
+{
+    const char *const *environment = runtime->options.environment;
+    struct str own = settings_text(runtime->settings, "caFile", &r->arena);
+    struct ca_options options = {.environment = environment};
+    AUTO(strbuf) struct strbuf extra = {0};
+    struct ca ca;
+
+    if (own.n)
+        options.extra_file = login_path(environment, &r->arena, own);
+    ca_find(&options, &ca);
+    if (strcmp(ca.kind, "none") == 0)
+        report_add(r, HEALTH_BAD, "Network", "certificates",
+                   "none found: install ca-certificates, or set SSL_CERT_FILE");
+    else if (access(ca.path, R_OK) < 0)
+        report_add(r, HEALTH_BAD, "Network", "certificates", "cannot read %s: %s; check %s",
+                   ca.path, strerror(errno),
+                   strcmp(ca.kind, "directory") == 0 ? "SSL_CERT_DIR" : "SSL_CERT_FILE");
+    else
+        report_add(r, HEALTH_GOOD, "Network", "certificates", "%s %s", ca.kind, ca.path);
+    if (options.extra_file || env_find(environment, "NODE_EXTRA_CA_CERTS")) {
+        AUTO(err) struct err *e = ca_read_extra(&options, &ca, &extra);
+        AUTO_FREE char *message = e ? err_message(e) : NULL;
+
+        if (e)
+            report_add(r, HEALTH_BAD, "Network", "authorities", "%s; %s", message,
+                       err_find_hint(e));
+        else
+            report_add(r, HEALTH_GOOD, "Network", "authorities", "%s",
+                       options.extra_file ? options.extra_file
+                                          : env_find(environment, "NODE_EXTRA_CA_CERTS"));
+    }
+}
+
 void doctor_check_network(struct report *r, const struct runtime *runtime)
 {
     static const char *const variables[] = {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
                                             "http_proxy",  "ALL_PROXY",   "NO_PROXY"};
     AUTO(err) struct err *e = tls_load();
-    struct ca ca;
 
     if (!e)
         report_add(r, HEALTH_GOOD, "Network", "HTTP client", "OpenSSL found");
     else
         report_add(r, HEALTH_BAD, "Network", "HTTP client", "https cannot be used: %s: %s", e->text,
                    e->hint);
-    ca_find(&(struct ca_options){.environment = runtime->options.environment}, &ca);
-    if (strcmp(ca.kind, "none") == 0)
-        report_add(r, HEALTH_BAD, "Network", "certificates",
-                   "none found: install ca-certificates, or set SSL_CERT_FILE");
-    else
-        report_add(r, HEALTH_GOOD, "Network", "certificates", "%s %s", ca.kind, ca.path);
+    check_certificates(r, runtime);
     for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
         struct str value = str_of(getenv(variables[i]));
         AUTO(arena) struct arena a = {0};
@@ -287,6 +318,18 @@ static bool can_be_written(const char *home, struct arena *a)
     return fs_is_dir(where) && access(where, W_OK) == 0;
 }
 
+#define LITTLE_BYTES ((uint64_t)8 << 20) /* a session of a few prompts and its log */
+
+static bool is_nearly_full(const char *home, struct arena *a, double *ret_mb)
+{
+    struct statvfs disk;
+
+    if (statvfs(nearest_directory(home, a), &disk) < 0)
+        return false;
+    *ret_mb = (double)disk.f_bavail * (double)disk.f_frsize / 1e6;
+    return (uint64_t)disk.f_bavail * disk.f_frsize < LITTLE_BYTES;
+}
+
 void doctor_check_stores(struct report *r, const struct runtime *runtime)
 {
     static const struct {
@@ -294,6 +337,7 @@ void doctor_check_stores(struct report *r, const struct runtime *runtime)
     } libraries[] = {{"SQLite", "libsqlite3.so.0", "libsqlite3-0"},
                      {"PostgreSQL", "libpq.so.5", "libpq5"}};
     struct str home = runtime_home(runtime, &r->arena);
+    double free_mb = 0;
 
     if (home.n == 0)
         report_add(
@@ -305,6 +349,12 @@ void doctor_check_stores(struct report *r, const struct runtime *runtime)
                    "%s cannot be written: sessions are not stored; check its permissions, or set "
                    "KEEL_HOME to another directory",
                    home.p);
+    else if (is_nearly_full(home.p, &r->arena, &free_mb))
+        report_add(
+            r, HEALTH_BAD, "Stores", "home",
+            "%s is on a disk with %.1f MB left: sessions may not be stored; free some space, "
+            "or set KEEL_HOME to another directory",
+            home.p, free_mb);
     else if (!fs_exists(home.p))
         report_add(r, HEALTH_NOTE, "Stores", "home", "%s does not exist yet; keel creates it",
                    home.p);

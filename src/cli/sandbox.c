@@ -1,4 +1,5 @@
 /* sandbox.c - `keel sandbox`: runs a command as the agent's commands are run. */
+#include "cli/agent_flags.h"
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "cli/sandbox_stdio.h"
@@ -8,14 +9,9 @@
 #include "sdk/rule_set.h"
 #include "sdk/shelf.h"
 #include "sys/clean_env.h"
-#include "sys/fs.h"
 #include "sys/proc.h"
 
 #include <unistd.h>
-
-#include <errno.h>
-#include <limits.h>
-#include <stdlib.h>
 
 enum { STATUS_NO_SANDBOX = 2, STATUS_NO_COMMAND = 127 };
 
@@ -44,15 +40,8 @@ static struct err *read_rules(struct job *j)
     const char *path;
     size_t at = 0;
 
-    while ((path = args_next(j->args, "add-dir", &at))) {
-        char real[PATH_MAX];
-
-        if (!realpath(path, real))
-            return err_errno(ERR_VALIDATION, errno, "--add-dir %s", path);
-        if (!fs_is_dir(real))
-            return err_new(ERR_VALIDATION, "--add-dir %s: not a directory", path);
-        dirs[added.n_added_dirs++] = arena_cstr(&j->arena, str_of(real));
-    }
+    while ((path = args_next(j->args, "add-dir", &at)))
+        TRY(agent_flags_directory("add-dir", path, &j->arena, &dirs[added.n_added_dirs++]));
     return rule_set_init(&j->rules, &j->arena, &j->runtime, &added);
 }
 

@@ -174,13 +174,19 @@ static struct err *no_base_url(const struct profile *p)
                     variable ? variable : "", variable ? ", or " : "", STR_ARG(p->id));
 }
 
-static unsigned attempts_of(const struct search *s, const struct json *profile)
+static struct err *take_attempts(const struct search *s, const struct json *profile,
+                                 struct profile *p)
 {
-    const struct json *own = json_get(profile, "maxAttempts");
-    int64_t n =
-        own ? json_int_or(own, 0) : json_int_or(settings_get(s->settings, "maxAttempts"), 0);
+    const struct json *own = json_get(profile, "maxAttempts"),
+                      *general = settings_get(s->settings, "maxAttempts");
+    int64_t n = json_int_or(general, 1);
 
-    return n >= 1 && n <= MAX_ATTEMPTS ? (unsigned)n : 0;
+    if (n < 1 || n > MAX_ATTEMPTS)
+        return err_new(ERR_VALIDATION, "maxAttempts must be from 1 to %d, not %lld", MAX_ATTEMPTS,
+                       (long long)n);
+    if (own || general)
+        p->max_attempts = (unsigned)json_int_or(own ? own : general, 1);
+    return NULL;
 }
 
 static struct err *take_backoff(const struct json *profile, struct profile *p)
@@ -327,7 +333,7 @@ static struct err *assemble(const struct search *s, struct str id, const struct 
     p.options = json_get(profile, "options");
     p.idle_ms = (uint64_t)json_int_or(json_get(profile, "timeout"), 0);
     p.total_ms = total_ms_of(profile);
-    p.max_attempts = attempts_of(s, profile);
+    TRY(take_attempts(s, profile, &p));
     TRY(take_backoff(profile, &p));
     take_headers(s, profile, &p);
     describe_model(&p, profile);

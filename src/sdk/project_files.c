@@ -475,7 +475,7 @@ static void add_what_settings_name(struct project_reading *r)
 
 /* --- reading --- */
 
-static bool is_same_directory(const struct stat *st, int dir_fd, const char *path)
+static bool is_same_file(const struct stat *st, int dir_fd, const char *path)
 {
     struct stat other;
 
@@ -487,9 +487,24 @@ static bool is_home(const struct project_reading *r)
 {
     struct stat project, keel_home;
 
-    return (fstat(r->fd, &project) == 0 && is_same_directory(&project, r->fd, r->place->home)) ||
+    return (fstat(r->fd, &project) == 0 && is_same_file(&project, r->fd, r->place->home)) ||
            (r->place->keel_home && stat(r->place->keel_home, &keel_home) == 0 &&
-            is_same_directory(&keel_home, r->fd, ".keel"));
+            is_same_file(&keel_home, r->fd, ".keel"));
+}
+
+/* In the home directory the person's own settings are at the places of a project's. */
+static bool is_own(const struct project_reading *r, const char *name)
+{
+    const char *own = NULL;
+    struct stat st;
+
+    if (!str_ends(str_of(name), S("/settings.json")))
+        return false;
+    if (str_starts(str_of(name), S(".keel/")) && r->place->keel_home)
+        own = fs_join(r->arena, r->place->keel_home, "settings.json");
+    else if (r->place->home)
+        own = fs_join(r->arena, r->place->home, name);
+    return own && stat(own, &st) == 0 && is_same_file(&st, r->fd, name);
 }
 
 static int compare_names(const void *a, const void *b)
@@ -531,7 +546,8 @@ void project_files_read(struct arena *a, const struct project_place *place,
     if (r.fd < 0)
         return;
     for (size_t i = 0; i < ARRAY_LEN(settings_files); i++)
-        add_file(&r, settings_files[i], PROJECT_SETTINGS);
+        if (!is_own(&r, settings_files[i]))
+            add_file(&r, settings_files[i], PROJECT_SETTINGS);
     begin_bases(&r);
     add_what_settings_name(&r);
     for (size_t i = 0; i < ARRAY_LEN(directories) && !is_home(&r); i++)

@@ -6,8 +6,9 @@
  *
  * They are the settings files and .mcp.json, everything below .keel/ and .robota/, and each file in
  * the project that a command in the settings names. Links are followed inside the project only, and
- * what is not a plain file is not read; a number of files and bytes is the limit. The project that
- * is the person's home has no more than its settings: what else is in ~/.keel is keel's own. */
+ * what is not a plain file is not read; a number of files and bytes is the limit. If the project is
+ * the person's home, the person's own settings are not among them, nor is anything else in ~/.keel
+ * but settings.local.json: it is keel's own. */
 #ifndef KEEL_SDK_PROJECT_FILES_H
 #define KEEL_SDK_PROJECT_FILES_H
 

@@ -392,6 +392,17 @@ static void set_secrets(struct making *m, const char *home, const char *keel_hom
     m->set->policy.n_secret = all.n;
 }
 
+/* An entry that is an address matches no host, and would forbid all of them in silence. */
+static void check_domains(const struct making *m, const struct hard_policy *p)
+{
+    for (size_t i = 0; i < p->n_domains; i++)
+        if (str_find_char(p->domains[i], '/') != STR_NONE)
+            warn(m, arena_format(m->arena,
+                                 "permissions.allowedDomains: \"%" STR_FMT
+                                 "\" is not a host, and matches none; write example.com",
+                                 STR_ARG(p->domains[i])));
+}
+
 static void set_policy(struct making *m)
 {
     struct hard_policy *p = &m->set->policy;
@@ -406,6 +417,7 @@ static void set_policy(struct making *m)
     p->n_commands = commands.n;
     p->domains = domains.items;
     p->n_domains = domains.n;
+    check_domains(m, p);
     set_secrets(m, home, keel_home.n ? keel_home.p : NULL);
     p->writable = m->set->added_dirs;
     p->n_writable = m->set->n_added_dirs;

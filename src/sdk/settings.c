@@ -222,26 +222,6 @@ static struct err *read_layer(const struct settings_sources *sources, enum layer
     return NULL;
 }
 
-/* In the home directory the person's own files are at the places of a project's. They count once,
- * as the person's. */
-static bool is_own_file(struct settings *s, const struct settings_sources *sources,
-                        const char *file)
-{
-    struct stat project, own;
-
-    if (stat(file, &project) < 0)
-        return false;
-    for (int l = LAYER_LOCAL; l < N_LAYERS; l++) {
-        const char *dir = directory_of(&s->arena, sources, (enum layer)l);
-
-        if (!layer_is_project((enum layer)l) && !(sources->skipped & 1u << l) && dir &&
-            stat(fs_join(&s->arena, dir, layers[l].file), &own) == 0 &&
-            own.st_dev == project.st_dev && own.st_ino == project.st_ino)
-            return true;
-    }
-    return false;
-}
-
 static struct err *load_layer(struct settings *s, const struct settings_sources *sources,
                               enum layer l)
 {
@@ -254,8 +234,6 @@ static struct err *load_layer(struct settings *s, const struct settings_sources 
     if (!dir)
         return NULL;
     file = fs_join(&s->arena, dir, layers[l].file);
-    if (layer_is_project(l) && is_own_file(s, sources, file))
-        return NULL;
     e = read_layer(sources, l, file, &text, &exists);
     if (!e && !exists)
         return NULL;

@@ -144,12 +144,12 @@ static struct err *find_named(struct store *s, struct str cwd, struct str name, 
     return NULL;
 }
 
-/* A few letters are soon those of another session, too. */
+/* A few characters soon begin the id of another session, too. */
 static struct err *too_short(struct str given, struct str id)
 {
     return err_hint(err_new(ERR_VALIDATION,
                             "\"%" STR_FMT
-                            "\" is too short for a session's id: %d letters are needed",
+                            "\" is too short for a session's id: give at least %d characters",
                             STR_ARG(given), MIN_PREFIX),
                     "the newest session that begins so is %" STR_FMT, STR_ARG(id));
 }

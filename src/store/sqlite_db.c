@@ -89,8 +89,10 @@ static const char *advice(int code)
     case SQLITE_CANTOPEN:
     case SQLITE_PERM:
         return "check its permissions, or choose another store with --store";
-    case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
+        return "check the name, or choose another store with --store; if keel stored sessions in "
+               "this file, keep a copy of it, then try sqlite3 FILE .recover";
+    case SQLITE_CORRUPT:
         return "keep a copy of the file, then try sqlite3 FILE .recover, or choose another store "
                "with --store";
     case SQLITE_BUSY:
@@ -421,7 +423,7 @@ struct err *sqlite_step(struct sqlite_db *db, enum sqlite_statement s, bool *ret
     *ret_row = code == SQLITE_ROW;
     if (code == SQLITE_ROW || code == SQLITE_DONE)
         return NULL;
-    return sqlite_db_error(db, "work");
+    return sqlite_db_error(db, "access sessions");
 }
 
 int64_t sqlite_column_int(struct sqlite_db *db, enum sqlite_statement s, int column)
@@ -468,7 +470,7 @@ struct err *sqlite_set_durable(struct sqlite_db *db, bool is_durable)
         return NULL;
     db->is_hasty = !is_durable;
     return run_script(db, is_durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL",
-                      "work");
+                      "access sessions");
 }
 
 /* What is written to files that have no name any more is gone with the last process that has them

@@ -67,6 +67,20 @@ class Home(FlowTest):
         self.assert_fine(result)
         self.assertEqual(result.out.count("Bash(make *)"), 1, result.out)
 
+    def test_in_it_the_own_settings_need_no_trust(self):
+        env = {**self.variables(str(self.home)), "ANTHROPIC_API_KEY": "k"}
+        self.write("home/.keel/settings.json", {"permissions": {"allow": ["Bash(make *)"]}})
+        self.write("home/.claude/settings.json", {"permissions": {"allow": ["Bash(id)"]}})
+        result = self.keel("trust", "--yes", env=env, cwd=self.home)
+        self.assert_status(result, 0)
+        self.assertIn("nothing to trust", result.err)
+        self.write("home/.mcp.json", "{}")
+        result = self.keel("trust", "--yes", env=env, cwd=self.home)
+        self.assertIn(".mcp.json", result.err)
+        self.assertNotIn("settings.json", result.err)
+        self.write("home/.keel/settings.json", {"permissions": {"allow": ["Bash(make)"]}})
+        self.assert_fine(self.keel("permissions", "list", env=env, cwd=self.home))
+
     def test_without_any_it_says_once_that_the_session_is_not_stored(self):
         for home in (None, "", str(self.dir / "nope")):
             result = self.answer(home)

@@ -304,6 +304,13 @@ class Invocation(KeelTest):
         self.assert_fine(result)
         self.assertEqual(result.json()["decision"], "approve")
 
+    def test_an_invalid_rule_allows_nothing_and_asks(self):
+        call = ("--tool", "Bash", "--args", '{"command": "make"}')
+        self.assertIn("mode:", self.judge("--allow", "Bash(", *call).json()["rule"])
+        for flag in ("--ask", "--deny"):
+            self.assertEqual(self.judge(flag, "Bash(", *call, "--mode", "bypassPermissions")
+                             .json()["rule"], "Bash(")
+
     def test_an_unknown_mode_is_told(self):
         self.assert_refused(self.judge("--mode", "yolo", "--tool", "Bash", "--args", "{}"), 2,
                             "yolo", "bypassPermissions")

@@ -155,6 +155,17 @@ class Mistakes(KeelTest):
         self.assert_refused(self.keel("-p", "--model"), 2, "--model needs a value: VENDOR/MODEL")
         self.assert_refused(self.keel("inspect", "sse", "x", "--chunk"), 2, "--chunk needs a value")
 
+    def test_an_option_is_not_taken_for_the_value_of_the_one_before(self):
+        self.assert_refused(self.keel("-p", "--model", "--verbose", "hi"), 2,
+                            "--model needs a value: VENDOR/MODEL, not the option --verbose",
+                            "for a value with this name: --model=--verbose")
+        self.assert_refused(self.keel("session", "export", "-o", "--format", "json"), 2,
+                            "--output needs a value: FILE, not the option --format")
+        self.assert_refused(self.keel("-p", "--model", "--", "hi"), 2,
+                            "--model needs a value: VENDOR/MODEL\n")
+        self.assert_refused(self.keel("-p", "--cwd=--verbose", "hi"), 2,
+                            "--cwd --verbose: No such file or directory")
+
     def test_a_missing_value_comes_with_the_choices(self):
         self.assert_refused(self.keel("-p", "--effort"), 2, "one of: low medium high xhigh max")
         self.assert_refused(self.keel("-r"), 2, "--resume needs a value: ID|NAME",

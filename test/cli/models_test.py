@@ -347,6 +347,19 @@ class Doctor(KeelTest):
         _, findings = self.findings(env={"SSL_CERT_FILE": path})
         self.assertIn(path, findings["Network/certificates"]["text"])
 
+    def test_certificates_that_cannot_be_read_are_bad(self):
+        missing = str(self.dir / "none.pem")
+        for name, flags, env, says in (
+                ("certificates", (), {"SSL_CERT_FILE": missing}, "check SSL_CERT_FILE"),
+                ("authorities", (), {"NODE_EXTRA_CA_CERTS": missing}, "check NODE_EXTRA_CA_CERTS"),
+                ("authorities", ("--settings", json.dumps({"caFile": missing})), {},
+                 "check the setting caFile")):
+            result, findings = self.findings(*flags, env={"ANTHROPIC_API_KEY": "k", **env})
+            self.assert_status(result, 1)
+            found = findings[f"Network/{name}"]
+            self.assertEqual(found["health"], "bad", found)
+            self.assertIn(f"cannot read {missing}: No such file or directory; {says}", found["text"])
+
     def test_settings_that_are_not_trusted_are_noted(self):
         self.write("project/.keel/settings.json", {"model": "a/b"})
         _, findings = self.findings()

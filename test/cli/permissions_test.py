@@ -172,6 +172,13 @@ class Narrowing(PermissionsTest):
         self.bring({"allowedCommands": ["echo *"]})
         self.assertEqual(self.listed()["allowedCommands"], [])
 
+    def test_an_address_in_place_of_a_host_is_reported(self):
+        self.user_settings({"permissions": {"allowedDomains": ["https://example.com", "a.org"]}})
+        result = self.keel("permissions", "list")
+        self.assert_status(result, 0)
+        self.assertEqual(result.err, 'keel: permissions.allowedDomains: "https://example.com" is not '
+                                     'a host, and matches none; write example.com\n')
+
     def test_a_list_without_end_allows_nothing(self):
         self.user({"allowedCommands": ["*"]})
         self.bring({"allowedCommands": [f"a{i}" for i in range(10_000)]})
@@ -301,6 +308,8 @@ class Test(PermissionsTest):
         self.assert_refused(self.keel(*test, "Bash", "x", "--args", "{}"), 2, "cannot be combined")
         self.assert_refused(self.keel(*test, "Bash", "--args", "x"), 2, "--args")
         self.assert_refused(self.keel(*test, "Bash", "git", "push"), 2, "in quotes")
+        self.assert_refused(self.keel(*test, "Bash", "ls", "-la"), 2,
+                            "put the command into quotes: keel permissions test Bash 'ls -la'")
         self.assert_refused(self.keel(*test, "Bash", "x", "--mode", "y"), 2, "--mode")
 
 

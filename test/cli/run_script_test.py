@@ -68,7 +68,7 @@ chmod +x "$2/keel" """)
         build = f"{self.top}/build"
         self.assertEqual(result.err.splitlines(), [
             f"Setting up the build in {build} ...",
-            "Building keel; this takes a few minutes the first time ...", "",
+            "Building keel; the first time takes a few minutes, the last step longest ...", "",
             f"The program is '{build}/keel'. To put it on your PATH: '{self.top}/run.sh' --install",
             f"Next: export ANTHROPIC_API_KEY=... ('{build}/keel' doctor names the others), then",
             f"      '{build}/keel' \"what does this project do?\""])
@@ -132,6 +132,21 @@ chmod +x "$2/keel" """)
         self.assert_status(result, 1)
         self.assertTrue(result.err.endswith("meson talks\nThe build could not be set up; see the "
                                             "output above.\n"), result)
+
+    def test_an_interruption_is_not_called_a_failure(self):
+        for name in ("ninja", "meson", "apt-get"):
+            with self.subTest(name):
+                path = self.dir / "bin" / name
+                real = path.read_text()
+                # ninja -n only asks what there is to do
+                self.stub(name, 'case "$*" in *-n) exit ;; esac; echo talks; kill -INT $PPID; exit 130')
+                result = self.run_script("version", STUB_INSTALLED="/nowhere")
+                path.write_text(real)
+                self.assert_status(result, 130)
+                self.assertTrue(result.err.endswith("\nInterrupted. Run this again to continue.\n"),
+                                result)
+                self.assertNotIn("talks", result.err)
+                shutil.rmtree(self.top / "build", ignore_errors=True)
 
     def script_on_terminal(self, *arguments, env=None):
         with unittest.mock.patch.object(keel_test, "KEEL", str(self.top / "run.sh")):

@@ -319,9 +319,9 @@ class Change(SessionCommands):
                 self.assertIn(f"? [y/N] {end}keel: nothing was changed\r\n", result.out)
         self.assertEqual(self.ids(), [session])
 
-    def test_too_few_letters_of_an_id_are_told(self):
+    def test_too_few_characters_of_an_id_are_an_error(self):
         session = self.talk("one")
-        says = f'"{session[:7]}" is too short for a session\'s id: 8 letters are needed'
+        says = f'"{session[:7]}" is too short for a session\'s id: give at least 8 characters'
         for command in (("-r", session[:7], "more"), ("session", "show", session[:7]),
                         ("session", "delete", session[:7], "--yes")):
             self.assert_refused(self.keel(*command, env={"ANTHROPIC_API_KEY": "x"}), 2, says,
@@ -459,6 +459,10 @@ class WrongNames(SessionCommands):
             self.refused(use, "0badcafe-0000", says)
         self.assert_refused(self.ask(provider, "-r", "0badcafe-0000", "hi"), 2, says)
         self.assertEqual(len(provider.requests), 2)
+
+    def test_all_sessions_and_one_cannot_be_combined(self):
+        self.assert_refused(self.keel("session", "verify", "--all", "nosuch"), 2,
+                            "keel: --all and a session cannot be combined\n")
 
     def test_a_run_refuses_them_likewise(self):
         provider = self.provider(ANTHROPIC.answer())

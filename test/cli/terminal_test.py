@@ -152,6 +152,13 @@ class Width(KeelTest):
             self.assertEqual(self.on_terminal(*command, columns=200).out.replace("\r", ""),
                              self.keel(*command).out)
 
+    def test_the_list_of_settings_fits_the_terminal(self):
+        for columns in (30, 50, 70, 80, 100):
+            out = self.on_terminal("config", "keys", columns=columns).out
+            self.assert_fits(out, columns, 35 if columns > 64 else 4)
+        self.assertEqual(self.on_terminal("config", "keys", columns=200).out.replace("\r", ""),
+                         self.keel("config", "keys").out)
+
     def test_elsewhere_every_finding_is_one_line(self):
         out = self.keel("doctor").out
         for line in out.splitlines():

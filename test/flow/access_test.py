@@ -598,6 +598,12 @@ class Mistakes(Access):
                             ("contextWindow", 10), ("maxSeconds", 0), ("maxAttempts", 1000)):
             self.refuse(6, {"apiKey": "k", name: value}, f"providers.x.{name} is {value}", "1")
 
+    def test_attempts_that_cannot_be_meant_are_refused_too(self):
+        for value in (0, -1, 101):
+            self.user_settings({"maxAttempts": value})
+            self.assert_failed(self.keel("-p", "hi", env={"ANTHROPIC_API_KEY": "k"}), 2,
+                               f"maxAttempts must be from 1 to 100, not {value}")
+
     def test_a_password_in_an_address_is_refused(self):
         self.refuse(6, {"apiKey": "k", "baseUrl": "http://me:hushhush@127.0.0.1:9"},
                     "a user name or a password", "headers")

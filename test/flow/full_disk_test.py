@@ -96,6 +96,16 @@ class FullDisk(AgentTest):
                 self.use(kind)
                 test()
 
+    def test_doctor_finds_it(self):
+        self.use("sqlite")
+        env = {"ANTHROPIC_API_KEY": "k"}
+        self.assertNotIn("MB left", self.keel("doctor", env=env).out)
+        self.fill()
+        result = self.keel("doctor", env=env)
+        self.assert_status(result, 1)
+        self.assertIn(f"BAD   home             {self.keel_home} is on a disk with 0.0 MB left: "
+                      "sessions may not be stored; free some space", result.out)
+
     # --- deleting ---
 
     def test_a_session_can_be_deleted_and_makes_room(self):

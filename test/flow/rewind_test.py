@@ -123,6 +123,8 @@ class Rewound(RewindTest):
         (self.work / "second").write_text("mine\n")
         other = self.dir / "it's another"
         other.mkdir()
+        self.assert_refused(self.rewind(session, "--add-dir", "/nowhere", status=2), 2,
+                            "--add-dir /nowhere: No such file or directory")
         result = self.rewind(session, "--add-dir", str(other), status=1)
         self.assertTrue((self.work / "second").exists())
         [command] = [line for line in result.err.splitlines() if "--force" in line]

@@ -147,8 +147,10 @@ const struct command command_inspect_permission = {
         "Prints {\"decision\", \"step\", \"rule\", \"reason\"}; the decision is auto, approve\n"
         "(asks a person) or deny. Uses only the command line: no settings files, no\n"
         "hooks. Does not check the arguments against the tool's schema. Accepts any name\n"
-        "as a tool; an unknown one is unclassified. To judge a call by the settings, use\n"
-        "keel permissions test.\n\n"
+        "as a tool; an unknown one is unclassified. Accepts any text as a rule, also one\n"
+        "that is an error elsewhere: as an allow rule it matches nothing, as an ask or\n"
+        "deny rule it makes keel ask about every call of its tool. To judge a call by the\n"
+        "settings, use keel permissions test.\n\n"
         "  keel inspect permission --deny 'Bash(rm *)' --tool Bash \\\n"
         "      --args '{\"command\": \"cd /tmp && rm -rf x\"}'\n",
     .options = options,

@@ -2,6 +2,7 @@
 #include "cli/session/session.h"
 
 #include "base/quoted.h"
+#include "cli/agent_flags.h"
 #include "cli/progress.h"
 #include "cli/text.h"
 #include "sdk/own_files.h"
@@ -53,7 +54,7 @@ static struct err *find_directories(struct session_work *w, struct rewind_option
     size_t at = 0;
 
     while ((dir = args_next(w->args, "add-dir", &at)))
-        dirs[agent.n_added_dirs++] = dir;
+        TRY(agent_flags_directory("add-dir", dir, &w->arena, &dirs[agent.n_added_dirs++]));
     agent.added_dirs = dirs;
     TRY(rule_set_init(&rules, &w->arena, &w->runtime, &agent));
     o->added_dirs = rules.added_dirs;

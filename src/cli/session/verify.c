@@ -226,8 +226,9 @@ static struct err *verify(struct session_work *w)
 
 static struct err *run(const struct args *args, int *ret_status)
 {
-    TRY(args_count(args, 0, args_has(args, "all") ? 0 : 1,
-                   args_has(args, "all") ? "no arguments" : "one ID at most"));
+    TRY(args_count(args, 0, 1, "one session at most"));
+    if (args_has(args, "all") && args->n_operands)
+        return err_new(ERR_VALIDATION, "--all and a session cannot be combined");
     return session_work_run(args, verify, ret_status);
 }
 

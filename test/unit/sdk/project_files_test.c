@@ -237,16 +237,45 @@ TEST(limits_are_told)
     has_problem(&s, "nested too deeply");
 }
 
-TEST(a_home_has_its_settings_and_nothing_else_of_keel_s)
+TEST(a_home_has_no_own_settings_and_nothing_else_of_keel_s)
+{
+    static const char *const own[] = {".keel", ".robota", ".claude"};
+    AUTO(stage) struct stage s = stage_make();
+
+    for (size_t i = 0; i < ARRAY_LEN(own); i++) {
+        put(&s.dir, arena_format(&s.arena, "home/%s/settings.json", own[i]).p, "{}");
+        put(&s.dir, arena_format(&s.arena, "home/%s/settings.local.json", own[i]).p, "{}");
+    }
+    put(&s.dir, "home/.keel/keel.db", "sessions");
+    s.place.dir = s.place.home;
+    assert_str(names_of(&s), ".claude/settings.local.json .keel/settings.local.json "
+                             ".robota/settings.local.json");
+    s.place.keel_home = NULL;
+    assert_str(names_of(&s), ".claude/settings.local.json .keel/settings.local.json "
+                             ".robota/settings.local.json");
+}
+
+TEST(own_settings_that_are_links_are_own_too)
 {
     AUTO(stage) struct stage s = stage_make();
 
-    put(&s.dir, "home/.keel/settings.json", "{}");
-    put(&s.dir, "home/.keel/keel.db", "sessions");
+    put(&s.dir, "dotfiles/keel.json", "{}");
+    assert_int_equal(symlink(temp_path(&s.dir, "dotfiles/keel.json"),
+                             fs_join(&s.arena, s.place.keel_home, "settings.json")),
+                     0);
     s.place.dir = s.place.home;
+    assert_str(names_of(&s), "");
+    assert_null(s.files.problem);
+}
+
+TEST(keel_s_home_in_a_project_has_no_settings_of_the_project)
+{
+    AUTO(stage) struct stage s = stage_make();
+
+    put(&s.dir, "project/.keel/settings.json", "{}");
     assert_str(names_of(&s), ".keel/settings.json");
-    s.place.home = NULL;
-    assert_str(names_of(&s), ".keel/settings.json");
+    s.place.keel_home = fs_join(&s.arena, s.place.dir, ".keel");
+    assert_str(names_of(&s), "");
 }
 
 /* --- looking again --- */
@@ -303,6 +332,8 @@ RUN_TESTS_EITHER_WAY(UNIT(a_project_without_files_has_none),
                      UNIT(a_name_counts_from_the_working_directory_too),
                      UNIT(what_is_not_a_file_is_a_problem),
                      UNIT(links_are_followed_inside_the_project_only), UNIT(limits_are_told),
-                     UNIT(a_home_has_its_settings_and_nothing_else_of_keel_s),
+                     UNIT(a_home_has_no_own_settings_and_nothing_else_of_keel_s),
+                     UNIT(own_settings_that_are_links_are_own_too),
+                     UNIT(keel_s_home_in_a_project_has_no_settings_of_the_project),
                      UNIT(a_command_runs_as_long_as_its_files_are_what_they_were),
                      UNIT(a_command_that_finds_another_file_elsewhere_does_not_run))
