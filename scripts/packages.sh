@@ -4,7 +4,7 @@
 BUILD_PACKAGES="gcc make libc6-dev musl-tools meson ninja-build pkg-config libuv1-dev libssl-dev
   libpcre2-dev libyaml-dev libgumbo-dev libmd4c-dev libsqlite3-dev libpq-dev libpng-dev
   libturbojpeg0-dev libwebp-dev libgif-dev libqpdf-dev ca-certificates"
-TEST_PACKAGES="libcmocka-dev clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19 valgrind python3
+TEST_PACKAGES="libcmocka-dev unicode-data clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19 valgrind python3
   nodejs git openssl patch procps man-db bash zsh fish postgresql curl libcap2-bin btrfs-progs
   python3-pip ripgrep vim less gcc-aarch64-linux-gnu libc6-dev-arm64-cross"
 

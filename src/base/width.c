@@ -1,69 +1,45 @@
-/* width.c - columns, by two tables of ranges. */
+/* width.c - columns of a text, one cluster after another. */
 #include "base/width.h"
 
-#include "base/mem.h"
-#include "base/utf8.h"
-#include "base/width_table.h"
+#include "base/grapheme.h"
 
-static bool is_in(const struct range *ranges, size_t n, uint32_t c)
+/* A letter of ASCII is alone unless a mark follows. */
+static bool is_plain(struct str text)
 {
-    size_t from = 0, to = n;
-
-    while (from < to) {
-        size_t middle = from + (to - from) / 2;
-
-        if (c > ranges[middle].last)
-            from = middle + 1;
-        else if (c < ranges[middle].first)
-            to = middle;
-        else
-            return true;
-    }
-    return false;
+    return (unsigned char)text.p[0] < 0x80 && (text.n == 1 || (unsigned char)text.p[1] < 0x80);
 }
 
-unsigned width_of_char(uint32_t c)
+static size_t step(struct str text, unsigned *ret_columns)
 {
-    if (c < no_columns[0].first)
-        return 1;
-    if (is_in(no_columns, ARRAY_LEN(no_columns), c))
-        return 0;
-    return is_in(two_columns, ARRAY_LEN(two_columns), c) ? 2 : 1;
-}
-
-/* The next character, and its columns. */
-static size_t step(struct str text, unsigned *ret_width)
-{
-    uint32_t c;
-    unsigned n = utf8_decode(text, &c);
-
-    *ret_width = n ? width_of_char(c) : 1;
-    return n ? n : 1;
+    if (!is_plain(text))
+        return grapheme_first(text, ret_columns);
+    *ret_columns = 1;
+    return 1;
 }
 
 size_t width_of(struct str text)
 {
-    size_t columns = 0;
-    unsigned width;
+    size_t all = 0;
+    unsigned columns;
 
     while (text.n) {
-        text = str_skip(text, step(text, &width));
-        columns += width;
+        text = str_skip(text, step(text, &columns));
+        all += columns;
     }
-    return columns;
+    return all;
 }
 
 struct str width_truncate(struct str text, size_t n_columns)
 {
-    size_t end = 0, columns = 0;
-    unsigned width;
+    size_t end = 0, all = 0;
+    unsigned columns;
 
     while (end < text.n) {
-        size_t n = step(str_skip(text, end), &width);
+        size_t n = step(str_skip(text, end), &columns);
 
-        if (columns + width > n_columns)
+        if (all + columns > n_columns)
             break;
-        columns += width;
+        all += columns;
         end += n;
     }
     return str_slice(text, 0, end);

@@ -15,6 +15,7 @@ static void add_up(struct usage *total, const struct usage *u)
     add_usage(&total->cache_write, u->cache_write);
     add_usage(&total->reasoning, u->reasoning);
     add_usage(&total->web_searches, u->web_searches);
+    add_usage(&total->upstream_microcents, u->upstream_microcents);
 }
 
 static void add_entry(struct run *r, const struct attempt *attempt)

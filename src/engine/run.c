@@ -21,15 +21,22 @@ static const struct run_plan *first_plan(struct run *r)
     return r->plan;
 }
 
-/* Whose work this run is: the parent's call, or the parent itself. */
-static const struct owner *find_starter(struct run *r)
+/* Whose work this run is: the parent's call, or the parent itself; and within that a node's. */
+static void set_owners(struct run *r)
 {
-    const struct run *parent = r->options->parent;
+    const struct run_options *o = r->options;
+    const struct owner *above = o->parent ? &o->parent->execution : NULL;
 
-    if (!parent)
-        return NULL;
-    r->call = (struct owner){"tool", r->options->call_id, &parent->execution};
-    return r->call.id.n ? &r->call : &parent->execution;
+    if (o->parent && o->call_id.n) {
+        r->call = (struct owner){"tool", o->call_id, above};
+        above = &r->call;
+    }
+    if (o->node) {
+        r->node = (struct owner){"node", str_of(o->node), above};
+        above = &r->node;
+    }
+    r->agent = (struct owner){"agent", str_of(o->agent ? o->agent : "main"), above};
+    r->execution = (struct owner){"execution", str_of(r->id), &r->agent};
 }
 
 static const struct secrets *find_secrets(const struct run_options *o)
@@ -67,9 +74,7 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
     r->must_finish = find_must_finish(options, r->policy);
     run_new_id(r, r->id);
     result->run_id = arena_str(&result->arena, str_of(r->id));
-    r->agent =
-        (struct owner){"agent", str_of(options->agent ? options->agent : "main"), find_starter(r)};
-    r->execution = (struct owner){"execution", str_of(r->id), &r->agent};
+    set_owners(r);
     if (options->input) {
         char id[UUID_TEXT_SIZE];
 

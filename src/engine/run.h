@@ -222,6 +222,7 @@ struct run_options {
     void (*on_begin)(void *self, struct run *r); /* the run, until it ends; may be NULL */
     void *begin_self;
     const char *agent;           /* name for the owner path; NULL: "main" */
+    const char *node;            /* the same of the workflow's node that it is; NULL: none */
     const struct random *random; /* NULL: the system's */
 };
 

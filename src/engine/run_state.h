@@ -44,7 +44,7 @@ struct run {
     struct plugin **plugins;       /* by priority */
     struct arena arena;            /* as long as the run */
     struct owner call;             /* of the parent's that started it */
-    struct owner agent, execution;
+    struct owner node, agent, execution;
     char id[UUID_TEXT_SIZE];
     uint64_t started_ms;
     int64_t total_microcents; /* with all child runs */

@@ -82,6 +82,8 @@ void usage_write(struct json_writer *w, const struct usage *u)
     kv_true(w, "inputIncludesCache", u->input_includes_cache);
     kv_true(w, "outputLacksReasoning", u->output_lacks_reasoning);
     kv_count(w, "costMicrocents", u->cost_microcents);
+    if (u->upstream_microcents > 0)
+        jw_kv_int(w, "upstreamMicrocents", u->upstream_microcents);
     kv_text(w, "routedProvider", u->routed_provider);
     kv_text(w, "routedModel", u->routed_model);
     jw_end_object(w);
@@ -387,6 +389,7 @@ struct usage usage_read(const struct json *v, struct arena *a)
         .input_includes_cache = json_bool(json_get(v, "inputIncludesCache"), false),
         .output_lacks_reasoning = json_bool(json_get(v, "outputLacksReasoning"), false),
         .cost_microcents = json_int_or(json_get(v, "costMicrocents"), -1),
+        .upstream_microcents = MAX(json_int_or(json_get(v, "upstreamMicrocents"), 0), (int64_t)0),
         .routed_provider = arena_str(a, json_get_text(v, "routedProvider")),
         .routed_model = arena_str(a, json_get_text(v, "routedModel")),
     };

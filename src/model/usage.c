@@ -33,6 +33,11 @@ void usage_take_cost(struct usage *u, int64_t microcents)
     u->cost_microcents = microcents >= 0 && microcents <= USAGE_MAX_COST ? microcents : -1;
 }
 
+void usage_take_upstream(struct usage *u, int64_t microcents)
+{
+    u->upstream_microcents = microcents >= 0 && microcents <= USAGE_MAX_COST ? microcents : 0;
+}
+
 void usage_settle(struct usage *u, int64_t window)
 {
     int64_t most = window > 0 ? window * USAGE_MAX_WINDOWS : INT64_MAX;

@@ -26,6 +26,7 @@ struct usage {
     bool output_lacks_reasoning; /* reasoning tokens come on top of output */
     bool is_nonsense;            /* a count was; usage_settle() then forgets all of them */
     int64_t cost_microcents;     /* as the provider reported it; -1 if it did not */
+    int64_t upstream_microcents; /* what a router says that the model's provider took; 0: nothing */
     struct str routed_provider;  /* who really answered, where a router says so */
     struct str routed_model;     /* the model that did, where it is not the one that was asked */
 };
@@ -43,6 +44,7 @@ struct usage {
 void usage_take_count(struct usage *u, int64_t *at, const struct json *count);
 /* A cost as the provider reports it; one that no call can have leaves it unknown. */
 void usage_take_cost(struct usage *u, int64_t microcents);
+void usage_take_upstream(struct usage *u, int64_t microcents);
 /* When all counts are in: those of a report with nonsense in it become unknown. So do those of
  * more than USAGE_MAX_WINDOWS times the model's window; 0: it is not known. */
 #define USAGE_MAX_WINDOWS 16

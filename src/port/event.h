@@ -67,11 +67,11 @@ enum event_type {
 };
 const char *event_type_name(enum event_type t);
 
-/* Who did it, from the inside out: a tool within an execution within an agent, and so on upwards
- * through parent runs. */
+/* Who did it, from the inside out: a tool within an execution within an agent, which may be the
+ * node of a workflow, and so on upwards through parent runs. */
 struct owner {
-    const char *type;           /* "agent", "execution", "tool" */
-    struct str id;              /* the agent's name, the run's id, the call's id */
+    const char *type;           /* "node", "agent", "execution", "tool" */
+    struct str id;              /* the node's or the agent's name, the run's id, the call's id */
     const struct owner *parent; /* NULL: outermost */
 };
 

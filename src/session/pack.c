@@ -135,6 +135,8 @@ static void put_origin(struct packing *p, const struct message *m)
     put_text(p, str_of(stop_name(m->stop)));
 }
 
+#define HAS_UPSTREAM 4u /* flag of a usage: the cost follows */
+
 static void put_usage(struct packing *p, const struct usage *u)
 {
     put_count(p->out, u->input);
@@ -145,7 +147,10 @@ static void put_usage(struct packing *p, const struct usage *u)
     put_count(p->out, u->tool_input);
     put_count(p->out, u->cost_microcents);
     put_number(p->out, (uint64_t)MAX(u->web_searches, (int64_t)0));
-    put_number(p->out, u->input_includes_cache | (unsigned)u->output_lacks_reasoning << 1);
+    put_number(p->out, u->input_includes_cache | (unsigned)u->output_lacks_reasoning << 1 |
+                           (u->upstream_microcents > 0 ? HAS_UPSTREAM : 0u));
+    if (u->upstream_microcents > 0)
+        put_count(p->out, u->upstream_microcents);
     put_text(p, u->routed_provider);
     put_text(p, u->routed_model);
 }
@@ -352,7 +357,9 @@ static struct err *get_usage(struct unpacking *u, struct usage *usage)
     TRY(get_count(u, &usage->tool_input));
     TRY(get_count(u, &usage->cost_microcents));
     TRY(get_count(u, &searches));
-    TRY(get_below(u, 4, &flags));
+    TRY(get_below(u, 2 * HAS_UPSTREAM, &flags));
+    if (flags & HAS_UPSTREAM)
+        TRY(get_count(u, &usage->upstream_microcents));
     usage->web_searches = searches + 1;
     usage->input_includes_cache = flags & 1;
     usage->output_lacks_reasoning = flags & 2;

@@ -113,6 +113,8 @@ void import_limit_usage(struct usage *u)
     limit(&u->reasoning);
     limit(&u->tool_input);
     limit(&u->cost_microcents);
+    limit(&u->upstream_microcents);
+    u->upstream_microcents = MAX(u->upstream_microcents, (int64_t)0);
 }
 
 /* --- images --- */

@@ -27,6 +27,8 @@ static void llm_fields(struct json_writer *w, const struct accounting_entry *a)
         jw_kv_str(w, "actualModel", a->usage.routed_model);
     if (a->cost_microcents >= 0)
         field_usd(w, "costUsd", a->cost_microcents);
+    if (a->usage.upstream_microcents > 0)
+        field_usd(w, "upstreamInferenceCostUsd", a->usage.upstream_microcents);
     field_tokens(w, &a->usage);
 }
 

@@ -32,12 +32,14 @@ static void end(struct json_writer *w)
     strbuf_add_char(w->out, '\n');
 }
 
-/* The agent whose run it is. */
+/* The node whose work it is, or the agent, where no workflow runs. */
 static void field_node(struct json_writer *w, const struct event *e)
 {
-    const struct owner *agent = owner_find(e->owner, "agent");
+    const struct owner *node = owner_find(e->owner, "node");
 
-    jw_kv_str(w, "nodeId", agent ? agent->id : (struct str){0});
+    if (!node)
+        node = owner_find(e->owner, "agent");
+    jw_kv_str(w, "nodeId", node ? node->id : (struct str){0});
 }
 
 /* --- runs --- */

@@ -100,6 +100,8 @@ static void write_usage(struct json_writer *w, const struct usage *u)
     write_count(w, "reasoning", u->reasoning);
     if (u->cost_microcents >= 0)
         jw_kv_int(w, "cost_microcents", u->cost_microcents);
+    if (u->upstream_microcents > 0)
+        jw_kv_int(w, "upstream_microcents", u->upstream_microcents);
     if (u->routed_provider.n)
         jw_kv_str(w, "routed_provider", u->routed_provider);
     if (u->routed_model.n)

@@ -6,20 +6,22 @@
 
 #define TICKS_PER_MICROCENT 100 /* a tick is 10^-10 dollars */
 
-/* Dollars as a number, or as an object that breaks them down. */
+/* Dollars as a number, or as an object that breaks them down. With the user's own key, a router
+ * charges its fee and the provider the rest. */
 static void take_cost(struct usage *u, const struct json *usage)
 {
     const struct json *cost = json_get(usage, "cost"), *details = json_get(usage, "cost_details");
-    int64_t microcents, upstream, ticks;
+    int64_t microcents, upstream = 0, ticks;
+
+    if (money_from_usd(json_get(details, "upstream_inference_cost"), &upstream))
+        usage_take_upstream(u, upstream);
 
     if (json_is(cost, JSON_OBJECT))
         cost = json_get(cost, "total_cost");
     if (!cost)
         cost = json_get(usage, "estimated_cost");
     if (money_from_usd(cost, &microcents)) {
-        /* With the user's own key, a router charges its fee and the provider the rest. */
-        if (json_bool(json_get(usage, "is_byok"), false) &&
-            money_from_usd(json_get(details, "upstream_inference_cost"), &upstream))
+        if (json_bool(json_get(usage, "is_byok"), false))
             microcents += upstream;
         usage_take_cost(u, microcents);
     } else if (json_int64(json_get(usage, "cost_in_usd_ticks"), &ticks) && ticks >= 0) {

@@ -619,7 +619,8 @@ static struct err *toy_child(const struct tool *t, struct tool_context *c, const
                                   .plan_self = &plan,
                                   .parent = f->parent,
                                   .call_id = c->call_id,
-                                  .agent = "helper"};
+                                  .agent = "helper",
+                                  .node = "review"};
 
     message_add_text(input, S("sub"));
     TRY(script_provider_new(S("m3"),
@@ -652,7 +653,7 @@ TEST(a_child_run_tells_and_costs_its_parent)
     world_run(&w, "go");
     assert_str(strbuf_str(&f.paths),
                "agent/execution in session under \"\"\n"
-               "agent/execution/tool/agent/execution in child under \"session\"\n"
+               "agent/execution/tool/node/agent/execution in child under \"session\"\n"
                "agent/execution in session under \"\"\n");
     assert_non_null(strstr(strbuf_cstr(&w.log), "tool: a \"Child.\"\n"));
     assert_str(w.result.text, "Done.");

@@ -351,6 +351,7 @@ TEST(a_message_survives_the_way_through_json)
     message_set_origin(m, (struct origin){S("anthropic"), S("anthropic-messages"), S("m")});
     m->usage.input = 7;
     m->usage.output = 3;
+    m->usage.upstream_microcents = 12;
     jw_init(&w, &once);
     message_write(&w, m);
     assert_ok(json_parse(&a, strbuf_str(&once), 0, &v));
@@ -360,6 +361,7 @@ TEST(a_message_survives_the_way_through_json)
     jw_init(&w, &twice);
     message_write(&w, back);
     assert_str(strbuf_str(&twice), strbuf_cstr(&once));
+    assert_int_equal(back->usage.upstream_microcents, 12);
     assert_int_equal(back->parts[3].content[1].media.data.n, 6);
     assert_true(message_is_native_to(back, S("anthropic"), S("anthropic-messages")));
     assert_true(message_is_native_to(back, S("anthropic"), S("")));

@@ -606,7 +606,16 @@ TEST(the_cost_is_taken_in_microcents)
         chat,
         SSE(USAGE("'is_byok':true,'cost':0.01,'cost_details':{'upstream_inference_cost':0.2}"),
             "[DONE]"),
-        "usage 21000000 microcents\n");
+        "usage 21000000 microcents, 20000000 of them upstream\n");
+    assert_reads(chat,
+                 SSE(USAGE("'cost':0.2,'cost_details':{'upstream_inference_cost':0.19}"), "[DONE]"),
+                 "usage 20000000 microcents, 19000000 of them upstream\n");
+    assert_reads(chat,
+                 SSE(USAGE("'cost':0.2,'cost_details':{'upstream_inference_cost':-1}"), "[DONE]"),
+                 "usage 20000000 microcents\n");
+    assert_reads(chat,
+                 SSE(USAGE("'cost':0.2,'cost_details':{'upstream_inference_cost':null}"), "[DONE]"),
+                 "usage 20000000 microcents\n");
 }
 
 static int64_t total_of(struct answer_text answer)

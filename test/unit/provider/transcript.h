@@ -154,6 +154,8 @@ static inline void tell_usage(struct strbuf *out, const struct usage *u)
     tell_count(out, &separator, u->cache_write, "written");
     tell_count(out, &separator, u->reasoning, "reasoning");
     tell_count(out, &separator, u->cost_microcents, "microcents");
+    if (u->upstream_microcents)
+        tell_count(out, &separator, u->upstream_microcents, "of them upstream");
     if (separator[0] == ',')
         strbuf_add_char(out, '\n');
     if (u->routed_provider.n || u->routed_model.n) {

@@ -465,6 +465,7 @@ static struct message *full_message(struct str long_text)
                                          .web_searches = 2,
                                          .input_includes_cache = true,
                                          .cost_microcents = 1234567,
+                                         .upstream_microcents = 1200000,
                                          .routed_model = S("other")});
     m->state = MESSAGE_BROKEN;
     m->stop_reason = arena_str(&m->arena, S("max_tokens"));

@@ -170,7 +170,7 @@ TEST(a_failed_attempt_is_accounted_with_its_error_and_zero_tokens)
     /* clang-format on */
 }
 
-TEST(a_router_s_entry_names_who_really_answered)
+TEST(a_router_s_entry_names_who_really_answered_and_what_it_took)
 {
     AUTO(samples) struct samples s;
     AUTO(strbuf) struct strbuf out = {0};
@@ -179,11 +179,13 @@ TEST(a_router_s_entry_names_who_really_answered)
     samples_init(&s);
     s.accounting[0].usage.routed_provider = S("together");
     s.accounting[0].usage.routed_model = S("llama");
+    s.accounting[0].usage.upstream_microcents = 120000;
     jw_init(&w, &out);
     accounting_write(&w, &s.accounting[0]);
     assert_lines(&out, "{'type':'llm','timestamp':1700000000000,'status':'ok','latency':120,"
                        "'provider':'anthropic','model':'model-a','actualProvider':'together',"
-                       "'actualModel':'llama','costUsd':0.0015,'tokens':{'inputTokens':100,"
+                       "'actualModel':'llama','costUsd':0.0015,'upstreamInferenceCostUsd':0.0012,"
+                       "'tokens':{'inputTokens':100,"
                        "'outputTokens':10,'cachedTokens':5,'totalTokens':115}}");
 }
 
@@ -262,7 +264,7 @@ RUN_TESTS(UNIT(a_run_gives_the_twelve_types),
           UNIT(a_report_that_the_next_agent_gets_is_a_handoff),
           UNIT(a_run_that_failed_has_no_report_but_its_summaries),
           UNIT(a_failed_attempt_is_accounted_with_its_error_and_zero_tokens),
-          UNIT(a_router_s_entry_names_who_really_answered),
+          UNIT(a_router_s_entry_names_who_really_answered_and_what_it_took),
           UNIT(tools_are_accounted_to_their_server_and_failures_to_nobody),
           UNIT(logs_name_the_headend_and_wire_bytes_only_when_they_are_asked_for),
           UNIT(output_says_where_it_comes_from))

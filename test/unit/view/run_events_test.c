@@ -187,6 +187,25 @@ TEST(child_runs_are_nodes_of_the_run)
                           "'retryable':false}}\n");
 }
 
+TEST(an_event_within_a_node_names_the_node)
+{
+    AUTO(samples) struct samples s;
+    AUTO(run_events) struct run_events v = {0};
+    AUTO(strbuf) struct strbuf out = {0};
+    struct owner node = {"node", S("review"), NULL}, helper = {"agent", S("helper"), NULL},
+                 inner = {"execution", S("r2"), &helper};
+
+    samples_init(&s);
+    s.agent.parent = &node;
+    helper.parent = &s.call;
+    run_events_event(&v, &s.events[EVENT_DELTA], &out);
+    assert_str(json_get_text(sample_json(&s, strbuf_cstr(&out)), "nodeId"), "review");
+    strbuf_clear(&out);
+    s.events[EVENT_DELTA].owner = &inner; /* a subagent of it */
+    run_events_event(&v, &s.events[EVENT_DELTA], &out);
+    assert_str(json_get_text(sample_json(&s, strbuf_cstr(&out)), "nodeId"), "review");
+}
+
 static const char *last_type(struct samples *s, enum event_type t)
 {
     static char type[64];
@@ -243,5 +262,6 @@ TEST(a_long_result_is_summed_up)
 
 RUN_TESTS(UNIT(a_run_is_told_by_its_id_and_numbered_without_a_gap),
           UNIT(a_session_is_told_by_turns), UNIT(a_view_goes_on_where_another_stopped),
-          UNIT(child_runs_are_nodes_of_the_run), UNIT(every_ending_has_its_name),
-          UNIT(every_question_has_its_name), UNIT(a_long_result_is_summed_up))
+          UNIT(child_runs_are_nodes_of_the_run), UNIT(an_event_within_a_node_names_the_node),
+          UNIT(every_ending_has_its_name), UNIT(every_question_has_its_name),
+          UNIT(a_long_result_is_summed_up))
