@@ -230,7 +230,7 @@ struct err *advice_option(const struct args *a, struct str given)
     if (known)
         return err_hint(e, "%s", known);
     if (is_root && looks_like_prompt(given))
-        return err_hint(e, "a prompt that begins with a dash stands after --: keel -p -- \"...\"");
+        return err_hint(e, "put a prompt that begins with a dash after --: keel -p -- \"...\"");
     if (is_working_directory(c, given))
         return err_hint(e, "change to that directory first");
     near = name.n > 1 ? guess(a->options, name) : NULL;

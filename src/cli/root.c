@@ -195,7 +195,7 @@ static struct err *familiar_command(const struct args *args)
     if (args->n_operands == 1)
         strbuf_addf(&hint, "\nTo send it as a prompt: keel -p \"%s\"", word);
     else
-        strbuf_add_cstr(&hint, "\nA prompt of several words stands in quotes: keel \"...\"");
+        strbuf_add_cstr(&hint, "\nPut a prompt of several words into quotes: keel \"...\"");
     return err_hint(err_new(ERR_VALIDATION, "unknown command \"%s\"", word), "%s",
                     strbuf_cstr(&hint));
 }

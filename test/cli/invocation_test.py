@@ -280,7 +280,7 @@ class OtherAgents(KeelTest):
 
     def test_such_a_word_before_others_is_answered_too(self):
         self.assert_refused(self.keel("mcp", "list"), 2, "keel has no MCP servers yet",
-                            "A prompt of several words stands in quotes")
+                            "Put a prompt of several words into quotes")
         self.assert_refused(self.keel("exec", "fix it"), 2, 'keel "PROMPT" runs a prompt')
 
     def test_options_that_are_called_otherwise_here(self):
@@ -301,7 +301,7 @@ class OtherAgents(KeelTest):
     def test_a_prompt_that_begins_with_a_dash_is_told_its_place(self):
         for prompt in ("-5 + 3", "--why is this?", "-1"):
             self.assert_refused(self.keel("-p", prompt), 2,
-                                'a prompt that begins with a dash stands after --: keel -p -- "..."')
+                                'put a prompt that begins with a dash after --: keel -p -- "..."')
 
     def test_keel_alone_says_what_is_missing(self):
         self.assertIn("\nIt needs a key: export ANTHROPIC_API_KEY=", self.keel().out)

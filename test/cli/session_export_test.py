@@ -265,7 +265,7 @@ class Export(SessionTest):
             self.assert_fine(self.keel("session", "export", "-o", str(path)))
             self.assertTrue(path.read_text().startswith(start), name)
         self.assert_refused(self.keel("session", "export", "-o", str(self.dir / "s.doc")), 2,
-                            "does not tell the format", "--format")
+                            "cannot tell the format from the name ", "--format")
         self.assert_refused(self.keel("session", "export", "-f", "pdf"), 2, 'unknown format "pdf"')
         for form in ([], ["-f", "html"]):
             self.assert_refused(self.keel("session", "export", "-o", str(self.dir), *form), 2,

@@ -200,7 +200,7 @@ class WhatAPersonReads(ShowTest):
         self.talk(Turn(Call("Bash", command="cat pipe", run_in_background=True)), release,
                   Turn("Ended."))
         news = "- bash_1 (cat pipe) ended with exit code 0. What it printed:"
-        self.assertIn("(told) [Background commands have ended. ", self.text())
+        self.assertIn("(note) [Background commands have ended. ", self.text())
         self.assertIn(f"\n       {news}\n       | go]\nEnded.\n", self.text())
         markdown = self.exported("markdown")
         self.assertIn("\n**Told by keel**\n\n```text\n[Background commands have ended.", markdown)

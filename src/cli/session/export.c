@@ -57,7 +57,7 @@ static struct err *find_form(const struct args *args, enum transcript_form *ret_
     if (path && transcript_form_find(ending_of(path), ret_form))
         return NULL;
     if (path)
-        return err_hint(err_new(ERR_VALIDATION, "the name %s does not tell the format", path),
+        return err_hint(err_new(ERR_VALIDATION, "cannot tell the format from the name %s", path),
                         "add --format jsonl, json, markdown or html");
     *ret_form = isatty(STDOUT_FILENO) ? TRANSCRIPT_MARKDOWN : TRANSCRIPT_JSONL;
     return NULL;

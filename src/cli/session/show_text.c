@@ -233,7 +233,7 @@ static struct err *say_prompt(struct session_show *s, struct str mark, struct st
 
 static struct err *say_note(struct session_show *s, struct str text, size_t max_lines)
 {
-    static const char mark[] = "(told) ";
+    static const char mark[] = "(note) ";
     AUTO(strbuf) struct strbuf note = {0};
     struct str rest = str_trim(text), line = {0};
 
