@@ -125,7 +125,7 @@ struct err *session_shutdown(struct session *s, const char *reason)
 
 void session_done(struct session *s)
 {
-    err_ignore(session_shutdown(s, "other"), "whoever wants to know has shut it down himself");
+    err_ignore(session_shutdown(s, "other"), "callers that care call session_shutdown()");
     if (s->has_tasks)
         err_ignore(group_end(&s->tasks), "the journal's task tells its failures itself");
     else if (s->journal)

@@ -53,7 +53,7 @@ struct session_options {
 
 struct session {
     struct conversation conversation;
-    struct loaded loaded; /* how it was found; what is left to do of it, until the first run */
+    struct loaded loaded; /* state found on open; consumed by the first run */
     struct budget budget; /* what all its runs have spent */
     /* the rest is private */
     struct arena arena;

@@ -1,4 +1,4 @@
-/* session_leave.c - what was under way where a history is taken from, and is not gone on with. */
+/* session_leave.c - abandons the open calls of a forked history. */
 #include "session/session_parts.h"
 
 #include "engine/open_calls.h"
