@@ -32,18 +32,23 @@ fail() {
   exit 1
 }
 
+# owner_of FILE: of the file, or of the directory in which it would be made.
+owner_of() {
+  stat -c %U "$1" 2>/dev/null || stat -c %U "$(dirname "$1")"
+}
+
 build_keel() {
   log=$(mktemp)
+  if [ -f "$build/build.ninja" ] && ninja -C "$build" -n 2>/dev/null | grep -q 'no work to do'; then
+    return
+  fi
+  if ! mkdir -p "$build" 2>/dev/null || [ ! -w "$build" ]; then
+    fail "Cannot write to $build, which belongs to $(owner_of "$build"). Build as that user, or remove it first."
+  fi
   if [ ! -f "$build/build.ninja" ]; then
-    if ! mkdir -p "$build" 2>/dev/null || [ ! -w "$build" ]; then
-      fail "Cannot write to $build. Build as the owner of $top, or in a copy of it."
-    fi
     say "Setting up the build in $build ..."
     meson setup "$build" "$top" --buildtype=release -Db_lto=true -Dtests=false >"$log" 2>&1 ||
       fail "The build could not be set up; see the output above."
-  fi
-  if ninja -C "$build" -n 2>/dev/null | grep -q 'no work to do'; then
-    return
   fi
   say "Building keel; the first time takes a few minutes, the last step longest ..."
   : >"$log"

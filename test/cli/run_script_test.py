@@ -2,6 +2,7 @@
 
 The script is copied into a directory with a blank in its name. What it calls (meson, ninja, apt-get,
 dpkg-query, sudo, id) are stand-ins in PATH that write down how they were called."""
+import getpass
 import os
 import pathlib
 import select
@@ -248,8 +249,27 @@ chmod +x "$2/keel" """)
         (self.top / "build").write_text("a file")
         result = self.run_script("version")
         self.assertEqual((result.status, result.err), (
-            1, f"Cannot write to {self.top}/build. Build as the owner of {self.top}, or in a copy of "
-               "it.\n"))
+            1, f"Cannot write to {self.top}/build, which belongs to {getpass.getuser()}. Build as that "
+               "user, or remove it first.\n"))
+
+    def test_a_build_of_another_user_is_named_before_the_compiler_fails(self):
+        """As after `sudo ./run.sh`."""
+        (self.top / "build").mkdir()
+        (self.top / "build/build.ninja").touch()
+        os.chmod(self.top / "build", 0o555)
+        self.calls.touch()
+        os.chmod(self.calls, 0o666)
+        os.chmod(self.dir, 0o755)
+        program = self.top / "run.sh"
+        if os.geteuid() == 0:
+            program = self.write("as-nobody", "#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 "
+                                 f"--clear-groups '{program}' \"$@\"\n")
+            os.chmod(program, 0o755)
+        result = self.finish(self.start("version", env={}, program=str(program)))
+        self.assert_status(result, 1)
+        self.assertIn(f"Cannot write to {self.top}/build, which belongs to {getpass.getuser()}.",
+                      result.err)
+        self.assertNotIn("Building", result.err)
 
     def test_install_and_uninstall_take_the_directory_as_the_next_word(self):
         prefix = self.dir / "named"
