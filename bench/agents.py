@@ -66,7 +66,9 @@ class Seat:
     def __init__(self, measure, agent):
         self.measure = measure
         self.agent = agent
-        self.directory = tempfile.TemporaryDirectory(prefix="keel-bench-")
+        # Not in /tmp, which other programs change all the time: it would stand above the home, whose
+        # rules keel makes again when that happens.
+        self.directory = tempfile.TemporaryDirectory(prefix="keel-bench-", dir="/var/tmp")
         top = pathlib.Path(self.directory.name)
         self.home, self.work = top / "home", top / "work"
         self.home.mkdir()

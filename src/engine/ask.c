@@ -8,6 +8,8 @@
 
 #include "sys/loop.h"
 
+#include <inttypes.h>
+
 /* Of a window: what an estimate may be wrong by, and what an answer always gets. */
 #define ROOM_MARGIN_PART 100
 #define ROOM_LEAST_PART 20
@@ -332,17 +334,44 @@ static uint32_t find_unfit(const struct ask_state *a)
     return unfit;
 }
 
+/* Says once a run that a model which was due is not asked, and why. */
+static void tell_unfit(struct ask_state *a, size_t first, size_t end)
+{
+    struct run *r = a->run;
+
+    for (size_t i = first; i < end; i++) {
+        const struct target *t = &r->chain.targets[i];
+        AUTO(strbuf) struct strbuf text = {0};
+
+        if (!(a->walk.unfit & ~r->told_unfit & 1u << i))
+            continue;
+        r->told_unfit |= 1u << i;
+        strbuf_addf(&text,
+                    "%" STR_FMT "/%" STR_FMT " is not asked: its context window of %" PRId64
+                    " tokens is too small for this conversation (about %" PRId64 " tokens)",
+                    STR_ARG(t->provider->id), STR_ARG(t->model), target_window(t),
+                    a->prompt_tokens);
+        run_notice(r, SEVERITY_WARNING, "fallback", strbuf_str(&text));
+    }
+}
+
 /* Target after target until one answers or the failure is final. The reply holds the answer, or
  * what had come when the last attempt failed. */
 static struct err *ask_chain(struct ask_state *a)
 {
     chain_begin(&a->walk, &a->run->chain, find_unfit(a), loop_now_ms(task_loop()));
+    tell_unfit(a, 0, a->walk.index);
     for (;;) {
         const struct target *asked = chain_target(&a->walk);
-        bool moves;
+        size_t next = a->walk.index + 1;
+        bool moves, has_moved;
         AUTO(err) struct err *e = ask_target(a, &moves);
 
-        if (!moves || !chain_move(&a->walk, loop_now_ms(task_loop())))
+        if (!moves)
+            return TAKE(e);
+        has_moved = chain_move(&a->walk, loop_now_ms(task_loop()));
+        tell_unfit(a, next, has_moved ? a->walk.index : a->run->chain.n_targets);
+        if (!has_moved)
             return TAKE(e);
         fall_back(a, asked, e);
     }

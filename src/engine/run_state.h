@@ -69,6 +69,7 @@ struct run {
     bool has_made_room; /* for the overflow that a provider has told of */
     unsigned needs;     /* that can be met */
     struct chain chain;
+    uint32_t told_unfit; /* targets of which the person knows that they are too small */
     unsigned round, attempt;
     enum stop stop;          /* of the last answer */
     struct str stop_detail;  /* what its provider adds to that; empty: nothing */

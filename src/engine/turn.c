@@ -113,6 +113,7 @@ void run_refresh_plan(struct run *r)
     if (r->chain.targets != plan->targets || r->chain.n_targets != plan->n_targets) {
         chain_init(&r->chain, plan->targets, plan->n_targets, r->policy->default_attempts,
                    r->random);
+        r->told_unfit = 0;
         if (r->options->retry_max_ms)
             r->chain.max_wait_ms = r->options->retry_max_ms;
     }

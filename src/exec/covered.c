@@ -127,13 +127,15 @@ static bool item_holds(struct root_fds *roots, const struct policy_item *item, u
 
 struct fault covers_check(const struct policy_header *p, struct root_fds *roots)
 {
+    struct absent absent = ABSENT_NONE;
     unsigned i = 0, n_root = 0;
 
     locate_anew(roots);
     policy_each(item, p)
     {
         n_root += policy_is_root(item->kind);
-        if (n_root >= roots->n || !item_holds(roots, item, n_root))
+        if (n_root >= roots->n ||
+            (!absent_is_certain(&absent, roots, item) && !item_holds(roots, item, n_root)))
             return fault_of_item(ESTALE, i);
         i++;
     }

@@ -45,6 +45,24 @@ bool is_closed(const struct root_fds *roots, const struct stat *st);
  * upon what keel has seen there by now? ESTALE: not all of them. */
 struct fault covers_check(const struct policy_header *p, struct root_fds *roots);
 
+/* absent.c: which names a writable directory lacks, by one look instead of one a name.
+ *
+ * Most of what a policy protects in a workspace is not there: some 150 names. One listing says so,
+ * and only that. It counts if the kernel gave it out by one call, during which nobody can change
+ * the directory; if the file system is one of this machine's kernel that lists all that it finds by
+ * name; and if none of its names could be taken for the one in question, as file systems do that
+ * ignore case. Otherwise each name is looked for. */
+enum { ABSENT_LISTING_BYTES = 4096 }; /* about a hundred names: beyond it, looking is as quick */
+struct absent {
+    unsigned root; /* whose names these are; 0: of none yet */
+    size_t n_bytes;
+    _Alignas(8) char listing[ABSENT_LISTING_BYTES];
+};
+#define ABSENT_NONE ((struct absent){0})
+/* Is it certain that nothing is where the item expects nothing? */
+bool absent_is_certain(struct absent *a, const struct root_fds *roots,
+                       const struct policy_item *item);
+
 /* To be called before the command starts: it could use up all the instances of inotify that its
  * user may have. */
 void covers_watch(struct covers *c);

@@ -1,6 +1,8 @@
 /* advice.c - the id of a request that failed, and what to do next. */
 #include "provider/advice.h"
 
+#include "provider/decode.h"
+
 #define MAX_ID_BYTES 128
 
 static bool is_plain(struct str id)
@@ -48,8 +50,7 @@ static bool is_about_money(const struct err *e)
 static struct err *advise_key(const struct endpoint_config *c, struct err *e)
 {
     if (is_about_money(e))
-        return err_hint(e, "the account's credit or quota is used up: add credit, or use another "
-                           "model with --model");
+        return err_hint(e, PROVIDER_NO_CREDIT);
     if (!e->hint && c->key_hint.n)
         return err_hint(e, "%" STR_FMT, STR_ARG(c->key_hint));
     return e;

@@ -89,5 +89,8 @@ struct str decoder_compression(const struct http_headers *headers);
 enum err_kind kind_of_status(int status);
 /* A provider's own words in an error: its message, cut to a sane length, with the HTTP status. */
 MUST_USE struct err *provider_error(enum err_kind kind, int status, struct str message);
+/* The hint of a refusal that is about money: the key is not to blame. */
+#define PROVIDER_NO_CREDIT                                                                         \
+    "the account's credit or quota is used up: add credit, or use another model with --model"
 
 #endif

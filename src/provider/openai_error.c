@@ -108,6 +108,20 @@ static const struct {
     {"cyber_policy", ERR_CONTENT_FILTER},
 };
 
+/* Those of them that are about money. */
+static const char *const money_words[] = {
+    "insufficient_quota",
+    "insufficient_balance",
+    "insufficient_credits",
+    "exceeded_current_quota_error",
+    "billing_error",
+    "billing_not_active",
+    "billing_hard_limit_reached",
+    "Arrearage",
+    "quota_exceeded",
+    "usage_limit_reached",
+};
+
 /* Codes that complain about a file of the request. */
 static const char *const media_words[] = {
     "invalid_image",        "invalid_image_format",
@@ -166,6 +180,16 @@ static bool is_about_media(const struct json *error)
 
     for (size_t i = 0; i < ARRAY_LEN(media_words); i++)
         if (str_is(code, media_words[i]))
+            return true;
+    return false;
+}
+
+static bool is_about_money(const struct json *error)
+{
+    struct str code = json_get_text(error, "code"), type = json_get_text(error, "type");
+
+    for (size_t i = 0; i < ARRAY_LEN(money_words); i++)
+        if (str_is(code, money_words[i]) || str_is(type, money_words[i]))
             return true;
     return false;
 }
@@ -281,5 +305,8 @@ struct err *openai_classify(int status, const struct json *body)
         return refuse_media(&a, error, kind, status, message);
     e = provider_error(kind, status, message);
     e->hides_thoughts = hides_thoughts(status, error);
+    if (kind == ERR_PROVIDER_AUTH &&
+        (is_about_money(error) || (behind && is_about_money(error_in(behind)))))
+        return err_hint(e, PROVIDER_NO_CREDIT);
     return e;
 }

@@ -25,10 +25,12 @@
 #define TGI_TOO_LONG "tokens + `max_new_tokens` must be"
 #define TOGETHER_TOO_LONG TGI_TOO_LONG "|longer than the model's context length"
 #define FIREWORKS_TOO_LONG "prompt is too long|maximum context length"
+/* The last one: what the window has left for the answer, below zero. */
 #define VLLM_TOO_LONG                                                                              \
     "maximum context length is|exceeds the model's maximum context length|"                        \
     "model's context length is only|longer than the maximum model length|"                         \
-    "is longer than the model's context|maximum input length of"
+    "is longer than the model's context|maximum input length of|max_tokens must be at least 1, "   \
+    "got -"
 #define LLAMA_CPP_TOO_LONG                                                                         \
     "exceeds the available context size|exceeds context size|context size has been exceeded"
 #define LMSTUDIO_TOO_LONG                                                                          \

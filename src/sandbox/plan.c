@@ -18,11 +18,25 @@ DEFINE_AUTO_VAL(plan, plan_done)
 
 /* --- paths --- */
 
+/* How many bytes are the same: paths that are compared have most in common. */
+static size_t common_bytes(const char *a, const char *b)
+{
+    size_t n = MIN(strlen(a), strlen(b)), i = 0;
+
+    while (i + 8 <= n && memcmp(a + i, b + i, 8) == 0)
+        i += 8;
+    while (i < n && a[i] == b[i])
+        i++;
+    return i;
+}
+
 /* The slash is less than any other byte. */
 int path_cmp(const char *a, const char *b)
 {
-    while (*a && *a == *b)
-        a++, b++;
+    size_t n = common_bytes(a, b);
+
+    a += n;
+    b += n;
     if (*a == *b)
         return 0;
     if (!*a || !*b)

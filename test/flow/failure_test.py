@@ -5,8 +5,8 @@ import subprocess
 import threading
 
 import scripted
-from scripted import (ANTHROPIC, BY_NAME, HANG_UP, KEY, PIECES, Answer, FlowTest, for_each_protocol,
-                      json_answer)
+from scripted import (ANTHROPIC, BY_NAME, HANG_UP, KEY, PIECES, Answer, FlowTest, event,
+                      for_each_protocol, json_answer)
 
 
 
@@ -47,6 +47,21 @@ class Refusals(FlowTest):
                 result = self.ask(provider, "hi", protocol=BY_NAME[name])
                 self.assert_refused(result, 6, f"HTTP {status}", error["message"],
                                     "credit or quota is used up")
+                self.assertNotIn("API_KEY", result.err)
+
+    def test_nor_does_one_whose_credit_ends_within_the_stream(self):
+        quota = {"code": "insufficient_quota", "message": "no quota"}
+        for name, value in (
+                ("openai-responses", {"type": "response.failed",
+                                      "response": {"status": "failed", "error": quota}}),
+                ("openai-responses", {"type": "error", **quota}),
+                ("openai-chat", {"error": quota}),
+                ("anthropic-messages", {"type": "error", "error": {
+                    "type": "billing_error", "message": "no quota"}})):
+            with self.subTest(name, type=value.get("type")):
+                provider = self.provider(Answer([event(value, value.get("type"))]))
+                result = self.ask(provider, "hi", protocol=BY_NAME[name])
+                self.assert_refused(result, 6, "no quota", "credit or quota is used up")
                 self.assertNotIn("API_KEY", result.err)
 
     @for_each_protocol

@@ -154,6 +154,25 @@ class Windows(AgentTest):
         result = self.ask_chain(3, "word " * 4_000)
         self.assertEqual(result.out, "Done.\n", result)
         self.assertEqual([request.json["model"] for request in provider.requests], ["m1", "m3"])
+        self.assertIn("p2/m2 is not asked: its context window of 3000 tokens is too small",
+                      result.err)
+
+    def test_where_no_other_is_left_the_reason_is_said_beside_the_error(self):
+        busy = scripted.json_answer({"error": {"message": "gone", "code": "model_not_found"}}, 404)
+        provider = self.play(OPENAI, busy)
+        self.set_up(provider, 200_000, 3_000)
+        result = self.ask_chain(2, "word " * 4_000)
+        self.assert_status(result, 6)
+        self.assertIn("gone", result.err)
+        self.assertIn("p2/m2 is not asked: its context window of 3000 tokens", result.err)
+        self.assertEqual(len(provider.requests), 1)
+
+    def test_it_is_said_once_a_run(self):
+        provider = self.play(OPENAI, Turn(Call("Bash", command="true")), Turn("Done."))
+        self.set_up(provider, 9_000, 200_000)
+        result = self.ask_chain(2, "--permission-mode", "bypassPermissions", "word " * 8_000)
+        self.assertEqual(result.out, "Done.\n", result)
+        self.assertEqual(result.err.count("p1/m1 is not asked"), 1, result.err)
 
     def test_a_larger_one_is_asked_instead_of_the_first(self):
         provider = self.play(OPENAI, Turn("Done."))

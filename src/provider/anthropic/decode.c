@@ -54,8 +54,11 @@ struct err *anthropic_classify(int status, const struct json *body)
     if (status >= 400 && status < 500 && str_is(type, "api_error"))
         type = (struct str){0};
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
-        if (str_is(type, types[i].type))
-            return provider_error(types[i].kind, status, message.n ? message : type);
+        if (str_is(type, types[i].type)) {
+            struct err *e = provider_error(types[i].kind, status, message.n ? message : type);
+
+            return str_is(type, "billing_error") ? err_hint(e, PROVIDER_NO_CREDIT) : e;
+        }
     return provider_error(status ? kind_of_status(status) : ERR_PROVIDER_ERROR, status, message);
 }
 

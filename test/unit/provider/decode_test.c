@@ -334,6 +334,9 @@ static const struct {
     {"vllm", 400,
      "{'error':{'message':'The decoder prompt (length 5000) is longer than the maximum model "
      "length of 4096.','type':'BadRequestError','code':400}}"},
+    {"vllm", 400,
+     "{'error':{'message':'max_tokens must be at least 1, got -904.','type':'BadRequestError',"
+     "'code':400}}"},
     {"lmstudio", 400,
      "{'error':'The number of tokens to keep from the initial prompt is greater than the context "
      "length. Try to load the model with a larger context length'}"},
