@@ -6,14 +6,11 @@
 #include "tool/shell/command.h"
 #include "tool/shell/exit_code.h"
 #include "tool/shell/follow.h"
-#include "tool/shell/forms.h"
-#include "tool/shell/notes.h"
 #include "tool/shell/output.h"
-#include "tool/shell/place.h"
 
 enum {
     DEFAULT_TIMEOUT_MS = 120000,
-    MAX_TIMEOUT_MS = SHELL_MAX_TIMEOUT_MS, /* stands in the schema too */
+    MAX_TIMEOUT_MS = 600000, /* as in the schema */
     /* For ending a tree that does not heed TERM, and for reading what it says meanwhile. */
     ENDING_MS = 10000,
 };
@@ -23,6 +20,104 @@ static uint64_t timeout_of(const struct json *args)
     int64_t ms = json_int_or(json_get(args, "timeout"), DEFAULT_TIMEOUT_MS);
 
     return ms > 0 ? (uint64_t)MIN(ms, (int64_t)MAX_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
+}
+
+/* --- the forms in which models of other agents give a command ---
+ *
+ * An argument list is the command line that runs it, or the script of a shell that only runs one;
+ * a directory is a cd in a subshell, so that rules and people see where the command runs, and the
+ * working directory stays. */
+
+static bool is_plain(struct str word)
+{
+    for (size_t i = 0; i < word.n; i++) {
+        char c = word.p[i];
+
+        if (!(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') &&
+            str_find_char(S("_-./:,+@%"), c) == STR_NONE)
+            return false;
+    }
+    return word.n > 0;
+}
+
+/* As one word of a command line. */
+static void add_word(struct strbuf *out, struct str word)
+{
+    if (is_plain(word)) {
+        strbuf_add(out, word);
+        return;
+    }
+    strbuf_add_char(out, '\'');
+    for (size_t i = 0; i < word.n; i++) {
+        if (word.p[i] == '\'')
+            strbuf_add_cstr(out, "'\\'");
+        strbuf_add_char(out, word.p[i]);
+    }
+    strbuf_add_char(out, '\'');
+}
+
+/* ["bash", "-lc", "make && make check"]: the script. Another shell may read it otherwise. */
+static struct str script_of(const struct json *list)
+{
+    struct str shell = json_str(json_at(list, 0)), option = json_str(json_at(list, 1));
+
+    if (list->n != 3 || !(str_is(shell, "bash") || str_is(shell, "/bin/bash")) ||
+        !(str_is(option, "-c") || str_is(option, "-lc")))
+        return S("");
+    return json_str(json_at(list, 2));
+}
+
+static bool holds_words(const struct json *list)
+{
+    json_each (word, list)
+        if (!json_is(word, JSON_STRING))
+            return false;
+    return list->n > 0;
+}
+
+static struct str line_of(const struct json *list, struct arena *a)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+    struct str script = script_of(list);
+
+    if (script.n)
+        return arena_str(a, script);
+    json_each (word, list) {
+        if (line.n)
+            strbuf_add_char(&line, ' ');
+        add_word(&line, json_str(word));
+    }
+    return arena_str(a, strbuf_str(&line));
+}
+
+/* The closing parenthesis has a line of its own: the command may end with a comment or a here
+ * document. */
+static struct str line_in(struct str directory, struct str command, struct arena *a)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    strbuf_add_cstr(&line, "(cd -- ");
+    add_word(&line, directory);
+    strbuf_addf(&line, " || exit\n%" STR_FMT "\n)", STR_ARG(command));
+    return arena_str(a, strbuf_str(&line));
+}
+
+static void bash_adapt(struct json *args, struct arena *a)
+{
+    const struct json *command = json_get(args, "command");
+    const struct json *directory = json_get(args, "workdir");
+    int64_t timeout_ms;
+
+    if (json_is(command, JSON_ARRAY) && holds_words(command))
+        json_set_str(a, args, "command", line_of(command, a));
+    command = json_get(args, "command");
+    if (json_is(command, JSON_STRING) && command->text.n && json_is(directory, JSON_STRING)) {
+        if (directory->text.n && !str_is(directory->text, "."))
+            json_set_str(a, args, "command", line_in(directory->text, command->text, a));
+        json_remove(args, S("workdir"));
+    }
+    if (json_int64(json_get(args, "timeout"), &timeout_ms) && timeout_ms > MAX_TIMEOUT_MS)
+        json_set_int(a, args, "timeout", MAX_TIMEOUT_MS);
 }
 
 /* --- before --- */
@@ -365,7 +460,7 @@ struct tool tool_bash = {
     .aliases = "cmd=command timeoutMs=timeout timeout_ms=timeout runInBackground=run_in_background "
                "is_background=run_in_background background=run_in_background justification= "
                "cwd=workdir directory=workdir dir_path=workdir",
-    .adapt = shell_adapt_arguments,
+    .adapt = bash_adapt,
     .hidden = "dangerouslyDisableSandbox",
     .risk = RISK_EXECUTE,
     .needs = NEEDS_LAUNCHER,

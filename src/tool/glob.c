@@ -6,7 +6,6 @@
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/args.h"
-#include "tool/file/failure.h"
 #include "tool/file/guess.h"
 #include "tool/file/scope.h"
 #include "tool/file/shown.h"

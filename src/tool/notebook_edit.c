@@ -2,8 +2,8 @@
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/change.h"
-#include "tool/file/failure.h"
 #include "tool/file/shown.h"
+#include "tool/file/target.h"
 #include "tool/notebook/notebook.h"
 
 struct notebook_job {

@@ -9,8 +9,6 @@
 #include "tool/file/args.h"
 #include "tool/file/encoding.h"
 #include "tool/file/excerpt.h"
-#include "tool/file/failure.h"
-#include "tool/file/open.h"
 #include "tool/file/seen.h"
 #include "tool/file/shown.h"
 #include "tool/file/target.h"

@@ -5,7 +5,7 @@
 #include "tool/builtin.h"
 
 #include "port/stored_result.h"
-#include "tool/output/show.h"
+#include "tool/output/stored.h"
 
 #define DEFAULT_LINES 200
 #define MAX_MATCHES 200

@@ -3,7 +3,7 @@
 #include "sys/loop.h"
 #include "tool/builtin.h"
 #include "tool/web/cache.h"
-#include "tool/web/outcome.h"
+#include "tool/web/get.h"
 
 #define TOTAL_MS 30000
 #define MAX_ERROR_TEXT 1000 /* bytes that are shown of a page that tells an error */

@@ -1,6 +1,6 @@
 /* web_search.c - WebSearch: pages of the web by words. */
 #include "tool/builtin.h"
-#include "tool/web/outcome.h"
+#include "tool/web/get.h"
 #include "tool/web/search_model.h"
 
 struct service {

@@ -3,7 +3,7 @@
 #include "tool/builtin.h"
 #include "tool/file/args.h"
 #include "tool/file/change.h"
-#include "tool/file/failure.h"
+#include "tool/file/target.h"
 #include "tool/notebook/notebook.h"
 
 struct write_job {

@@ -9,7 +9,7 @@
 
 #include "base/sha256.h"
 #include "port/tool_state.h"
-#include "tool/file/open.h"
+#include "tool/file/target.h"
 
 #define SEEN_MAX_SPANS 32
 #define SEEN_MAX_CUTS 16

@@ -1,5 +1,5 @@
 /* element.c - what an element is, from its tag and attributes. */
-#include "tool/html/element.h"
+#include "tool/html/tree.h"
 
 static const GumboAttribute *find_attribute(const struct gumbo_api *api, const GumboNode *element,
                                             const char *name)

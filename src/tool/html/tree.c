@@ -1,9 +1,30 @@
 /* tree.c - gumbo in a region of memory that it cannot leave. */
 #include "tool/html/tree.h"
 
+#include "sys/dylib.h"
+
 #include <errno.h>
 #include <setjmp.h>
 #include <sys/mman.h>
+
+#ifndef KEEL_GUMBO_SONAME /* the build finds it out */
+#define KEEL_GUMBO_SONAME "libgumbo.so.1"
+#endif
+
+struct err *gumbo_api_load(struct gumbo_api *ret_api)
+{
+    struct gumbo_api api;
+    const struct dylib_symbol symbols[] = {
+        {"gumbo_parse_with_options", (void **)&api.parse_with_options},
+        {"gumbo_get_attribute", (void **)&api.get_attribute},
+    };
+
+    TRY(dylib_load(KEEL_GUMBO_SONAME, "libgumbo-dev", symbols, ARRAY_LEN(symbols)));
+    *ret_api = api;
+    return NULL;
+}
+
+/* --- parsing --- */
 
 /* A tag with more attributes than this many allocations make is not worth reading: gumbo compares
  * each with all before it. The same limit ends long runs of tags that make no node. */
@@ -199,6 +220,8 @@ void html_tree_done(struct html_tree *tree)
         munmap(tree->region, tree->map_bytes);
     *tree = (struct html_tree){0};
 }
+
+/* --- walking --- */
 
 /* The tree may be a little deeper than what was counted while it grew. */
 #define MAX_LEVELS (2 * HTML_MAX_DEPTH)

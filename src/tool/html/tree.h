@@ -1,4 +1,4 @@
-/* tree.h - a page parsed by gumbo, within limits, and a walk over its nodes.
+/* tree.h - a page parsed by gumbo, within limits, a walk over its nodes, and questions about one.
  *
  * gumbo 0.10 has no limits of its own: nesting makes its time quadratic and its destructor recurse,
  * and misnested formatting multiplies its memory. Here all its memory is one region. When the
@@ -7,7 +7,18 @@
 #ifndef KEEL_TOOL_HTML_TREE_H
 #define KEEL_TOOL_HTML_TREE_H
 
-#include "tool/html/gumbo_api.h"
+#include "base/err.h"
+
+#include <gumbo.h>
+
+/* gumbo's functions, looked up by name: the library is not linked. */
+struct gumbo_api {
+    __typeof__(gumbo_parse_with_options) *parse_with_options;
+    __typeof__(gumbo_get_attribute) *get_attribute;
+};
+
+/* Loads the library; cheap after the first time. */
+MUST_USE struct err *gumbo_api_load(struct gumbo_api *ret_api);
 
 #define HTML_MAX_DEPTH 512 /* as browsers have it */
 
@@ -51,5 +62,21 @@ static inline GumboTag html_tag(const GumboNode *node)
         return GUMBO_TAG_UNKNOWN;
     return node->v.element.tag;
 }
+
+/* --- a single element (element.c); pure --- */
+
+/* Empty when the element has no such attribute. */
+struct str html_attribute(const struct gumbo_api *api, const GumboNode *element, const char *name);
+bool html_has_attribute(const struct gumbo_api *api, const GumboNode *element, const char *name);
+/* A whole number from `low` to `high`, or `otherwise`. */
+int64_t html_number(const struct gumbo_api *api, const GumboNode *element, const char *name,
+                    int64_t low, int64_t high, int64_t otherwise);
+
+bool html_is_hidden(const struct gumbo_api *api, const GumboNode *element);
+/* Never text for a reader: scripts, styles, form controls, embedded media. */
+bool html_is_left_out(const struct gumbo_api *api, const GumboNode *node);
+bool html_is_block(GumboTag tag);
+/* "c" of class="language-c", of a pre element or the code in it; empty when it does not say. */
+struct str html_code_language(const struct gumbo_api *api, const GumboNode *pre);
 
 #endif

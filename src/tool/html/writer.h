@@ -4,9 +4,19 @@
 #ifndef KEEL_TOOL_HTML_WRITER_H
 #define KEEL_TOOL_HTML_WRITER_H
 
-#include "tool/html/element.h"
-#include "tool/html/link.h"
+#include "net/url.h"
 #include "tool/html/markdown_writer.h"
+#include "tool/html/tree.h"
+
+/* What relative addresses are relative to. */
+struct html_base {
+    struct url url;
+    bool is_known; /* if not, relative addresses stay as they are */
+};
+
+void html_base_init(struct html_base *base, struct arena *a, struct str page_url);
+/* <base href>: may itself be relative. */
+void html_base_change(struct html_base *base, struct arena *a, struct str href);
 
 #define HTML_MAX_LISTS 32
 

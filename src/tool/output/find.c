@@ -3,7 +3,7 @@
  * A regular expression is one pattern, whose first matches count. Words are a pattern each; a first
  * pass counts in how many lines each one stands, a second one keeps the lines that weigh the most.
  */
-#include "tool/output/find.h"
+#include "tool/output/stored.h"
 
 #include "sys/work.h"
 #include "tool/search/engine.h"

@@ -1,5 +1,5 @@
 /* lines.c - a window that moves over a stored result. */
-#include "tool/output/lines.h"
+#include "tool/output/stored.h"
 
 #include "base/utf8.h"
 

@@ -1,5 +1,5 @@
 /* show.c - lines with numbers, chunks, and the two ends of a stored result. */
-#include "tool/output/show.h"
+#include "tool/output/stored.h"
 
 #include "base/clip.h"
 #include "base/utf8.h"

@@ -3,16 +3,220 @@
 
 #include "sys/locked_file.h"
 #include "sys/work.h"
-#include "tool/search/results.h"
 #include "tool/search/search.h"
 #include "tool/search/types.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define OPEN_FLAGS (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
+/* --- the results of all threads, and the output in order ---
+ *
+ * Results that cannot be part of the output any more are dropped on the way, so that the memory in
+ * use stays near the size of what is printed. */
+
+struct grep_result {
+    char *path;
+    int64_t modified_ns;
+    size_t n_matches;
+    char *text; /* whole lines; NULL: the path alone, with a count if that is asked for */
+    size_t n_text, n_lines;
+    bool is_cut; /* there were more lines than any output could hold */
+};
+
+struct grep_results {
+    const struct grep_query *query;
+    size_t max_output_bytes;
+    pthread_mutex_t lock;
+    struct grep_result *items;
+    size_t n, room;
+    size_t n_bytes;
+    size_t n_pruned, n_pruned_bytes; /* what was there after the last pruning */
+    bool was_cut;
+};
+
+#define DEFAULT_OUTPUT_BYTES ((size_t)1 << 20)
+#define PRUNE_ITEMS 1024
+#define PRUNE_BYTES ((size_t)4 << 20)
+
+static void results_init(struct grep_results *r, const struct grep_query *query)
+{
+    *r = (struct grep_results){.query = query};
+    r->max_output_bytes = query->max_output_bytes ? query->max_output_bytes : DEFAULT_OUTPUT_BYTES;
+    pthread_mutex_init(&r->lock, NULL);
+}
+
+static void result_done(struct grep_result *item)
+{
+    mem_free(item->path);
+    mem_free(item->text);
+}
+
+static void results_done(struct grep_results *r)
+{
+    for (size_t i = 0; i < r->n; i++)
+        result_done(&r->items[i]);
+    mem_free(r->items);
+    pthread_mutex_destroy(&r->lock);
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+    const struct grep_result *x = a, *y = b;
+
+    return strcmp(x->path, y->path);
+}
+
+static int compare_times(const void *a, const void *b)
+{
+    const struct grep_result *x = a, *y = b;
+
+    if (x->modified_ns != y->modified_ns)
+        return x->modified_ns > y->modified_ns ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+static void sort(struct grep_results *r)
+{
+    if (r->n)
+        qsort(r->items, r->n, sizeof *r->items,
+              r->query->mode == GREP_FILES ? compare_times : compare_paths);
+}
+
+static size_t count_lines(const struct grep_result *item)
+{
+    return item->text ? item->n_lines : 1;
+}
+
+static size_t count_bytes(const struct grep_result *item)
+{
+    return item->text ? item->n_text : strlen(item->path) + 1;
+}
+
+/* How many results, in order, are enough to fill the output. */
+static size_t count_needed(const struct grep_results *r)
+{
+    size_t offset = r->query->offset, limit = r->query->head_limit;
+    size_t n_lines = 0, n_bytes = 0, i;
+
+    for (i = 0; i < r->n; i++) {
+        if (limit && n_lines >= offset && n_lines - offset >= limit)
+            break;
+        if (n_bytes > r->max_output_bytes)
+            break;
+        if (n_lines >= offset) /* earlier ones are skipped, at least in part */
+            n_bytes += count_bytes(&r->items[i]);
+        n_lines += count_lines(&r->items[i]);
+    }
+    return i;
+}
+
+static void prune(struct grep_results *r)
+{
+    size_t n_needed;
+
+    sort(r);
+    n_needed = count_needed(r);
+    while (r->n > n_needed) {
+        r->was_cut = true;
+        r->n--;
+        r->n_bytes -= count_bytes(&r->items[r->n]);
+        result_done(&r->items[r->n]);
+    }
+    r->n_pruned = r->n;
+    r->n_pruned_bytes = r->n_bytes;
+}
+
+static void results_add(struct grep_results *r, struct grep_result take_result)
+{
+    pthread_mutex_lock(&r->lock);
+    if (r->n == r->room) {
+        r->room = MAX(r->room * 2, (size_t)64);
+        r->items = mem_resize(r->items, r->room * sizeof *r->items);
+    }
+    r->items[r->n++] = take_result;
+    r->was_cut |= take_result.is_cut;
+    r->n_bytes += count_bytes(&take_result);
+    /* only when much has come since the last time, so that all the sorting stays cheap */
+    if (r->n > 2 * r->n_pruned + PRUNE_ITEMS || r->n_bytes > 2 * r->n_pruned_bytes + PRUNE_BYTES)
+        prune(r);
+    pthread_mutex_unlock(&r->lock);
+}
+
+struct output {
+    struct grep_results *results;
+    struct strbuf *out;
+    size_t n_before; /* bytes that were there already */
+    size_t n_skipped, n_lines;
+};
+
+/* False when the output is full. */
+static bool print_line(struct output *o, struct str line)
+{
+    struct grep_results *r = o->results;
+    size_t n_bytes = o->out->n - o->n_before;
+
+    if (o->n_skipped < r->query->offset) {
+        o->n_skipped++;
+        return true;
+    }
+    if ((r->query->head_limit && o->n_lines >= r->query->head_limit) ||
+        n_bytes + line.n + 1 > r->max_output_bytes) {
+        r->was_cut = true;
+        return false;
+    }
+    strbuf_add(o->out, line);
+    strbuf_add_char(o->out, '\n');
+    o->n_lines++;
+    return true;
+}
+
+static bool print_text(struct output *o, struct str text, bool is_first)
+{
+    const struct grep_query *q = o->results->query;
+    struct str line;
+
+    if (!is_first && (q->n_before || q->n_after) && !print_line(o, S("--")))
+        return false;
+    while (text.n && str_split(&text, '\n', &line))
+        if (!print_line(o, line))
+            return false;
+    return true;
+}
+
+static bool print_path(struct output *o, const struct grep_result *item)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    grep_print_path(&o->results->query->names, str_of(item->path), &line);
+    if (o->results->query->mode == GREP_COUNT)
+        strbuf_addf(&line, ":%zu", item->n_matches);
+    return print_line(o, strbuf_str(&line));
+}
+
+static struct err *results_print(struct grep_results *r, struct strbuf *out)
+{
+    struct output o = {.results = r, .out = out, .n_before = out->n};
+    bool goes_on = true;
+
+    sort(r);
+    for (size_t i = 0; i < r->n && goes_on; i++) {
+        const struct grep_result *item = &r->items[i];
+
+        if (item->text)
+            goes_on = print_text(&o, str_make(item->text, item->n_text), i == 0);
+        else
+            goes_on = print_path(&o, item);
+    }
+    return strbuf_check(out, "the output of the search");
+}
+
+/* --- a search --- */
 
 struct grep {
     const struct grep_query *query;
@@ -38,7 +242,7 @@ void grep_report_done(struct grep_report *r)
 static void grep_init(struct grep *g, const struct grep_query *query)
 {
     *g = (struct grep){.query = query};
-    grep_results_init(&g->results, query);
+    results_init(&g->results, query);
     pthread_mutex_init(&g->lock, NULL);
 }
 
@@ -46,7 +250,7 @@ static void grep_done(struct grep *g)
 {
     grep_pattern_free(g->pattern);
     grep_types_free(g->types);
-    grep_results_done(&g->results);
+    results_done(&g->results);
     pthread_mutex_destroy(&g->lock);
     grep_report_done(&g->report);
 }
@@ -66,7 +270,7 @@ static void add_result(struct grep *g, const struct grep_search *s, struct str p
         result.n_lines = pr->n_lines;
         result.is_cut = pr->is_full;
     }
-    grep_results_add(&g->results, result);
+    results_add(&g->results, result);
 }
 
 /* Closes the file. */
@@ -205,7 +409,7 @@ struct err *grep_run(const struct grep_query *query, const struct walk_options *
     if (query->type.n)
         TRY(grep_types_find(query->type, &g.types));
     TRY(is_directory(options) ? search_tree(&g, options) : search_root_file(&g, options));
-    TRY(grep_results_print(&g.results, out));
+    TRY(results_print(&g.results, out));
     g.report.was_cut = g.results.was_cut;
     *ret_report = g.report;
     g.report.failure = NULL; /* the caller's now */
@@ -222,8 +426,8 @@ struct glob_search {
 
 static void glob_search_done(struct glob_search *s)
 {
-    grep_results_done(&s->files);
-    grep_results_done(&s->dirs);
+    results_done(&s->files);
+    results_done(&s->dirs);
 }
 DEFINE_AUTO_VAL(glob_search, glob_search_done)
 
@@ -258,7 +462,7 @@ static bool visit_for_glob(void *self, void *thread, const struct walk_entry *en
     atomic_fetch_add(is_file ? &s->n_files : &s->n_dirs, 1);
     result.path = copy_path(entry);
     result.modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
-    grep_results_add(is_file ? &s->files : &s->dirs, result);
+    results_add(is_file ? &s->files : &s->dirs, result);
     return true;
 }
 
@@ -275,15 +479,15 @@ struct err *glob_run(const struct glob_query *q, const struct walk_options *opti
     struct grep_report report = {0};
     struct grep_results *found = &s.files;
 
-    grep_results_init(&s.files, &query);
-    grep_results_init(&s.dirs, &query);
+    results_init(&s.files, &query);
+    results_init(&s.dirs, &query);
     TRY(walk_run(options, &visitor, &report.walk));
     report.n_files_matched = atomic_load(&s.n_files);
     if (report.n_files_matched == 0) {
         found = &s.dirs;
         report.n_files_matched = atomic_load(&s.n_dirs);
     }
-    TRY(grep_results_print(found, out));
+    TRY(results_print(found, out));
     report.n_matches = report.n_files_matched;
     report.was_cut = found->was_cut;
     *ret_report = report;

@@ -1,9 +1,9 @@
 /* background.c - the list of a session's background commands, and the life of one. */
 #include "tool/shell/background.h"
 
+#include "tool/shell/command.h"
 #include "tool/shell/follow.h"
-#include "tool/shell/notes.h"
-#include "tool/shell/tail.h"
+#include "tool/shell/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -26,6 +26,9 @@ void shell_command_end(struct shell_command *k, struct strbuf *notes);
 void shell_command_done(struct shell_command *k); /* the same, for those who do not ask */
 DEFINE_AUTO_VAL(shell_command, shell_command_done)
 
+/* Appends those notes, a line each, to the text and the details of a result. */
+void notes_add(struct str notes, struct tool_result *result);
+
 /* The shell that reads command lines where none was chosen, as seen from this environment: bash,
  * or where that is missing /bin/sh. Blocks a little. */
 const char *shell_of(const char *const *environment);
@@ -37,5 +40,13 @@ bool command_may_move(struct str text);
 /* Where the shell was when it ended, in `a`; NULL when it did not say or that is no directory any
  * more. Once it has ended, and once only. */
 const char *shell_command_take_place(struct shell_command *k, struct arena *a) MUST_USE;
+
+/* Sets where the session works after a command that changed its directory, and appends a sentence
+ * for the model. `before` is where the command began, `place` where the shell ended; NULL: it did
+ * not say. The session follows the command inside the workspace and the added directories. Outside
+ * it stays where it was: after a look at /tmp, relative paths would mean nothing in the project. A
+ * directory that is gone gives way to the workspace. Blocks a little. */
+void place_follow(const struct tool_context *c, const char *before, const char *place,
+                  struct strbuf *out);
 
 #endif

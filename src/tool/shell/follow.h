@@ -5,7 +5,7 @@
 #define KEEL_TOOL_SHELL_FOLLOW_H
 
 #include "sys/proc.h"
-#include "tool/shell/progress.h"
+#include "tool/shell/output.h"
 
 struct follow {
     struct proc *proc;

@@ -1,10 +1,74 @@
-/* output.c - keeps the two ends of an output, and makes text of them. */
+/* output.c - a ring of bytes, the two ends of an output as text, and its newest lines as they come.
+ */
 #include "tool/shell/output.h"
 
 #include "base/utf8.h"
 #include "sys/work.h"
 
 #include <inttypes.h>
+
+/* --- the last bytes of a stream ---
+ *
+ * The byte at a position is stored at that position modulo the cap, also while the memory still
+ * grows: until then nothing has wrapped around. */
+
+#define FIRST_ROOM ((size_t)4 << 10)
+
+void tail_init(struct tail *t, size_t max_bytes)
+{
+    *t = (struct tail){.max_bytes = max_bytes};
+}
+
+void tail_done(struct tail *t)
+{
+    mem_free(t->p);
+    *t = (struct tail){0};
+}
+
+uint64_t tail_start(const struct tail *t)
+{
+    return t->end > t->max_bytes ? t->end - t->max_bytes : 0;
+}
+
+static void make_room(struct tail *t, size_t n)
+{
+    uint64_t needed = MIN(t->end + n, (uint64_t)t->max_bytes);
+
+    if (needed <= t->room)
+        return;
+    t->room = MIN(MAX(MAX(t->room * 2, (size_t)needed), FIRST_ROOM), t->max_bytes);
+    t->p = mem_resize(t->p, t->room);
+}
+
+void tail_add(struct tail *t, struct str bytes)
+{
+    if (bytes.n > t->max_bytes) {
+        t->end += bytes.n - t->max_bytes;
+        bytes = str_skip(bytes, bytes.n - t->max_bytes);
+    }
+    make_room(t, bytes.n);
+    while (bytes.n > 0) {
+        size_t at = (size_t)(t->end % t->max_bytes), n = MIN(bytes.n, t->max_bytes - at);
+
+        memcpy(t->p + at, bytes.p, n);
+        t->end += n;
+        bytes = str_skip(bytes, n);
+    }
+}
+
+void tail_copy(const struct tail *t, uint64_t from, struct strbuf *out)
+{
+    from = MAX(from, tail_start(t));
+    while (from < t->end) {
+        size_t at = (size_t)(from % t->max_bytes);
+        size_t n = (size_t)MIN(t->end - from, (uint64_t)(t->max_bytes - at));
+
+        strbuf_add(out, str_make(t->p + at, n));
+        from += n;
+    }
+}
+
+/* --- the head and the tail --- */
 
 #define HEAD_BYTES (OUTPUT_MAX_BYTES / 2)
 
@@ -153,4 +217,50 @@ struct err *output_add_text(const struct output *o, struct strbuf *out)
     struct job job = {o, out};
 
     return o->head.n > OUTPUT_SHORT_BYTES ? work_run(make_text, &job) : make_text(&job);
+}
+
+/* --- progress --- */
+
+enum { PERIOD_MS = 100 };
+
+static void keep(struct shell_progress *p, struct str bytes)
+{
+    size_t n_old;
+
+    if (bytes.n > sizeof p->newest)
+        bytes = str_skip(bytes, bytes.n - sizeof p->newest);
+    n_old = MIN(p->n, sizeof p->newest - bytes.n);
+    memmove(p->newest, p->newest + p->n - n_old, n_old);
+    memcpy(p->newest + n_old, bytes.p, bytes.n);
+    p->n = n_old + bytes.n;
+}
+
+void progress_add(struct shell_progress *p, struct str bytes, uint64_t now_ms)
+{
+    if (!p->context->on_progress)
+        return;
+    keep(p, bytes);
+    if (now_ms >= p->next_ms)
+        progress_show(p, now_ms);
+}
+
+uint64_t progress_wait_ms(const struct shell_progress *p, uint64_t now_ms)
+{
+    if (p->n == 0)
+        return UINT64_MAX;
+    return p->next_ms > now_ms ? p->next_ms - now_ms : 0;
+}
+
+/* The start of a character whose rest is to come is shown with it. */
+void progress_show(struct shell_progress *p, uint64_t now_ms)
+{
+    AUTO(strbuf) struct strbuf text = {0};
+    size_t n_later = utf8_incomplete_tail(str_make(p->newest, p->n));
+
+    output_add_clean(&text, str_make(p->newest, p->n - n_later));
+    memmove(p->newest, p->newest + p->n - n_later, n_later);
+    p->n = n_later;
+    p->next_ms = now_ms + PERIOD_MS;
+    if (text.n)
+        tool_progress(p->context, strbuf_str(&text));
 }

@@ -1,11 +1,32 @@
-/* output.h - what a command printed: its head and its tail, whatever lies between.
+/* output.h - what a command prints: its last bytes, its head and tail, its text, and its progress.
  *
  * A command that never stops printing fills neither memory nor time: what does not fit is counted
  * and dropped. */
 #ifndef KEEL_TOOL_SHELL_OUTPUT_H
 #define KEEL_TOOL_SHELL_OUTPUT_H
 
-#include "tool/shell/tail.h"
+#include "port/tool.h"
+
+/* --- the last bytes of a stream --- */
+
+/* A byte is known by its position in the stream, from 0. Memory grows with the stream up to the
+ * cap; from then on each new byte replaces the oldest. */
+struct tail {
+    char *p;
+    size_t room, max_bytes;
+    uint64_t end; /* position behind the last byte: all that came */
+};
+
+void tail_init(struct tail *t, size_t max_bytes);
+void tail_done(struct tail *t);
+DEFINE_AUTO_VAL(tail, tail_done)
+
+void tail_add(struct tail *t, struct str bytes);
+uint64_t tail_start(const struct tail *t); /* position of the oldest byte that is kept */
+/* Appends what is kept from position `from` on. */
+void tail_copy(const struct tail *t, uint64_t from, struct strbuf *out);
+
+/* --- the head and the tail --- */
 
 #define OUTPUT_MAX_BYTES ((size_t)16 << 20)
 
@@ -37,5 +58,21 @@ struct output_gap output_find_gap(const struct output *o);
  * them are bad: over OUTPUT_SHORT_BYTES it is work for a worker. */
 void output_add_clean(struct strbuf *out, struct str bytes);
 #define OUTPUT_SHORT_BYTES ((size_t)64 << 10)
+
+/* --- progress --- */
+
+/* Shows a person the newest output of a running command, a few times a second. */
+struct shell_progress { /* zeroed but for its context */
+    const struct tool_context *context;
+    char newest[4096]; /* not shown yet; older bytes make room */
+    size_t n;
+    uint64_t next_ms; /* not before */
+};
+
+/* Shows it at once when nothing was shown for a while. */
+void progress_add(struct shell_progress *p, struct str bytes, uint64_t now_ms);
+/* How long what is there should still wait; UINT64_MAX: nothing is there. */
+uint64_t progress_wait_ms(const struct shell_progress *p, uint64_t now_ms);
+void progress_show(struct shell_progress *p, uint64_t now_ms);
 
 #endif

@@ -1,6 +1,7 @@
 /* get.c - asks, follows redirects, and reads as much as is wanted. */
 #include "tool/web/get.h"
 
+#include "sys/task.h"
 #include "tool/web/route.h"
 
 void web_answer_init(struct web_answer *answer)
@@ -147,5 +148,33 @@ struct err *web_get(struct http_client *client, const struct tool_config *config
     if (again)
         return err_new(ERR_VALIDATION, "%" STR_FMT " redirects more than %d times", STR_ARG(u.host),
                        WEB_MAX_REDIRECTS);
+    return NULL;
+}
+
+/* --- failures --- */
+
+/* What ends a sentence that may have an end already. */
+static const char *full_stop(const char *sentence)
+{
+    size_t n = strlen(sentence);
+
+    return n && strchr(".?!", sentence[n - 1]) ? "" : ".";
+}
+
+struct err *web_outcome(struct tool_result *result, struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error;
+    AUTO_FREE char *text = NULL;
+    const char *hint;
+
+    if (!e)
+        return NULL;
+    TRY(task_check()); /* the request's own deadline is over by now: this one is the caller's */
+    text = err_message(e);
+    hint = err_find_hint(e);
+    tool_result_fail(result, "%s%s", text, full_stop(text));
+    if (hint)
+        tool_result_addf(result, " Hint: %s%s", hint, full_stop(hint));
+    result->code = e->kind;
     return NULL;
 }

@@ -29,4 +29,8 @@ DEFINE_AUTO_VAL(web_answer, web_answer_done)
 MUST_USE struct err *web_get(struct http_client *client, const struct tool_config *config,
                              struct str url, struct web_answer *answer);
 
+/* Consumes the error. What the model can know of (no such host, a time-out of the request itself)
+ * becomes a failed result; what interrupted the task comes back. NULL in, NULL out. */
+MUST_USE struct err *web_outcome(struct tool_result *result, struct err *take_error);
+
 #endif
