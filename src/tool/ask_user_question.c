@@ -130,8 +130,8 @@ static void take_answer(struct tool_result *r, const struct ask *ask, const stru
     }
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *ask_user_question_run(const struct tool *t, struct tool_context *c,
+                                         const struct json *args, struct tool_result *result)
 {
     const struct json *questions = json_get(args, "questions");
     const struct json *repeated = find_repeated(questions);
@@ -158,7 +158,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
 }
 
 /* People take their time. */
-static uint64_t timeout_ms(const struct tool *t, const struct json *args)
+static uint64_t ask_user_question_timeout(const struct tool *t, const struct json *args)
 {
     return TOOL_NO_DEADLINE;
 }
@@ -198,6 +198,6 @@ struct tool tool_ask_user_question = {
     .risk = RISK_INSPECT,
     .needs = NEEDS_PERSON,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
-    .timeout_ms = timeout_ms,
+    .run = ask_user_question_run,
+    .timeout_ms = ask_user_question_timeout,
 };

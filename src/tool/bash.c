@@ -395,8 +395,8 @@ static struct err *run_here(struct tool_context *c, struct str command, const st
 
 /* --- the tool --- */
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *r)
+static struct err *bash_run(const struct tool *t, struct tool_context *c, const struct json *args,
+                            struct tool_result *r)
 {
     struct str command = json_get_text(args, "command");
     const struct json *unconfined = json_get(args, "dangerouslyDisableSandbox");
@@ -417,7 +417,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     return err_is(e, ERR_TOOL_FAILED) || err_is(e, ERR_SANDBOX) ? leave_cwd(c->state, e) : e;
 }
 
-static uint64_t timeout_ms(const struct tool *t, const struct json *args)
+static uint64_t bash_timeout_ms(const struct tool *t, const struct json *args)
 {
     return timeout_of(args) + ENDING_MS;
 }
@@ -467,6 +467,6 @@ struct tool tool_bash = {
     .permission_arg = "command",
     .begins_late = true,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
-    .timeout_ms = timeout_ms,
+    .run = bash_run,
+    .timeout_ms = bash_timeout_ms,
 };

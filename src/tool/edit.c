@@ -49,7 +49,7 @@ static struct err *begin_file(struct edit_job *job, struct str *ret_text)
     return NULL;
 }
 
-static struct err *apply(struct edit_job *job)
+static struct err *apply_edits(struct edit_job *job)
 {
     struct file_change *f = &job->change;
     struct str text = strbuf_str(&f->old_text);
@@ -80,7 +80,7 @@ static struct err *edit_in_worker(void *arg)
     if (!f->exists && job->args.edits[0].old_text.n)
         return path_missing(f->path, f->target, f->cwd, f->workspace, f->hidden);
     TRY(check_editable(f));
-    e = apply(job);
+    e = apply_edits(job);
     if (e)
         return err_wrap(e, "%s was not changed", f->shown);
     if (f->exists && str_eq(strbuf_str(&f->old_text), strbuf_str(&f->new_text)))
@@ -90,7 +90,8 @@ static struct err *edit_in_worker(void *arg)
     return file_change_store(f);
 }
 
-static void report(const struct edit_job *job, const struct tool_context *c, struct tool_result *r)
+static void report_edit(const struct edit_job *job, const struct tool_context *c,
+                        struct tool_result *r)
 {
     const struct file_change *f = &job->change;
     size_t n = job->report.n_replaced;
@@ -128,15 +129,15 @@ static struct err *edit_run(const struct tool *t, struct tool_context *c, const 
     struct err *e = edit_args_parse(args, &result->arena, &job.args);
 
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     e = file_change_begin(&job.change, c, result, job.args.path);
     if (!e)
         e = work_run(edit_in_worker, &job);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     if (job.change.was_cancelled)
         return task_check();
-    report(&job, c, result);
+    report_edit(&job, c, result);
     return NULL;
 }
 

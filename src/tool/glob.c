@@ -46,7 +46,7 @@ static void add_missing_root(const struct search_scope *s, struct tool_result *r
         guess = path_guess(&r->arena, s->root, s->target, s->hidden);
     tool_result_addf(r, "[there is no directory %s", quoted(&r->arena, str_of(s->root)).p);
     if (guess.path)
-        tool_result_addf(r, "; did you mean %s?", path_told(&r->arena, s->cwd, guess.path));
+        tool_result_addf(r, "; did you mean %s?", path_quoted(&r->arena, s->cwd, guess.path));
     tool_result_addf(r, "]\n");
 }
 
@@ -65,7 +65,7 @@ static void add_nothing_found(const struct glob_job *job)
                          "[this pattern looks in %s only; to look below it too: %" STR_FMT
                          "**/%" STR_FMT "]\n",
                          path_shown(s->cwd, s->root), STR_ARG(job->args.dir), STR_ARG(pattern));
-    search_scope_tell_ignored(&job->report.walk, &job->result->text);
+    search_scope_add_ignored(&job->report.walk, &job->result->text);
 }
 
 static void add_files(const struct glob_job *job, struct str lines)
@@ -93,7 +93,7 @@ static void add_named(struct glob_job *job, struct strbuf *lines)
         return;
     if (S_ISDIR(st.st_mode))
         path = fs_join(a, path, "");
-    strbuf_addf(lines, "%s\n", path_told(a, s->cwd, path));
+    strbuf_addf(lines, "%s\n", path_quoted(a, s->cwd, path));
     job->report.n_files_matched = 1;
 }
 
@@ -177,7 +177,7 @@ static struct err *glob_in_worker(void *arg)
         add_files(job, strbuf_str(&lines));
     else
         add_nothing_found(job);
-    search_scope_tell(&job->report.walk, strbuf_str(&lines), &job->result->text);
+    search_scope_add_notes(&job->report.walk, strbuf_str(&lines), &job->result->text);
     return NULL;
 }
 
@@ -187,8 +187,8 @@ static void glob_job_done(struct glob_job *job)
 }
 DEFINE_AUTO_VAL(glob_job, glob_job_done)
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *glob_tool_run(const struct tool *t, struct tool_context *c,
+                                 const struct json *args, struct tool_result *result)
 {
     AUTO(glob_job)
     struct glob_job job = {.result = result,
@@ -201,13 +201,13 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     struct json *details;
 
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     job.base = job.args.path.n ? path_given(c, result, job.args.path) : job.scope.cwd;
     job.scope.root = find_root(c, &job);
     job.scope.with_hidden_names = job.args.hidden;
     e = work_run(glob_in_worker, &job);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     if (job.report.walk.was_cancelled)
         return task_check();
     details = tool_result_details(result);
@@ -238,5 +238,5 @@ struct tool tool_glob = {
     .starts_early = true,
     .permission_arg = "pattern",
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = glob_tool_run,
 };

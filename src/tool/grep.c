@@ -27,7 +27,7 @@ static void add_nothing_found(const struct grep_job *job)
     if (r->n_files_searched == 0 && r->n_files_skipped)
         tool_result_addf(job->result, "[not searched: %s binary or too large]\n",
                          job->scope.is_file ? "the file is" : "all files there are");
-    search_scope_tell_ignored(&r->walk, &job->result->text);
+    search_scope_add_ignored(&r->walk, &job->result->text);
 }
 
 /* What the lines do not say: how much there is in all, and how to go on. */
@@ -90,11 +90,11 @@ static struct err *grep_in_worker(void *arg)
     else
         add_nothing_found(job);
     add_failure(&job->report, &job->result->text);
-    search_scope_tell(&job->report.walk, strbuf_str(&lines), &job->result->text);
+    search_scope_add_notes(&job->report.walk, strbuf_str(&lines), &job->result->text);
     return NULL;
 }
 
-static void report(const struct grep_job *job)
+static void report_counts(const struct grep_job *job)
 {
     struct tool_result *r = job->result;
     struct json *details = tool_result_details(r);
@@ -112,14 +112,14 @@ static void grep_job_done(struct grep_job *job)
 }
 DEFINE_AUTO_VAL(grep_job, grep_job_done)
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *grep_tool_run(const struct tool *t, struct tool_context *c,
+                                 const struct json *args, struct tool_result *result)
 {
     AUTO(grep_job) struct grep_job job = {.result = result, .scope.root_fd = -1};
     struct err *e = grep_args_parse(args, &job.args);
 
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     job.scope = (struct search_scope){
         .cwd = tool_state_cwd(c->state),
         .workspace = tool_state_workspace(c->state),
@@ -134,10 +134,10 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     if (!e)
         e = work_run(grep_in_worker, &job);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     if (job.report.walk.was_cancelled)
         return task_check();
-    report(&job);
+    report_counts(&job);
     return NULL;
 }
 
@@ -196,5 +196,5 @@ struct tool tool_grep = {
     .starts_early = true,
     .permission_arg = "path",
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = grep_tool_run,
 };

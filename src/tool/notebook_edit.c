@@ -77,7 +77,7 @@ static struct err *notebook_edit_run(const struct tool *t, struct tool_context *
     if (!e)
         e = work_run(notebook_edit_in_worker, &job);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     if (job.change.was_cancelled)
         return task_check();
     file_change_report(&job.change, c, /* whole= */ false, result);

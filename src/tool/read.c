@@ -335,8 +335,8 @@ static struct err *cut_pages(const struct read_job *job)
     return NULL;
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *read_run(const struct tool *t, struct tool_context *c, const struct json *args,
+                            struct tool_result *result)
 {
     struct read_job job = {.cwd = tool_state_cwd(c->state),
                            .workspace = tool_state_workspace(c->state),
@@ -347,20 +347,20 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     struct file_seen earlier;
 
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     sha256_init(&job.hash);
     job.path = path_given(c, result, job.args.path);
-    job.shown = path_told(&result->arena, job.cwd, job.path);
+    job.shown = path_quoted(&result->arena, job.cwd, job.path);
     e = target_find(c, result, job.path, &job.target);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     earlier = file_seen_find(c->state, job.target);
     e = work_run(read_in_worker, &job);
     if (!e && !job.was_cancelled && result->n_media == 1)
         e = cut_pages(&job);
     if (e) {
         result->n_media = 0;
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     }
     if (job.was_cancelled)
         return task_check();
@@ -400,5 +400,5 @@ struct tool tool_read = {
     .starts_early = true,
     .permission_arg = "file_path",
     .max_chars = 250000,
-    .run = run,
+    .run = read_run,
 };

@@ -27,7 +27,7 @@ static struct json *keep_list(struct arena *a, const struct json *given)
     return list;
 }
 
-static size_t count(const struct json *todos, const char *status)
+static size_t count_status(const struct json *todos, const char *status)
 {
     size_t n = 0;
 
@@ -36,7 +36,7 @@ static size_t count(const struct json *todos, const char *status)
     return n;
 }
 
-static void show(struct tool_result *r, const struct json *todos)
+static void show_list(struct tool_result *r, const struct json *todos)
 {
     size_t number = 0;
 
@@ -47,16 +47,16 @@ static void show(struct tool_result *r, const struct json *todos)
     tool_result_addf(r,
                      "The todo list is saved: %u item%s, %zu completed, %zu in progress, %zu "
                      "pending.",
-                     todos->n, todos->n == 1 ? "" : "s", count(todos, "completed"),
-                     count(todos, "in_progress"), count(todos, "pending"));
+                     todos->n, todos->n == 1 ? "" : "s", count_status(todos, "completed"),
+                     count_status(todos, "in_progress"), count_status(todos, "pending"));
     json_each (item, todos) {
         strbuf_addf(&r->text, "\n%zu. ", ++number);
         todo_add_line(item, MAX_SHOWN_CHARS, &r->text);
     }
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *todo_write_run(const struct tool *t, struct tool_context *c,
+                                  const struct json *args, struct tool_result *result)
 {
     struct arena *a = &result->arena;
     const struct json *old = todos_get(c->state);
@@ -66,7 +66,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     json_set(a, details, "oldTodos", old ? json_copy(a, old) : json_new(a, JSON_ARRAY));
     json_set(a, details, "newTodos", json_copy(a, todos));
     todos_set(c->state, todos);
-    show(result, todos);
+    show_list(result, todos);
     return NULL;
 }
 
@@ -78,7 +78,7 @@ static const struct {
     {"inProgress", "in_progress"}, {"todo", "pending"},       {"not_started", "pending"},
 };
 
-static void adapt(struct json *args, struct arena *a)
+static void todo_write_adapt(struct json *args, struct arena *a)
 {
     json_each (item, json_get(args, "todos"))
         for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -112,9 +112,9 @@ struct tool tool_todo_write = {
     .description = description,
     .schema = schema,
     .aliases = "active_form=activeForm id= priority=",
-    .adapt = adapt,
+    .adapt = todo_write_adapt,
     .risk = RISK_INSPECT,
     .is_barrier = true,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = todo_write_run,
 };

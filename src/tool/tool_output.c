@@ -14,7 +14,7 @@
 
 enum mode { MODE_AUTO, MODE_CHUNKS, MODE_SEARCH, MODE_ENDS };
 
-struct call {
+struct stored_call {
     struct stored_text text;
     struct str pattern, extract;
     uint64_t offset;
@@ -68,13 +68,14 @@ static void refuse_handle(struct tool_result *r, const struct tool_state *s)
 
 /* --- the ways to read --- */
 
-static struct err *show_lines(struct call *c)
+static struct err *show_lines(struct stored_call *c)
 {
     return stored_show_lines(&c->text, MAX(c->offset, 1), c->limit ? c->limit : DEFAULT_LINES,
                              &c->result->text);
 }
 
-static struct err *show_found(struct call *c, const struct found_lines *found, size_t *ret_n_shown)
+static struct err *show_found(struct stored_call *c, const struct found_lines *found,
+                              size_t *ret_n_shown)
 {
     struct tool_result *r = c->result;
 
@@ -84,7 +85,7 @@ static struct err *show_found(struct call *c, const struct found_lines *found, s
 }
 
 /* Of a very long output the middle was never stored. Told once. */
-static void tell_gap(struct call *c, const char *what_follows)
+static void add_gap(struct stored_call *c, const char *what_follows)
 {
     const struct json *gap = TAKE(c->gap);
 
@@ -96,7 +97,7 @@ static void tell_gap(struct call *c, const char *what_follows)
                          (long long)json_int_or(json_get(gap, "line"), 0), what_follows);
 }
 
-static struct err *search_pattern(struct call *c)
+static struct err *search_pattern(struct stored_call *c)
 {
     size_t max = c->limit ? MIN(c->limit, MAX_MATCHES) : MAX_MATCHES, n_shown;
     struct tool_result *r = c->result;
@@ -108,8 +109,8 @@ static struct err *search_pattern(struct call *c)
                          "No line of the stored result matches%s. Try another pattern ((?i) at "
                          "its start ignores case), or read the lines with offset and limit.",
                          c->offset > 1 ? " from there on" : "");
-        tell_gap(c, "What you look for may have been there: run the command again and filter what "
-                    "it prints.");
+        add_gap(c, "What you look for may have been there: run the command again and filter what "
+                   "it prints.");
         return NULL;
     }
     TRY(show_found(c, &found, &n_shown));
@@ -125,7 +126,7 @@ static struct err *search_pattern(struct call *c)
     return NULL;
 }
 
-static struct err *search_words(struct call *c)
+static struct err *search_words(struct stored_call *c)
 {
     size_t max = c->limit ? MIN(c->limit, MAX_MATCHES) : BEST_LINES, n_shown;
     struct tool_result *r = c->result;
@@ -146,7 +147,7 @@ static struct err *search_words(struct call *c)
     return NULL;
 }
 
-static struct err *show(struct call *c, enum mode mode)
+static struct err *show_result(struct stored_call *c, enum mode mode)
 {
     if (!c->text.n_bytes) {
         tool_result_addf(c->result, "The stored result is empty.");
@@ -170,18 +171,18 @@ static struct err *show(struct call *c, enum mode mode)
 
 #define NUMBERED_WITHOUT_GAP "Lines after it are numbered as if nothing were missing."
 
-static struct err *read_result(struct call *c, enum mode mode)
+static struct err *read_result(struct stored_call *c, enum mode mode)
 {
     TRY(blob_size(c->text.blobs, c->text.handle, &c->text.n_bytes));
-    TRY(show(c, mode));
-    tell_gap(c, NUMBERED_WITHOUT_GAP);
+    TRY(show_result(c, mode));
+    add_gap(c, NUMBERED_WITHOUT_GAP);
     return NULL;
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *tool_output_run(const struct tool *t, struct tool_context *c,
+                                   const struct json *args, struct tool_result *result)
 {
-    struct call call = {
+    struct stored_call call = {
         .text = {.blobs = c->blobs},
         .pattern = json_get_text(args, "pattern"),
         .extract = json_get_text(args, "extract"),
@@ -209,7 +210,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     }
     if (err_is(e, ERR_VALIDATION) && call.gap) { /* an offset that counts what was not kept */
         tool_result_fail(result, "%s", e->text);
-        tell_gap(&call, NUMBERED_WITHOUT_GAP);
+        add_gap(&call, NUMBERED_WITHOUT_GAP);
         return NULL;
     }
     return TAKE(e);
@@ -244,5 +245,5 @@ struct tool tool_tool_output = {
     .starts_early = true,
     .needs = NEEDS_BLOBS,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = tool_output_run,
 };

@@ -179,8 +179,8 @@ static struct err *fetch(struct tool_context *c, struct str url, struct tool_res
     return NULL;
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *web_fetch_run(const struct tool *t, struct tool_context *c,
+                                 const struct json *args, struct tool_result *result)
 {
     struct str url = json_get_text(args, "url");
 
@@ -207,5 +207,5 @@ struct tool tool_web_fetch = {
     .needs = NEEDS_HTTP | NEEDS_NO_NATIVE_FETCH,
     .permission_arg = "url",
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = web_fetch_run,
 };

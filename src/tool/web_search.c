@@ -92,8 +92,8 @@ static void tell_hits(struct tool_result *r, const struct web_hits *hits)
         tool_result_addf(r, "\nSummary of the search:\n%" STR_FMT "\n", STR_ARG(hits->summary));
 }
 
-static struct err *search(const struct tool *t, struct tool_context *c,
-                          const struct web_query *query, struct tool_result *r)
+static struct err *search_web(const struct tool *t, struct tool_context *c,
+                              const struct web_query *query, struct tool_result *r)
 {
     AUTO(arena) struct arena a = {0};
     const struct service *service;
@@ -108,12 +108,12 @@ static struct err *search(const struct tool *t, struct tool_context *c,
     return NULL;
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *web_search_run(const struct tool *t, struct tool_context *c,
+                                  const struct json *args, struct tool_result *result)
 {
     struct web_query query = web_query_of(args);
 
-    return web_outcome(result, search(t, c, &query, result));
+    return web_outcome(result, search_web(t, c, &query, result));
 }
 
 #define DOMAINS_SCHEMA(description)                                                                \
@@ -143,7 +143,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     .name = TOOL_WEB_SEARCH, .description = DESCRIPTION, .schema = SCHEMA,                         \
     .aliases = "allowedDomains=allowed_domains blockedDomains=blocked_domains",                    \
     .risk = RISK_NETWORK, .permission_arg = "query", .max_chars = TOOL_CODING_MAX_CHARS,           \
-    .run = run
+    .run = web_search_run
 
 struct tool tool_web_search = {FACE, .needs = NEEDS_HTTP | NEEDS_NO_NATIVE_SEARCH};
 

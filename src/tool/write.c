@@ -146,7 +146,8 @@ static struct err *write_in_worker(void *arg)
 
 /* --- the result --- */
 
-static void report(const struct write_job *job, const struct tool_context *c, struct tool_result *r)
+static void report_write(const struct write_job *job, const struct tool_context *c,
+                         struct tool_result *r)
 {
     const struct file_change *f = &job->change;
 
@@ -163,26 +164,26 @@ static void write_job_done(struct write_job *job)
 }
 DEFINE_AUTO_VAL(write_job, write_job_done)
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *write_run(const struct tool *t, struct tool_context *c, const struct json *args,
+                             struct tool_result *result)
 {
     AUTO(write_job) struct write_job job = {.change = FILE_CHANGE_NONE};
     struct err *e = write_args_parse(args, &job.args);
 
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     e = file_change_begin(&job.change, c, result, job.args.path);
     if (!e)
         e = work_run(write_in_worker, &job);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     if (job.change.was_cancelled)
         return task_check();
     if (job.is_same)
         tool_result_addf(result, "%s already has this content: nothing was changed.\n",
                          job.change.shown);
     else
-        report(&job, c, result);
+        report_write(&job, c, result);
     return NULL;
 }
 
@@ -206,5 +207,5 @@ struct tool tool_write = {
     .permission_arg = "file_path",
     .is_barrier = true,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = write_run,
 };

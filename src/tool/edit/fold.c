@@ -59,7 +59,7 @@ void fold_init(struct fold *f, struct str text, enum fold_level level, bool is_p
     *f = (struct fold){.text = text, .level = level, .is_part = is_part, .at_line_start = true};
 }
 
-static void take(struct fold *f, char c, size_t n_bytes, struct fold_unit *ret_unit)
+static void take_unit(struct fold *f, char c, size_t n_bytes, struct fold_unit *ret_unit)
 {
     *ret_unit = (struct fold_unit){c, f->at, f->at + n_bytes};
     f->at += n_bytes;
@@ -92,7 +92,7 @@ static bool next_at_end(struct fold *f, struct fold_unit *ret_unit)
     if (f->level < FOLD_BLANKS || f->is_part || f->ended || str_ends(f->text, S("\n")) ||
         f->text.n == 0)
         return false;
-    take(f, '\n', 0, ret_unit);
+    take_unit(f, '\n', 0, ret_unit);
     f->ended = true;
     return true;
 }
@@ -108,14 +108,14 @@ bool fold_next(struct fold *f, struct fold_unit *ret_unit)
         return next_at_end(f, ret_unit);
     n_newline = newline_at(str_skip(rest, n_blanks));
     if (n_newline) {
-        take(f, '\n', n_blanks + n_newline, ret_unit);
+        take_unit(f, '\n', n_blanks + n_newline, ret_unit);
         return true;
     }
     n = f->level == FOLD_BLANKS && (unsigned char)rest.p[0] >= 0x80 ? utf8_decode(rest, &c) : 0;
     if (n && plain_form(c))
-        take(f, plain_form(c), n, ret_unit);
+        take_unit(f, plain_form(c), n, ret_unit);
     else
-        take(f, rest.p[0], 1, ret_unit);
+        take_unit(f, rest.p[0], 1, ret_unit);
     return true;
 }
 

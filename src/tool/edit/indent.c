@@ -35,7 +35,7 @@ void indent_learn(struct indent_map *map, struct str given, struct str found)
 /* --- steps: how much of the file's one more of the model's is --- */
 
 /* `n_found` of found_char stand for `n_given` of given_char, from a known pair on. */
-struct step {
+struct indent_step {
     struct str given, found; /* the pair */
     char given_char, found_char;
     size_t n_given, n_found;
@@ -50,7 +50,7 @@ static bool is_all(struct str s, char c)
 }
 
 /* What both add to the pair that they go on from is one step, or several of the same. */
-static bool fits(struct step *s, struct str given, struct str found)
+static bool fits_step(struct indent_step *s, struct str given, struct str found)
 {
     if (!str_starts(given, s->given) || !str_starts(found, s->found))
         return false;
@@ -69,9 +69,9 @@ static bool fits(struct step *s, struct str given, struct str found)
 }
 
 /* From two pairs or more, all in one line. */
-static bool step_of_many(const struct indent_map *map, struct step *ret_step)
+static bool step_of_many(const struct indent_map *map, struct indent_step *ret_step)
 {
-    struct step step = {0};
+    struct indent_step step = {0};
     size_t shortest = 0;
 
     for (size_t i = 1; i < map->n; i++)
@@ -80,7 +80,7 @@ static bool step_of_many(const struct indent_map *map, struct step *ret_step)
     step.given = map->pairs[shortest].given;
     step.found = map->pairs[shortest].found;
     for (size_t i = 0; i < map->n; i++)
-        if (i != shortest && !fits(&step, map->pairs[i].given, map->pairs[i].found))
+        if (i != shortest && !fits_step(&step, map->pairs[i].given, map->pairs[i].found))
             return false;
     *ret_step = step;
     return true;
@@ -88,9 +88,9 @@ static bool step_of_many(const struct indent_map *map, struct step *ret_step)
 
 /* From a single pair: a block that was moved to the left edge, or tabs for spaces. Two different
  * numbers of spaces could be a block that was moved as well as another width: that is not clear. */
-static bool step_of_one(struct str given, struct str found, struct step *ret_step)
+static bool step_of_one(struct str given, struct str found, struct indent_step *ret_step)
 {
-    struct step step = {.given = given, .found = found};
+    struct indent_step step = {.given = given, .found = found};
 
     if (given.n == 0 && found.n && is_all(found, found.p[0])) {
         step.given_char = step.found_char = found.p[0];
@@ -98,7 +98,7 @@ static bool step_of_one(struct str given, struct str found, struct step *ret_ste
     } else if (given.n && found.n && given.p[0] != found.p[0] &&
                (given.n % found.n == 0 || found.n % given.n == 0)) {
         step.given = step.found = (struct str){0};
-        if (!fits(&step, given, found))
+        if (!fits_step(&step, given, found))
             return false;
     } else {
         return false;
@@ -114,7 +114,7 @@ static void add_times(struct strbuf *out, char c, size_t n)
 }
 
 /* Goes on from the step's pair, or back from it. */
-static bool add_steps(const struct step *s, struct strbuf *out, struct str given)
+static bool add_steps(const struct indent_step *s, struct strbuf *out, struct str given)
 {
     bool is_more = given.n >= s->given.n;
     struct str longer = is_more ? given : s->given, shorter = is_more ? s->given : given;
@@ -138,7 +138,7 @@ static bool add_steps(const struct step *s, struct strbuf *out, struct str given
 
 bool indent_add(const struct indent_map *map, struct strbuf *out, struct str given)
 {
-    struct step step;
+    struct indent_step step;
 
     if (map->is_unclear)
         return false;

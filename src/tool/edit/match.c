@@ -30,7 +30,7 @@ static bool has_line_numbers(struct str text)
 static struct err *not_found(struct str text, const struct edit *edit)
 {
     AUTO(strbuf) struct strbuf lines = {0}, difference = {0};
-    struct nearest nearest;
+    struct nearest_lines nearest;
     struct err *e;
 
     if (nearest_find(text, edit->old_text, &nearest)) {
@@ -58,7 +58,7 @@ static struct err *unclear(enum edit_doubt doubt, struct str text, const struct 
                            struct edit_match match)
 {
     AUTO(strbuf) struct strbuf lines = {0};
-    struct nearest nearest = {
+    struct nearest_lines nearest = {
         .first_line = edit_count_newlines(str_slice(text, 0, match.from)) + 1,
         .n_lines = edit_count_newlines(str_slice(text, match.from, match.to - match.from)) + 1};
 
@@ -111,7 +111,7 @@ static struct err *ambiguous(const struct edit_places *places, enum fold_level l
         "include more lines around the place you mean, or set replace_all");
 }
 
-static struct err *check(const struct edit *edit)
+static struct err *check_edit(const struct edit *edit)
 {
     if (edit->old_text.n == 0)
         return err_hint(err_new(ERR_TOOL_FAILED, "old_string is empty"),
@@ -194,12 +194,12 @@ static struct err *rewrite(struct str text, const struct edit *edit, enum fold_l
     return NULL;
 }
 
-static struct err *apply(struct str text, const struct edit *edit, struct strbuf *out,
-                         struct edit_report *report)
+static struct err *apply_edit(struct str text, const struct edit *edit, struct strbuf *out,
+                              struct edit_report *report)
 {
     enum fold_level level = FOLD_NOTHING;
 
-    TRY(check(edit));
+    TRY(check_edit(edit));
     TRY(find_level(text, edit, &level));
     TRY(rewrite(text, edit, level, out, &report->n_replaced));
     report->was_normalised |= level == FOLD_BLANKS;
@@ -256,7 +256,7 @@ struct err *edit_apply(struct str text, const struct edit *edits, size_t n_edits
     for (size_t i = 0; i < n_edits; i++) {
         AUTO(strbuf) struct strbuf next = {.max_bytes = out->max_bytes};
         struct edit edit = without_boms(&edits[i], body.n < text.n);
-        struct err *e = apply(now, &edit, &next, &report);
+        struct err *e = apply_edit(now, &edit, &next, &report);
         struct strbuf was = result;
 
         if (e)

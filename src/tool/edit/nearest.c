@@ -14,25 +14,25 @@
 
 /* A mark is a line or a word. Sorted by hash, so that looking one up takes no longer for texts made
  * to collide. */
-struct mark {
+struct text_mark {
     uint64_t hash;
     size_t last_line; /* a word counts once a line */
 };
 struct marks {
-    struct mark all[MAX_MARKS];
+    struct text_mark all[MAX_MARKS];
     size_t n;
 };
 
 static int compare_marks(const void *a, const void *b)
 {
-    uint64_t x = ((const struct mark *)a)->hash, y = ((const struct mark *)b)->hash;
+    uint64_t x = ((const struct text_mark *)a)->hash, y = ((const struct text_mark *)b)->hash;
 
     return x < y ? -1 : x > y;
 }
 
-static struct mark *find_mark(struct marks *marks, struct str s)
+static struct text_mark *find_mark(struct marks *marks, struct str s)
 {
-    struct mark key = {.hash = str_hash(s)};
+    struct text_mark key = {.hash = str_hash(s)};
 
     return bsearch(&key, marks->all, marks->n, sizeof key, compare_marks);
 }
@@ -40,7 +40,7 @@ static struct mark *find_mark(struct marks *marks, struct str s)
 static void add_mark(struct marks *marks, struct str s)
 {
     if (marks->n < MAX_MARKS)
-        marks->all[marks->n++] = (struct mark){.hash = str_hash(s)};
+        marks->all[marks->n++] = (struct text_mark){.hash = str_hash(s)};
 }
 
 static bool is_word_char(char c)
@@ -131,7 +131,7 @@ static size_t score_words(struct marks *marks, struct str line, size_t number)
     size_t score = 0;
 
     while (take_word(&line, &word)) {
-        struct mark *mark = find_mark(marks, word);
+        struct text_mark *mark = find_mark(marks, word);
 
         if (mark && mark->last_line != number) {
             score += MIN(word.n, (size_t)MAX_MARK_WEIGHT);
@@ -153,7 +153,7 @@ static const struct scoring by_words = {add_word_marks, score_words};
 /* The stretch of n_lines with the highest sum; of several in a row that have it, the middle one, so
  * that a single good line has others around it. */
 static bool find_best(struct marks *marks, const struct scoring *scoring, struct str text,
-                      size_t n_lines, struct nearest *ret_nearest)
+                      size_t n_lines, struct nearest_lines *ret_nearest)
 {
     size_t scores[NEAREST_MAX_LINES] = {0}, sum = 0, best = 0, first = 0, last = 0, number = 0;
     struct str line;
@@ -190,7 +190,7 @@ static size_t count_lines(struct str s)
 }
 
 static bool find_by(const struct scoring *scoring, struct str text, struct str wanted,
-                    struct nearest *ret_nearest)
+                    struct nearest_lines *ret_nearest)
 {
     size_t n_lines = MIN(MAX(count_lines(wanted), 1), (size_t)NEAREST_MAX_LINES);
     AUTO_FREE struct marks *marks = mem_alloc(sizeof *marks);
@@ -202,7 +202,7 @@ static bool find_by(const struct scoring *scoring, struct str text, struct str w
     return find_best(marks, scoring, text, n_lines, ret_nearest);
 }
 
-bool nearest_find(struct str text, struct str wanted, struct nearest *ret_nearest)
+bool nearest_find(struct str text, struct str wanted, struct nearest_lines *ret_nearest)
 {
     return find_by(&by_lines, text, wanted, ret_nearest) ||
            find_by(&by_skeletons, text, wanted, ret_nearest) ||
@@ -219,7 +219,7 @@ static void add_visible(struct strbuf *out, struct str line)
     utf8_add_repaired(out, line);
 }
 
-void nearest_add(struct strbuf *out, struct str text, const struct nearest *nearest)
+void nearest_add(struct strbuf *out, struct str text, const struct nearest_lines *nearest)
 {
     struct str line;
 
@@ -244,7 +244,7 @@ void nearest_add(struct strbuf *out, struct str text, const struct nearest *near
 #define MAX_COMPARED 64     /* lines of the wanted text */
 
 /* Fills in the lines, each trimmed. */
-static void take_lines(struct str text, const struct nearest *nearest,
+static void take_lines(struct str text, const struct nearest_lines *nearest,
                        struct str ret_lines[NEAREST_MAX_LINES])
 {
     struct str line;
@@ -318,7 +318,7 @@ static bool add_line_difference(struct strbuf *out, size_t number, struct str li
 }
 
 void nearest_add_difference(struct strbuf *out, struct str text, struct str wanted,
-                            const struct nearest *nearest)
+                            const struct nearest_lines *nearest)
 {
     struct str lines[NEAREST_MAX_LINES] = {0}, given;
 

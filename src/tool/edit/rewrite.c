@@ -33,7 +33,7 @@ static struct str *bodies_of(const struct str *parts, size_t n)
 }
 
 /* How the old and the new text agree, the same for all matches. */
-static void plan(struct edit_rewriter *r)
+static void compare_texts(struct edit_rewriter *r)
 {
     size_t n_old, n_new;
 
@@ -68,7 +68,7 @@ void edit_rewriter_init(struct edit_rewriter *r, struct str text, struct str old
     *r = (struct edit_rewriter){
         .text = text, .old_text = old_text, .new_text = new_text, .level = level};
     if (level != FOLD_NOTHING)
-        plan(r);
+        compare_texts(r);
 }
 
 void edit_rewriter_done(struct edit_rewriter *r)

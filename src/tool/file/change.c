@@ -42,8 +42,8 @@ struct err *file_change_begin(struct file_change *f, const struct tool_context *
     strbuf_init(&f->new_text, 3 * FILE_CHANGE_MAX_BYTES);
     strbuf_init(&f->diff, MAX_DIFF_BYTES);
     TRY(check_names_file(given_path));
-    f->told = quoted(&r->arena, str_of(f->path)).p;
-    f->shown = path_told(&r->arena, f->cwd, f->path);
+    f->full = quoted(&r->arena, str_of(f->path)).p;
+    f->shown = path_quoted(&r->arena, f->cwd, f->path);
     TRY(target_find(c, r, f->path, &f->target));
     f->seen = file_seen_find(c->state, f->target);
     return NULL;
@@ -105,7 +105,7 @@ struct err *file_change_load(struct file_change *f)
     struct str content;
     bool at_end;
 
-    TRY(spot_find(f->target, f->told, &f->spot));
+    TRY(spot_find(f->target, f->full, &f->spot));
     TRY(open_file_open(&f->spot, &f->exists, &file));
     if (!f->exists)
         return NULL;
@@ -250,7 +250,7 @@ void file_change_headline(const struct file_change *f, struct tool_result *r)
     bool is_elsewhere = !f->exists && strcmp(f->cwd, f->workspace) != 0;
 
     tool_result_addf(r, "%s %s (%zu byte%s, %zu line%s).", f->exists ? "Updated" : "Created",
-                     is_elsewhere ? f->told : f->shown, f->n_bytes, f->n_bytes == 1 ? "" : "s",
+                     is_elsewhere ? f->full : f->shown, f->n_bytes, f->n_bytes == 1 ? "" : "s",
                      n_lines, n_lines == 1 ? "" : "s");
 }
 

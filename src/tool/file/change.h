@@ -1,4 +1,4 @@
-/* change.h - one change of one file: what was there, what is to be there, and how that is told.
+/* change.h - one change of one file: what was there, what is to be there, and how that is reported.
  *
  * begin, load, fill in new_text, store, report. The model must have read a file before it changes
  * it, and the file must be as it was then. What the new text does not speak of stays: mode, owner,
@@ -16,7 +16,7 @@
 struct file_change {
     const char *path;                 /* borrowed from the result's arena */
     const char *cwd, *workspace;      /* borrowed from the session */
-    const char *told, *shown;         /* the path in texts: absolute, and from the cwd on */
+    const char *full, *shown;         /* the path in texts: absolute, and from the cwd on */
     const char *target;               /* the path without links; so is this */
     const struct path_filter *hidden; /* borrowed */
     struct file_seen seen;

@@ -101,7 +101,7 @@ static bool is_version_control(struct str path, bool is_dir)
     return false;
 }
 
-static bool is_left_out(void *self, struct str path, bool is_dir)
+static bool scope_omits(void *self, struct str path, bool is_dir)
 {
     const struct search_scope *s = self;
 
@@ -120,7 +120,7 @@ struct walk_options search_scope_walk(struct search_scope *s)
         .has_root_fd = true,
         .root_fd = s->root_fd,
         .hidden = s->with_hidden_names,
-        .is_left_out = is_left_out,
+        .is_left_out = scope_omits,
         .self = s,
     };
 }
@@ -144,14 +144,14 @@ static bool has_quoted(struct str lines)
     return str_starts(lines, S("\"")) || str_find(lines, S("\n\"")) != STR_NONE;
 }
 
-void search_scope_tell_ignored(const struct walk_report *report, struct strbuf *out)
+void search_scope_add_ignored(const struct walk_report *report, struct strbuf *out)
 {
     if (report->has_ignored)
         strbuf_add_cstr(out, "[what .gitignore and .ignore exclude was not searched; to search it, "
                              "name it as path]\n");
 }
 
-void search_scope_tell(const struct walk_report *report, struct str lines, struct strbuf *out)
+void search_scope_add_notes(const struct walk_report *report, struct str lines, struct strbuf *out)
 {
     if (has_quoted(lines))
         strbuf_add_cstr(out, "[paths in double quotes have special characters and are escaped as "

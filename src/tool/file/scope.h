@@ -37,10 +37,10 @@ struct walk_options search_scope_walk(struct search_scope *s); /* of an open one
 struct grep_names search_scope_names(const struct search_scope *s, struct arena *a);
 
 /* Where nothing was found: appends that there are files which were not looked at, if so. */
-void search_scope_tell_ignored(const struct walk_report *report, struct strbuf *out);
+void search_scope_add_ignored(const struct walk_report *report, struct strbuf *out);
 
 /* Appends what was left out on the way, if anything was, and how to read the lines if that is not
  * clear. */
-void search_scope_tell(const struct walk_report *report, struct str lines, struct strbuf *out);
+void search_scope_add_notes(const struct walk_report *report, struct str lines, struct strbuf *out);
 
 #endif

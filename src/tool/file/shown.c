@@ -25,7 +25,7 @@ const char *path_given(const struct tool_context *c, struct tool_result *r, stru
     return tool_state_named(c->state, &r->arena, c->config ? c->config->environment : NULL, given);
 }
 
-const char *path_told(struct arena *a, const char *cwd, const char *absolute_path)
+const char *path_quoted(struct arena *a, const char *cwd, const char *absolute_path)
 {
     return quoted(a, str_of(path_shown(cwd, absolute_path))).p;
 }
@@ -66,7 +66,7 @@ static struct err *link_to_nothing(struct arena *a, const char *absolute_path, c
     if (strcmp(absolute_path, target) == 0 || lstat(absolute_path, &st) < 0 || !S_ISLNK(st.st_mode))
         return NULL;
     return err_hint(err_new(ERR_TOOL_FAILED, "%s is a link to %s, which does not exist",
-                            path_told(a, cwd, absolute_path), path_told(a, cwd, target)),
+                            path_quoted(a, cwd, absolute_path), path_quoted(a, cwd, target)),
                     "find the file with Glob, or create it with Write");
 }
 
@@ -137,12 +137,12 @@ struct err *path_missing(const char *absolute_path, const char *target, const ch
         return propose(e, quoted(&a, str_of(meant)).p);
     guess = path_guess(&a, absolute_path, target, hidden);
     if (guess.path)
-        return propose(e, path_told(&a, cwd, guess.path));
+        return propose(e, path_quoted(&a, cwd, guess.path));
     if (guess.dir)
         return err_hint(e, "there is no directory %s either, but %s; find the file with Glob",
-                        path_told(&a, cwd, dir), path_told(&a, cwd, guess.dir));
+                        path_quoted(&a, cwd, dir), path_quoted(&a, cwd, guess.dir));
     if (!guess.has_dir)
         return err_hint(e, "there is no directory %s either; find it with Glob (pattern **/%s)",
-                        path_told(&a, cwd, dir), name);
+                        path_quoted(&a, cwd, dir), name);
     return err_hint(e, "find it with Glob (pattern **/%s)", name);
 }

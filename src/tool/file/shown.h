@@ -11,7 +11,7 @@ const char *path_shown(const char *cwd, const char *absolute_path);
 /* The same as one line of text, quoted where it must be (base/quoted.h): the path itself, or in
  * `a`.
  */
-const char *path_told(struct arena *a, const char *cwd, const char *absolute_path);
+const char *path_quoted(struct arena *a, const char *cwd, const char *absolute_path);
 
 /* The absolute path of what the model gave, quoted or not, in the arena of the result. */
 const char *path_given(const struct tool_context *c, struct tool_result *r, struct str given);

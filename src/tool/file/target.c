@@ -32,7 +32,7 @@ struct resolving {
     const char *path, *cwd, *target;
 };
 
-static struct err *resolve_in_worker(void *arg)
+static struct err *target_resolve_in_worker(void *arg)
 {
     struct resolving *job = arg;
 
@@ -45,7 +45,7 @@ struct err *target_find(const struct tool_context *c, struct tool_result *r,
     struct resolving job = {&r->arena, absolute_path, tool_state_cwd(c->state), c->target};
 
     if (!c->target)
-        TRY(work_run(resolve_in_worker, &job));
+        TRY(work_run(target_resolve_in_worker, &job));
     *ret_target = job.target;
     return NULL;
 }
@@ -171,7 +171,7 @@ struct err *open_file_read(struct open_file *f, size_t n, struct strbuf *out, bo
 
 /* --- failures --- */
 
-struct err *failure_tell(struct tool_result *r, struct err *take_error)
+struct err *failure_as_result(struct tool_result *r, struct err *take_error)
 {
     AUTO(err) struct err *e = take_error;
     AUTO_FREE char *text = NULL;

@@ -58,6 +58,6 @@ MUST_USE struct err *file_stamp_take(const struct spot *spot, bool *ret_exists,
 
 /* Makes the error the result, with its hint. NULL is fine and changes nothing; being cancelled or
  * too late is no result and is handed back. */
-MUST_USE struct err *failure_tell(struct tool_result *r, struct err *take_error);
+MUST_USE struct err *failure_as_result(struct tool_result *r, struct err *take_error);
 
 #endif

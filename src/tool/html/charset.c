@@ -212,7 +212,7 @@ static bool convert_some(iconv_t cd, struct str *in, size_t unit, struct strbuf 
     return in->n > 0 && !strbuf_is_over(out);
 }
 
-static bool convert(struct strbuf *out, struct str in, const char *charset)
+static bool convert_charset(struct strbuf *out, struct str in, const char *charset)
 {
     size_t unit = str_starts(str_of(charset), S("UTF-16")) ? 2 : 1;
     iconv_t cd = iconv_open("UTF-8", charset);
@@ -231,6 +231,6 @@ void charset_decode_html(struct strbuf *out, struct str page, struct str declare
     struct charset_name name = choose_charset(page, declared, &n_mark);
 
     page = str_skip(page, n_mark);
-    if (str_is(str_of(name.text), "UTF-8") || !convert(out, page, name.text))
+    if (str_is(str_of(name.text), "UTF-8") || !convert_charset(out, page, name.text))
         utf8_add_repaired(out, page);
 }

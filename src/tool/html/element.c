@@ -55,7 +55,7 @@ bool html_is_hidden(const struct gumbo_api *api, const GumboNode *element)
             (style_says(style, "display:none") || style_says(style, "visibility:hidden")));
 }
 
-bool html_is_left_out(const struct gumbo_api *api, const GumboNode *node)
+bool html_is_omitted(const struct gumbo_api *api, const GumboNode *node)
 {
     if (node->type == GUMBO_NODE_TEMPLATE || node->type == GUMBO_NODE_COMMENT)
         return true;

@@ -35,7 +35,7 @@ static void write_wanted(struct html_writer *w, const GumboNode *document,
     while ((step = html_walk_next(&walk, &node)) != HTML_END) {
         if (step != HTML_ENTER || !html_is_element(node))
             continue;
-        if (html_is_left_out(&w->gumbo, node)) {
+        if (html_is_omitted(&w->gumbo, node)) {
             html_walk_skip(&walk);
         } else if (is_wanted(w, node)) {
             html_write_node(w, node);
@@ -67,7 +67,7 @@ static bool has_other_text(struct html_writer *w, const GumboNode *document,
             return true;
         if (html_is_element(node) &&
             (tag == GUMBO_TAG_HEAD || tag == GUMBO_TAG_NAV || tag == GUMBO_TAG_FOOTER ||
-             tag == GUMBO_TAG_HEADER || html_is_left_out(&w->gumbo, node) || is_wanted(w, node)))
+             tag == GUMBO_TAG_HEADER || html_is_omitted(&w->gumbo, node) || is_wanted(w, node)))
             html_walk_skip(&walk);
     }
     return false;

@@ -23,7 +23,7 @@ static size_t measure_row(const struct gumbo_api *api, const GumboNode *row, boo
     for (unsigned i = 0; i < children->length; i++) {
         const GumboNode *cell = children->data[i];
 
-        if (!is_cell(cell) || html_is_left_out(api, cell))
+        if (!is_cell(cell) || html_is_omitted(api, cell))
             continue;
         n_columns += column_span(api, cell);
         if (html_tag(cell) == GUMBO_TAG_TD)
@@ -55,7 +55,7 @@ static bool is_too_large_for_cell(GumboTag tag)
 
 /* The shape of a table that fits Markdown; without a node when its cells must become blocks. Stops
  * at a table in the table, so that no node is looked at for more than one of them. */
-static struct html_table measure(const struct gumbo_api *api, const GumboNode *table)
+static struct html_table measure_table(const struct gumbo_api *api, const GumboNode *table)
 {
     AUTO(html_walk) struct html_walk walk = {0};
     struct html_table shape = {0};
@@ -70,7 +70,7 @@ static struct html_table measure(const struct gumbo_api *api, const GumboNode *t
 
         if (step != HTML_ENTER || node == table || !html_is_element(node))
             continue;
-        if (html_is_left_out(api, node)) {
+        if (html_is_omitted(api, node)) {
             html_walk_skip(&walk);
             continue;
         }
@@ -133,7 +133,7 @@ static bool row_has_cells(const struct html_writer *w, const GumboNode *row)
     const GumboVector *children = &row->v.element.children;
 
     for (unsigned i = 0; i < children->length; i++)
-        if (is_cell(children->data[i]) && !html_is_left_out(&w->gumbo, children->data[i]))
+        if (is_cell(children->data[i]) && !html_is_omitted(&w->gumbo, children->data[i]))
             return true;
     return false;
 }
@@ -142,7 +142,7 @@ void html_enter_table(struct html_writer *w, const GumboNode *table)
 {
     markdown_break(&w->markdown, BREAK_BLANK);
     if (!w->table.node && w->markdown.mode == MODE_TEXT && !w->markdown.heading)
-        w->table = measure(&w->gumbo, table);
+        w->table = measure_table(&w->gumbo, table);
 }
 
 void html_leave_table(struct html_writer *w, const GumboNode *table)

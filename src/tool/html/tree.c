@@ -174,7 +174,7 @@ static void region_free(void *userdata, void *block)
 }
 
 /* Returns whether gumbo came to the end of the text. */
-static bool parse(const struct gumbo_api *api, struct parse *p)
+static bool run_gumbo(const struct gumbo_api *api, struct parse *p)
 {
     const GumboOptions options = {
         .allocator = region_alloc,
@@ -203,7 +203,7 @@ struct err *html_tree_parse(const struct gumbo_api *api, struct str text, size_t
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p.region == MAP_FAILED)
         return err_errno(ERR_INTERNAL, errno, "cannot reserve %zu bytes to read a page", max_bytes);
-    is_whole = parse(api, &p);
+    is_whole = run_gumbo(api, &p);
     *ret_tree = (struct html_tree){
         .document = p.document,
         .n_read = is_whole ? text.n : (size_t)(p.read_until - text.p),

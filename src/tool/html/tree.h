@@ -74,7 +74,7 @@ int64_t html_number(const struct gumbo_api *api, const GumboNode *element, const
 
 bool html_is_hidden(const struct gumbo_api *api, const GumboNode *element);
 /* Never text for a reader: scripts, styles, form controls, embedded media. */
-bool html_is_left_out(const struct gumbo_api *api, const GumboNode *node);
+bool html_is_omitted(const struct gumbo_api *api, const GumboNode *node);
 bool html_is_block(GumboTag tag);
 /* "c" of class="language-c", of a pre element or the code in it; empty when it does not say. */
 struct str html_code_language(const struct gumbo_api *api, const GumboNode *pre);

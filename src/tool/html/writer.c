@@ -13,7 +13,7 @@ void html_base_init(struct html_base *base, struct arena *a, struct str page_url
     err_ignore(e, "a page without an address has links as they were written");
 }
 
-static struct str clean(struct arena *a, struct str href)
+static struct str clean_address(struct arena *a, struct str href)
 {
     AUTO(strbuf) struct strbuf out = {.max_bytes = URL_MAX_BYTES};
 
@@ -52,7 +52,7 @@ static struct str link_resolve(const struct html_base *base, struct arena *a, st
     const struct url none = {0};
     struct err *e;
 
-    href = clean(a, href);
+    href = clean_address(a, href);
     scheme = scheme_of(href);
     if (href.n == 0)
         return result;
@@ -383,7 +383,7 @@ void html_write_node(struct html_writer *w, const GumboNode *top)
             continue;
         else if (step == HTML_LEAVE)
             leave_element(w, node);
-        else if (html_is_left_out(&w->gumbo, node) || (w->is_main && is_chrome(node)) ||
+        else if (html_is_omitted(&w->gumbo, node) || (w->is_main && is_chrome(node)) ||
                  (html_tag(node) == GUMBO_TAG_A && is_permalink(w, node)))
             html_walk_skip(&walk);
         else

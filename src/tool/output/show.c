@@ -49,25 +49,25 @@ static bool add_line(struct strbuf *out, struct str line, size_t match_at)
 /* --- a run of lines --- */
 
 /* A line's number and where it ends in the text, counted on. */
-struct place {
+struct line_place {
     uint64_t number, end;
 };
 
-struct run {
+struct line_run {
     uint64_t from;
     size_t n;
-    struct place first, last; /* that were shown; number 0: none */
-    uint64_t n_lines;         /* seen */
-    uint64_t cut_at;          /* where the first line begins that is not shown whole */
+    struct line_place first, last; /* that were shown; number 0: none */
+    uint64_t n_lines;              /* seen */
+    uint64_t cut_at;               /* where the first line begins that is not shown whole */
     bool is_full, has_cut;
 };
 
-static void show_block(struct run *r, struct str block, uint64_t block_at, struct strbuf *out)
+static void show_block(struct line_run *r, struct str block, uint64_t block_at, struct strbuf *out)
 {
     struct str rest = block, line;
 
     while (!r->is_full && stored_line(&rest, &line)) {
-        struct place here = {++r->n_lines, block_at + (uint64_t)(line.p + line.n - block.p)};
+        struct line_place here = {++r->n_lines, block_at + (uint64_t)(line.p + line.n - block.p)};
 
         if (here.number < r->from)
             continue;
@@ -83,7 +83,7 @@ static void show_block(struct run *r, struct str block, uint64_t block_at, struc
     }
 }
 
-static void add_run_note(struct strbuf *out, const struct run *r, uint64_t n_bytes)
+static void add_run_note(struct strbuf *out, const struct line_run *r, uint64_t n_bytes)
 {
     unsigned long long first = r->first.number, last = r->last.number;
 
@@ -104,7 +104,7 @@ struct err *stored_show_lines(const struct stored_text *text, uint64_t from, siz
                               struct strbuf *out)
 {
     AUTO(stored_lines) struct stored_lines lines;
-    struct run r = {.from = from, .n = n};
+    struct line_run r = {.from = from, .n = n};
     struct str block;
 
     stored_lines_init(&lines, text);
@@ -132,7 +132,7 @@ struct picks {
 };
 
 /* The found line that this one is shown for, or NULL. */
-static const struct found_line *pick(struct picks *p, uint64_t number)
+static const struct found_line *pick_line(struct picks *p, uint64_t number)
 {
     const struct found_line *f;
 
@@ -153,7 +153,7 @@ static void show_picks(struct picks *p, struct str block, struct strbuf *out)
 
     while (!p->is_over && stored_line(&block, &line)) {
         uint64_t number = ++p->n_seen;
-        const struct found_line *f = pick(p, number);
+        const struct found_line *f = pick_line(p, number);
         bool is_match = f && f->number == number, is_full = out->n > ENOUGH_BYTES;
 
         p->is_over = p->next == p->found->n || (is_full && p->n_shown);

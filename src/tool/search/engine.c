@@ -81,7 +81,7 @@ static int compare_times(const void *a, const void *b)
     return strcmp(x->path, y->path);
 }
 
-static void sort(struct grep_results *r)
+static void sort_results(struct grep_results *r)
 {
     if (r->n)
         qsort(r->items, r->n, sizeof *r->items,
@@ -116,11 +116,11 @@ static size_t count_needed(const struct grep_results *r)
     return i;
 }
 
-static void prune(struct grep_results *r)
+static void prune_results(struct grep_results *r)
 {
     size_t n_needed;
 
-    sort(r);
+    sort_results(r);
     n_needed = count_needed(r);
     while (r->n > n_needed) {
         r->was_cut = true;
@@ -144,11 +144,11 @@ static void results_add(struct grep_results *r, struct grep_result take_result)
     r->n_bytes += count_bytes(&take_result);
     /* only when much has come since the last time, so that all the sorting stays cheap */
     if (r->n > 2 * r->n_pruned + PRUNE_ITEMS || r->n_bytes > 2 * r->n_pruned_bytes + PRUNE_BYTES)
-        prune(r);
+        prune_results(r);
     pthread_mutex_unlock(&r->lock);
 }
 
-struct output {
+struct result_page {
     struct grep_results *results;
     struct strbuf *out;
     size_t n_before; /* bytes that were there already */
@@ -156,7 +156,7 @@ struct output {
 };
 
 /* False when the output is full. */
-static bool print_line(struct output *o, struct str line)
+static bool print_line(struct result_page *o, struct str line)
 {
     struct grep_results *r = o->results;
     size_t n_bytes = o->out->n - o->n_before;
@@ -176,7 +176,7 @@ static bool print_line(struct output *o, struct str line)
     return true;
 }
 
-static bool print_text(struct output *o, struct str text, bool is_first)
+static bool print_text(struct result_page *o, struct str text, bool is_first)
 {
     const struct grep_query *q = o->results->query;
     struct str line;
@@ -189,7 +189,7 @@ static bool print_text(struct output *o, struct str text, bool is_first)
     return true;
 }
 
-static bool print_path(struct output *o, const struct grep_result *item)
+static bool print_path(struct result_page *o, const struct grep_result *item)
 {
     AUTO(strbuf) struct strbuf line = {0};
 
@@ -201,10 +201,10 @@ static bool print_path(struct output *o, const struct grep_result *item)
 
 static struct err *results_print(struct grep_results *r, struct strbuf *out)
 {
-    struct output o = {.results = r, .out = out, .n_before = out->n};
+    struct result_page o = {.results = r, .out = out, .n_before = out->n};
     bool goes_on = true;
 
-    sort(r);
+    sort_results(r);
     for (size_t i = 0; i < r->n && goes_on; i++) {
         const struct grep_result *item = &r->items[i];
 
@@ -293,7 +293,7 @@ static struct err *search_file(struct grep *g, struct grep_thread *t, int take_f
 
 /* --- the walk --- */
 
-static void *begin_thread(void *self)
+static void *grep_begin_thread(void *self)
 {
     struct grep *g = self;
     struct grep_thread *t = mem_alloc(sizeof *t);
@@ -302,7 +302,7 @@ static void *begin_thread(void *self)
     return t;
 }
 
-static void end_thread(void *self, void *thread)
+static void grep_end_thread(void *self, void *thread)
 {
     struct grep *g = self;
     struct grep_thread *t = thread;
@@ -340,7 +340,7 @@ static bool matches_globs(const struct grep_query *q, const struct walk_entry *e
     return q->n_globs == 0;
 }
 
-static bool visit_for_grep(void *self, void *thread, const struct walk_entry *entry)
+static bool grep_visit(void *self, void *thread, const struct walk_entry *entry)
 {
     struct grep *g = self;
     struct grep_thread *t = thread;
@@ -361,8 +361,10 @@ static bool visit_for_grep(void *self, void *thread, const struct walk_entry *en
 
 static struct err *search_tree(struct grep *g, const struct walk_options *options)
 {
-    const struct walk_visitor visitor = {
-        .begin_thread = begin_thread, .end_thread = end_thread, .visit = visit_for_grep, .self = g};
+    const struct walk_visitor visitor = {.begin_thread = grep_begin_thread,
+                                         .end_thread = grep_end_thread,
+                                         .visit = grep_visit,
+                                         .self = g};
 
     TRY(walk_run(options, &visitor, &g->report.walk));
     return g->report.n_matches ? NULL : TAKE(g->report.failure);
@@ -382,10 +384,10 @@ static struct err *search_root_file(struct grep *g, const struct walk_options *o
         return err_hint(
             err_errno(ERR_VALIDATION, errno, "cannot search the file %s", options->root),
             "name a file that may be read");
-    t = begin_thread(g);
+    t = grep_begin_thread(g);
     path = g->query->names.root_file.n ? g->query->names.root_file : str_of(options->root);
     e = search_file(g, t, fd, path, /* is_over= */ NULL);
-    end_thread(g, t);
+    grep_end_thread(g, t);
     g->report.walk.n_entries = 1;
     g->report.walk.was_cancelled = work_cancelled();
     return e;
@@ -449,7 +451,7 @@ static char *copy_path(const struct walk_entry *entry)
     return strbuf_take(&path);
 }
 
-static bool visit_for_glob(void *self, void *thread, const struct walk_entry *entry)
+static bool glob_visit(void *self, void *thread, const struct walk_entry *entry)
 {
     struct glob_search *s = self;
     bool is_file = !entry->is_dir || s->query->with_dirs;
@@ -475,7 +477,7 @@ struct err *glob_run(const struct glob_query *q, const struct walk_options *opti
                                      .max_output_bytes = SIZE_MAX,
                                      .names = q->names};
     AUTO(glob_search) struct glob_search s = {.query = q};
-    const struct walk_visitor visitor = {.visit = visit_for_glob, .self = &s};
+    const struct walk_visitor visitor = {.visit = glob_visit, .self = &s};
     struct grep_report report = {0};
     struct grep_results *found = &s.files;
 

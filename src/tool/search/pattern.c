@@ -68,8 +68,8 @@ static struct err *compile_error(struct str source, int code, size_t offset)
     return invalid(source, why, "put a backslash before characters that are meant literally");
 }
 
-static pcre2_code *compile(const struct grep_query *q, struct str source, uint32_t options,
-                           int *ret_error, size_t *ret_offset)
+static pcre2_code *compile_program(const struct grep_query *q, struct str source, uint32_t options,
+                                   int *ret_error, size_t *ret_offset)
 {
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
     pcre2_code *code;
@@ -108,11 +108,11 @@ static struct err *compile_programs(struct grep_pattern *p, const struct grep_qu
     int error = 0;
 
     /* first as it was written: the error's offset is one in that */
-    p->unicode = compile(q, p->source, unicode, &error, &offset);
+    p->unicode = compile_program(q, p->source, unicode, &error, &offset);
     if (!p->unicode)
         return compile_error(p->source, error, offset);
     if (!p->traits.by_line) {
-        pcre2_code *code = compile(q, rewritten, unicode, &error, &offset);
+        pcre2_code *code = compile_program(q, rewritten, unicode, &error, &offset);
 
         if (code) {
             pcre2_code_free(p->unicode);
@@ -123,11 +123,11 @@ static struct err *compile_programs(struct grep_pattern *p, const struct grep_qu
     }
     if (p->traits.by_line)
         rewritten = p->source;
-    p->counted = compile(q, rewritten, unicode | counting, &error, &offset);
+    p->counted = compile_program(q, rewritten, unicode | counting, &error, &offset);
     if (!p->counted)
         return compile_error(p->source, error, offset);
     if (is_ascii(rewritten))
-        p->ascii = compile(q, rewritten, 0, &error, &offset);
+        p->ascii = compile_program(q, rewritten, 0, &error, &offset);
     return NULL;
 }
 
@@ -157,7 +157,8 @@ static void set_literal(struct grep_pattern *p, struct str literal)
 }
 
 /* Finds out what kind of pattern it is; appends it to `rewritten` as it is to be compiled. */
-static void study(struct grep_pattern *p, const struct grep_query *q, struct strbuf *rewritten)
+static void study_pattern(struct grep_pattern *p, const struct grep_query *q,
+                          struct strbuf *rewritten)
 {
     AUTO(strbuf) struct strbuf literal = {0};
 
@@ -234,7 +235,7 @@ struct err *grep_pattern_compile(const struct grep_query *query, struct grep_pat
     p->source_text = str_dup(strbuf_str(&source));
     p->source = str_make(p->source_text, source.n);
     p->multiline = query->multiline;
-    study(p, query, &rewritten);
+    study_pattern(p, query, &rewritten);
     TRY(compile_programs(p, query, strbuf_str(&rewritten)));
     if (p->traits.has_line_end && !p->multiline)
         return invalid(p->source, "contains a line end, which no single line has",
@@ -264,7 +265,7 @@ static bool is_over(const struct grep_matcher *m)
 }
 
 /* PCRE2 calls this before every item of the pattern that it tries. */
-static int count_step(pcre2_callout_block *block, void *matcher)
+static int matcher_count_step(pcre2_callout_block *block, void *matcher)
 {
     struct grep_matcher *m = matcher;
     size_t at = block->current_position;
@@ -293,7 +294,7 @@ struct grep_matcher *grep_matcher_new(const struct grep_pattern *p)
     pcre2_set_depth_limit(m->counting, UINT32_MAX);
     pcre2_set_heap_limit(m->limited, MAX_HEAP_KIB);
     pcre2_set_heap_limit(m->counting, MAX_HEAP_KIB);
-    pcre2_set_callout(m->counting, count_step, m);
+    pcre2_set_callout(m->counting, matcher_count_step, m);
     if (m->stack) { /* there is none without JIT */
         pcre2_jit_stack_assign(m->limited, NULL, m->stack);
         pcre2_jit_stack_assign(m->counting, NULL, m->stack);
@@ -342,8 +343,9 @@ static struct err *match_error(const struct grep_matcher *m, int code)
 }
 
 /* Runs the right program over the subject; the span counts from its start. */
-static struct err *match(struct grep_matcher *m, struct str subject, size_t from, bool is_short,
-                         bool subject_is_ascii, bool *ret_found, struct grep_span *ret_span)
+static struct err *run_program(struct grep_matcher *m, struct str subject, size_t from,
+                               bool is_short, bool subject_is_ascii, bool *ret_found,
+                               struct grep_span *ret_span)
 {
     const struct grep_pattern *p = m->p;
     const pcre2_code *code = !is_short                      ? p->counted
@@ -434,7 +436,8 @@ static struct err *match_line(struct grep_matcher *m, struct grep_span line, boo
 
     if (m->p->traits.cuts_cr && str_ends(subject, S("\r")))
         subject.n--;
-    TRY(match(m, subject, 0, subject.n <= SHORT_LINE, is_ascii(subject), ret_found, ret_span));
+    TRY(run_program(m, subject, 0, subject.n <= SHORT_LINE, is_ascii(subject), ret_found,
+                    ret_span));
     ret_span->start += line.start;
     ret_span->end += line.start;
     return NULL;
@@ -471,7 +474,7 @@ static struct err *find_in_lines(struct grep_matcher *m, size_t from, bool *ret_
     study_text(m);
     if (m->has_cr)
         return find_by_line(m, from, ret_found, ret_span);
-    return match(m, m->text, from, !m->has_long_line, m->is_ascii, ret_found, ret_span);
+    return run_program(m, m->text, from, !m->has_long_line, m->is_ascii, ret_found, ret_span);
 }
 
 static struct err *find_in_text(struct grep_matcher *m, size_t from, bool *ret_found,
@@ -480,7 +483,7 @@ static struct err *find_in_text(struct grep_matcher *m, size_t from, bool *ret_f
     if (m->p->literal.n && find_literal(m, from) == STR_NONE)
         return NULL;
     study_text(m);
-    return match(m, m->text, from, !m->has_long_line, m->is_ascii, ret_found, ret_span);
+    return run_program(m, m->text, from, !m->has_long_line, m->is_ascii, ret_found, ret_span);
 }
 
 struct err *grep_matcher_find(struct grep_matcher *m, size_t from, bool *ret_found,

@@ -58,7 +58,7 @@ static bool read_some(struct grep_search *s, char *to, size_t max, size_t *ret_n
 }
 
 /* Appends what the raw bytes say to the buffer. */
-static void decode(struct grep_search *s)
+static void decode_raw(struct grep_search *s)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
@@ -81,13 +81,13 @@ static bool fill_decoded(struct grep_search *s)
         if (!to || !read_some(s, to, room, &n))
             return false;
         strbuf_grew(&s->raw, n);
-        decode(s);
+        decode_raw(s);
     }
     return true;
 }
 
 /* Reads until the buffer is full or the file ends. False when it cannot be read. */
-static bool fill(struct grep_search *s)
+static bool fill_buffer(struct grep_search *s)
 {
     size_t n;
 
@@ -123,7 +123,7 @@ static bool begin_text(struct grep_search *s)
         strbuf_clear(&s->raw);
         strbuf_add(&s->raw, window(s, s->n));
         s->n = 0;
-        decode(s);
+        decode_raw(s);
     }
     drop_mark(s);
     return true;
@@ -229,7 +229,7 @@ static struct err *search_lines(struct grep_search *s)
     for (;; is_first = false) {
         size_t end;
 
-        if (!fill(s) || (is_first && !begin_text(s))) {
+        if (!fill_buffer(s) || (is_first && !begin_text(s))) {
             s->was_skipped = true;
             return NULL;
         }
@@ -252,11 +252,11 @@ static struct err *search_lines(struct grep_search *s)
 
 static struct err *search_whole(struct grep_search *s)
 {
-    bool is_text = fill(s) && begin_text(s);
+    bool is_text = fill_buffer(s) && begin_text(s);
 
     while (is_text && !s->at_end && s->room <= GREP_MAX_MULTILINE) {
         set_room(s, s->room * 2);
-        is_text = fill(s);
+        is_text = fill_buffer(s);
     }
     if (!s->at_end || !is_text) {
         s->was_skipped = true;

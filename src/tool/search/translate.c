@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "tool/search/pattern.h"
 
-struct translator {
+struct line_translator {
     struct str in;
     size_t at;
     struct strbuf *out;
@@ -19,7 +19,7 @@ struct translator {
     bool gave_up;
 };
 
-static char peek(const struct translator *t, size_t ahead)
+static char peek(const struct line_translator *t, size_t ahead)
 {
     return t->at + ahead < t->in.n ? t->in.p[t->at + ahead] : 0;
 }
@@ -34,13 +34,13 @@ static bool is_one_of(char c, const char *set)
     return c && strchr(set, c);
 }
 
-static void copy(struct translator *t, size_t n)
+static void copy_bytes(struct line_translator *t, size_t n)
 {
     strbuf_add(t->out, str_slice(t->in, t->at, n));
     t->at += n;
 }
 
-static void give_up(struct translator *t)
+static void give_up(struct line_translator *t)
 {
     t->gave_up = true;
     t->traits.by_line = true;
@@ -50,7 +50,7 @@ static void give_up(struct translator *t)
 
 /* --- literals --- */
 
-static void end_run(struct translator *t)
+static void end_run(struct line_translator *t)
 {
     if (t->run.n > t->literal->n) {
         strbuf_clear(t->literal);
@@ -60,7 +60,7 @@ static void end_run(struct translator *t)
 }
 
 /* Something that is not plain text. */
-static void break_run(struct translator *t)
+static void break_run(struct line_translator *t)
 {
     t->traits.is_plain = false;
     end_run(t);
@@ -74,12 +74,12 @@ static bool is_repeat(char c, char next)
 }
 
 /* The next n bytes, of which the last `n_char` are a character that stands for itself. */
-static void add_char(struct translator *t, size_t n, size_t n_char)
+static void add_char(struct line_translator *t, size_t n, size_t n_char)
 {
     struct str c = str_slice(t->in, t->at + n - n_char, n_char);
     char next;
 
-    copy(t, n);
+    copy_bytes(t, n);
     next = peek(t, 0);
     if (t->depth) {
         t->traits.is_plain = false;
@@ -92,7 +92,7 @@ static void add_char(struct translator *t, size_t n, size_t n_char)
     }
 }
 
-static void add_plain(struct translator *t, size_t n_before)
+static void add_plain(struct line_translator *t, size_t n_before)
 {
     uint32_t c;
     unsigned n = utf8_decode(str_skip(t->in, t->at + n_before), &c);
@@ -132,7 +132,7 @@ static size_t named_class_length(struct str rest)
 }
 
 /* One member of a class; *has_newline is set when it may hold one. */
-static void scan_member(struct translator *t, size_t *at, bool *has_newline)
+static void scan_member(struct line_translator *t, size_t *at, bool *has_newline)
 {
     struct str rest = str_skip(t->in, *at);
     char c = rest.p[0], escaped = rest.n > 1 ? rest.p[1] : 0;
@@ -164,7 +164,7 @@ static void scan_member(struct translator *t, size_t *at, bool *has_newline)
 }
 
 /* Where the class that starts here ends, behind its bracket. */
-static size_t scan_class(struct translator *t, size_t first, bool *has_newline)
+static size_t scan_class(struct line_translator *t, size_t first, bool *has_newline)
 {
     size_t at = first;
 
@@ -175,7 +175,7 @@ static size_t scan_class(struct translator *t, size_t first, bool *has_newline)
     return at + 1;
 }
 
-static void add_class(struct translator *t)
+static void add_class(struct line_translator *t)
 {
     bool is_negated = peek(t, 1) == '^', has_newline = false;
     size_t first = t->at + 1 + is_negated, end = scan_class(t, first, &has_newline);
@@ -184,23 +184,23 @@ static void add_class(struct translator *t)
     if (t->gave_up)
         return;
     if (is_negated) {
-        copy(t, 2);
+        copy_bytes(t, 2);
         strbuf_add(t->out, S("\\n"));
         if (is_one_of(peek(t, 0), "]-")) /* they stood first, where they mean themselves */
             strbuf_add_char(t->out, '\\');
-        copy(t, end - t->at);
+        copy_bytes(t, end - t->at);
     } else if (has_newline) {
         strbuf_add(t->out, S("(?:(?!\\n)"));
-        copy(t, end - t->at);
+        copy_bytes(t, end - t->at);
         strbuf_add_char(t->out, ')');
     } else {
-        copy(t, end - t->at);
+        copy_bytes(t, end - t->at);
     }
 }
 
 /* --- escapes --- */
 
-static void add_class_escape(struct translator *t, char without_newline)
+static void add_class_escape(struct line_translator *t, char without_newline)
 {
     break_run(t);
     strbuf_addf(t->out, "[^\\%c\\n]", without_newline);
@@ -208,7 +208,7 @@ static void add_class_escape(struct translator *t, char without_newline)
 }
 
 /* \pL, \p{Greek} */
-static void add_property(struct translator *t)
+static void add_property(struct line_translator *t)
 {
     size_t n = 3;
 
@@ -223,23 +223,23 @@ static void add_property(struct translator *t)
         return;
     }
     strbuf_add(t->out, S("(?:(?!\\n)"));
-    copy(t, n);
+    copy_bytes(t, n);
     strbuf_add_char(t->out, ')');
 }
 
-static void add_letter_escape(struct translator *t, char c)
+static void add_letter_escape(struct line_translator *t, char c)
 {
     break_run(t);
     t->has_cr |= c == 'r';
     t->traits.has_line_end |= c == 'n';
     if (is_one_of(c, "SwdhbBVtfearn") || (c == 'N' && peek(t, 2) != '{') ||
         (c >= '1' && c <= '9' && !is_alnum(peek(t, 2))))
-        copy(t, 2);
+        copy_bytes(t, 2);
     else
         give_up(t);
 }
 
-static void add_escape(struct translator *t)
+static void add_escape(struct line_translator *t)
 {
     char c = peek(t, 1);
 
@@ -272,7 +272,7 @@ static void add_escape(struct translator *t)
 /* --- groups --- */
 
 /* "(?i)" or "(?im:": how many bytes, or 0 when it is something else. */
-static size_t flags_length(const struct translator *t)
+static size_t flags_length(const struct line_translator *t)
 {
     size_t n = 2;
 
@@ -281,7 +281,7 @@ static size_t flags_length(const struct translator *t)
     return n > 2 && is_one_of(peek(t, n), "):") ? n + 1 : 0;
 }
 
-static size_t opening_length(const struct translator *t)
+static size_t opening_length(const struct line_translator *t)
 {
     static const char *const openings[] = {"(?:", "(?=", "(?!", "(?<", "(?>", "(?P<", "(?'"};
     struct str rest = str_skip(t->in, t->at);
@@ -292,7 +292,7 @@ static size_t opening_length(const struct translator *t)
     return peek(t, 1) == '?' || peek(t, 1) == '*' ? 0 : 1;
 }
 
-static void add_group(struct translator *t)
+static void add_group(struct line_translator *t)
 {
     size_t n_flags = peek(t, 1) == '?' ? flags_length(t) : 0;
     size_t n = n_flags ? n_flags : opening_length(t);
@@ -304,13 +304,13 @@ static void add_group(struct translator *t)
     }
     t->no_literal |= n_flags > 0;
     t->depth += t->in.p[t->at + n - 1] != ')';
-    copy(t, n);
+    copy_bytes(t, n);
 }
 
 /* --- the whole --- */
 
 /* "*", "+" or "{2,5}"; a brace that is something else stands for itself. */
-static void add_repeat(struct translator *t)
+static void add_repeat(struct line_translator *t)
 {
     size_t n = 1;
 
@@ -320,10 +320,10 @@ static void add_repeat(struct translator *t)
         n = peek(t, n) == '}' ? n + 1 : 1;
     }
     break_run(t);
-    copy(t, n);
+    copy_bytes(t, n);
 }
 
-static void add_item(struct translator *t)
+static void add_item(struct line_translator *t)
 {
     char c = peek(t, 0);
 
@@ -357,13 +357,13 @@ static void add_item(struct translator *t)
         return;
     }
     break_run(t);
-    copy(t, 1);
+    copy_bytes(t, 1);
 }
 
 void grep_translate(struct str pattern, struct strbuf *out, struct strbuf *literal,
                     struct grep_traits *ret_traits)
 {
-    struct translator t = {.in = pattern, .out = out, .literal = literal};
+    struct line_translator t = {.in = pattern, .out = out, .literal = literal};
 
     t.traits.is_plain = true;
     while (t.at < pattern.n && !t.gave_up)

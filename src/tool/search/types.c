@@ -129,7 +129,7 @@ void grep_type_names(struct strbuf *out)
         strbuf_addf(out, "%s%s", i ? ", " : "", types[i].name);
 }
 
-static struct grep_types *compile(const struct type *type)
+static struct grep_types *compile_type(const struct type *type)
 {
     struct str rest = str_of(type->globs), part;
     struct grep_types *t;
@@ -153,7 +153,7 @@ struct err *grep_types_find(struct str name, struct grep_types **ret_types)
 
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_is(name, types[i].name)) {
-            *ret_types = compile(&types[i]);
+            *ret_types = compile_type(&types[i]);
             return NULL;
         }
     grep_type_names(&names);

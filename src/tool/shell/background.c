@@ -106,7 +106,7 @@ void shell_add_details(const struct shell *k, struct arena *a, struct json *deta
     kept_shell_add_outcome(&now, a, details);
 }
 
-static void tell_session(const struct shell *k)
+static void save_shell(const struct shell *k)
 {
     struct kept_shell now = kept(k);
 
@@ -128,14 +128,14 @@ void shell_mark_seen(struct shell *k)
     if (!shell_is_news(k))
         return;
     k->is_seen = true;
-    tell_session(k);
+    save_shell(k);
 }
 
 void shell_set_output(struct shell *k, const char *handle)
 {
     mem_free(k->output_handle);
     k->output_handle = mem_strdup(handle);
-    tell_session(k);
+    save_shell(k);
 }
 
 static void shell_free(struct shell *k)
@@ -158,7 +158,7 @@ void shell_add_notes(const struct shell *k, struct tool_result *result)
 
 /* --- its output --- */
 
-static void add_output(void *self, struct str bytes)
+static void shell_add_output(void *self, struct str bytes)
 {
     struct shell *k = self;
 
@@ -186,11 +186,11 @@ static void end(struct shell *k)
     shell_command_end(&k->running, &k->notes);
     k->follow.proc = NULL;
     k->state = k->follow.was_stopped || !k->follow.has_status ? SHELL_KILLED : SHELL_ENDED;
-    tell_session(k);
+    save_shell(k);
     chan_close(k->ended);
 }
 
-static struct err *live(void *arg)
+static struct err *shell_watch(void *arg)
 {
     struct shell *k = arg;
 
@@ -297,7 +297,7 @@ static struct shell **last_link(struct shells *s)
     return link;
 }
 
-static struct shell *add(struct shells *s, const struct tool_context *c, struct str command)
+static struct shell *add_shell(struct shells *s, const struct tool_context *c, struct str command)
 {
     struct shell *k = mem_alloc(sizeof *k);
 
@@ -309,14 +309,14 @@ static struct shell *add(struct shells *s, const struct tool_context *c, struct 
     k->tools = c->state;
     k->ended = chan_new(1);
     tail_init(&k->output, BACKGROUND_MAX_BYTES);
-    k->follow.on_output = add_output;
+    k->follow.on_output = shell_add_output;
     k->follow.self = k;
     *last_link(s) = k;
     s->n_known++;
     return k;
 }
 
-static void drop(struct shells *s, const struct shell *k)
+static void drop_shell(struct shells *s, const struct shell *k)
 {
     struct shell **link = &s->first;
 
@@ -414,12 +414,12 @@ void background_unknown(struct tool_state *tools, struct str id, struct tool_res
 
 /* --- starting --- */
 
-static void begin(struct shell *k)
+static void shell_begin(struct shell *k)
 {
     k->pid = proc_pid(k->running.proc);
     k->follow.proc = k->running.proc;
-    tell_session(k);
-    group_spawn(tool_state_tasks(k->tools), k->id, live, k);
+    save_shell(k);
+    group_spawn(tool_state_tasks(k->tools), k->id, shell_watch, k);
 }
 
 bool background_has_room(struct tool_state *tools)
@@ -430,11 +430,11 @@ bool background_has_room(struct tool_state *tools)
 struct shell *background_adopt(struct tool_context *c, struct str command,
                                struct shell_command *take_running)
 {
-    struct shell *k = add(shells_of(c->state), c, command);
+    struct shell *k = add_shell(shells_of(c->state), c, command);
 
     k->running = *take_running;
     *take_running = (struct shell_command){0};
-    begin(k);
+    shell_begin(k);
     return k;
 }
 
@@ -460,13 +460,13 @@ struct err *background_start(struct tool_context *c, struct str command, struct 
         return NULL;
     }
     /* Counted before it is started, which may wait. */
-    k = add(s, c, command);
+    k = add_shell(s, c, command);
     e = shell_command_start(c, command, /* asks_place= */ false, &k->running);
     if (e) {
-        drop(s, k);
+        drop_shell(s, k);
         return e;
     }
-    begin(k);
+    shell_begin(k);
     *ret_shell = k;
     return NULL;
 }

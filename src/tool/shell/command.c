@@ -22,22 +22,22 @@
 #define SPARE_SHELL "/bin/sh"
 
 /* What a pipe holds, and more: whoever writes on after the end is not the shell. */
-#define MAX_TOLD ((size_t)128 << 10)
+#define MAX_CWD_BYTES ((size_t)128 << 10)
 
 /* How a shell tells its place: the path and a newline, as pwd prints it, then a NUL. With the
  * errors away, `set -x` does not show it; only `trap` and `set -v` do. */
-#define TELL(fd) "{ { command pwd; printf \"\\\\0\"; } >&" fd " || :; } 2>/dev/null"
+#define PRINT_CWD(fd) "{ { command pwd; printf \"\\\\0\"; } >&" fd " || :; } 2>/dev/null"
 
 /* The pipes come as 3 and 4, numbers that commands like to use; 47 is one that they do not. */
 #define BASH_START "BASH_ENV=/proc/self/fd/3"
 #define BASH_PROLOGUE                                                                              \
     "unset BASH_ENV\n"                                                                             \
     "exec 47>&4 3<&- 4>&-\n"                                                                       \
-    "trap '" TELL("47") "' EXIT\n"
+    "trap '" PRINT_CWD("47") "' EXIT\n"
 /* A shell that gives way to another program runs no trap on EXIT: it tells before. Not when it only
  * redirects. */
 #define IS_NO_EXEC "{ [[ $BASH_COMMAND != exec\\ [!0-9\\<\\>\\&{]* ]]; } 2>/dev/null"
-#define BASH_EXEC_PROLOGUE "trap '" IS_NO_EXEC " || " TELL("47") "' DEBUG\n"
+#define BASH_EXEC_PROLOGUE "trap '" IS_NO_EXEC " || " PRINT_CWD("47") "' DEBUG\n"
 
 /* --- need the shell be asked, and how? --- */
 
@@ -68,21 +68,21 @@ bool command_may_move(struct str text)
            str_find(text, S("popd")) != STR_NONE || runs_other_text(text);
 }
 
-enum manner { TELLS_NOTHING, TELLS_LIKE_BASH, TELLS_LIKE_SH };
+enum cwd_way { CWD_NOT_PRINTED, CWD_VIA_BASH, CWD_VIA_SH };
 
 /* Does it write its place, and how is it told to? In POSIX mode bash does not heed BASH_ENV. */
-static enum manner manner_of(const char *shell, const char *const *environment)
+static enum cwd_way cwd_way_of(const char *shell, const char *const *environment)
 {
     static const char *const like_sh[] = {"sh", "dash", "ash", "ksh", "mksh", "zsh"};
     struct str name = str_of(shell);
 
     name = str_skip(name, str_rfind_char(name, '/') + 1); /* STR_NONE + 1 is 0 */
     if (str_is(name, "bash"))
-        return env_find(environment, "POSIXLY_CORRECT") ? TELLS_LIKE_SH : TELLS_LIKE_BASH;
+        return env_find(environment, "POSIXLY_CORRECT") ? CWD_VIA_SH : CWD_VIA_BASH;
     for (size_t i = 0; i < ARRAY_LEN(like_sh); i++)
         if (str_is(name, like_sh[i]))
-            return TELLS_LIKE_SH;
-    return TELLS_NOTHING;
+            return CWD_VIA_SH;
+    return CWD_NOT_PRINTED;
 }
 
 /* --- pipes --- */
@@ -149,8 +149,8 @@ static const char *add_prologue(struct arena *a, struct str text)
 {
     for (int fd = 9; fd > 3; fd--)
         if (str_find_char(text, (char)('0' + fd)) == STR_NONE)
-            return arena_format(a, "exec %d>&3 3>&-; trap '" TELL("%d") "' EXIT; %" STR_FMT, fd, fd,
-                                STR_ARG(text))
+            return arena_format(a, "exec %d>&3 3>&-; trap '" PRINT_CWD("%d") "' EXIT; %" STR_FMT,
+                                fd, fd, STR_ARG(text))
                 .p;
     return arena_cstr(a, text);
 }
@@ -180,7 +180,7 @@ static const char *const *environment_for(const struct tool_context *c, struct a
 }
 
 /* What the command runs in is built while the journal learns of it. */
-static struct err *before_start(void *self)
+static struct err *shell_command_begin(void *self)
 {
     return tool_begin(self);
 }
@@ -190,27 +190,27 @@ static struct err *start_in(const struct tool_context *c, const char *shell, str
 {
     AUTO(arena) struct arena a = {0};
     AUTO(pipes) struct pipes pipes = {-1, -1, -1};
-    enum manner manner = asks_place && command_may_move(text)
-                             ? manner_of(shell, c->config->environment)
-                             : TELLS_NOTHING;
+    enum cwd_way way = asks_place && command_may_move(text)
+                           ? cwd_way_of(shell, c->config->environment)
+                           : CWD_NOT_PRINTED;
     const char *argv[] = {shell, "-c", NULL, NULL};
     int fds[2];
     struct proc_spec spec = {.argv = argv,
                              .cwd = tool_state_cwd(c->state),
                              .stdin_kind = PROC_STDIN_CLOSED,
                              .merge_stderr = true,
-                             .before_start = before_start,
+                             .before_start = shell_command_begin,
                              .before_self = (void *)c,
                              .observer = c->observer,
                              .extra_fds = fds};
 
-    argv[2] = manner == TELLS_LIKE_SH ? add_prologue(&a, text) : arena_cstr(&a, text);
-    spec.environment = environment_for(c, &a, text, manner == TELLS_LIKE_BASH ? BASH_START : NULL);
-    if (manner == TELLS_LIKE_BASH) {
+    argv[2] = way == CWD_VIA_SH ? add_prologue(&a, text) : arena_cstr(&a, text);
+    spec.environment = environment_for(c, &a, text, way == CWD_VIA_BASH ? BASH_START : NULL);
+    if (way == CWD_VIA_BASH) {
         TRY(open_prologue(&pipes, text));
         fds[spec.n_extra_fds++] = pipes.prologue;
     }
-    if (manner != TELLS_NOTHING) {
+    if (way != CWD_NOT_PRINTED) {
         TRY(open_place(&pipes));
         fds[spec.n_extra_fds++] = pipes.place_in;
     }
@@ -305,7 +305,7 @@ static struct str last_record(struct str told)
     return str_skip(told, str_rfind_char(told, '\0') + 1); /* STR_NONE + 1 is 0 */
 }
 
-static void read_told(int fd, struct strbuf *out)
+static void read_printed(int fd, struct strbuf *out)
 {
     ssize_t n;
 
@@ -323,9 +323,9 @@ const char *shell_command_take_place(struct shell_command *k, struct arena *a)
     struct str place;
     const char *path;
 
-    strbuf_init(&told, MAX_TOLD);
+    strbuf_init(&told, MAX_CWD_BYTES);
     if (k->place_fd >= 0)
-        read_told(k->place_fd, &told);
+        read_printed(k->place_fd, &told);
     close_fd(&k->place_fd);
     if (strbuf_is_over(&told))
         return NULL;
@@ -358,7 +358,7 @@ static bool is_workplace(const struct tool_context *c, const char *place, struct
 }
 
 /* `why`, with the directory in front, or nothing: it is a change. */
-static void say(struct strbuf *out, const char *place, const char *other, const char *why)
+static void add_cwd(struct strbuf *out, const char *place, const char *other, const char *why)
 {
     strbuf_addf(out, "The working directory is %s", why ? "" : "now ");
     quoted_add(out, str_of(place));
@@ -371,19 +371,19 @@ static void say(struct strbuf *out, const char *place, const char *other, const 
 }
 
 /* A call that did not move does not take back where another one went meanwhile. */
-static void follow(const struct tool_context *c, const char *before, const char *place,
-                   struct strbuf *out)
+static void follow_shell(const struct tool_context *c, const char *before, const char *place,
+                         struct strbuf *out)
 {
     AUTO(arena) struct arena a = {0};
 
     if (!place || strcmp(place, before) == 0 || !utf8_is_valid(str_of(place)))
         return;
     if (!is_workplace(c, place, &a)) {
-        say(out, tool_state_cwd(c->state), place, " is outside the workspace");
+        add_cwd(out, tool_state_cwd(c->state), place, " is outside the workspace");
         return;
     }
     tool_state_set_cwd(c->state, place);
-    say(out, place, NULL, NULL);
+    add_cwd(out, place, NULL, NULL);
 }
 
 void place_follow(const struct tool_context *c, const char *before, const char *place,
@@ -391,10 +391,10 @@ void place_follow(const struct tool_context *c, const char *before, const char *
 {
     const char *workspace = tool_state_workspace(c->state), *kept;
 
-    follow(c, before, place, out);
+    follow_shell(c, before, place, out);
     kept = tool_state_cwd(c->state);
     if (fs_is_dir(kept) || strcmp(kept, workspace) == 0)
         return;
-    say(out, workspace, kept, " no longer exists");
+    add_cwd(out, workspace, kept, " no longer exists");
     tool_state_set_cwd(c->state, workspace);
 }

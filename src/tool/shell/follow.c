@@ -46,7 +46,7 @@ static struct err *read_some(struct follow *f, size_t *ret_n)
     return shown ? proc_read(f->proc, PROC_OUT, f->chunk, CHUNK_BYTES, ret_n) : NULL;
 }
 
-static struct err *read_output(void *arg)
+static struct err *follow_output(void *arg)
 {
     struct follow *f = arg;
     size_t n;
@@ -69,7 +69,7 @@ static void wake(struct follow *f)
         waker_wake(&f->waker);
 }
 
-static struct err *await_end(void *arg)
+static struct err *follow_end(void *arg)
 {
     struct follow *f = arg;
     struct err *e = proc_wait(f->proc, &f->status);
@@ -137,8 +137,8 @@ struct err *follow_run(struct follow *f)
 
     f->chunk = chunk;
     group_begin(&watchers, 0, 0);
-    group_spawn(&watchers, "output of a command", read_output, f);
-    group_spawn(&watchers, "end of a command", await_end, f);
+    group_spawn(&watchers, "output of a command", follow_output, f);
+    group_spawn(&watchers, "end of a command", follow_end, f);
     e = wait_for_end(f);
     f->stays = !e && f->timed_out && !f->has_status && f->may_stay && f->may_stay(f->self);
     if (!e && !f->stays)

@@ -14,12 +14,12 @@
 
 /* Appends id, command, outcome and the end of the output of each, and how to read the rest;
  * nothing, if there is nothing new. They count as told. */
-void shell_news_tell(struct tool_state *s, struct strbuf *out);
+void shell_news_add(struct tool_state *s, struct strbuf *out);
 
 /* Before the session is closed, when none runs any more: stores what the model has not read, so
  * that tool_output shows it in a later process. `tell`, which may be NULL, gets a line for the
  * person about each that was stopped. In a task. */
-void shell_news_keep(struct tool_state *s, struct blob_store *blobs,
-                     void (*tell)(void *self, struct str line), void *self);
+void shell_news_store(struct tool_state *s, struct blob_store *blobs,
+                      void (*tell)(void *self, struct str line), void *self);
 
 #endif

@@ -191,14 +191,14 @@ static void add_head(const struct output *o, uint64_t n_lost, struct strbuf *out
     strbuf_addf(out, "... [%" PRIu64 " bytes of output left out] ...\n", n_lost);
 }
 
-struct job {
+struct output_text_job {
     const struct output *output;
     struct strbuf *out;
 };
 
-static struct err *make_text(void *arg)
+static struct err *output_make_text(void *arg)
 {
-    const struct job *j = arg;
+    const struct output_text_job *j = arg;
     const struct output *o = j->output;
     AUTO(strbuf) struct strbuf rest = {0};
     uint64_t n_lost = tail_start(&o->tail);
@@ -214,16 +214,17 @@ static struct err *make_text(void *arg)
 
 struct err *output_add_text(const struct output *o, struct strbuf *out)
 {
-    struct job job = {o, out};
+    struct output_text_job job = {o, out};
 
-    return o->head.n > OUTPUT_SHORT_BYTES ? work_run(make_text, &job) : make_text(&job);
+    return o->head.n > OUTPUT_SHORT_BYTES ? work_run(output_make_text, &job)
+                                          : output_make_text(&job);
 }
 
 /* --- progress --- */
 
 enum { PERIOD_MS = 100 };
 
-static void keep(struct shell_progress *p, struct str bytes)
+static void progress_keep(struct shell_progress *p, struct str bytes)
 {
     size_t n_old;
 
@@ -239,7 +240,7 @@ void progress_add(struct shell_progress *p, struct str bytes, uint64_t now_ms)
 {
     if (!p->context->on_progress)
         return;
-    keep(p, bytes);
+    progress_keep(p, bytes);
     if (now_ms >= p->next_ms)
         progress_show(p, now_ms);
 }

@@ -68,8 +68,8 @@ static bool may_follow(const struct url *from, const struct url *to)
 }
 
 /* *u becomes the next address, or the answer says that it is elsewhere. */
-static struct err *follow(struct web_answer *answer, const struct http_response *response,
-                          struct url *u)
+static struct err *follow_redirect(struct web_answer *answer, const struct http_response *response,
+                                   struct url *u)
 {
     struct str next;
     struct url to;
@@ -127,7 +127,7 @@ static struct err *get_hop(struct http_client *client, const struct tool_config 
     answer->status = response.status;
     *ret_again = false;
     if (is_redirect(&response)) {
-        e = follow(answer, &response, u);
+        e = follow_redirect(answer, &response, u);
         *ret_again = !answer->elsewhere.n;
     } else {
         e = read_answer(client, x, &response, answer);

@@ -104,7 +104,7 @@ static void add_without_markup(struct strbuf *out, struct str text)
 }
 
 /* Nothing but the start of a long text is looked at. */
-static struct str clean(struct arena *a, struct str text, size_t max_bytes)
+static struct str clean_text(struct arena *a, struct str text, size_t max_bytes)
 {
     AUTO(strbuf) struct strbuf bare = {0}, plain = {0};
     struct str start = utf8_truncate(text, 4 * max_bytes), kept;
@@ -211,8 +211,8 @@ void web_hits_add(struct web_hits *h, struct str title, struct str url, struct s
 
     if (!hit)
         return;
-    hit->title = clean(h->arena, title, WEB_MAX_HIT_TITLE);
-    hit->description = clean(h->arena, description, WEB_MAX_HIT_DESCRIPTION);
+    hit->title = clean_text(h->arena, title, WEB_MAX_HIT_TITLE);
+    hit->description = clean_text(h->arena, description, WEB_MAX_HIT_DESCRIPTION);
 }
 
 void web_hits_add_once(struct web_hits *h, struct str host, struct str title, struct str url,
@@ -221,9 +221,9 @@ void web_hits_add_once(struct web_hits *h, struct str host, struct str title, st
     struct web_hit *hit = find_place(h, host, url, /* is_once= */ true);
 
     if (hit && hit->title.n == 0)
-        hit->title = clean(h->arena, title, WEB_MAX_HIT_TITLE);
+        hit->title = clean_text(h->arena, title, WEB_MAX_HIT_TITLE);
     if (hit && hit->description.n == 0)
-        hit->description = clean(h->arena, description, WEB_MAX_HIT_DESCRIPTION);
+        hit->description = clean_text(h->arena, description, WEB_MAX_HIT_DESCRIPTION);
 }
 
 void web_hits_set_summary(struct web_hits *h, struct str text)
@@ -260,7 +260,7 @@ void web_hits_add_json(struct web_hits *h, const struct json *array, const char 
 
 /* --- what a command prints --- */
 
-static struct json *parse(struct arena *a, struct str text)
+static struct json *parse_json(struct arena *a, struct str text)
 {
     struct json_where where;
     struct json *v;
@@ -271,7 +271,7 @@ static struct json *parse(struct arena *a, struct str text)
 static void add_line(struct web_hits *h, struct str line)
 {
     struct str fields[3] = {0}, part;
-    struct json *object = str_starts(line, S("{")) ? parse(h->arena, line) : NULL;
+    struct json *object = str_starts(line, S("{")) ? parse_json(h->arena, line) : NULL;
 
     if (object) {
         add_object(h, object, "description");
@@ -288,7 +288,7 @@ void web_hits_add_output(struct web_hits *h, struct str output)
     struct str line;
 
     output = str_trim(output);
-    array = str_starts(output, S("[")) ? parse(h->arena, output) : NULL;
+    array = str_starts(output, S("[")) ? parse_json(h->arena, output) : NULL;
     if (array) {
         web_hits_add_json(h, array, "description");
         return;

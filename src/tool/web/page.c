@@ -187,14 +187,14 @@ static struct err *read_html(struct web_page *p, struct str body, struct str cha
     return NULL;
 }
 
-struct reading {
+struct page_reading {
     struct web_page *page;
     struct str body, charset;
 };
 
-static struct err *read_text(void *arg)
+static struct err *page_read_text(void *arg)
 {
-    struct reading *r = arg;
+    struct page_reading *r = arg;
 
     if (is_html(r->page->mime, r->body))
         return read_html(r->page, r->body, r->charset);
@@ -206,14 +206,14 @@ static struct err *read_text(void *arg)
 
 static struct err *read_content(struct web_page *p, const struct web_answer *answer)
 {
-    struct reading r = {p, strbuf_str(&answer->body), charset_of(answer->content_type)};
+    struct page_reading r = {p, strbuf_str(&answer->body), charset_of(answer->content_type)};
     struct file_kind kind = file_kind_of(str_slice(r.body, 0, HEAD_BYTES));
 
     p->kind = find_kind(p, &kind, r.body, r.charset);
     p->what = str_of(kind.name);
     switch (p->kind) {
     case WEB_TEXT:
-        return r.body.n > LARGE_BYTES ? work_run(read_text, &r) : read_text(&r);
+        return r.body.n > LARGE_BYTES ? work_run(page_read_text, &r) : page_read_text(&r);
     case WEB_IMAGE:
     case WEB_PDF:
         p->media_type = str_of(kind.mime);

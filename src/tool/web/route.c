@@ -53,7 +53,7 @@ bool web_host_is_allowed(const struct tool_config *config, struct str host, int 
 
 /* --- the check --- */
 
-static struct err *refuse(const struct url *u, struct str address)
+static struct err *refuse_private(const struct url *u, struct str address)
 {
     AUTO(strbuf) struct strbuf where = {0};
 
@@ -71,7 +71,7 @@ static struct err *check_address(const struct url *u, struct str address,
 {
     if (!url_address_is_private(address) || web_host_is_allowed(config, address, u->port))
         return NULL;
-    return refuse(u, address);
+    return refuse_private(u, address);
 }
 
 /* A name that cannot be found from here is the proxy's to find, but for our own machine. */
@@ -81,7 +81,7 @@ static struct err *check_name(const struct url *u, const struct lookup *l,
     if (web_host_is_allowed(config, u->host, u->port))
         return NULL;
     if (l->n == 0 && url_host_is_loopback(u->host))
-        return refuse(u, u->host);
+        return refuse_private(u, u->host);
     for (size_t i = 0; i < l->n; i++)
         TRY(check_address(u, str_of(l->addresses[i]), config));
     return NULL;

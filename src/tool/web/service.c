@@ -196,7 +196,7 @@ struct err *web_search_searxng(struct tool_context *c, struct web_hits *hits)
 #define MAX_OUTPUT_BYTES ((size_t)1 << 20)
 #define MAX_ERROR_BYTES 1024
 
-static struct err *check_end(const struct proc_output *o)
+static struct err *check_search_command(const struct proc_output *o)
 {
     AUTO(strbuf) struct strbuf complaint = {0};
 
@@ -221,8 +221,8 @@ static struct launcher *launcher_of(const struct tool_context *c)
 }
 
 /* The query is an argument, never a part of the script. */
-static struct err *run(struct tool_context *c, struct arena *a, struct str query,
-                       struct proc_output *output)
+static struct err *run_search_command(struct tool_context *c, struct arena *a, struct str query,
+                                      struct proc_output *output)
 {
     AUTO(proc) struct proc *p = NULL;
     struct str script = arena_format(a, "%" STR_FMT " \"$1\"", STR_ARG(c->config->search.command));
@@ -252,8 +252,8 @@ struct err *web_search_command(struct tool_context *c, struct web_hits *hits)
         return err_new(ERR_VALIDATION, "the query contains a NUL character");
     strbuf_init(&output.out, MAX_OUTPUT_BYTES);
     strbuf_init(&output.err, MAX_ERROR_BYTES);
-    TRY(run(c, hits->arena, hits->query->text, &output));
-    TRY(check_end(&output));
+    TRY(run_search_command(c, hits->arena, hits->query->text, &output));
+    TRY(check_search_command(&output));
     web_hits_add_output(hits, arena_str(hits->arena, strbuf_str(&output.out)));
     if (hits->n == 0 && hits->n_unusable)
         return err_new(ERR_TOOL_FAILED, "the search command printed no result with an address");
