@@ -79,15 +79,7 @@ static void take_value(struct tool_result *r, const struct json *questions,
 
 /* --- the other ways it can end --- */
 
-static void tell_nobody(struct tool_result *r)
-{
-    json_set_bool(&r->arena, tool_result_details(r), "unavailable", true);
-    tool_result_addf(
-        r, "No one can answer in this run. Decide yourself: take the choice that is safest and "
-           "easiest to change later, and state it as an assumption in your answer.");
-}
-
-static void tell_declined(struct tool_result *r, struct str reason)
+static void add_refusal(struct tool_result *r, struct str reason)
 {
     json_set_bool(&r->arena, tool_result_details(r), "declined", true);
     tool_result_addf(r, "The person declined to answer");
@@ -100,24 +92,20 @@ static void tell_declined(struct tool_result *r, struct str reason)
                         "cannot do without an answer.");
 }
 
-static void tell_agreed(struct tool_result *r)
-{
-    json_set_bool(&r->arena, tool_result_details(r), "agreed", true);
-    tool_result_addf(
-        r, "The person agreed without choosing: take what you recommend, and say what it is.");
-}
-
 static void take_answer(struct tool_result *r, const struct ask *ask, const struct answer *answer)
 {
     switch (answer->kind) {
     case ANSWER_NOBODY:
-        tell_nobody(r);
+        json_set_bool(&r->arena, tool_result_details(r), "unavailable", true);
+        tool_result_addf(
+            r, "No one can answer in this run. Decide yourself: take the choice that is safest and "
+               "easiest to change later, and state it as an assumption in your answer.");
         break;
     case ANSWER_LATER:
         tool_result_wait(r, ask);
         break;
     case ANSWER_NO:
-        tell_declined(r, answer->reason);
+        add_refusal(r, answer->reason);
         break;
     case ANSWER_VALUE:
         take_value(r, json_get(ask->args, "questions"), answer->value);
@@ -125,7 +113,9 @@ static void take_answer(struct tool_result *r, const struct ask *ask, const stru
     case ANSWER_ONCE:
     case ANSWER_SESSION:
     case ANSWER_PROJECT:
-        tell_agreed(r);
+        json_set_bool(&r->arena, tool_result_details(r), "agreed", true);
+        tool_result_addf(
+            r, "The person agreed without choosing: take what you recommend, and say what it is.");
         break;
     }
 }

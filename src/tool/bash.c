@@ -257,7 +257,8 @@ static void add_failure(const struct proc_status *status, const char *meaning,
 }
 
 /* Whoever stores the result tells it, too: not all of what was printed can be read there. */
-static void tell_gap(const struct output *output, bool has_status_line, struct tool_result *r)
+static void add_gap_details(const struct output *output, bool has_status_line,
+                            struct tool_result *r)
 {
     struct output_gap gap = output_find_gap(output);
     struct json *told = json_new(&r->arena, JSON_OBJECT);
@@ -284,7 +285,7 @@ static struct err *write_text(const struct follow *f, const struct foreground *x
         add_failure(&f->status, meaning, r);
     if (f->status.lost_protection)
         tool_result_addf(r, "(" PROC_LOST_PROTECTION ")\n");
-    tell_gap(output, r->text.n > 0, r);
+    add_gap_details(output, r->text.n > 0, r);
     TRY(output_add_text(output, &r->text));
     if (place.n) {
         end_line(r);
@@ -295,22 +296,6 @@ static struct err *write_text(const struct follow *f, const struct foreground *x
     return NULL;
 }
 
-static void add_time_out(const struct follow *f, bool has_advice, struct tool_result *r)
-{
-    end_line(r);
-    tool_result_addf(r, "(tool failed: timeout) The command was ended after %g s.",
-                     (double)f->timeout_ms / 1000);
-    if (!has_advice)
-        tool_result_addf(r,
-                         " Give it a longer timeout (at most %d ms), or start it with "
-                         "run_in_background: then it continues while you work, and you are told "
-                         "when it ends.",
-                         MAX_TIMEOUT_MS);
-    tool_result_addf(r, "\n");
-    r->is_error = true;
-    r->code = ERR_TIMEOUT;
-}
-
 static void add_hints(const struct follow *f, struct foreground *x, struct tool_result *r)
 {
     struct command_ending e = {.command = x->command,
@@ -318,10 +303,22 @@ static void add_hints(const struct follow *f, struct foreground *x, struct tool_
                                .cwd = x->cwd,
                                .failed = r->is_error};
 
-    if (f->timed_out)
-        add_time_out(f, x->advice.n > 0, r);
-    else
+    if (f->timed_out) {
+        end_line(r);
+        tool_result_addf(r, "(tool failed: timeout) The command was ended after %g s.",
+                         (double)f->timeout_ms / 1000);
+        if (!x->advice.n)
+            tool_result_addf(r,
+                             " Give it a longer timeout (at most %d ms), or start it with "
+                             "run_in_background: then it continues while you work, and you are "
+                             "told when it ends.",
+                             MAX_TIMEOUT_MS);
+        tool_result_addf(r, "\n");
+        r->is_error = true;
+        r->code = ERR_TIMEOUT;
+    } else {
         launcher_advise(x->context->launcher, &e, &x->advice);
+    }
     if (x->advice.n) {
         end_line(r);
         tool_result_addf(r, "(%s)\n", strbuf_cstr(&x->advice));
@@ -349,7 +346,7 @@ static struct err *leave_running(const struct follow *f, struct foreground *x,
 {
     struct shell *k;
 
-    tell_gap(&x->output, /* has_status_line= */ false, r);
+    add_gap_details(&x->output, /* has_status_line= */ false, r);
     TRY(output_add_text(&x->output, &r->text));
     k = background_adopt(x->context, x->command, take_running);
     end_line(r);

@@ -61,14 +61,6 @@ static struct err *filter_job_run(void *arg)
     return j->filter.n ? filter_lines(j) : NULL;
 }
 
-/* What may take long, a worker does: a pattern, and many bytes. */
-static struct err *run_filter_job(struct filter_job *j)
-{
-    bool is_short = j->filter.n == 0 && j->bytes.n <= OUTPUT_SHORT_BYTES;
-
-    return is_short ? filter_job_run(j) : work_run(filter_job_run, j);
-}
-
 /* --- the tool --- */
 
 /* While it runs, a line or a character may still be going on: that is read next time. */
@@ -95,15 +87,6 @@ static void write_head(const struct shell *k, uint64_t n_lost, struct tool_resul
     json_set_int(&r->arena, details, "lostBytes", (int64_t)n_lost);
 }
 
-static void write_text(const struct filter_job *j, struct tool_result *r)
-{
-    struct str text = strbuf_str(j->filter.n ? &j->matching : &j->clean);
-
-    strbuf_add(&r->text, text);
-    if (text.n == 0)
-        tool_result_addf(r, j->filter.n ? "(no new line matches the filter)" : "(no new output)");
-}
-
 static struct err *bash_output_run(const struct tool *t, struct tool_context *c,
                                    const struct json *args, struct tool_result *r)
 {
@@ -112,7 +95,8 @@ static struct err *bash_output_run(const struct tool *t, struct tool_context *c,
     struct str id = json_get_text(args, "bash_id");
     struct shell *k = background_find(c->state, id);
     uint64_t n_lost, end;
-    bool was_over;
+    bool was_over, is_short;
+    struct str text;
 
     if (!k) {
         background_unknown(c->state, id, r);
@@ -123,9 +107,13 @@ static struct err *bash_output_run(const struct tool *t, struct tool_context *c,
     was_over = shell_state(k) != SHELL_RUNNING;
     job.bytes = strbuf_str(&bytes);
     job.bytes.n -= unfinished(k, job.bytes, /* by_line= */ job.filter.n > 0);
-    TRY(run_filter_job(&job));
+    is_short = job.filter.n == 0 && job.bytes.n <= OUTPUT_SHORT_BYTES;
+    TRY(is_short ? filter_job_run(&job) : work_run(filter_job_run, &job));
     TRY(task_check()); /* what was cancelled was not read */
-    write_text(&job, r);
+    text = strbuf_str(job.filter.n ? &job.matching : &job.clean);
+    strbuf_add(&r->text, text);
+    if (text.n == 0)
+        tool_result_addf(r, job.filter.n ? "(no new line matches the filter)" : "(no new output)");
     k = background_find(c->state, id); /* it may have been forgotten meanwhile */
     if (!k)
         return NULL;

@@ -13,24 +13,19 @@ struct edit_job {
     struct edit_report report;
 };
 
-static bool is_notebook(const struct file_change *f)
+static struct err *check_editable(const struct file_change *f)
 {
     AUTO(arena) struct arena a = {0};
     struct notebook notebook;
 
-    return notebook_has_name(f->path) && notebook_parse(&a, strbuf_str(&f->old_text), &notebook);
-}
-
-static struct err *check_editable(const struct file_change *f)
-{
-    if (!f->opaque && is_notebook(f))
+    if (f->opaque)
+        return err_hint(
+            err_new(ERR_TOOL_FAILED, "%s cannot be edited as text: it is %s", f->shown, f->opaque),
+            "change it with a program through Bash");
+    if (notebook_has_name(f->path) && notebook_parse(&a, strbuf_str(&f->old_text), &notebook))
         return err_hint(err_new(ERR_TOOL_FAILED, "%s is a notebook", f->shown),
                         "change its cells with NotebookEdit");
-    if (!f->opaque)
-        return NULL;
-    return err_hint(
-        err_new(ERR_TOOL_FAILED, "%s cannot be edited as text: it is %s", f->shown, f->opaque),
-        "change it with a program through Bash");
+    return NULL;
 }
 
 /* An empty old text is the start of a new file: what the other edits work on. */

@@ -68,16 +68,6 @@ static void add_nothing_found(const struct glob_job *job)
     search_scope_add_ignored(&job->report.walk, &job->result->text);
 }
 
-static void add_files(const struct glob_job *job, struct str lines)
-{
-    struct strbuf *out = &job->result->text;
-
-    strbuf_add(out, lines);
-    if (job->report.was_cut)
-        strbuf_addf(out, "[%zu files match; these are the newest %d: use a narrower pattern]\n",
-                    job->report.n_files_matched, MAX_FILES);
-}
-
 /* What a pattern without wildcards names is found though git ignores it. */
 static void add_named(struct glob_job *job, struct strbuf *lines)
 {
@@ -98,15 +88,6 @@ static void add_named(struct glob_job *job, struct strbuf *lines)
 }
 
 /* --- where to look --- */
-
-/* What the gate decided about is opened without following a link. */
-static struct err *find_target(struct glob_job *job)
-{
-    struct search_scope *s = &job->scope;
-
-    s->target = job->decided;
-    return job->decided ? NULL : target_resolve(&job->result->arena, s->root, s->cwd, &s->target);
-}
 
 static struct err *check_directory(const struct search_scope *s)
 {
@@ -137,7 +118,9 @@ static struct err *open_root(struct glob_job *job)
 {
     struct search_scope *s = &job->scope;
 
-    TRY(find_target(job));
+    s->target = job->decided; /* what the gate decided about is opened without following a link */
+    if (!s->target)
+        TRY(target_resolve(&job->result->arena, s->root, s->cwd, &s->target));
     if (job->args.dir.n && !str_starts(job->args.dir, S("/")))
         TRY(check_base(job));
     TRY(search_scope_open(s));
@@ -173,10 +156,13 @@ static struct err *glob_in_worker(void *arg)
         if (!lines.n && job->args.is_name)
             add_named(job, &lines);
     }
-    if (lines.n)
-        add_files(job, strbuf_str(&lines));
-    else
+    strbuf_add(&job->result->text, strbuf_str(&lines));
+    if (!lines.n)
         add_nothing_found(job);
+    else if (job->report.was_cut)
+        tool_result_addf(job->result,
+                         "[%zu files match; these are the newest %d: use a narrower pattern]\n",
+                         job->report.n_files_matched, MAX_FILES);
     search_scope_add_notes(&job->report.walk, strbuf_str(&lines), &job->result->text);
     return NULL;
 }

@@ -94,16 +94,6 @@ static struct err *grep_in_worker(void *arg)
     return NULL;
 }
 
-static void report_counts(const struct grep_job *job)
-{
-    struct tool_result *r = job->result;
-    struct json *details = tool_result_details(r);
-
-    json_set_int(&r->arena, details, "matches", (int64_t)job->report.n_matches);
-    json_set_int(&r->arena, details, "files", (int64_t)job->report.n_files_matched);
-    json_set_bool(&r->arena, details, "cut", job->report.was_cut);
-}
-
 static void grep_job_done(struct grep_job *job)
 {
     grep_args_done(&job->args);
@@ -117,6 +107,7 @@ static struct err *grep_tool_run(const struct tool *t, struct tool_context *c,
 {
     AUTO(grep_job) struct grep_job job = {.result = result, .scope.root_fd = -1};
     struct err *e = grep_args_parse(args, &job.args);
+    struct json *details;
 
     if (e)
         return failure_as_result(result, e);
@@ -137,7 +128,10 @@ static struct err *grep_tool_run(const struct tool *t, struct tool_context *c,
         return failure_as_result(result, e);
     if (job.report.walk.was_cancelled)
         return task_check();
-    report_counts(&job);
+    details = tool_result_details(result);
+    json_set_int(&result->arena, details, "matches", (int64_t)job.report.n_matches);
+    json_set_int(&result->arena, details, "files", (int64_t)job.report.n_files_matched);
+    json_set_bool(&result->arena, details, "cut", job.report.was_cut);
     return NULL;
 }
 

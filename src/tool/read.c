@@ -77,24 +77,20 @@ static struct err *pass_text(struct read_job *job, struct open_file *file, struc
     }
 }
 
-/* The last line of the result: what there is besides, and how to get it. */
-static void add_note(const struct read_job *job, const struct excerpt *x, bool knows_all)
+/* The last lines of the result: what else there is, how to read it, and what is shown otherwise
+ * than it is in the file. */
+static void add_notes(const struct read_job *job, const struct excerpt *x, bool knows_all)
 {
     size_t last = job->args.offset + x->n_shown - 1;
 
-    if (knows_all && last == excerpt_n_lines(x))
-        return;
-    tool_result_addf(job->result, "[lines %zu-%zu", job->args.offset, last);
-    if (knows_all)
-        tool_result_addf(job->result, " of %zu", excerpt_n_lines(x));
-    if (x->is_full)
-        tool_result_addf(job->result, ", cut at %zu bytes", EXCERPT_MAX_BYTES);
-    tool_result_addf(job->result, "; to continue, set offset to %zu]\n", last + 1);
-}
-
-/* What is not in the file as it is shown. */
-static void add_text_notes(const struct read_job *job, const struct excerpt *x)
-{
+    if (!knows_all || last != excerpt_n_lines(x)) {
+        tool_result_addf(job->result, "[lines %zu-%zu", job->args.offset, last);
+        if (knows_all)
+            tool_result_addf(job->result, " of %zu", excerpt_n_lines(x));
+        if (x->is_full)
+            tool_result_addf(job->result, ", cut at %zu bytes", EXCERPT_MAX_BYTES);
+        tool_result_addf(job->result, "; to continue, set offset to %zu]\n", last + 1);
+    }
     if (job->encoding == TEXT_LATIN1)
         tool_result_addf(job->result,
                          "[not UTF-8: shown as Windows-1252, which Edit and Write keep. If the "
@@ -135,8 +131,7 @@ static struct err *read_text(struct read_job *job, struct open_file *file, struc
     knows_all = at_end && !(file->is_made && file->n_left == 0);
     if (x.n_shown == 0 || x.n_first_chars)
         return past_the_end(job, &x);
-    add_note(job, &x, knows_all);
-    add_text_notes(job, &x);
+    add_notes(job, &x, knows_all);
     job->part = x.part;
     if (knows_all) {
         job->seen.n_lines = excerpt_n_lines(&x);
@@ -254,13 +249,6 @@ static struct err *read_notebook(struct read_job *job, struct open_file *file, s
 
 /* --- any file --- */
 
-static struct err *refuse(const struct read_job *job, const struct file_kind *kind)
-{
-    return err_hint(
-        err_new(ERR_TOOL_FAILED, "%s cannot be read as text: it is %s", job->shown, kind->name),
-        "inspect it with a suitable program through Bash");
-}
-
 static struct err *check_pages(const struct read_job *job, const struct file_kind *kind)
 {
     if (job->args.pages.n == 0 || kind->class == FILE_PDF)
@@ -290,7 +278,9 @@ static struct err *read_open(struct read_job *job, struct open_file *file)
     }
     if (kind.class == FILE_PDF || is_shown_as_image(&kind))
         return read_media(job, file, &bytes, &kind);
-    return refuse(job, &kind);
+    return err_hint(
+        err_new(ERR_TOOL_FAILED, "%s cannot be read as text: it is %s", job->shown, kind.name),
+        "inspect it with a suitable program through Bash");
 }
 
 static struct err *read_in_worker(void *arg)

@@ -6,7 +6,7 @@
 #define MAX_SHOWN_CHARS 100 /* of one item: 200 of them stay below TOOL_CODING_MAX_CHARS */
 
 /* An item as it is kept. */
-static struct json *keep_item(struct arena *a, const struct json *given)
+static struct json *copy_item(struct arena *a, const struct json *given)
 {
     struct json *item = json_new(a, JSON_OBJECT);
     struct str active = json_get_text(given, "activeForm");
@@ -16,15 +16,6 @@ static struct json *keep_item(struct arena *a, const struct json *given)
     if (active.n)
         json_set_str(a, item, "activeForm", active);
     return item;
-}
-
-static struct json *keep_list(struct arena *a, const struct json *given)
-{
-    struct json *list = json_new(a, JSON_ARRAY);
-
-    json_each (item, given)
-        json_push(list, keep_item(a, item));
-    return list;
 }
 
 static size_t count_status(const struct json *todos, const char *status)
@@ -60,9 +51,10 @@ static struct err *todo_write_run(const struct tool *t, struct tool_context *c,
 {
     struct arena *a = &result->arena;
     const struct json *old = todos_get(c->state);
-    struct json *todos = keep_list(a, json_get(args, "todos"));
-    struct json *details = tool_result_details(result);
+    struct json *todos = json_new(a, JSON_ARRAY), *details = tool_result_details(result);
 
+    json_each (item, json_get(args, "todos"))
+        json_push(todos, copy_item(a, item));
     json_set(a, details, "oldTodos", old ? json_copy(a, old) : json_new(a, JSON_ARRAY));
     json_set(a, details, "newTodos", json_copy(a, todos));
     todos_set(c->state, todos);

@@ -68,12 +68,6 @@ static void refuse_handle(struct tool_result *r, const struct tool_state *s)
 
 /* --- the ways to read --- */
 
-static struct err *show_lines(struct stored_call *c)
-{
-    return stored_show_lines(&c->text, MAX(c->offset, 1), c->limit ? c->limit : DEFAULT_LINES,
-                             &c->result->text);
-}
-
 static struct err *show_found(struct stored_call *c, const struct found_lines *found,
                               size_t *ret_n_shown)
 {
@@ -166,7 +160,8 @@ static struct err *show_result(struct stored_call *c, enum mode mode)
                                     "look for.");
         return NULL;
     }
-    return show_lines(c);
+    return stored_show_lines(&c->text, MAX(c->offset, 1), c->limit ? c->limit : DEFAULT_LINES,
+                             &c->result->text);
 }
 
 #define NUMBERED_WITHOUT_GAP "Lines after it are numbered as if nothing were missing."

@@ -47,13 +47,6 @@ static struct err *not_configured(struct str kind)
                        "{\"provider\":\"command\",\"command\":\"my-search\"}");
 }
 
-static struct err *choose_service(const struct tool *t, const struct tool_config *config,
-                                  const struct service **ret_service)
-{
-    *ret_service = t->needs & NEEDS_MODEL_SEARCH ? &own : find_service(config);
-    return *ret_service ? NULL : not_configured(config->search.kind);
-}
-
 /* --- results --- */
 
 static void add_details(struct tool_result *r, const struct service *s, const struct web_hits *hits)
@@ -72,7 +65,7 @@ static void add_details(struct tool_result *r, const struct service *s, const st
     json_set(&r->arena, details, "results", list);
 }
 
-static void tell_hits(struct tool_result *r, const struct web_hits *hits)
+static void add_hits(struct tool_result *r, const struct web_hits *hits)
 {
     if (hits->n == 0 && hits->summary.n)
         tool_result_addf(r, "The search returned no pages.\n");
@@ -95,15 +88,16 @@ static void tell_hits(struct tool_result *r, const struct web_hits *hits)
 static struct err *search_web(const struct tool *t, struct tool_context *c,
                               const struct web_query *query, struct tool_result *r)
 {
+    const struct service *service = t->needs & NEEDS_MODEL_SEARCH ? &own : find_service(c->config);
     AUTO(arena) struct arena a = {0};
-    const struct service *service;
     struct web_hits hits;
 
+    if (!service)
+        return not_configured(c->config->search.kind);
     web_hits_init(&hits, &a, query);
     hits.hidden = c->hidden;
-    TRY(choose_service(t, c->config, &service));
     TRY(service->search(c, &hits));
-    tell_hits(r, &hits);
+    add_hits(r, &hits);
     add_details(r, service, &hits);
     return NULL;
 }

@@ -42,28 +42,20 @@ void edit_finder_done(struct edit_finder *f)
     strbuf_done(&f->folded_needle);
 }
 
-static bool is_sound_exact(const struct edit_finder *f)
+bool edit_finder_is_sound(const struct edit_finder *f)
 {
     bool may_split = str_starts(f->needle, S("\n")) || str_ends(f->needle, S("\r"));
 
-    return !may_split || str_find(f->hay, S("\r\n")) == STR_NONE;
-}
-
-static bool is_sound_folded(const struct edit_finder *f)
-{
+    if (f->level == FOLD_NOTHING)
+        return !may_split || str_find(f->hay, S("\r\n")) == STR_NONE;
+    if (f->level == FOLD_LINE_ENDS)
+        return true;
     if (f->ends_in_indent)
         return false;
     for (size_t i = 0; i < f->needle.n; i++)
         if (str_find_char(S(" \t\n\"'-"), f->needle.p[i]) == STR_NONE)
             return true;
     return false;
-}
-
-bool edit_finder_is_sound(const struct edit_finder *f)
-{
-    if (f->level == FOLD_NOTHING)
-        return is_sound_exact(f);
-    return f->level == FOLD_LINE_ENDS || is_sound_folded(f);
 }
 
 void edit_finder_rewind(struct edit_finder *f)

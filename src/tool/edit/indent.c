@@ -107,12 +107,6 @@ static bool step_of_one(struct str given, struct str found, struct indent_step *
     return true;
 }
 
-static void add_times(struct strbuf *out, char c, size_t n)
-{
-    while (n--)
-        strbuf_add_char(out, c);
-}
-
 /* Goes on from the step's pair, or back from it. */
 static bool add_steps(const struct indent_step *s, struct strbuf *out, struct str given)
 {
@@ -132,7 +126,8 @@ static bool add_steps(const struct indent_step *s, struct strbuf *out, struct st
     }
     strbuf_add(out, found);
     if (is_more)
-        add_times(out, s->found_char, n);
+        while (n--)
+            strbuf_add_char(out, s->found_char);
     return true;
 }
 

@@ -196,15 +196,6 @@ struct indents {
     struct indent_map other;
 };
 
-static void learn_line(const struct edit_rewriter *r, const struct str *lines, size_t i,
-                       struct indent_map *map)
-{
-    struct str given, found;
-
-    if (indent_of(r->old_parts[i], &given) && indent_of(lines[i], &found))
-        indent_learn(map, given, found);
-}
-
 /* Of a single line that was given without its indentation nothing follows for others, unless all of
  * them have it. */
 static bool all_go_on_from(const struct edit_rewriter *r, struct str indent)
@@ -241,9 +232,12 @@ static void learn_first_line(const struct edit_rewriter *r, const struct str *li
 static void learn_indents(const struct edit_rewriter *r, const struct str *lines, size_t from,
                           struct indents *x)
 {
+    struct str given, found;
+
     x->at_line_start = from == 0 || r->text.p[from - 1] == '\n';
     for (size_t i = 1; i < r->n_old; i++)
-        learn_line(r, lines, i, &x->map);
+        if (indent_of(r->old_parts[i], &given) && indent_of(lines[i], &found))
+            indent_learn(&x->map, given, found);
     if (x->at_line_start)
         learn_first_line(r, lines, x);
 }

@@ -171,15 +171,6 @@ static struct err *store_again(const struct file_change *f, struct str bytes)
     return fs_write_atomic_at(&f->spot, bytes, new_file_mode());
 }
 
-/* What was written. Another size is another's work: then it has to be read again. */
-static void take_stamp(struct file_change *f)
-{
-    bool exists;
-    AUTO(err) struct err *e = file_stamp_take(&f->spot, &exists, &f->stamp);
-
-    f->has_stamp = !e && exists && f->stamp.size == f->n_bytes;
-}
-
 /* Models do not see the mark, so a diff does not show it. */
 static struct str without_mark(const struct strbuf *text)
 {
@@ -192,6 +183,8 @@ struct err *file_change_store(struct file_change *f)
 {
     AUTO(strbuf) struct strbuf bytes = {.max_bytes = 3 * FILE_CHANGE_MAX_BYTES};
     struct err *e = text_encode(&bytes, strbuf_str(&f->new_text), f->encoding);
+    AUTO(err) struct err *no_stamp = NULL;
+    bool exists;
     struct str name = str_of(path_shown(f->cwd, f->path)); /* a diff quotes in its own way */
 
     if (e)
@@ -207,7 +200,9 @@ struct err *file_change_store(struct file_change *f)
     f->is_stored = true;
     f->n_bytes = bytes.n;
     sha256_hex(strbuf_str(&bytes), f->sha256);
-    take_stamp(f);
+    /* Another size means that another program wrote: then the file must be read again. */
+    no_stamp = file_stamp_take(&f->spot, &exists, &f->stamp);
+    f->has_stamp = !no_stamp && exists && f->stamp.size == f->n_bytes;
     if (!f->opaque)
         diff_unified(&f->diff, f->exists ? name : S("/dev/null"), without_mark(&f->old_text), name,
                      without_mark(&f->new_text), N_CONTEXT, &f->stat);

@@ -139,11 +139,6 @@ struct grep_names search_scope_names(const struct search_scope *s, struct arena 
         .prefix = arena_format(a, "%s%s", shown, strcmp(shown, "/") == 0 ? "" : "/")};
 }
 
-static bool has_quoted(struct str lines)
-{
-    return str_starts(lines, S("\"")) || str_find(lines, S("\n\"")) != STR_NONE;
-}
-
 void search_scope_add_ignored(const struct walk_report *report, struct strbuf *out)
 {
     if (report->has_ignored)
@@ -153,7 +148,7 @@ void search_scope_add_ignored(const struct walk_report *report, struct strbuf *o
 
 void search_scope_add_notes(const struct walk_report *report, struct str lines, struct strbuf *out)
 {
-    if (has_quoted(lines))
+    if (str_starts(lines, S("\"")) || str_find(lines, S("\n\"")) != STR_NONE)
         strbuf_add_cstr(out, "[paths in double quotes have special characters and are escaped as "
                              "git does it: pass them with the quotes, in Bash as $'...']\n");
     if (report->was_cut)

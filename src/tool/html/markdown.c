@@ -44,11 +44,6 @@ static void write_wanted(struct html_writer *w, const GumboNode *document,
     }
 }
 
-static bool is_blank_text(struct str text)
-{
-    return str_trim(text).n == 0;
-}
-
 /* Whether there is text outside of what is wanted, of navigation and of the like. */
 static bool has_other_text(struct html_writer *w, const GumboNode *document,
                            bool (*is_wanted)(const struct html_writer *, const GumboNode *))
@@ -63,7 +58,7 @@ static bool has_other_text(struct html_writer *w, const GumboNode *document,
 
         if (step != HTML_ENTER)
             continue;
-        if (node->type == GUMBO_NODE_TEXT && !is_blank_text(str_of(node->v.text.text)))
+        if (node->type == GUMBO_NODE_TEXT && str_trim(str_of(node->v.text.text)).n)
             return true;
         if (html_is_element(node) &&
             (tag == GUMBO_TAG_HEAD || tag == GUMBO_TAG_NAV || tag == GUMBO_TAG_FOOTER ||

@@ -45,22 +45,16 @@ static void add_prefixes(struct markdown_writer *w, bool is_blank_line)
         strbuf_cut(w->out, w->out->n - 1);
 }
 
-static void end_line(struct markdown_writer *w)
-{
-    if (w->out->n == w->start)
-        return;
-    if (w->pending == BREAK_HARD)
-        strbuf_add_char(w->out, '\\');
-    strbuf_add_char(w->out, '\n');
-    if (w->pending == BREAK_BLANK) {
-        add_prefixes(w, /* is_blank_line= */ true);
-        strbuf_add_char(w->out, '\n');
-    }
-}
-
+/* Ends the line before, if there is one. */
 static void open_line(struct markdown_writer *w)
 {
-    end_line(w);
+    if (w->out->n > w->start) {
+        strbuf_add_cstr(w->out, w->pending == BREAK_HARD ? "\\\n" : "\n");
+        if (w->pending == BREAK_BLANK) {
+            add_prefixes(w, /* is_blank_line= */ true);
+            strbuf_add_char(w->out, '\n');
+        }
+    }
     add_prefixes(w, /* is_blank_line= */ false);
     w->line_start = w->out->n;
     for (int i = 0; i < w->heading; i++)
@@ -70,16 +64,6 @@ static void open_line(struct markdown_writer *w)
     w->pending = BREAK_NONE;
     w->is_line_open = true;
     w->has_space = false;
-}
-
-static void separate_in_cell(struct markdown_writer *w)
-{
-    if (w->out->n == w->cell_start)
-        return;
-    if (w->has_cell_break)
-        strbuf_add_cstr(w->out, "<br>");
-    else if (w->has_space)
-        strbuf_add_char(w->out, ' ');
 }
 
 static char last_char(const struct markdown_writer *w)
@@ -105,11 +89,13 @@ static void open_mark(struct markdown_writer *w, size_t i)
 
 void markdown_before_text(struct markdown_writer *w)
 {
-    if (w->is_in_cell)
-        separate_in_cell(w);
-    else if (!w->is_line_open)
+    bool is_at_start = w->is_in_cell && w->out->n == w->cell_start;
+
+    if (!w->is_in_cell && !w->is_line_open)
         open_line(w);
-    else if (w->has_space)
+    else if (w->is_in_cell && w->has_cell_break && !is_at_start)
+        strbuf_add_cstr(w->out, "<br>");
+    else if (w->has_space && !is_at_start)
         strbuf_add_char(w->out, ' ');
     w->has_space = w->has_cell_break = false;
     for (size_t i = 0; i < w->n_marks; i++)
@@ -160,18 +146,13 @@ static void close_marks(struct markdown_writer *w)
         close_mark(w, i - 1);
 }
 
-static void break_code(struct markdown_writer *w)
-{
-    if (w->code.n && w->code.p[w->code.n - 1] != '\n')
-        strbuf_add_char(&w->code, '\n');
-}
-
 void markdown_break(struct markdown_writer *w, enum markdown_break kind)
 {
     bool is_at_item = w->n_prefixes && !w->prefixes[w->n_prefixes - 1].is_written;
 
     if (w->mode != MODE_TEXT) {
-        break_code(w);
+        if (w->code.n && w->code.p[w->code.n - 1] != '\n')
+            strbuf_add_char(&w->code, '\n');
     } else if (w->is_in_cell) {
         w->has_cell_break = true;
     } else if (w->heading) {

@@ -98,20 +98,16 @@ static void add_empty_cells(struct html_writer *w, size_t n)
     }
 }
 
-static void write_delimiter(struct html_writer *w)
-{
-    markdown_begin_row(&w->markdown);
-    for (size_t i = 0; i < w->table.n_columns; i++)
-        strbuf_add_cstr(w->markdown.out, "| --- ");
-    markdown_end_row(&w->markdown);
-}
-
 static void leave_row(struct html_writer *w)
 {
     add_empty_cells(w, w->table.n_columns);
     markdown_end_row(&w->markdown);
-    if (w->table.n_rows++ == 0)
-        write_delimiter(w);
+    if (w->table.n_rows++)
+        return;
+    markdown_begin_row(&w->markdown);
+    for (size_t i = 0; i < w->table.n_columns; i++)
+        strbuf_add_cstr(w->markdown.out, "| --- ");
+    markdown_end_row(&w->markdown);
 }
 
 /* Markdown knows no table without a header: if need be, an empty one goes first. */

@@ -62,14 +62,6 @@ static char *node_bits(const struct parse *p, const void *block, int *ret_bit)
     return p->region + p->region_bytes + i / 8;
 }
 
-static void mark_node(struct parse *p, const void *block)
-{
-    int bit;
-    char *bits = node_bits(p, block, &bit);
-
-    *bits = (char)(*bits | bit);
-}
-
 static bool is_node(const struct parse *p, const void *block)
 {
     uintptr_t at = (uintptr_t)block, region = (uintptr_t)p->region;
@@ -161,7 +153,10 @@ static void *region_alloc(void *userdata, size_t size)
     block = p->region + p->used_bytes + sizeof(struct header);
     p->used_bytes += whole;
     if (size == sizeof(GumboNode)) {
-        mark_node(p, block);
+        int bit;
+        char *bits = node_bits(p, block, &bit);
+
+        *bits = (char)(*bits | bit);
         p->newest = (GumboNode *)block;
     }
     return block;

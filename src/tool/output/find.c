@@ -71,22 +71,18 @@ static struct err *stored_search_compile(void *arg)
 
 /* --- one block --- */
 
-static void add_line(struct stored_search *s, size_t start)
-{
-    if (s->n_lines == s->room) {
-        s->room = MAX(s->room * 2, (size_t)1024);
-        s->lines = mem_resize(s->lines, s->room * sizeof *s->lines);
-    }
-    s->lines[s->n_lines++] = (struct block_line){.start = (uint32_t)start};
-}
-
 static void index_lines(struct stored_search *s)
 {
     struct str rest = s->block, line;
 
     s->n_lines = 0;
-    while (stored_line(&rest, &line))
-        add_line(s, (size_t)(line.p - s->block.p));
+    while (stored_line(&rest, &line)) {
+        if (s->n_lines == s->room) {
+            s->room = MAX(s->room * 2, (size_t)1024);
+            s->lines = mem_resize(s->lines, s->room * sizeof *s->lines);
+        }
+        s->lines[s->n_lines++] = (struct block_line){.start = (uint32_t)(line.p - s->block.p)};
+    }
 }
 
 static size_t end_of(const struct stored_search *s, size_t line)
@@ -230,16 +226,6 @@ static void weigh_words(struct stored_search *s)
     }
 }
 
-static unsigned weigh(const struct stored_search *s, const struct block_line *line)
-{
-    unsigned weight = 0;
-
-    for (size_t i = 0; i < s->n_needles; i++)
-        if (line->needles >> i & 1)
-            weight += s->needles[i].weight;
-    return weight;
-}
-
 /* The last one of the lightest: of lines that weigh the same the first ones stay. */
 static size_t find_lightest(const struct stored_search *s)
 {
@@ -255,9 +241,12 @@ static size_t find_lightest(const struct stored_search *s)
 
 static void keep_best(struct stored_search *s, uint64_t number, const struct block_line *line)
 {
-    unsigned weight = weigh(s, line);
     size_t place = s->found.n;
+    unsigned weight = 0;
 
+    for (size_t i = 0; i < s->n_needles; i++)
+        if (line->needles >> i & 1)
+            weight += s->needles[i].weight;
     if (s->found.n < s->max)
         s->found.n++;
     else if (weight > s->weights[s->lightest])

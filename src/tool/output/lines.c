@@ -39,26 +39,20 @@ static bool is_at_end(const struct stored_lines *l)
     return l->window_at + l->window.n >= l->text->n_bytes;
 }
 
-static struct err *read_on(struct stored_lines *l)
-{
-    size_t before = l->window.n;
-
-    TRY(blob_get_range(l->text->blobs, l->text->handle, l->window_at + before, STORED_BLOCK,
-                       &l->window));
-    TRY(strbuf_check(&l->window, "a block of a stored result"));
-    if (l->window.n == before)
-        return err_new(ERR_STORAGE, "stored content %.12s... is shorter than it was",
-                       l->text->handle.p);
-    return NULL;
-}
-
 struct err *stored_lines_next(struct stored_lines *l, struct str *ret_block)
 {
     strbuf_drop_front(&l->window, l->n_given);
     l->window_at += l->n_given;
     l->n_given = 0;
     while (!l->n_given && !is_at_end(l)) {
-        TRY(read_on(l));
+        size_t before = l->window.n;
+
+        TRY(blob_get_range(l->text->blobs, l->text->handle, l->window_at + before, STORED_BLOCK,
+                           &l->window));
+        TRY(strbuf_check(&l->window, "a block of a stored result"));
+        if (l->window.n == before)
+            return err_new(ERR_STORAGE, "stored content %.12s... is shorter than it was",
+                           l->text->handle.p);
         l->n_given = whole_lines(strbuf_str(&l->window));
     }
     if (is_at_end(l))

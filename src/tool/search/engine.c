@@ -88,11 +88,6 @@ static void sort_results(struct grep_results *r)
               r->query->mode == GREP_FILES ? compare_times : compare_paths);
 }
 
-static size_t count_lines(const struct grep_result *item)
-{
-    return item->text ? item->n_lines : 1;
-}
-
 static size_t count_bytes(const struct grep_result *item)
 {
     return item->text ? item->n_text : strlen(item->path) + 1;
@@ -111,7 +106,7 @@ static size_t count_needed(const struct grep_results *r)
             break;
         if (n_lines >= offset) /* earlier ones are skipped, at least in part */
             n_bytes += count_bytes(&r->items[i]);
-        n_lines += count_lines(&r->items[i]);
+        n_lines += r->items[i].text ? r->items[i].n_lines : 1;
     }
     return i;
 }
@@ -239,13 +234,6 @@ void grep_report_done(struct grep_report *r)
     r->failure = NULL;
 }
 
-static void grep_init(struct grep *g, const struct grep_query *query)
-{
-    *g = (struct grep){.query = query};
-    results_init(&g->results, query);
-    pthread_mutex_init(&g->lock, NULL);
-}
-
 static void grep_done(struct grep *g)
 {
     grep_pattern_free(g->pattern);
@@ -258,27 +246,14 @@ DEFINE_AUTO_VAL(grep, grep_done)
 
 /* --- one file --- */
 
-static void add_result(struct grep *g, const struct grep_search *s, struct str path)
-{
-    const struct grep_printer *pr = &s->printer;
-    struct grep_result result = {
-        .path = str_dup(path), .modified_ns = s->modified_ns, .n_matches = s->n_matches};
-
-    if (g->query->mode == GREP_CONTENT) {
-        result.text = str_dup(strbuf_str(&pr->text));
-        result.n_text = pr->text.n;
-        result.n_lines = pr->n_lines;
-        result.is_cut = pr->is_full;
-    }
-    results_add(&g->results, result);
-}
-
 /* Closes the file. */
 static struct err *search_file(struct grep *g, struct grep_thread *t, int take_fd, struct str path,
                                const atomic_bool *is_over)
 {
     struct grep_search *s = &t->search;
+    const struct grep_printer *pr = &s->printer;
     struct err *e = grep_search_file(s, take_fd, path, is_over);
+    struct grep_result result;
 
     close(take_fd);
     TRY(e);
@@ -286,8 +261,17 @@ static struct err *search_file(struct grep *g, struct grep_thread *t, int take_f
     t->report.n_files_searched += !s->was_skipped;
     t->report.n_matches += s->n_matches;
     t->report.n_files_matched += s->n_matches > 0;
-    if (s->n_matches)
-        add_result(g, s, path);
+    if (!s->n_matches)
+        return NULL;
+    result = (struct grep_result){
+        .path = str_dup(path), .modified_ns = s->modified_ns, .n_matches = s->n_matches};
+    if (g->query->mode == GREP_CONTENT) {
+        result.text = str_dup(strbuf_str(&pr->text));
+        result.n_text = pr->text.n;
+        result.n_lines = pr->n_lines;
+        result.is_cut = pr->is_full;
+    }
+    results_add(&g->results, result);
     return NULL;
 }
 
@@ -404,9 +388,10 @@ static bool is_directory(const struct walk_options *options)
 struct err *grep_run(const struct grep_query *query, const struct walk_options *options,
                      struct strbuf *out, struct grep_report *ret_report)
 {
-    AUTO(grep) struct grep g;
+    AUTO(grep) struct grep g = {.query = query};
 
-    grep_init(&g, query);
+    results_init(&g.results, query);
+    pthread_mutex_init(&g.lock, NULL);
     TRY(grep_pattern_compile(query, &g.pattern));
     if (query->type.n)
         TRY(grep_types_find(query->type, &g.types));

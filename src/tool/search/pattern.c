@@ -149,13 +149,6 @@ static size_t find_rare(struct str literal)
     return best;
 }
 
-static void set_literal(struct grep_pattern *p, struct str literal)
-{
-    p->literal_text = str_dup(literal);
-    p->literal = str_make(p->literal_text, literal.n);
-    p->rare = find_rare(p->literal);
-}
-
 /* Finds out what kind of pattern it is; appends it to `rewritten` as it is to be compiled. */
 static void study_pattern(struct grep_pattern *p, const struct grep_query *q,
                           struct strbuf *rewritten)
@@ -178,7 +171,9 @@ static void study_pattern(struct grep_pattern *p, const struct grep_query *q,
         strbuf_clear(&literal);
         p->traits.is_plain = false;
     }
-    set_literal(p, strbuf_str(&literal));
+    p->literal_text = str_dup(strbuf_str(&literal));
+    p->literal = str_make(p->literal_text, literal.n);
+    p->rare = find_rare(p->literal);
 }
 
 /* Where the class that begins at the start of `rest` ends, behind its bracket; all of it if it has

@@ -78,11 +78,6 @@ static void count_lines(struct grep_printer *pr, struct str window, size_t at)
     pr->line_at = at;
 }
 
-static bool is_continuation(char c)
-{
-    return (c & 0xC0) == 0x80;
-}
-
 /* The part of a long line that has the start of the match in it. */
 static void add_cut_line(struct grep_printer *pr, struct str line, struct grep_span match)
 {
@@ -91,7 +86,7 @@ static void add_cut_line(struct grep_printer *pr, struct str line, struct grep_s
 
     if (match.end > max) {
         start = match.start - MIN(match.start, max / 4);
-        while (start < line.n && is_continuation(line.p[start]))
+        while (start < line.n && ((line.p[start] & 0xC0) == 0x80))
             start++;
     }
     part = utf8_truncate(str_skip(line, start), max);

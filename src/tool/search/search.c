@@ -101,16 +101,6 @@ static bool fill_buffer(struct grep_search *s)
     return true;
 }
 
-static void drop_mark(struct grep_search *s)
-{
-    size_t n = sizeof TEXT_BOM - 1;
-
-    if (!str_starts(window(s, s->n), S(TEXT_BOM)))
-        return;
-    s->n -= n;
-    memmove(s->buffer, s->buffer + n, s->n);
-}
-
 /* After the first bytes were read: makes UTF-8 of them. False when the file is binary. */
 static bool begin_text(struct grep_search *s)
 {
@@ -125,7 +115,10 @@ static bool begin_text(struct grep_search *s)
         s->n = 0;
         decode_raw(s);
     }
-    drop_mark(s);
+    if (str_starts(window(s, s->n), S(TEXT_BOM))) {
+        s->n -= sizeof TEXT_BOM - 1;
+        memmove(s->buffer, s->buffer + sizeof TEXT_BOM - 1, s->n);
+    }
     return true;
 }
 
@@ -190,11 +183,6 @@ static struct err *search_block(struct grep_search *s, size_t from, size_t to)
     }
 }
 
-static bool is_done(const struct grep_search *s)
-{
-    return s->n_matches && s->query->mode == GREP_FILES;
-}
-
 /* Moves what is not searched yet, and the context before it, to the front. Returns how many bytes
  * of the buffer have been searched. */
 static size_t move_on(struct grep_search *s, size_t searched)
@@ -236,7 +224,7 @@ static struct err *search_lines(struct grep_search *s)
         end = whole_lines(s, searched);
         if (end > searched)
             TRY(search_block(s, searched, end));
-        if (s->at_end || is_done(s))
+        if (s->at_end || (s->n_matches && s->query->mode == GREP_FILES)) /* one is enough */
             break;
         searched = move_on(s, end);
         if (s->n > s->room / 2 && s->room >= GREP_MAX_LINE) {

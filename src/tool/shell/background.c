@@ -288,18 +288,9 @@ static void forget_oldest(struct shells *s)
         remove_from(s, link);
 }
 
-static struct shell **last_link(struct shells *s)
-{
-    struct shell **link = &s->first;
-
-    while (*link)
-        link = &(*link)->next;
-    return link;
-}
-
 static struct shell *add_shell(struct shells *s, const struct tool_context *c, struct str command)
 {
-    struct shell *k = mem_alloc(sizeof *k);
+    struct shell *k = mem_alloc(sizeof *k), **link = &s->first;
 
     if (s->n_known >= MAX_KNOWN)
         forget_oldest(s);
@@ -311,7 +302,9 @@ static struct shell *add_shell(struct shells *s, const struct tool_context *c, s
     tail_init(&k->output, BACKGROUND_MAX_BYTES);
     k->follow.on_output = shell_add_output;
     k->follow.self = k;
-    *last_link(s) = k;
+    while (*link)
+        link = &(*link)->next;
+    *link = k;
     s->n_known++;
     return k;
 }

@@ -243,25 +243,20 @@ struct err *shell_command_start(const struct tool_context *c, struct str text, b
     return start_in(c, shell, text, asks_place, ret_command);
 }
 
-static void add_trouble(struct strbuf *notes, struct err *take_error)
-{
-    AUTO_FREE char *message = err_message(take_error);
-
-    strbuf_addf(notes, "cannot check what the command changed: %s\n", message);
-    err_free(take_error);
-}
-
 void shell_command_end(struct shell_command *k, struct strbuf *notes)
 {
-    struct err *e;
+    AUTO(err) struct err *e = NULL;
+    AUTO_FREE char *message = NULL;
 
     if (!k->proc)
         return;
     proc_free(TAKE(k->proc));
     close_fd(&k->place_fd);
     e = launcher_ended(k->launcher, notes);
-    if (e)
-        add_trouble(notes, e);
+    if (!e)
+        return;
+    message = err_message(e);
+    strbuf_addf(notes, "cannot check what the command changed: %s\n", message);
 }
 
 void shell_command_done(struct shell_command *k)

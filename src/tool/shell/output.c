@@ -30,23 +30,19 @@ uint64_t tail_start(const struct tail *t)
     return t->end > t->max_bytes ? t->end - t->max_bytes : 0;
 }
 
-static void make_room(struct tail *t, size_t n)
-{
-    uint64_t needed = MIN(t->end + n, (uint64_t)t->max_bytes);
-
-    if (needed <= t->room)
-        return;
-    t->room = MIN(MAX(MAX(t->room * 2, (size_t)needed), FIRST_ROOM), t->max_bytes);
-    t->p = mem_resize(t->p, t->room);
-}
-
 void tail_add(struct tail *t, struct str bytes)
 {
+    size_t needed;
+
     if (bytes.n > t->max_bytes) {
         t->end += bytes.n - t->max_bytes;
         bytes = str_skip(bytes, bytes.n - t->max_bytes);
     }
-    make_room(t, bytes.n);
+    needed = (size_t)MIN(t->end + bytes.n, (uint64_t)t->max_bytes);
+    if (needed > t->room) {
+        t->room = MIN(MAX(MAX(t->room * 2, needed), FIRST_ROOM), t->max_bytes);
+        t->p = mem_resize(t->p, t->room);
+    }
     while (bytes.n > 0) {
         size_t at = (size_t)(t->end % t->max_bytes), n = MIN(bytes.n, t->max_bytes - at);
 
@@ -128,15 +124,6 @@ void output_add(struct output *o, struct str bytes)
 #define NUL_MARK "\xE2\x90\x80" /* U+2400 */
 #define MAX_NULS 4              /* in a row that are shown one by one */
 
-/* A NUL is no text, but that it is there may be what matters (find -print0). */
-static void add_nuls(struct strbuf *out, size_t n)
-{
-    for (size_t i = 0; i < MIN(n, (size_t)MAX_NULS); i++)
-        strbuf_add_cstr(out, NUL_MARK);
-    if (n > MAX_NULS)
-        strbuf_addf(out, "[%zu NUL bytes]", n);
-}
-
 static void add_text(struct strbuf *out, struct str bytes)
 {
     while (bytes.n > 0) {
@@ -147,7 +134,11 @@ static void add_text(struct strbuf *out, struct str bytes)
         bytes = str_skip(bytes, n);
         while (n_nuls < bytes.n && bytes.p[n_nuls] == '\0')
             n_nuls++;
-        add_nuls(out, n_nuls);
+        /* A NUL is not text, but that it is there may matter (find -print0). */
+        for (size_t i = 0; i < MIN(n_nuls, (size_t)MAX_NULS); i++)
+            strbuf_add_cstr(out, NUL_MARK);
+        if (n_nuls > MAX_NULS)
+            strbuf_addf(out, "[%zu NUL bytes]", n_nuls);
         bytes = str_skip(bytes, n_nuls);
     }
 }
@@ -181,16 +172,6 @@ static struct str skip_rest_of_char(struct str s)
     return s;
 }
 
-static void add_head(const struct output *o, uint64_t n_lost, struct strbuf *out)
-{
-    struct str head = strbuf_str(&o->head);
-
-    output_add_clean(out, str_slice(head, 0, head.n - utf8_incomplete_tail(head)));
-    if (!str_ends(strbuf_str(out), S("\n")))
-        strbuf_add_char(out, '\n');
-    strbuf_addf(out, "... [%" PRIu64 " bytes of output left out] ...\n", n_lost);
-}
-
 struct output_text_job {
     const struct output *output;
     struct strbuf *out;
@@ -201,14 +182,21 @@ static struct err *output_make_text(void *arg)
     const struct output_text_job *j = arg;
     const struct output *o = j->output;
     AUTO(strbuf) struct strbuf rest = {0};
+    struct str head = strbuf_str(&o->head);
     uint64_t n_lost = tail_start(&o->tail);
 
-    if (n_lost > 0)
-        add_head(o, n_lost, j->out);
-    else
-        strbuf_add(&rest, strbuf_str(&o->head)); /* a character may lie across the two */
+    if (n_lost == 0) { /* a character may be split between the two ends */
+        strbuf_add(&rest, head);
+        tail_copy(&o->tail, 0, &rest);
+        output_add_clean(j->out, strbuf_str(&rest));
+        return NULL;
+    }
+    output_add_clean(j->out, str_slice(head, 0, head.n - utf8_incomplete_tail(head)));
+    if (!str_ends(strbuf_str(j->out), S("\n")))
+        strbuf_add_char(j->out, '\n');
+    strbuf_addf(j->out, "... [%" PRIu64 " bytes of output left out] ...\n", n_lost);
     tail_copy(&o->tail, 0, &rest);
-    output_add_clean(j->out, n_lost > 0 ? skip_rest_of_char(strbuf_str(&rest)) : strbuf_str(&rest));
+    output_add_clean(j->out, skip_rest_of_char(strbuf_str(&rest)));
     return NULL;
 }
 
@@ -224,23 +212,18 @@ struct err *output_add_text(const struct output *o, struct strbuf *out)
 
 enum { PERIOD_MS = 100 };
 
-static void progress_keep(struct shell_progress *p, struct str bytes)
+void progress_add(struct shell_progress *p, struct str bytes, uint64_t now_ms)
 {
     size_t n_old;
 
+    if (!p->context->on_progress)
+        return;
     if (bytes.n > sizeof p->newest)
         bytes = str_skip(bytes, bytes.n - sizeof p->newest);
     n_old = MIN(p->n, sizeof p->newest - bytes.n);
     memmove(p->newest, p->newest + p->n - n_old, n_old);
     memcpy(p->newest + n_old, bytes.p, bytes.n);
     p->n = n_old + bytes.n;
-}
-
-void progress_add(struct shell_progress *p, struct str bytes, uint64_t now_ms)
-{
-    if (!p->context->on_progress)
-        return;
-    progress_keep(p, bytes);
     if (now_ms >= p->next_ms)
         progress_show(p, now_ms);
 }

@@ -103,34 +103,27 @@ static struct err *read_body(struct http_client *client, struct http_exchange *x
     return NULL;
 }
 
-static struct err *read_answer(struct http_client *client, struct http_exchange *x,
-                               const struct http_response *response, struct web_answer *answer)
-{
-    struct arena *a = &answer->arena;
-
-    answer->content_type = arena_str(a, http_headers_get(&response->headers, "content-type"));
-    answer->content_encoding =
-        arena_str(a, http_headers_get(&response->headers, "content-encoding"));
-    return read_body(client, x, answer);
-}
-
 /* One request and what came of it. */
 static struct err *get_hop(struct http_client *client, const struct tool_config *config,
                            struct url *u, struct web_answer *answer, bool *ret_again)
 {
+    struct arena *a = &answer->arena;
     struct http_response response;
     struct http_exchange *x;
     struct err *e;
 
-    TRY(open_url(client, config, &answer->arena, u, &x, &response));
-    answer->url = url_format(&answer->arena, u);
+    TRY(open_url(client, config, a, u, &x, &response));
+    answer->url = url_format(a, u);
     answer->status = response.status;
     *ret_again = false;
     if (is_redirect(&response)) {
         e = follow_redirect(answer, &response, u);
         *ret_again = !answer->elsewhere.n;
     } else {
-        e = read_answer(client, x, &response, answer);
+        answer->content_type = arena_str(a, http_headers_get(&response.headers, "content-type"));
+        answer->content_encoding =
+            arena_str(a, http_headers_get(&response.headers, "content-encoding"));
+        e = read_body(client, x, answer);
     }
     http_close(client, x);
     return e;

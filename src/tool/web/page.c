@@ -45,12 +45,6 @@ static struct str clean_name(struct arena *a, struct str text)
     return str_make(name, text.n);
 }
 
-/* "text/html; charset=utf-8" */
-static struct str type_of(struct arena *a, struct str content_type)
-{
-    return clean_name(a, str_trim(str_slice(content_type, 0, str_find_char(content_type, ';'))));
-}
-
 static struct str charset_of(struct str content_type)
 {
     const struct str key = S("charset=");
@@ -228,11 +222,12 @@ struct err *web_page_read(const struct web_answer *answer, struct web_page **ret
 {
     AUTO(web_page) struct web_page *p = mem_alloc(sizeof *p);
     struct str encoding = clean_name(&p->arena, answer->content_encoding);
+    struct str type = answer->content_type; /* "text/html; charset=utf-8" */
 
     strbuf_init(&p->content, WEB_MAX_TEXT);
     p->status = answer->status;
     p->url = arena_str(&p->arena, answer->url);
-    p->mime = type_of(&p->arena, answer->content_type);
+    p->mime = clean_name(&p->arena, str_trim(str_slice(type, 0, str_find_char(type, ';'))));
     p->n_bytes = answer->body.n;
     p->was_cut = answer->was_cut;
     if (answer->content_encoding.n && !str_is(encoding, "identity")) {

@@ -86,7 +86,7 @@ static void add_results(struct web_hits *h, const struct message *m, struct str 
 }
 
 /* A text about pages that are not wanted, or about none, must not come in their place. */
-static bool may_tell_text(const struct web_hits *h)
+static bool may_add_summary(const struct web_hits *h)
 {
     const struct web_query *q = h->query;
     bool is_limited = (q->allowed_domains && q->allowed_domains->n) ||
@@ -116,7 +116,7 @@ struct err *web_hits_add_answer(struct web_hits *h, const struct message *answer
         return err_new(ERR_TOOL_FAILED, "the provider's own search failed (%" STR_FMT ")",
                        STR_ARG(error));
     message_text(answer, &text);
-    if (may_tell_text(h))
+    if (may_add_summary(h))
         web_hits_set_summary(h, strbuf_str(&text));
     return NULL;
 }

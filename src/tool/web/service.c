@@ -135,37 +135,28 @@ struct str web_brave_key(const struct tool_config *config)
     return str_trim(env_get(config->environment, brave_key_variable(config)));
 }
 
-static bool is_limited(const struct web_query *q)
-{
-    return q->allowed_domains || q->blocked_domains;
-}
-
-static struct str brave_url(struct arena *a, const struct tool_config *config,
-                            const struct web_query *q)
-{
-    struct str url = config->search.url.n ? config->search.url : S(BRAVE_ENDPOINT);
-
-    url = web_add_parameter(a, url, "q", web_query_words(a, q));
-    url = web_add_parameter(a, url, "count", is_limited(q) ? S("20") : S("10"));
-    return web_add_parameter(a, url, "text_decorations", S("0"));
-}
-
 struct err *web_search_brave(struct tool_context *c, struct web_hits *hits)
 {
-    struct web_ask ask = {.service = "Brave Search", .secret = web_brave_key(c->config)};
-    struct str variable = brave_key_variable(c->config);
+    const struct tool_config *config = c->config;
+    struct web_ask ask = {.service = "Brave Search", .secret = web_brave_key(config)};
+    struct str variable = brave_key_variable(config);
+    const struct web_query *q = hits->query;
+    bool is_limited = q->allowed_domains || q->blocked_domains;
+    struct arena *a = hits->arena;
     struct json *answer;
 
     if (ask.secret.n == 0)
         return err_hint(err_new(ERR_CONFIGURATION, "Brave Search needs a key"),
                         "set the environment variable %" STR_FMT, STR_ARG(variable));
-    ask.url = brave_url(hits->arena, c->config, hits->query);
-    ask.hint = arena_format(hits->arena, "check the key in the environment variable %" STR_FMT,
-                            STR_ARG(variable))
-                   .p;
-    http_headers_add(hits->arena, &ask.headers, S("Accept"), S("application/json"));
-    http_headers_add(hits->arena, &ask.headers, S("X-Subscription-Token"), ask.secret);
-    TRY(web_ask_json(c, hits->arena, &ask, &answer));
+    ask.url = config->search.url.n ? config->search.url : S(BRAVE_ENDPOINT);
+    ask.url = web_add_parameter(a, ask.url, "q", web_query_words(a, q));
+    ask.url = web_add_parameter(a, ask.url, "count", is_limited ? S("20") : S("10"));
+    ask.url = web_add_parameter(a, ask.url, "text_decorations", S("0"));
+    ask.hint =
+        arena_format(a, "check the key in the environment variable %" STR_FMT, STR_ARG(variable)).p;
+    http_headers_add(a, &ask.headers, S("Accept"), S("application/json"));
+    http_headers_add(a, &ask.headers, S("X-Subscription-Token"), ask.secret);
+    TRY(web_ask_json(c, a, &ask, &answer));
     web_hits_add_json(hits, json_get(json_get(answer, "web"), "results"), "description");
     return NULL;
 }
