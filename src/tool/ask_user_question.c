@@ -1,10 +1,10 @@
-/* ask_user_question.c - AskUserQuestion: lets the person choose what the model must not guess.
+/* ask_user_question.c - AskUserQuestion: lets the person decide what the model must not guess.
  *
- * Whoever asks may answer at once, or later: then the call is suspended, and is run again with the
+ * The asker may answer at once or later. If later, the call is suspended and runs again with the
  * answer in its context. */
 #include "tool/builtin.h"
 
-/* Answers go by the text of their question, so there must be no two of them. */
+/* Answers are keyed by the text of their question, so no two questions may have the same text. */
 static const struct json *find_repeated(const struct json *questions)
 {
     json_each (a, questions)
@@ -16,8 +16,8 @@ static const struct json *find_repeated(const struct json *questions)
 
 /* --- reading an answer --- */
 
-/* What was answered to one question, or NULL. By its text or its header in
- * {"answers":{...}}, by its place in a list; anything else answers a single question. */
+/* The answer to one question, or NULL. An object in {"answers":...} is keyed by the question's text
+ * or header, a list by position. Anything else answers a single question. */
 static const struct json *find_answer(const struct json *value, const struct json *questions,
                                       const struct json *question, size_t place)
 {
@@ -77,7 +77,7 @@ static void take_value(struct tool_result *r, const struct json *questions,
     }
 }
 
-/* --- the other ways it can end --- */
+/* --- the other outcomes --- */
 
 static void add_refusal(struct tool_result *r, struct str reason)
 {
@@ -147,7 +147,7 @@ static struct err *ask_user_question_run(const struct tool *t, struct tool_conte
     return NULL;
 }
 
-/* People take their time. */
+/* People take their time: there is no deadline. */
 static uint64_t ask_user_question_timeout(const struct tool *t, const struct json *args)
 {
     return TOOL_NO_DEADLINE;

@@ -11,7 +11,7 @@
 enum {
     DEFAULT_TIMEOUT_MS = 120000,
     MAX_TIMEOUT_MS = 600000, /* as in the schema */
-    /* For ending a tree that does not heed TERM, and for reading what it says meanwhile. */
+    /* To end a process tree that ignores TERM, and to read its last output. */
     ENDING_MS = 10000,
 };
 
@@ -22,11 +22,11 @@ static uint64_t timeout_of(const struct json *args)
     return ms > 0 ? (uint64_t)MIN(ms, (int64_t)MAX_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
 }
 
-/* --- the forms in which models of other agents give a command ---
+/* --- how models of other agents write a command ---
  *
- * An argument list is the command line that runs it, or the script of a shell that only runs one;
- * a directory is a cd in a subshell, so that rules and people see where the command runs, and the
- * working directory stays. */
+ * An argument list becomes the command line that runs it, or the script of a shell that only runs a
+ * script. A directory becomes a cd in a subshell: rules and people see where the command runs, and
+ * the working directory stays. */
 
 static bool is_plain(struct str word)
 {
@@ -40,7 +40,7 @@ static bool is_plain(struct str word)
     return word.n > 0;
 }
 
-/* As one word of a command line. */
+/* Appends it as one word of a command line. */
 static void add_word(struct strbuf *out, struct str word)
 {
     if (is_plain(word)) {
@@ -56,7 +56,7 @@ static void add_word(struct strbuf *out, struct str word)
     strbuf_add_char(out, '\'');
 }
 
-/* ["bash", "-lc", "make && make check"]: the script. Another shell may read it otherwise. */
+/* The script of ["bash", "-lc", "make && make check"]. Another shell may read it differently. */
 static struct str script_of(const struct json *list)
 {
     struct str shell = json_str(json_at(list, 0)), option = json_str(json_at(list, 1));
@@ -90,8 +90,8 @@ static struct str line_of(const struct json *list, struct arena *a)
     return arena_str(a, strbuf_str(&line));
 }
 
-/* The closing parenthesis has a line of its own: the command may end with a comment or a here
- * document. */
+/* The closing parenthesis is on a line of its own, since the command may end with a comment or a
+ * here document. */
 static struct str line_in(struct str directory, struct str command, struct arena *a)
 {
     AUTO(strbuf) struct strbuf line = {0};
@@ -122,7 +122,7 @@ static void bash_adapt(struct json *args, struct arena *a)
 
 /* --- before --- */
 
-/* False, and a failed result, when it cannot be run as it was meant. */
+/* Returns false and fails the result if the command cannot run as it was meant. */
 static bool check_command(struct str command, struct tool_result *r)
 {
     if (str_find_char(command, '\0') != STR_NONE)
@@ -135,7 +135,7 @@ static bool check_command(struct str command, struct tool_result *r)
     return !r->is_error;
 }
 
-/* The next call goes on in the workspace, if that is there. */
+/* If the working directory is gone, the next call continues in the workspace. */
 static bool check_cwd(struct tool_state *s, struct tool_result *r)
 {
     const char *cwd = tool_state_cwd(s), *workspace = tool_state_workspace(s);
@@ -155,7 +155,8 @@ static bool check_cwd(struct tool_state *s, struct tool_result *r)
     return false;
 }
 
-/* A command may lead where no other can start: the next one is not to fail for the same reason. */
+/* A command may move to a directory where no other can start. The next call must not fail for the
+ * same reason. */
 static struct err *leave_cwd(struct tool_state *s, struct err *take_error)
 {
     const char *workspace = tool_state_workspace(s);
@@ -199,10 +200,10 @@ static struct err *run_in_background(struct tool_context *c, struct str command,
 struct foreground {
     struct tool_context *context;
     struct str command;
-    const char *cwd; /* before it */
-    bool may_stay;   /* no time-out was asked for */
+    const char *cwd; /* before the command */
+    bool may_stay;   /* the call sets no timeout */
     struct output output;
-    struct strbuf advice; /* why it came to nothing, and what to do */
+    struct strbuf advice; /* why the command failed, and what to do */
 };
 
 static void foreground_done(struct foreground *x)
@@ -219,7 +220,7 @@ static void foreground_add(void *self, struct str bytes)
     output_add(&x->output, bytes);
 }
 
-/* Time alone is no remedy for what the sandbox refuses: then it is better ended. */
+/* If the sandbox refuses what the command does, more time does not help: end it. */
 static bool foreground_may_stay(void *self)
 {
     struct foreground *x = self;
@@ -238,7 +239,7 @@ static void end_line(struct tool_result *r)
         tool_result_addf(r, "\n");
 }
 
-/* What is wrong comes first, where nobody overlooks it. */
+/* The failure comes first, so that it is not overlooked. */
 static void add_failure(const struct proc_status *status, const char *meaning,
                         struct tool_result *r)
 {
@@ -256,7 +257,7 @@ static void add_failure(const struct proc_status *status, const char *meaning,
     r->is_error = true;
 }
 
-/* Whoever stores the result tells it, too: not all of what was printed can be read there. */
+/* The stored result needs this too: it does not hold all of the output either. */
 static void add_gap_details(const struct output *output, bool has_status_line,
                             struct tool_result *r)
 {
@@ -340,7 +341,7 @@ static void write_details(const struct follow *f, uint64_t duration_ms, const ch
     json_set_str(a, details, "cwd", str_of(cwd));
 }
 
-/* It was not told to end, so it is not ended: what it has done so far may have taken long. */
+/* The call sets no timeout, so the command keeps running: its work so far may have taken long. */
 static struct err *leave_running(const struct follow *f, struct foreground *x,
                                  struct shell_command *take_running, struct tool_result *r)
 {

@@ -1,4 +1,5 @@
-/* bash_output.c - the BashOutput tool: what a background command has printed since. */
+/* bash_output.c - the BashOutput tool: what a background command has printed since the last
+ * call. */
 #include "base/utf8.h"
 #include "sys/work.h"
 #include "tool/builtin.h"
@@ -13,7 +14,7 @@
 
 struct filter_job {
     struct str bytes, filter;
-    struct strbuf clean, matching; /* all of it, and the lines that the filter lets through */
+    struct strbuf clean, matching; /* all lines, and those that match the filter */
 };
 
 static void filter_job_done(struct filter_job *j)
@@ -63,7 +64,7 @@ static struct err *filter_job_run(void *arg)
 
 /* --- the tool --- */
 
-/* While it runs, a line or a character may still be going on: that is read next time. */
+/* While the command runs, its last line or character may be incomplete: the next call reads it. */
 static size_t unfinished(const struct shell *k, struct str bytes, bool by_line)
 {
     if (shell_state(k) != SHELL_RUNNING)
@@ -73,7 +74,7 @@ static size_t unfinished(const struct shell *k, struct str bytes, bool by_line)
     return bytes.n - (str_rfind_char(bytes, '\n') + 1); /* STR_NONE + 1 is 0 */
 }
 
-/* How it was when its output was looked at, though it may go on while that is made text. */
+/* The state at the time the output was read; it may change while a worker makes text of it. */
 static void write_head(const struct shell *k, uint64_t n_lost, struct tool_result *r)
 {
     struct json *details = tool_result_details(r);
@@ -109,12 +110,12 @@ static struct err *bash_output_run(const struct tool *t, struct tool_context *c,
     job.bytes.n -= unfinished(k, job.bytes, /* by_line= */ job.filter.n > 0);
     is_short = job.filter.n == 0 && job.bytes.n <= OUTPUT_SHORT_BYTES;
     TRY(is_short ? filter_job_run(&job) : work_run(filter_job_run, &job));
-    TRY(task_check()); /* what was cancelled was not read */
+    TRY(task_check()); /* a cancelled call has read nothing */
     text = strbuf_str(job.filter.n ? &job.matching : &job.clean);
     strbuf_add(&r->text, text);
     if (text.n == 0)
         tool_result_addf(r, job.filter.n ? "(no new line matches the filter)" : "(no new output)");
-    k = background_find(c->state, id); /* it may have been forgotten meanwhile */
+    k = background_find(c->state, id); /* it may be forgotten by now */
     if (!k)
         return NULL;
     shell_add_notes(k, r);

@@ -28,7 +28,7 @@ static struct err *check_editable(const struct file_change *f)
     return NULL;
 }
 
-/* An empty old text is the start of a new file: what the other edits work on. */
+/* An empty old text starts a new file, to which the other edits apply. */
 static struct err *begin_file(struct edit_job *job, struct str *ret_text)
 {
     struct file_change *f = &job->change;

@@ -1,10 +1,10 @@
-/* exit_plan_mode.c - ExitPlanMode: shows the person a plan, and ends plan mode if they approve it.
+/* exit_plan_mode.c - ExitPlanMode: shows the person a plan, and ends plan mode if they approve.
  *
- * Who is asked may answer later: the call is suspended then, and runs again with the answer. Where
- * no one can be asked the plan is what the run was for: it becomes the run's answer. */
+ * The asker may answer later: the call is suspended and runs again with the answer. If no one can
+ * answer, the plan becomes the answer of the run. */
 #include "tool/builtin.h"
 
-/* The person may have changed the plan, and the mode, while they were asked. */
+/* The person may have changed the plan and the mode meanwhile. */
 static void take_approval(const struct tool_context *c, const struct answer *answer,
                           struct str plan, struct tool_result *r)
 {
@@ -93,7 +93,7 @@ static struct err *exit_plan_mode_run(const struct tool *t, struct tool_context 
     return NULL;
 }
 
-/* People take their time. */
+/* People take their time: there is no deadline. */
 static uint64_t exit_plan_mode_timeout(const struct tool *t, const struct json *args)
 {
     return TOOL_NO_DEADLINE;
@@ -115,7 +115,7 @@ struct tool tool_exit_plan_mode = {
               "questions.\"}}}",
     .risk = RISK_INSPECT,
     .needs = NEEDS_PLANNING,
-    .is_barrier = true, /* what comes after it in the batch was judged in plan mode */
+    .is_barrier = true, /* calls after it in the batch were judged in plan mode */
     .gives_answer = true,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = exit_plan_mode_run,

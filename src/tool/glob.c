@@ -1,4 +1,4 @@
-/* glob.c - the Glob tool: files by the pattern of their paths, newest first. */
+/* glob.c - the Glob tool: finds files by a pattern over their paths, newest first. */
 #include "base/glob.h"
 
 #include "base/quoted.h"
@@ -20,13 +20,14 @@
 struct glob_job {
     struct glob_args args;
     struct search_scope scope;
-    const char *base;    /* what `path` names; the root is that and the plain part of the pattern */
-    const char *decided; /* what the gate looked at, or NULL */
+    const char
+        *base; /* what `path` names; the root adds the part of the pattern without wildcards */
+    const char *decided; /* the path that the gate judged, or NULL */
     struct tool_result *result;
     struct grep_report report;
 };
 
-/* The directory that the pattern begins in. */
+/* The directory in which the pattern begins. */
 static const char *find_root(const struct tool_context *c, struct glob_job *job)
 {
     struct str dir = job->args.dir;
@@ -37,7 +38,7 @@ static const char *find_root(const struct tool_context *c, struct glob_job *job)
                            dir);
 }
 
-/* With the directory that may be meant. */
+/* Also names the directory that may be meant. */
 static void add_missing_root(const struct search_scope *s, struct tool_result *r)
 {
     struct path_guess guess = {0};
@@ -68,7 +69,7 @@ static void add_nothing_found(const struct glob_job *job)
     search_scope_add_ignored(&job->report.walk, &job->result->text);
 }
 
-/* What a pattern without wildcards names is found though git ignores it. */
+/* A name without wildcards is found even if git ignores it. */
 static void add_named(struct glob_job *job, struct strbuf *lines)
 {
     const struct search_scope *s = &job->scope;
@@ -99,7 +100,7 @@ static struct err *check_directory(const struct search_scope *s)
                     "name the directory to search, or omit path");
 }
 
-/* What `path` names must be a directory, even if the pattern leads on from there. */
+/* `path` must name a directory, even if the pattern continues from there. */
 static struct err *check_base(struct glob_job *job)
 {
     struct search_scope base = job->scope;
@@ -113,12 +114,12 @@ static struct err *check_base(struct glob_job *job)
     return e;
 }
 
-/* Where the pattern leads there need not be anything. */
+/* The directory that the pattern leads to need not exist. */
 static struct err *open_root(struct glob_job *job)
 {
     struct search_scope *s = &job->scope;
 
-    s->target = job->decided; /* what the gate decided about is opened without following a link */
+    s->target = job->decided; /* opens what the gate judged, without following a link */
     if (!s->target)
         TRY(target_resolve(&job->result->arena, s->root, s->cwd, &s->target));
     if (job->args.dir.n && !str_starts(job->args.dir, S("/")))

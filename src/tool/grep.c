@@ -30,7 +30,7 @@ static void add_nothing_found(const struct grep_job *job)
     search_scope_add_ignored(&r->walk, &job->result->text);
 }
 
-/* What the lines do not say: how much there is in all, and how to go on. */
+/* Adds the totals, and how to continue. */
 static void add_summary(const struct grep_job *job, size_t n_lines)
 {
     const struct grep_query *q = &job->args.query;
@@ -48,7 +48,7 @@ static void add_summary(const struct grep_job *job, size_t n_lines)
                     q->offset + n_lines);
 }
 
-/* Where the pattern was too much for a file. */
+/* Reports a file for which the pattern takes too many steps. */
 static void add_failure(const struct grep_report *r, struct strbuf *out)
 {
     AUTO_FREE char *text = r->failure ? err_message(r->failure) : NULL;

@@ -33,7 +33,7 @@ static const char schema[] = "{\"type\":\"object\",\"properties\":{"
                              "\"description\":\"The id that Bash returned, such as bash_1.\"}},"
                              "\"required\":[\"shell_id\"],\"additionalProperties\":false}";
 
-/* No argument for permission patterns: an id says nothing about what is ended. */
+/* There is no argument for permission patterns: an id does not say what is ended. */
 struct tool tool_kill_shell = {
     .name = "KillShell",
     .description = description,

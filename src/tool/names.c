@@ -1,4 +1,4 @@
-/* names.c - tools that exist, here or elsewhere. */
+/* names.c - tools that exist in keel or elsewhere. */
 #include "tool/names.h"
 
 #include "base/alike.h"
@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "tool/builtin.h"
 
-/* Of Claude Code, whose rules and flags keel takes. */
+/* Tools of Claude Code, whose rules and flags keel accepts. */
 static const char *const others[] = {
     "Agent",
     "AgentOutput",

@@ -1,4 +1,4 @@
-/* read.c - the Read tool: lines of a text file, or an image or PDF document to look at. */
+/* read.c - the Read tool: lines of a text file, or an image or PDF document. */
 #include "base/base64.h"
 #include "base/file_kind.h"
 #include "base/quoted.h"
@@ -15,18 +15,19 @@
 #include "tool/notebook/notebook.h"
 
 #define CHUNK_BYTES ((size_t)256 << 10)
-#define MAX_COUNTED_BYTES ((uint64_t)64 << 20) /* larger files are not read on to count lines */
+#define MAX_COUNTED_BYTES                                                                          \
+    ((uint64_t)64 << 20) /* larger files are not read to the end to count lines */
 
 struct read_job {
     struct read_args args;
     const char *path, *target, *shown, *cwd, *workspace;
     const struct path_filter *hidden;
     unsigned capabilities;
-    struct tool_result *result; /* filled in by the worker, while the task waits */
+    struct tool_result *result; /* the worker fills it in while the task waits */
     struct file_seen seen;
     struct seen_part part;
     enum text_encoding encoding;
-    struct sha256 hash; /* of all that was read */
+    struct sha256 hash; /* of everything that was read */
     bool was_cancelled;
 };
 
@@ -40,7 +41,7 @@ static struct err *read_more(struct read_job *job, struct open_file *file, size_
     return NULL;
 }
 
-/* All of the file has been read. */
+/* Call it when the whole file has been read. */
 static void note_content(struct read_job *job)
 {
     unsigned char digest[SHA256_SIZE];
@@ -51,7 +52,7 @@ static void note_content(struct read_job *job)
 
 /* --- text --- */
 
-/* Gives the file to the excerpt, piece by piece, until enough is known. */
+/* Passes the file to the excerpt, piece by piece, until enough is known. */
 static struct err *pass_text(struct read_job *job, struct open_file *file, struct strbuf *bytes,
                              struct excerpt *x, bool *ret_at_end)
 {
@@ -77,8 +78,8 @@ static struct err *pass_text(struct read_job *job, struct open_file *file, struc
     }
 }
 
-/* The last lines of the result: what else there is, how to read it, and what is shown otherwise
- * than it is in the file. */
+/* The last lines of the result: the rest of the file, how to read it, and what is shown
+ * differently. */
 static void add_notes(const struct read_job *job, const struct excerpt *x, bool knows_all)
 {
     size_t last = job->args.offset + x->n_shown - 1;
@@ -228,7 +229,7 @@ static struct err *show_notebook(struct read_job *job, const struct notebook *n)
     return NULL;
 }
 
-/* *ret_is_one is false, and nothing is shown, when the file is something else. */
+/* *ret_is_one is false, and nothing is shown, if the file is not a notebook. */
 static struct err *read_notebook(struct read_job *job, struct open_file *file, struct strbuf *bytes,
                                  bool *ret_is_one)
 {
@@ -298,7 +299,7 @@ static struct err *read_in_worker(void *arg)
     return read_open(job, &file);
 }
 
-/* Only the pages that were asked for. */
+/* Keeps only the requested pages. */
 static struct err *cut_pages(const struct read_job *job)
 {
     struct str rest = job->args.pages, first_text, last_text;

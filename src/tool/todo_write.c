@@ -1,11 +1,11 @@
-/* todo_write.c - TodoWrite: the model's list of what is to be done, kept in the session. */
+/* todo_write.c - TodoWrite: the model's list of steps, stored in the session. */
 #include "tool/builtin.h"
 
 #include "port/todos.h"
 
 #define MAX_SHOWN_CHARS 100 /* of one item: 200 of them stay below TOOL_CODING_MAX_CHARS */
 
-/* An item as it is kept. */
+/* An item as it is stored. */
 static struct json *copy_item(struct arena *a, const struct json *given)
 {
     struct json *item = json_new(a, JSON_OBJECT);
@@ -62,7 +62,7 @@ static struct err *todo_write_run(const struct tool *t, struct tool_context *c,
     return NULL;
 }
 
-/* Other agents' words for the same states. */
+/* Words of other agents for the same states. */
 static const struct {
     const char *word, *status;
 } words[] = {

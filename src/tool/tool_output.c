@@ -1,7 +1,7 @@
-/* tool_output.c - tool_output: reads on in a result that was too long to be shown whole.
+/* tool_output.c - tool_output: continues reading a result that was too long to show.
  *
- * The engine stores such results and names them by a handle (port/stored_result.h). Only those of
- * this session can be read: the store may hold others too. */
+ * The engine stores such results and names them by a handle (port/stored_result.h). Only results of
+ * this session can be read: the store may hold others. */
 #include "tool/builtin.h"
 
 #include "port/stored_result.h"
@@ -19,7 +19,7 @@ struct stored_call {
     struct str pattern, extract;
     uint64_t offset;
     size_t limit, n_context; /* limit 0: not given */
-    const struct json *gap;  /* what was not kept of it; NULL: all was */
+    const struct json *gap;  /* the part that was not stored; NULL: all was */
     struct tool_result *result;
 };
 
@@ -46,7 +46,7 @@ static void list_result(struct tool_result *r, const struct stored_result *store
                      (long long)n_lines, n_lines == 1 ? "" : "s");
 }
 
-/* Says which ones there are, the latest last. */
+/* Lists the existing handles, the latest last. */
 static void refuse_handle(struct tool_result *r, const struct tool_state *s)
 {
     struct stored_result stored;
@@ -78,7 +78,7 @@ static struct err *show_found(struct stored_call *c, const struct found_lines *f
     return NULL;
 }
 
-/* Of a very long output the middle was never stored. Told once. */
+/* The middle of a very long output was never stored. Says so once. */
 static void add_gap(struct stored_call *c, const char *what_follows)
 {
     const struct json *gap = TAKE(c->gap);
@@ -196,14 +196,15 @@ static struct err *tool_output_run(const struct tool *t, struct tool_context *c,
     call.text.handle = arena_str(&result->arena, stored.sha256);
     call.gap = json_get(stored.value, TOOL_LEFT_OUT);
     e = read_result(&call, mode_of(args));
-    if (err_is(e, ERR_STORAGE)) { /* for the model it is only gone */
+    if (err_is(e, ERR_STORAGE)) { /* the model only needs to know that it is gone */
         tool_result_fail(result,
                          "The stored result cannot be read: %s. Run the tool that returned "
                          "it again.",
                          e->text);
         return NULL;
     }
-    if (err_is(e, ERR_VALIDATION) && call.gap) { /* an offset that counts what was not kept */
+    if (err_is(e, ERR_VALIDATION) &&
+        call.gap) { /* an offset that counts lines that were not stored */
         tool_result_fail(result, "%s", e->text);
         add_gap(&call, NUMBERED_WITHOUT_GAP);
         return NULL;

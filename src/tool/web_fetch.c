@@ -1,4 +1,4 @@
-/* web_fetch.c - WebFetch: a page of the web as text. */
+/* web_fetch.c - WebFetch: a web page as text. */
 #include "base/utf8.h"
 #include "sys/loop.h"
 #include "tool/builtin.h"
@@ -6,11 +6,11 @@
 #include "tool/web/get.h"
 
 #define TOTAL_MS 30000
-#define MAX_ERROR_TEXT 1000 /* bytes that are shown of a page that tells an error */
+#define MAX_ERROR_TEXT 1000 /* bytes of an error page to show */
 
 /* --- results --- */
 
-#define FRESH UINT64_MAX /* as the age of a page: it does not come from the cache */
+#define FRESH UINT64_MAX /* as the age of a page: not from the cache */
 
 static void add_details(struct tool_result *r, const struct web_page *p, uint64_t age_ms)
 {

@@ -1,10 +1,10 @@
-/* web_search.c - WebSearch: pages of the web by words. */
+/* web_search.c - WebSearch: searches the web. */
 #include "tool/builtin.h"
 #include "tool/web/get.h"
 #include "tool/web/search_model.h"
 
 struct service {
-    const char *kind; /* as the settings name it */
+    const char *kind; /* as in the settings */
     struct err *(*search)(struct tool_context *c, struct web_hits *hits);
 };
 
@@ -16,7 +16,7 @@ static const struct service services[] = {
 
 static const struct service own = {"native", web_search_model};
 
-/* NULL: it has another name, or none is configured. */
+/* NULL: the name is unknown, or none is configured. */
 static const struct service *find_service(const struct tool_config *config)
 {
     struct str kind = config->search.kind;

@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 
-/* Ranges of characters for which a model may write an ASCII one. */
+/* Characters that a model may write as an ASCII one. */
 static const struct {
     uint32_t first, last;
     char plain;
@@ -13,7 +13,7 @@ static const struct {
     {0x2033, 0x2033, '"'},  {0x2010, 0x2015, '-'},  {0x2212, 0x2212, '-'},
 };
 
-/* That character, or 0. */
+/* The ASCII form of the character, or 0. */
 static char plain_form(uint32_t c)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
@@ -39,7 +39,7 @@ uint32_t fold_kinds(struct str s)
     return set;
 }
 
-/* Bytes of the line end at the start of s, or 0. */
+/* Number of bytes of the line end at the start of s, or 0. */
 static size_t newline_at(struct str s)
 {
     return str_starts(s, S("\n")) ? 1 : str_starts(s, S("\r\n")) ? 2 : 0;
@@ -66,8 +66,8 @@ static void take_unit(struct fold *f, char c, size_t n_bytes, struct fold_unit *
     f->at_line_start = c == '\n';
 }
 
-/* Skips an indentation. Returns how many blanks there are before the line's end, if nothing else
- * is. Blanks inside of a line are looked at once. */
+/* Skips an indentation. If only blanks are left before the line's end, returns their number. Looks
+ * at blanks inside a line once. */
 static size_t skip_blanks(struct fold *f)
 {
     struct str rest = str_skip(f->text, f->at);

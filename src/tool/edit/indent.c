@@ -1,4 +1,4 @@
-/* indent.c - from the indentation of the model to that of the file. */
+/* indent.c - maps the model's indentation to the file's. */
 #include "tool/edit/indent.h"
 
 #include "tool/edit/fold.h"
@@ -32,9 +32,9 @@ void indent_learn(struct indent_map *map, struct str given, struct str found)
     map->differs |= !str_eq(given, found);
 }
 
-/* --- steps: how much of the file's one more of the model's is --- */
+/* --- steps: how much the file indents for one step of the model --- */
 
-/* `n_found` of found_char stand for `n_given` of given_char, from a known pair on. */
+/* `n_found` of found_char stand for `n_given` of given_char, counted from a known pair. */
 struct indent_step {
     struct str given, found; /* the pair */
     char given_char, found_char;
@@ -49,7 +49,7 @@ static bool is_all(struct str s, char c)
     return true;
 }
 
-/* What both add to the pair that they go on from is one step, or several of the same. */
+/* What both texts add to the step's pair is one step, or several equal ones. */
 static bool fits_step(struct indent_step *s, struct str given, struct str found)
 {
     if (!str_starts(given, s->given) || !str_starts(found, s->found))
@@ -68,7 +68,7 @@ static bool fits_step(struct indent_step *s, struct str given, struct str found)
            given.n * s->n_found == found.n * s->n_given;
 }
 
-/* From two pairs or more, all in one line. */
+/* From two or more pairs, which must agree on one step. */
 static bool step_of_many(const struct indent_map *map, struct indent_step *ret_step)
 {
     struct indent_step step = {0};
@@ -86,8 +86,8 @@ static bool step_of_many(const struct indent_map *map, struct indent_step *ret_s
     return true;
 }
 
-/* From a single pair: a block that was moved to the left edge, or tabs for spaces. Two different
- * numbers of spaces could be a block that was moved as well as another width: that is not clear. */
+/* From a single pair: a block moved to the left edge, or tabs for spaces. Two different numbers of
+ * spaces are ambiguous: the block may have moved, or the width may differ. */
 static bool step_of_one(struct str given, struct str found, struct indent_step *ret_step)
 {
     struct indent_step step = {.given = given, .found = found};
@@ -107,7 +107,7 @@ static bool step_of_one(struct str given, struct str found, struct indent_step *
     return true;
 }
 
-/* Goes on from the step's pair, or back from it. */
+/* Adds steps to the step's pair, or removes them. */
 static bool add_steps(const struct indent_step *s, struct strbuf *out, struct str given)
 {
     bool is_more = given.n >= s->given.n;

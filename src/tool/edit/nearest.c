@@ -1,5 +1,5 @@
-/* nearest.c - scores every line of the text by what it shares with the wanted one, and takes
- * the stretch of lines with the highest sum. */
+/* nearest.c - scores every line by what it shares with the wanted text, and chooses the lines with
+ * the highest sum. */
 #include "tool/edit/nearest.h"
 
 #include "base/clip.h"
@@ -9,11 +9,10 @@
 #include <stdlib.h>
 
 #define MAX_LINE_CHARS 160
-#define MAX_MARKS 4096     /* of the wanted text; more would not tell better */
+#define MAX_MARKS 4096     /* of the wanted text; more do not help */
 #define MAX_MARK_WEIGHT 64 /* one long line does not outweigh all others */
 
-/* A mark is a line or a word. Sorted by hash, so that looking one up takes no longer for texts made
- * to collide. */
+/* A line or a word. Sorted by hash, so that a lookup stays fast for texts made to collide. */
 struct text_mark {
     uint64_t hash;
     size_t last_line; /* a word counts once a line */
@@ -74,8 +73,8 @@ static bool is_combining(uint32_t c)
     return c >= 0x300 && c < 0x370;
 }
 
-/* What is left of a line without blanks, quotes and dashes, characters beyond ASCII, and letters
- * with an accent in either form of writing. */
+/* The line without blanks, quotes, dashes, characters beyond ASCII, and accented letters in either
+ * normal form. */
 static struct str skeleton_of(struct str line, struct strbuf *out)
 {
     strbuf_clear(out);
@@ -150,8 +149,8 @@ static const struct scoring by_lines = {add_line_marks, score_line};
 static const struct scoring by_skeletons = {add_skeleton_mark, score_skeleton};
 static const struct scoring by_words = {add_word_marks, score_words};
 
-/* The stretch of n_lines with the highest sum; of several in a row that have it, the middle one, so
- * that a single good line has others around it. */
+/* The n_lines lines with the highest sum. Of several adjacent candidates it chooses the middle one,
+ * so that a single good line has context around it. */
 static bool find_best(struct marks *marks, const struct scoring *scoring, struct str text,
                       size_t n_lines, struct nearest_lines *ret_nearest)
 {
@@ -173,7 +172,7 @@ static bool find_best(struct marks *marks, const struct scoring *scoring, struct
     }
     if (best == 0)
         return false;
-    last = (first + last) / 2; /* of the stretch, too */
+    last = (first + last) / 2; /* of the candidates too */
     ret_nearest->first_line = last > n_lines ? last - n_lines + 1 : 1;
     ret_nearest->n_lines = MIN(n_lines, number);
     return true;
@@ -243,7 +242,7 @@ void nearest_add(struct strbuf *out, struct str text, const struct nearest_lines
 #define MAX_SHOWN_BEFORE 24 /* bytes */
 #define MAX_COMPARED 64     /* lines of the wanted text */
 
-/* Fills in the lines, each trimmed. */
+/* Fills in the lines, trimmed. */
 static void take_lines(struct str text, const struct nearest_lines *nearest,
                        struct str ret_lines[NEAREST_MAX_LINES])
 {
@@ -273,7 +272,7 @@ static bool same_skeleton(struct str a, struct str b)
     return skeleton_of(a, &x).n && str_eq(strbuf_str(&x), skeleton_of(b, &y));
 }
 
-/* The characters from there on that one line has and the other has not, or has otherwise. */
+/* Names the first character in which the lines differ. */
 static void add_code_points(struct strbuf *out, struct str s)
 {
     uint32_t c, next;

@@ -18,7 +18,7 @@ static struct err *forbidden(const struct search_scope *s)
     return err_new(ERR_TOOL_FAILED, "%s cannot be searched: a rule denies reading it", s->root);
 }
 
-/* By either name: rules may be about a link on the way. */
+/* Checks both names: a rule may be about a link on the way. */
 static bool is_hidden(const struct search_scope *s, bool is_dir)
 {
     return path_is_hidden(s->hidden, s->target, is_dir) ||
@@ -49,11 +49,11 @@ struct err *search_scope_open(struct search_scope *s)
     TRY(spot_find(s->target, s->root, &spot));
     TRY(spot_look(&spot, &exists, &st));
     s->is_file = exists && !S_ISDIR(st.st_mode);
-    if (is_hidden(s, S_ISDIR(st.st_mode))) /* nor is it told whether it is there */
+    if (is_hidden(s, S_ISDIR(st.st_mode))) /* do not reveal whether it exists */
         return forbidden(s);
     if (!exists)
         return NULL;
-    TRY(check_type(s, st.st_mode)); /* before it is opened: that can do things by itself */
+    TRY(check_type(s, st.st_mode)); /* before opening it, which can have effects */
     return spot_open(&spot, s->is_file ? FILE_FLAGS : DIR_FLAGS, &s->root_fd);
 }
 
@@ -64,7 +64,7 @@ void search_scope_close(struct search_scope *s)
     s->root_fd = -1;
 }
 
-/* --- what is left out --- */
+/* --- what a search omits --- */
 
 static bool is_excluded(const struct search_scope *s, struct str path)
 {
@@ -88,7 +88,7 @@ static bool is_hidden_below(const struct search_scope *s, const char *root, stru
     return s->hidden->is_hidden(s->hidden->self, strbuf_str(&absolute), is_dir);
 }
 
-/* What other version controls keep for themselves; .git no walk enters. */
+/* Directories of other version control systems. No walk enters .git. */
 static bool is_version_control(struct str path, bool is_dir)
 {
     static const char *const names[] = {".hg", ".svn", ".jj", ".bzr"};

@@ -1,4 +1,4 @@
-/* seen.c - remembers what was read and refuses to change what was not. */
+/* seen.c - remembers what the model has read, and refuses changes of what it has not. */
 #include "tool/file/seen.h"
 
 /* --- spans --- */
@@ -174,7 +174,7 @@ struct err *file_seen_check(const struct file_seen *seen, const struct file_stam
 
 struct err *file_seen_check_whole(const struct file_seen *seen, const char *shown_path)
 {
-    /* the first line that was not seen whole */
+    /* the first line that was not shown completely */
     size_t gap = seen->n_spans && seen->spans[0].from <= 1 ? seen->spans[0].to + 1 : 1;
     struct err *e;
 

@@ -1,4 +1,4 @@
-/* shown.c - paths for the model, and what to say when there is nothing. */
+/* shown.c - paths in messages, and the message for a path that does not exist. */
 #include "tool/file/shown.h"
 
 #include "base/quoted.h"
@@ -57,7 +57,7 @@ static const char *dir_of(struct arena *a, const char *absolute_path)
                : arena_cstr(a, str_make(absolute_path, (size_t)(slash - absolute_path)));
 }
 
-/* A link that leads to nothing; NULL: it is none. */
+/* The error if the path is a dangling link, else NULL. */
 static struct err *link_to_nothing(struct arena *a, const char *absolute_path, const char *target,
                                    const char *cwd)
 {
@@ -70,9 +70,9 @@ static struct err *link_to_nothing(struct arena *a, const char *absolute_path, c
                     "find the file with Glob, or create it with Write");
 }
 
-/* --- the same path, from elsewhere --- */
+/* --- the path that is meant, relative to the workspace --- */
 
-/* The file of the workspace at `path`, in `a`; NULL: there is none that may be named. */
+/* The file of the workspace at `path`, in `a`; NULL: there is none, or it is hidden. */
 static const char *find_in(struct arena *a, const char *workspace, struct str path,
                            const struct path_filter *hidden)
 {
@@ -86,8 +86,9 @@ static const char *find_in(struct arena *a, const char *workspace, struct str pa
     return found;
 }
 
-/* A path from the workspace on, though the working directory is another; "@a.c" as in prompts,
- * "a/x.c" and "b/x.c" as in diffs, "/x.c" for the workspace's own root, "file:///project/x.c". */
+/* A path that the model meant relative to the workspace though the working directory differs:
+ * "@a.c" as in prompts, "a/x.c" and "b/x.c" as in diffs, "/x.c" for the workspace as root,
+ * "file:///project/x.c". */
 static const char *find_meant(struct arena *a, const char *absolute_path, const char *cwd,
                               const char *workspace, const struct path_filter *hidden)
 {

@@ -110,7 +110,7 @@ struct err *open_file_open(const struct spot *spot, bool *ret_exists, struct ope
     struct err *e;
     int fd;
 
-    /* Looked at before it is opened: opening a pipe or a device can do things by itself. */
+    /* Before it is opened: opening a pipe or a device can have effects. */
     TRY(spot_look(spot, ret_exists, &st));
     if (!*ret_exists)
         return NULL;
@@ -133,7 +133,8 @@ bool open_file_may_write(const struct open_file *f)
         return true;
     if (errno != ENOSYS && errno != EINVAL && errno != EPERM)
         return false;
-    /* Kernels before 5.8, and filters, take nothing but paths. This one leads to the open file. */
+    /* Older kernels than 5.8, and some filters, accept only paths. This one leads to the open
+     * file. */
     snprintf(path, sizeof path, "/proc/self/fd/%d", f->fd);
     return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0;
 }

@@ -1,4 +1,4 @@
-/* element.c - what an element is, from its tag and attributes. */
+/* element.c - answers questions about an element from its tag and attributes. */
 #include "tool/html/tree.h"
 
 static const GumboAttribute *find_attribute(const struct gumbo_api *api, const GumboNode *element,
@@ -30,7 +30,7 @@ int64_t html_number(const struct gumbo_api *api, const GumboNode *element, const
     return value;
 }
 
-/* Whether the style says `wanted`, which has no blanks, as in "display:none". */
+/* Whether the style contains `wanted`, such as "display:none", which has no blanks. */
 static bool style_says(struct str style, const char *wanted)
 {
     size_t n = 0;

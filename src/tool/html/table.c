@@ -1,4 +1,4 @@
-/* table.c - tables: as Markdown where that can hold them, as blocks otherwise. */
+/* table.c - writes tables as Markdown if that can express them, otherwise as blocks. */
 #include "tool/html/writer.h"
 
 #define MAX_COLUMNS 64
@@ -13,7 +13,7 @@ static size_t column_span(const struct gumbo_api *api, const GumboNode *cell)
     return (size_t)html_number(api, cell, "colspan", 1, MAX_COLUMNS, 1);
 }
 
-/* Columns of a row; *ret_is_header when it has only th. */
+/* The number of columns of a row; *ret_is_header if all cells are th. */
 static size_t measure_row(const struct gumbo_api *api, const GumboNode *row, bool *ret_is_header)
 {
     const GumboVector *children = &row->v.element.children;
@@ -32,7 +32,7 @@ static size_t measure_row(const struct gumbo_api *api, const GumboNode *row, boo
     return n_columns;
 }
 
-/* What a cell of a Markdown table cannot hold. */
+/* Elements that a cell of a Markdown table cannot hold. */
 static bool is_too_large_for_cell(GumboTag tag)
 {
     switch (tag) {
@@ -53,8 +53,8 @@ static bool is_too_large_for_cell(GumboTag tag)
     }
 }
 
-/* The shape of a table that fits Markdown; without a node when its cells must become blocks. Stops
- * at a table in the table, so that no node is looked at for more than one of them. */
+/* The shape of a table that Markdown can express; without a node if its cells must become blocks.
+ * Stops at a nested table, so that each node is measured for one table only. */
 static struct html_table measure_table(const struct gumbo_api *api, const GumboNode *table)
 {
     AUTO(html_walk) struct html_walk walk = {0};
@@ -110,7 +110,7 @@ static void leave_row(struct html_writer *w)
     markdown_end_row(&w->markdown);
 }
 
-/* Markdown knows no table without a header: if need be, an empty one goes first. */
+/* Markdown has no table without a header: if the table lacks one, an empty one goes first. */
 static void enter_row(struct html_writer *w)
 {
     bool is_headless = w->table.n_rows == 0 && !w->table.has_header;

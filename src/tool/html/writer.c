@@ -1,9 +1,9 @@
-/* writer.c - what begins and what ends with each element. */
+/* writer.c - writes the beginning and the end of each element. */
 #include "tool/html/writer.h"
 
 #include <stdio.h>
 
-/* --- addresses, read as browsers read them: trimmed, without line ends, blanks encoded --- */
+/* --- addresses, read as in browsers: trimmed, without line ends, blanks encoded --- */
 
 void html_base_init(struct html_base *base, struct arena *a, struct str page_url)
 {
@@ -90,7 +90,7 @@ static struct str resolve(struct html_writer *w, struct str href)
     return link_resolve(&w->base, &w->scratch, href);
 }
 
-/* The sign beside a heading or a term that links to the place itself. */
+/* The sign beside a heading or term that links to itself. */
 static bool is_permalink(const struct html_writer *w, const GumboNode *link)
 {
     static const char *const signs[] = {"#", "\xC2\xB6", "\xC2\xA7", "\xF0\x9F\x94\x97"};
@@ -116,7 +116,7 @@ static void enter_link(struct html_writer *w, const GumboNode *link)
         markdown_begin_mark(&w->markdown, MARK_NONE);
 }
 
-/* alt="" says that the image is decoration. */
+/* alt="" marks the image as decoration. */
 static void write_image(struct html_writer *w, const GumboNode *image)
 {
     struct str alt = html_attribute(&w->gumbo, image, "alt");
@@ -140,8 +140,8 @@ static struct html_list *current_list(struct html_writer *w)
     return w->n_lists && w->n_lists <= HTML_MAX_LISTS ? &w->lists[w->n_lists - 1] : NULL;
 }
 
-/* A list in an item follows its text without a blank line, but one that does not start with 1 would
- * be read as part of that text. */
+/* A nested list follows the text of its item without a blank line. An ordered one that does not
+ * start at 1 needs the blank line: otherwise it would be read as part of the text. */
 static void enter_list(struct html_writer *w, const GumboNode *node)
 {
     struct html_list list = {
@@ -205,7 +205,7 @@ static enum markdown_mark mark_of(GumboTag tag)
     }
 }
 
-/* 10<sup>2</sup> must not read as 102; a footnote's number is a link and needs no sign. */
+/* 10<sup>2</sup> must not read as 102. The number of a footnote is a link and needs no sign. */
 static bool is_power(const GumboNode *sup)
 {
     const GumboVector *children = &sup->v.element.children;
@@ -358,12 +358,12 @@ static void leave_element(struct html_writer *w, const GumboNode *node)
     }
 }
 
-/* What surrounds the text even inside of main: where else to go, whose page it is. */
+/* Navigation and footers, which surround the text even inside of main. */
 static bool is_chrome(const GumboNode *node)
 {
     const GumboNode *parent = node->parent;
 
-    if (html_tag(node) == GUMBO_TAG_FOOTER) /* that of a quote says whose words they are */
+    if (html_tag(node) == GUMBO_TAG_FOOTER) /* that of a quote names its author */
         return !parent || html_tag(parent) != GUMBO_TAG_BLOCKQUOTE;
     return html_tag(node) == GUMBO_TAG_NAV;
 }

@@ -1,8 +1,7 @@
-/* find.c - runs patterns over a stored result, block by block, in workers.
+/* find.c - searches a stored result for patterns, block by block, in workers.
  *
- * A regular expression is one pattern, whose first matches count. Words are a pattern each; a first
- * pass counts in how many lines each one stands, a second one keeps the lines that weigh the most.
- */
+ * A regular expression is one pattern, and its first matches count. Each word is a pattern: a first
+ * pass counts the lines that hold it, a second one keeps the lines with the highest weight. */
 #include "tool/output/stored.h"
 
 #include "sys/work.h"
@@ -15,14 +14,14 @@ struct needle {
     struct str source;
     struct grep_pattern *pattern;
     struct grep_matcher *matcher;
-    uint64_t n_lines; /* that hold it */
+    uint64_t n_lines; /* number of lines that hold it */
     unsigned weight;
 };
 
-/* A line of the block that is being searched. */
+/* A line of the current block. */
 struct block_line {
     uint32_t start, match_at; /* of the first match */
-    uint32_t needles;         /* one bit for each that it holds */
+    uint32_t needles;         /* one bit for each needle in it */
 };
 
 struct stored_search {
@@ -33,8 +32,8 @@ struct stored_search {
     struct str block;
     struct block_line *lines;
     size_t n_lines, room;
-    uint64_t n_before;        /* lines in the blocks before */
-    uint64_t from, n_matched; /* lines before the first one do not count */
+    uint64_t n_before;        /* lines in earlier blocks */
+    uint64_t from, n_matched; /* the first line that counts */
     void (*on_match)(struct stored_search *s, uint64_t number, const struct block_line *line);
     bool is_over;
 
@@ -53,7 +52,7 @@ static void stored_search_done(struct stored_search *s)
 }
 DEFINE_AUTO_VAL(stored_search, stored_search_done)
 
-/* In a worker: it needs a large stack. */
+/* In a worker, since it needs a large stack. */
 static struct err *stored_search_compile(void *arg)
 {
     struct stored_search *s = arg;
@@ -140,7 +139,7 @@ static struct err *search_text(struct stored_search *s, const struct stored_text
         if (!s->block.n)
             return NULL;
         TRY(work_run(stored_search_block, s));
-        TRY(task_check()); /* a search that was interrupted finds nothing */
+        TRY(task_check()); /* an interrupted search finds nothing */
     }
     return NULL;
 }
@@ -216,7 +215,7 @@ static void count_words(struct stored_search *s, uint64_t number, const struct b
     s->n_matched++;
 }
 
-/* A word that is in every line weighs 1, and 1 more each time that half as many lines hold it. */
+/* A word in every line weighs 1, and 1 more each time half as many lines hold it. */
 static void weigh_words(struct stored_search *s)
 {
     for (size_t i = 0; i < s->n_needles; i++) {
@@ -226,7 +225,7 @@ static void weigh_words(struct stored_search *s)
     }
 }
 
-/* The last one of the lightest: of lines that weigh the same the first ones stay. */
+/* The last of the lightest lines: of equal weights the first lines stay. */
 static size_t find_lightest(const struct stored_search *s)
 {
     size_t lightest = 0;

@@ -14,7 +14,7 @@ void stored_lines_done(struct stored_lines *l)
     strbuf_done(&l->window);
 }
 
-/* How long the first piece of a line that has no end within the limit is. */
+/* The length of the first piece of a line without an end within the limit. */
 static size_t piece_of(struct str line)
 {
     size_t n = utf8_truncate(line, STORED_MAX_LINE).n;
@@ -22,8 +22,8 @@ static size_t piece_of(struct str line)
     return n ? n : STORED_MAX_LINE;
 }
 
-/* The end of the whole lines in the window: behind the last newline, and behind the pieces of a
- * line that goes on. */
+/* The end of the whole lines in the window: after the last newline, and after the pieces of an
+ * unfinished line. */
 static size_t whole_lines(struct str window)
 {
     size_t newline = str_rfind_char(window, '\n');

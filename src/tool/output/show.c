@@ -6,7 +6,7 @@
 
 #define MAX_LINE_CHARS 2000
 #define BYTES_BEFORE_MATCH 500 /* of a line that is too long */
-/* With this much shown no further line begins: so the whole stays below TOOL_CODING_MAX_CHARS. */
+/* When this much is shown, no further line begins: the whole stays below TOOL_CODING_MAX_CHARS. */
 #define ENOUGH_BYTES ((size_t)26000)
 #define CHUNK_BYTES ((size_t)24000)
 
@@ -24,7 +24,7 @@ static struct str without_end(struct str line)
     return line;
 }
 
-/* A line that is too long is shown from shortly before its match. Returns whether it was. */
+/* Shows a line that is too long from shortly before its match. Returns whether it was cut. */
 static bool add_line(struct strbuf *out, struct str line, size_t match_at)
 {
     bool is_cut;
@@ -48,7 +48,7 @@ static bool add_line(struct strbuf *out, struct str line, size_t match_at)
 
 /* --- a run of lines --- */
 
-/* A line's number and where it ends in the text, counted on. */
+/* The number of a line, and its end in the text. */
 struct line_place {
     uint64_t number, end;
 };
@@ -56,9 +56,9 @@ struct line_place {
 struct line_run {
     uint64_t from;
     size_t n;
-    struct line_place first, last; /* that were shown; number 0: none */
-    uint64_t n_lines;              /* seen */
-    uint64_t cut_at;               /* where the first line begins that is not shown whole */
+    struct line_place first, last; /* the lines shown; number 0: none */
+    uint64_t n_lines;              /* lines seen */
+    uint64_t cut_at;               /* start of the first line that is not shown whole */
     bool is_full, has_cut;
 };
 
@@ -125,13 +125,13 @@ struct err *stored_show_lines(const struct stored_text *text, uint64_t from, siz
 struct picks {
     const struct found_lines *found;
     size_t n_context;
-    size_t next;           /* the first found line whose context is not over */
+    size_t next;           /* the first found line whose context has not ended */
     size_t n_shown;        /* of the found lines */
     uint64_t last, n_seen; /* lines */
     bool is_over;
 };
 
-/* The found line that this one is shown for, or NULL. */
+/* The found line for which this line is shown, or NULL. */
 static const struct found_line *pick_line(struct picks *p, uint64_t number)
 {
     const struct found_line *f;
@@ -141,7 +141,7 @@ static const struct found_line *pick_line(struct picks *p, uint64_t number)
     if (p->next == p->found->n)
         return NULL;
     f = &p->found->lines[p->next];
-    /* the context of one may hold the next one itself */
+    /* the context of one line may include the next found line */
     while (f->number < number && f + 1 < p->found->lines + p->found->n && f[1].number <= number)
         f++;
     return f->number <= number + p->n_context ? f : NULL;
@@ -157,7 +157,7 @@ static void show_picks(struct picks *p, struct str block, struct strbuf *out)
         bool is_match = f && f->number == number, is_full = out->n > ENOUGH_BYTES;
 
         p->is_over = p->next == p->found->n || (is_full && p->n_shown);
-        if (!f || p->is_over || (is_full && !is_match)) /* the first match is shown in any case */
+        if (!f || p->is_over || (is_full && !is_match)) /* the first match is always shown */
             continue;
         if (p->last && p->last + 1 < number)
             strbuf_add_cstr(out, "--\n");
@@ -186,7 +186,7 @@ struct err *stored_show_found(const struct stored_text *text, const struct found
 
 /* --- chunks and ends --- */
 
-/* Without what is left of the last line or character, where that is little. */
+/* Without the incomplete last line or character, if that is short. */
 static struct str settle_end(struct str text)
 {
     size_t newline = str_rfind_char(text, '\n');
@@ -197,7 +197,7 @@ static struct str settle_end(struct str text)
     return text;
 }
 
-/* Without the rest of a line or of a character at its start. */
+/* Without the incomplete line or character at its start. */
 static struct str settle_start(struct str text)
 {
     size_t newline = str_find_char(str_slice(text, 0, text.n / 4), '\n');

@@ -17,16 +17,16 @@
 
 /* --- the results of all threads, and the output in order ---
  *
- * Results that cannot be part of the output any more are dropped on the way, so that the memory in
- * use stays near the size of what is printed. */
+ * Results that can no longer be part of the output are dropped on the way, so that memory stays
+ * near the size of the output. */
 
 struct grep_result {
     char *path;
     int64_t modified_ns;
     size_t n_matches;
-    char *text; /* whole lines; NULL: the path alone, with a count if that is asked for */
+    char *text; /* whole lines; NULL: only the path, with a count if requested */
     size_t n_text, n_lines;
-    bool is_cut; /* there were more lines than any output could hold */
+    bool is_cut; /* there were more lines than any output can hold */
 };
 
 struct grep_results {
@@ -36,7 +36,7 @@ struct grep_results {
     struct grep_result *items;
     size_t n, room;
     size_t n_bytes;
-    size_t n_pruned, n_pruned_bytes; /* what was there after the last pruning */
+    size_t n_pruned, n_pruned_bytes; /* as of the last pruning */
     bool was_cut;
 };
 
@@ -93,7 +93,7 @@ static size_t count_bytes(const struct grep_result *item)
     return item->text ? item->n_text : strlen(item->path) + 1;
 }
 
-/* How many results, in order, are enough to fill the output. */
+/* How many results, in order, fill the output. */
 static size_t count_needed(const struct grep_results *r)
 {
     size_t offset = r->query->offset, limit = r->query->head_limit;
@@ -137,7 +137,7 @@ static void results_add(struct grep_results *r, struct grep_result take_result)
     r->items[r->n++] = take_result;
     r->was_cut |= take_result.is_cut;
     r->n_bytes += count_bytes(&take_result);
-    /* only when much has come since the last time, so that all the sorting stays cheap */
+    /* only after many new results, so that sorting stays cheap */
     if (r->n > 2 * r->n_pruned + PRUNE_ITEMS || r->n_bytes > 2 * r->n_pruned_bytes + PRUNE_BYTES)
         prune_results(r);
     pthread_mutex_unlock(&r->lock);
@@ -146,7 +146,7 @@ static void results_add(struct grep_results *r, struct grep_result take_result)
 struct result_page {
     struct grep_results *results;
     struct strbuf *out;
-    size_t n_before; /* bytes that were there already */
+    size_t n_before; /* bytes that were there before */
     size_t n_skipped, n_lines;
 };
 
@@ -216,13 +216,13 @@ static struct err *results_print(struct grep_results *r, struct strbuf *out)
 struct grep {
     const struct grep_query *query;
     struct grep_pattern *pattern;
-    struct grep_types *types; /* NULL: all */
+    struct grep_types *types; /* NULL: all types */
     struct grep_results results;
     pthread_mutex_t lock; /* for what follows */
     struct grep_report report;
 };
 
-/* What one thread has. */
+/* The state of one thread. */
 struct grep_thread {
     struct grep_search search;
     struct grep_report report;
@@ -246,7 +246,7 @@ DEFINE_AUTO_VAL(grep, grep_done)
 
 /* --- one file --- */
 
-/* Closes the file. */
+/* Takes and closes the descriptor. */
 static struct err *search_file(struct grep *g, struct grep_thread *t, int take_fd, struct str path,
                                const atomic_bool *is_over)
 {
@@ -301,7 +301,7 @@ static void grep_end_thread(void *self, void *thread)
     mem_free(t);
 }
 
-/* Each such file has cost a lot: false when there were enough of them. */
+/* Each such file is expensive: false when there were too many. */
 static bool note_failure(struct grep *g, struct err *take_error)
 {
     bool goes_on;
@@ -336,7 +336,7 @@ static bool grep_visit(void *self, void *thread, const struct walk_entry *entry)
         return true;
     fd = locked_file_openat(entry->dir_fd, entry->name, OPEN_FLAGS | O_NOFOLLOW);
     if (fd < 0) {
-        t->report.n_files_skipped += errno != ENOENT; /* gone by now */
+        t->report.n_files_skipped += errno != ENOENT; /* removed meanwhile */
         return true;
     }
     e = search_file(g, t, fd, entry->path, entry->is_over);
@@ -382,7 +382,7 @@ static bool is_directory(const struct walk_options *options)
     struct stat st;
     int failure = options->has_root_fd ? fstat(options->root_fd, &st) : stat(options->root, &st);
 
-    return failure || S_ISDIR(st.st_mode); /* the walk says what is wrong with it */
+    return failure || S_ISDIR(st.st_mode); /* the walk reports the error */
 }
 
 struct err *grep_run(const struct grep_query *query, const struct walk_options *options,
@@ -399,7 +399,7 @@ struct err *grep_run(const struct grep_query *query, const struct walk_options *
     TRY(results_print(&g.results, out));
     g.report.was_cut = g.results.was_cut;
     *ret_report = g.report;
-    g.report.failure = NULL; /* the caller's now */
+    g.report.failure = NULL; /* it belongs to the caller now */
     return NULL;
 }
 
@@ -456,7 +456,7 @@ static bool glob_visit(void *self, void *thread, const struct walk_entry *entry)
 struct err *glob_run(const struct glob_query *q, const struct walk_options *options,
                      struct strbuf *out, struct grep_report *ret_report)
 {
-    /* of the query only what the output goes by */
+    /* only what the output needs */
     const struct grep_query query = {.mode = GREP_FILES,
                                      .head_limit = q->max_results,
                                      .max_output_bytes = SIZE_MAX,

@@ -1,7 +1,7 @@
 /* pattern.c - compiles patterns and finds their matches in a text.
  *
- * Up to three programs of one pattern: for texts of ASCII alone, where \w and its like need no
- * tables; for any text, in Unicode; and one that counts. A text that every match must hold is
+ * A pattern has up to three programs: for ASCII texts, where \w and the like need no tables; for
+ * any text, in Unicode; and one that counts its steps. A text that every match must contain is
  * looked for first. */
 #include "tool/search/pattern.h"
 
@@ -14,14 +14,14 @@
 #include <stdio.h>
 
 /* Lines up to this length are matched without counting. With the match limit, which PCRE2 applies
- * at every start anew, it keeps the worst case of a line at seconds. */
+ * anew at every start, the worst case of a line takes seconds. */
 #define SHORT_LINE 2048
 #define MATCH_LIMIT 100000
 #define MAX_HEAP_KIB (64u << 10) /* without JIT */
 #define JIT_STACK_START ((size_t)32 << 10)
 #define JIT_STACK_MAX ((size_t)4 << 20)
 
-/* What counted matches of one text may cost, in items of the pattern that are tried. */
+/* The cost limit for counted matches of one text, in items of the pattern that are tried. */
 #define STEPS_AT_LEAST ((uint64_t)16 << 20)
 #define STEPS_PER_BYTE 16
 #define BYTES_PER_STEP 64 /* moving through the text is cheaper */
@@ -29,10 +29,10 @@
 struct grep_pattern {
     char *source_text, *literal_text;
     struct str source, literal;
-    size_t rare; /* offset in literal of the byte that is likely to be the rarest */
+    size_t rare; /* offset in literal of the byte that is probably the rarest */
     bool multiline;
     struct grep_traits traits;
-    pcre2_code *ascii; /* NULL: there is none, as for patterns that are not ASCII */
+    pcre2_code *ascii; /* NULL: there is none, such as for patterns that are not ASCII */
     pcre2_code *unicode, *counted;
 };
 
@@ -43,10 +43,10 @@ struct grep_matcher {
     pcre2_jit_stack *stack;
     struct str text;
     const atomic_bool *is_over;
-    bool is_known; /* what follows has been found out */
+    bool is_known; /* the following is known */
     bool is_ascii, has_long_line, has_cr;
     uint64_t steps_left;
-    size_t position; /* in the subject, when a step was last counted */
+    size_t position; /* in the subject, at the last counted step */
 };
 
 /* --- compiling --- */
@@ -84,7 +84,7 @@ static pcre2_code *compile_program(const struct grep_query *q, struct str source
     code = pcre2_compile((PCRE2_SPTR)(source.p ? source.p : ""), source.n, options, ret_error,
                          ret_offset, context);
     pcre2_compile_context_free(context);
-    if (code) /* without JIT it is slower, no more */
+    if (code) /* without JIT it is only slower */
         (void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
     return code;
 }
@@ -107,7 +107,7 @@ static struct err *compile_programs(struct grep_pattern *p, const struct grep_qu
     size_t offset = 0;
     int error = 0;
 
-    /* first as it was written: the error's offset is one in that */
+    /* first as written, so that the offset of an error is right */
     p->unicode = compile_program(q, p->source, unicode, &error, &offset);
     if (!p->unicode)
         return compile_error(p->source, error, offset);
@@ -131,7 +131,7 @@ static struct err *compile_programs(struct grep_pattern *p, const struct grep_qu
     return NULL;
 }
 
-/* Looking for a byte that is not frequent in text makes the fewest stops. */
+/* Looking for an infrequent byte stops least often. */
 static size_t find_rare(struct str literal)
 {
     static const char frequent[] = " etaoinsrlcdpumfh_.g()byv,w=k;x-\"0:1/";
@@ -149,7 +149,7 @@ static size_t find_rare(struct str literal)
     return best;
 }
 
-/* Finds out what kind of pattern it is; appends it to `rewritten` as it is to be compiled. */
+/* Determines the traits of the pattern; appends it to `rewritten` as it is to be compiled. */
 static void study_pattern(struct grep_pattern *p, const struct grep_query *q,
                           struct strbuf *rewritten)
 {
@@ -167,7 +167,7 @@ static void study_pattern(struct grep_pattern *p, const struct grep_query *q,
         strbuf_clear(rewritten);
         strbuf_add(rewritten, p->source);
     }
-    if (q->ignore_case) { /* some letters outside ASCII are the same as some in it */
+    if (q->ignore_case) { /* some letters outside of ASCII equal some in ASCII */
         strbuf_clear(&literal);
         p->traits.is_plain = false;
     }
@@ -176,8 +176,8 @@ static void study_pattern(struct grep_pattern *p, const struct grep_query *q,
     p->rare = find_rare(p->literal);
 }
 
-/* Where the class that begins at the start of `rest` ends, behind its bracket; all of it if it has
- * no end. */
+/* The end of the class at the start of `rest`, after its bracket; all of `rest` if it has no
+ * end. */
 static size_t class_end(struct str rest)
 {
     size_t at = rest.n > 1 && rest.p[1] == '^' ? 2 : 1;
@@ -190,8 +190,8 @@ static size_t class_end(struct str rest)
     return rest.n;
 }
 
-/* Appends the pattern with \\< and \\>, the word boundaries of grep and ripgrep, as PCRE2 knows
- * them. */
+/* Appends the pattern with \\< and \\>, the word boundaries of grep and ripgrep, translated for
+ * PCRE2. */
 static void add_with_boundaries(struct strbuf *out, struct str pattern)
 {
     while (pattern.n) {
@@ -259,7 +259,7 @@ static bool is_over(const struct grep_matcher *m)
            work_cancelled();
 }
 
-/* PCRE2 calls this before every item of the pattern that it tries. */
+/* PCRE2 calls this before each item of the pattern that it tries. */
 static int matcher_count_step(pcre2_callout_block *block, void *matcher)
 {
     struct grep_matcher *m = matcher;
@@ -290,7 +290,7 @@ struct grep_matcher *grep_matcher_new(const struct grep_pattern *p)
     pcre2_set_heap_limit(m->limited, MAX_HEAP_KIB);
     pcre2_set_heap_limit(m->counting, MAX_HEAP_KIB);
     pcre2_set_callout(m->counting, matcher_count_step, m);
-    if (m->stack) { /* there is none without JIT */
+    if (m->stack) { /* NULL without JIT */
         pcre2_jit_stack_assign(m->limited, NULL, m->stack);
         pcre2_jit_stack_assign(m->counting, NULL, m->stack);
     }
@@ -337,7 +337,7 @@ static struct err *match_error(const struct grep_matcher *m, int code)
     return invalid(m->p->source, why, "write it another way");
 }
 
-/* Runs the right program over the subject; the span counts from its start. */
+/* Runs the right program over the subject. The span counts from its start. */
 static struct err *run_program(struct grep_matcher *m, struct str subject, size_t from,
                                bool is_short, bool subject_is_ascii, bool *ret_found,
                                struct grep_span *ret_span)
@@ -358,7 +358,7 @@ static struct err *run_program(struct grep_matcher *m, struct str subject, size_
     if (result < 0)
         return match_error(m, result);
     ends = pcre2_get_ovector_pointer(m->data);
-    /* \K in a look-ahead may set the start behind the end */
+    /* \K in a look-ahead may set the start after the end */
     *ret_span = (struct grep_span){MIN(ends[0], ends[1]), ends[1]};
     return NULL;
 }
@@ -374,7 +374,7 @@ static size_t find_literal(const struct grep_matcher *m, size_t from)
 
     if (text.n - from < literal.n)
         return STR_NONE;
-    end -= literal.n - 1 - rare; /* the last place where the rare byte can be */
+    end -= literal.n - 1 - rare; /* the last position of the rare byte */
     for (at += rare; at < end; at++) {
         at = memchr(at, c, (size_t)(end - at));
         if (!at)
@@ -393,7 +393,7 @@ static size_t line_end(struct str text, size_t at)
     return newline ? (size_t)(newline - text.p) : text.n;
 }
 
-/* The start of the line that holds `at`; it is not before `from`. */
+/* The start of the line that holds `at`, but not before `from`. */
 static size_t line_start(struct str text, size_t from, size_t at)
 {
     const char *newline = memrchr(text.p + from, '\n', at - from);
@@ -423,7 +423,7 @@ static void study_text(struct grep_matcher *m)
     m->has_cr = m->p->traits.cuts_cr && str_find(m->text, S("\r\n")) != STR_NONE;
 }
 
-/* Matches one line alone. */
+/* Matches a single line. */
 static struct err *match_line(struct grep_matcher *m, struct grep_span line, bool *ret_found,
                               struct grep_span *ret_span)
 {
@@ -438,7 +438,7 @@ static struct err *match_line(struct grep_matcher *m, struct grep_span line, boo
     return NULL;
 }
 
-/* Lines one by one, only those with the literal if there is one. */
+/* Matches line by line; only lines with the literal, if there is one. */
 static struct err *find_by_line(struct grep_matcher *m, size_t from, bool *ret_found,
                                 struct grep_span *ret_span)
 {
@@ -497,6 +497,6 @@ struct err *grep_matcher_find(struct grep_matcher *m, size_t from, bool *ret_fou
     TRY(m->p->multiline ? find_in_text(m, from, ret_found, ret_span)
                         : find_in_lines(m, from, ret_found, ret_span));
     if (*ret_found && ret_span->start == m->text.n && str_ends(m->text, S("\n")))
-        *ret_found = false; /* an empty match behind the last line is in no line */
+        *ret_found = false; /* an empty match after the last line is in no line */
     return NULL;
 }

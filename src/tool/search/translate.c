@@ -1,8 +1,8 @@
 /* translate.c - rewrites a pattern so that it stays inside a line.
  *
- * Negated classes, \s and their like get the newline taken out. The anchors ^ and $, word
- * boundaries and look-arounds then say the same in the middle of a text as in a line alone. What
- * this reader does not know for sure makes it give up: such a pattern is matched line by line. */
+ * Excludes the newline from negated classes, \s and the like. The anchors ^ and $, word boundaries
+ * and look-arounds then mean the same inside a text as in a single line. If it does not know a
+ * construct for sure it gives up, and the pattern is matched line by line. */
 #include "base/utf8.h"
 #include "tool/search/pattern.h"
 
@@ -10,8 +10,8 @@ struct line_translator {
     struct str in;
     size_t at;
     struct strbuf *out;
-    struct strbuf run;      /* the literal text being read */
-    struct strbuf *literal; /* the longest so far */
+    struct strbuf run;      /* the current run of literal text */
+    struct strbuf *literal; /* the longest run so far */
     struct grep_traits traits;
     unsigned depth; /* of groups */
     bool no_literal;
@@ -59,21 +59,21 @@ static void end_run(struct line_translator *t)
     strbuf_clear(&t->run);
 }
 
-/* Something that is not plain text. */
+/* Anything that is not plain text ends the run. */
 static void break_run(struct line_translator *t)
 {
     t->traits.is_plain = false;
     end_run(t);
 }
 
-/* A brace that repeats what is before it, or may do so in some version of PCRE2. */
+/* A repetition, or a brace that may be one in some version of PCRE2. */
 static bool is_repeat(char c, char next)
 {
     return is_one_of(c, "*?+") ||
            (c == '{' && (is_one_of(next, ", ") || (next >= '0' && next <= '9')));
 }
 
-/* The next n bytes, of which the last `n_char` are a character that stands for itself. */
+/* Adds the next n bytes, whose last `n_char` are a literal character. */
 static void add_char(struct line_translator *t, size_t n, size_t n_char)
 {
     struct str c = str_slice(t->in, t->at + n - n_char, n_char);
@@ -97,7 +97,7 @@ static void add_plain(struct line_translator *t, size_t n_before)
     uint32_t c;
     unsigned n = utf8_decode(str_skip(t->in, t->at + n_before), &c);
 
-    if (n == 0) { /* PCRE2 will not take it */
+    if (n == 0) { /* PCRE2 rejects it */
         give_up(t);
         return;
     }
@@ -109,7 +109,7 @@ static void add_plain(struct line_translator *t, size_t n_before)
 
 /* --- classes --- */
 
-/* The names of classes without a newline. */
+/* The names of classes that exclude the newline. */
 static bool is_line_class(struct str name)
 {
     static const char *const names[] = {"alnum", "alpha", "blank", "digit",  "graph", "lower",
@@ -121,7 +121,7 @@ static bool is_line_class(struct str name)
     return false;
 }
 
-/* The length of "[:alpha:]" or "[:^alpha:]" at the start, or 0 when it is something else. */
+/* The length of "[:alpha:]" or "[:^alpha:]" at the start, or 0. */
 static size_t named_class_length(struct str rest)
 {
     size_t n = 2;
@@ -131,7 +131,7 @@ static size_t named_class_length(struct str rest)
     return str_starts(rest, S("[:")) && str_starts(str_skip(rest, n), S(":]")) ? n + 2 : 0;
 }
 
-/* One member of a class; *has_newline is set when it may hold one. */
+/* Reads one member of a class. Sets *has_newline if it may include a newline. */
 static void scan_member(struct line_translator *t, size_t *at, bool *has_newline)
 {
     struct str rest = str_skip(t->in, *at);
@@ -154,7 +154,8 @@ static void scan_member(struct line_translator *t, size_t *at, bool *has_newline
         if (is_one_of(escaped, "sWDHvnpP"))
             *has_newline = true;
         else if (is_one_of(escaped, "tfear"))
-            *has_newline |= rest.n > 2 && rest.p[2] == '-'; /* a range that may go over it */
+            *has_newline |=
+                rest.n > 2 && rest.p[2] == '-'; /* a range that may include the newline */
         else if (!is_one_of(escaped, "wdShV") && (is_alnum(escaped) || escaped == 0))
             give_up(t);
     } else if ((unsigned char)c < ' ') {
@@ -163,7 +164,7 @@ static void scan_member(struct line_translator *t, size_t *at, bool *has_newline
     }
 }
 
-/* Where the class that starts here ends, behind its bracket. */
+/* The end of the class that starts here, after its bracket. */
 static size_t scan_class(struct line_translator *t, size_t first, bool *has_newline)
 {
     size_t at = first;
@@ -186,7 +187,7 @@ static void add_class(struct line_translator *t)
     if (is_negated) {
         copy_bytes(t, 2);
         strbuf_add(t->out, S("\\n"));
-        if (is_one_of(peek(t, 0), "]-")) /* they stood first, where they mean themselves */
+        if (is_one_of(peek(t, 0), "]-")) /* at the start of the class they are literal */
             strbuf_add_char(t->out, '\\');
         copy_bytes(t, end - t->at);
     } else if (has_newline) {
@@ -271,7 +272,7 @@ static void add_escape(struct line_translator *t)
 
 /* --- groups --- */
 
-/* "(?i)" or "(?im:": how many bytes, or 0 when it is something else. */
+/* The length of "(?i)" or "(?im:", or 0. */
 static size_t flags_length(const struct line_translator *t)
 {
     size_t n = 2;
@@ -309,7 +310,7 @@ static void add_group(struct line_translator *t)
 
 /* --- the whole --- */
 
-/* "*", "+" or "{2,5}"; a brace that is something else stands for itself. */
+/* "*", "+" or "{2,5}". Any other brace is literal. */
 static void add_repeat(struct line_translator *t)
 {
     size_t n = 1;

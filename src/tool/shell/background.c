@@ -1,4 +1,4 @@
-/* background.c - the list of a session's background commands, and the life of one. */
+/* background.c - the background commands of a session, and the life of one. */
 #include "tool/shell/background.h"
 
 #include "tool/shell/command.h"
@@ -17,15 +17,15 @@ struct shell {
     enum shell_state state;
     bool is_seen;        /* the model knows that it has ended */
     bool is_left;        /* background_stop() has ended it */
-    char *output_handle; /* of what was stored of its output; NULL: nothing was */
-    int pid;             /* 0: it is being started and has no pid yet */
+    char *output_handle; /* handle of its stored output; NULL: none */
+    int pid;             /* 0: it is starting and has no pid yet */
     struct shell_command running;
     struct follow follow;
     struct tail output;
     uint64_t n_read;     /* position in the output */
     struct strbuf notes; /* what was put right after it */
-    struct chan *ended;  /* closed at the end, for those who wait for it */
-    unsigned n_waiting;  /* of those */
+    struct chan *ended;  /* closed at the end, for tasks that wait for it */
+    unsigned n_waiting;  /* number of those tasks */
     struct shell *next;
 };
 
@@ -57,7 +57,7 @@ enum shell_state shell_state(const struct shell *k)
     return k->state;
 }
 
-/* A signal counts as shells count it, so that there always is a code. */
+/* A signal counts as in shells, so that there is always a code. */
 static int exit_code(const struct proc_status *s)
 {
     return s->exited ? s->exit_code : 128 + s->signal;
@@ -233,7 +233,7 @@ static void shells_done(void *block)
     }
 }
 
-/* Numbers go on where an earlier run of the session stopped. */
+/* Numbers continue from an earlier run of the session. */
 static uint64_t find_last_number(const struct tool_state *tools)
 {
     struct state_entry x;
@@ -336,7 +336,7 @@ struct shell *background_find(struct tool_state *tools, struct str id)
     return k;
 }
 
-/* One after the other: what waiting for one gives for others is there already. */
+/* Waits for one after the other: by then the others may have ended too. */
 static struct err *await_all(struct tool_state *tools)
 {
     struct shell *k = background_next(tools, NULL);
@@ -452,7 +452,7 @@ struct err *background_start(struct tool_context *c, struct str command, struct 
         list_known(s, result);
         return NULL;
     }
-    /* Counted before it is started, which may wait. */
+    /* Add it before starting it, which may wait. */
     k = add_shell(s, c, command);
     e = shell_command_start(c, command, /* asks_place= */ false, &k->running);
     if (e) {

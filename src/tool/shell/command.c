@@ -1,10 +1,10 @@
-/* command.c - starts a shell and learns where it went.
+/* command.c - starts a shell and learns its last working directory.
  *
- * bash reads the file that BASH_ENV names before its command. That is a pipe with a few lines which
- * close what the command must not see, and tell bash to write its directory into another pipe when
- * it exits. So the command itself stays untouched, its line numbers and syntax errors included.
- * Other shells get the same in front of the command. A command that sets a trap of its own on EXIT
- * replaces ours, and then the directory is not followed. */
+ * bash reads the file that BASH_ENV names before its command. That file is a pipe with a few lines.
+ * They close what the command must not see, and make bash print its directory to another pipe when
+ * it exits. The command itself stays untouched, including its line numbers and syntax errors. For
+ * other shells the same lines precede the command. A command that sets its own trap on EXIT
+ * replaces ours; then the directory is not followed. */
 #include "tool/shell/command.h"
 
 #include "base/quoted.h"
@@ -21,25 +21,25 @@
 #define DEFAULT_SHELL "bash"
 #define SPARE_SHELL "/bin/sh"
 
-/* What a pipe holds, and more: whoever writes on after the end is not the shell. */
+/* More than a pipe holds: anything longer was not written by the shell. */
 #define MAX_CWD_BYTES ((size_t)128 << 10)
 
-/* How a shell tells its place: the path and a newline, as pwd prints it, then a NUL. With the
- * errors away, `set -x` does not show it; only `trap` and `set -v` do. */
+/* How a shell prints its directory: the path and a newline, as pwd prints it, then a NUL. Since
+ * errors are discarded, `set -x` does not show it; only `trap` and `set -v` do. */
 #define PRINT_CWD(fd) "{ { command pwd; printf \"\\\\0\"; } >&" fd " || :; } 2>/dev/null"
 
-/* The pipes come as 3 and 4, numbers that commands like to use; 47 is one that they do not. */
+/* The pipes arrive as 3 and 4, numbers that commands like to use. They do not use 47. */
 #define BASH_START "BASH_ENV=/proc/self/fd/3"
 #define BASH_PROLOGUE                                                                              \
     "unset BASH_ENV\n"                                                                             \
     "exec 47>&4 3<&- 4>&-\n"                                                                       \
     "trap '" PRINT_CWD("47") "' EXIT\n"
-/* A shell that gives way to another program runs no trap on EXIT: it tells before. Not when it only
+/* A shell that execs another program runs no trap on EXIT, so it prints before. Not if exec only
  * redirects. */
 #define IS_NO_EXEC "{ [[ $BASH_COMMAND != exec\\ [!0-9\\<\\>\\&{]* ]]; } 2>/dev/null"
 #define BASH_EXEC_PROLOGUE "trap '" IS_NO_EXEC " || " PRINT_CWD("47") "' DEBUG\n"
 
-/* --- need the shell be asked, and how? --- */
+/* --- whether the shell must print its directory, and how --- */
 
 static bool is_plain(char c)
 {
@@ -57,8 +57,8 @@ static bool runs_other_text(struct str text)
     return false;
 }
 
-/* In a row of plain words, what changes the directory stands there by its name. Not to ask then
- * spares a process: bash becomes the last command of a line, unless it has a trap to run. */
+/* In plain words, a command that changes the directory appears by its name. If there is none, not
+ * asking saves a process: bash becomes the last command of a line unless it has a trap to run. */
 bool command_may_move(struct str text)
 {
     for (size_t i = 0; i < text.n; i++)
@@ -70,7 +70,7 @@ bool command_may_move(struct str text)
 
 enum cwd_way { CWD_NOT_PRINTED, CWD_VIA_BASH, CWD_VIA_SH };
 
-/* Does it write its place, and how is it told to? In POSIX mode bash does not heed BASH_ENV. */
+/* Can this shell print its directory, and how? In POSIX mode bash ignores BASH_ENV. */
 static enum cwd_way cwd_way_of(const char *shell, const char *const *environment)
 {
     static const char *const like_sh[] = {"sh", "dash", "ash", "ksh", "mksh", "zsh"};
@@ -96,7 +96,7 @@ static void close_fd(int *fd)
 
 struct pipes {
     int prologue;        /* read by bash */
-    int place, place_in; /* ours, and the shell's end */
+    int place, place_in; /* our end, and the shell's end */
 };
 
 static void pipes_done(struct pipes *p)
@@ -113,7 +113,7 @@ static struct err *pipe_error(int error)
                     "if too many files are open, raise the limit with ulimit -n");
 }
 
-/* Nobody gets stuck in it. */
+/* Does not block: no process gets stuck in it. */
 static struct err *open_place(struct pipes *p)
 {
     int ends[2];
@@ -143,8 +143,8 @@ static struct err *open_prologue(struct pipes *p, struct str text)
 
 /* --- starting --- */
 
-/* In front of the command, on its first line, since lines are counted in messages. `sh` knows fds
- * of one digit only: it gets one that the command does not have in its text. */
+/* The prologue precedes the command on its first line, since messages count lines. `sh` only knows
+ * descriptors of one digit: use one that the command's text does not contain. */
 static const char *add_prologue(struct arena *a, struct str text)
 {
     for (int fd = 9; fd > 3; fd--)
@@ -179,7 +179,7 @@ static const char *const *environment_for(const struct tool_context *c, struct a
                                                             .settings = settings});
 }
 
-/* What the command runs in is built while the journal learns of it. */
+/* The environment of the command is built while the journal records its start. */
 static struct err *shell_command_begin(void *self)
 {
     return tool_begin(self);
@@ -289,7 +289,7 @@ void notes_add(struct str notes, struct tool_result *result)
 
 /* --- where it went --- */
 
-/* The last whole record of all that was told; empty when there is none. */
+/* The last complete record; empty: there is none. */
 static struct str last_record(struct str told)
 {
     size_t end = str_rfind_char(told, '\0');
@@ -331,7 +331,7 @@ const char *shell_command_take_place(struct shell_command *k, struct arena *a)
     return fs_is_dir(path) ? path : NULL;
 }
 
-/* Both without links. */
+/* Both paths are without links. */
 static bool is_below(const char *real, const char *dir, struct arena *a)
 {
     struct str top = str_of(fs_resolve(a, dir)), path = str_of(real);
@@ -352,7 +352,8 @@ static bool is_workplace(const struct tool_context *c, const char *place, struct
     return is_inside;
 }
 
-/* `why`, with the directory in front, or nothing: it is a change. */
+/* Says where the session works now. With `why`, it is there again because `other` cannot be used.
+ */
 static void add_cwd(struct strbuf *out, const char *place, const char *other, const char *why)
 {
     strbuf_addf(out, "The working directory is %s", why ? "" : "now ");
@@ -365,7 +366,7 @@ static void add_cwd(struct strbuf *out, const char *place, const char *other, co
     strbuf_add_cstr(out, ".\n");
 }
 
-/* A call that did not move does not take back where another one went meanwhile. */
+/* A call that did not change the directory does not undo the change of a concurrent one. */
 static void follow_shell(const struct tool_context *c, const char *before, const char *place,
                          struct strbuf *out)
 {

@@ -1,5 +1,5 @@
-/* follow.c - two tasks watch a command, one its output and one its end; a third waits for either,
- * for the clock or for an order. */
+/* follow.c - two tasks watch a command, one its output and one its end. A third waits for either of
+ * them, for the time limit or for an order to stop. */
 #include "tool/shell/follow.h"
 
 #include "sys/loop.h"
@@ -8,7 +8,7 @@
 
 enum {
     CHUNK_BYTES = 32 << 10,
-    /* Somebody outside the tree may hold the other end of the pipe for ever. */
+    /* A process outside of the tree may hold the other end of the pipe for ever. */
     LINGER_MS = 1000,
 };
 
@@ -19,7 +19,7 @@ static uint64_t now_ms(void)
     return loop_now_ms(task_loop());
 }
 
-/* Reads, or shows progress when nothing comes until that is due. */
+/* Reads; if nothing comes until progress is due, shows it. */
 static struct err *read_or_show(struct follow *f, size_t *ret_n, bool *ret_shown)
 {
     struct deadline due;
@@ -100,7 +100,7 @@ static struct err *wait_in_time(struct follow *f)
     return NULL;
 }
 
-/* Until the command has ended or should. */
+/* Waits until the command has ended or should end. */
 static struct err *wait_for_end(struct follow *f)
 {
     struct err *e;
@@ -114,7 +114,7 @@ static struct err *wait_for_end(struct follow *f)
     return e;
 }
 
-/* With the tree gone, the stream ends as soon as it is read. */
+/* When the tree is gone, the stream ends as soon as it is read. */
 static struct err *drain(struct group *watchers)
 {
     struct deadline limit;

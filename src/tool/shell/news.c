@@ -1,4 +1,4 @@
-/* news.c - background commands that have ended, in words for the model. */
+/* news.c - describes ended background commands for the model. */
 #include "tool/shell/news.h"
 
 #include "base/clip.h"
@@ -13,7 +13,7 @@
 #define TAIL_BYTES ((size_t)4000)
 #define MAX_NEWS 20 /* at a time; the rest is counted */
 
-/* Its first line tells it from others. */
+/* The first line identifies a command. */
 static void add_command(struct strbuf *out, struct str command)
 {
     struct str line = {0};
@@ -28,8 +28,7 @@ static void add_command(struct strbuf *out, struct str command)
 
 /* --- the end of its output --- */
 
-/* Every line has a mark of its own, so that no output looks like a word of keel's or the person's.
- */
+/* Every line has a mark, so that output does not look like text of keel or the person. */
 static void add_marked(struct strbuf *out, struct str text)
 {
     struct str line;
@@ -43,7 +42,7 @@ static void add_marked(struct strbuf *out, struct str text)
     }
 }
 
-/* The last lines of it; *ret_is_all, if these are all. */
+/* The last lines of the text; *ret_is_all if these are all. */
 static struct str last_lines(struct str text, bool *ret_is_all)
 {
     size_t start = text.n;
@@ -59,7 +58,7 @@ static struct str last_lines(struct str text, bool *ret_is_all)
     return start ? str_skip(text, start + 1) : text;
 }
 
-/* What is shown whole counts as read. */
+/* Output that is shown completely counts as read. */
 static void add_output(struct shell *k, struct strbuf *out)
 {
     AUTO(strbuf) struct strbuf bytes = {0}, text = {0};
@@ -85,9 +84,9 @@ static void add_output(struct shell *k, struct strbuf *out)
         strbuf_addf(out, "  Read the rest with BashOutput, bash_id \"%s\".\n", shell_id(k));
 }
 
-/* --- those of this process --- */
+/* --- commands of this process --- */
 
-/* Commands that were only stopped because the run ends are no reason to go on with it. */
+/* Commands that were stopped only because the run ends are not a reason to continue it. */
 static bool has_news(struct tool_state *s)
 {
     struct shell *k = background_next(s, NULL);
@@ -118,9 +117,9 @@ static size_t add_ended(struct tool_state *s, struct strbuf *out)
     return n;
 }
 
-/* --- those of earlier ones --- */
+/* --- commands of earlier processes --- */
 
-/* The session reports those whose end is unknown when it is opened. */
+/* When a session is opened, it reports commands whose end is unknown. */
 static bool is_past_news(struct tool_state *s, const struct kept_shell *k)
 {
     return (k->state == SHELL_ENDED || k->state == SHELL_KILLED) && !k->is_seen &&
@@ -186,7 +185,7 @@ static size_t count_lines(struct str text)
     return n;
 }
 
-/* Its handle is in `a`; empty where there is nothing to store, or no place for it. */
+/* The handle is in `a`; empty: there is nothing to store, or no store. */
 static struct err *store_output(struct shell *k, struct tool_state *s, struct blob_store *blobs,
                                 struct arena *a, struct str *ret_handle)
 {

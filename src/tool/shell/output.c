@@ -9,8 +9,8 @@
 
 /* --- the last bytes of a stream ---
  *
- * The byte at a position is stored at that position modulo the cap, also while the memory still
- * grows: until then nothing has wrapped around. */
+ * The byte at a position is stored at that position modulo the limit, even while the memory grows:
+ * until then nothing has wrapped around. */
 
 #define FIRST_ROOM ((size_t)4 << 10)
 
@@ -143,7 +143,7 @@ static void add_text(struct strbuf *out, struct str bytes)
     }
 }
 
-/* Of a line that was written over, what it was at last: a terminal shows no more. */
+/* The last state of a line that was overwritten, as on a terminal. */
 static struct str last_state(struct str line)
 {
     while (line.n && line.p[line.n - 1] == '\r')
@@ -164,7 +164,7 @@ void output_add_clean(struct strbuf *out, struct str bytes)
     }
 }
 
-/* Where the tail was cut out of the middle of a character, its rest says nothing. */
+/* If the tail starts inside a character, drops the rest of it. */
 static struct str skip_rest_of_char(struct str s)
 {
     for (int i = 0; i < 3 && s.n > 0 && ((unsigned char)*s.p & 0xC0) == 0x80; i++)
@@ -235,7 +235,7 @@ uint64_t progress_wait_ms(const struct shell_progress *p, uint64_t now_ms)
     return p->next_ms > now_ms ? p->next_ms - now_ms : 0;
 }
 
-/* The start of a character whose rest is to come is shown with it. */
+/* An incomplete character at the end is shown later, with its rest. */
 void progress_show(struct shell_progress *p, uint64_t now_ms)
 {
     AUTO(strbuf) struct strbuf text = {0};

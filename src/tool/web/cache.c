@@ -1,4 +1,4 @@
-/* cache.c - a list of pages in the order of their age. */
+/* cache.c - a list of pages, ordered by age. */
 #include "tool/web/cache.h"
 
 static void remove_entry(struct web_cache *c, size_t i)

@@ -1,4 +1,4 @@
-/* get.c - asks, follows redirects, and reads as much as is wanted. */
+/* get.c - sends requests, follows redirects, and reads the first bytes of the body. */
 #include "tool/web/get.h"
 
 #include "sys/task.h"
@@ -59,7 +59,7 @@ static bool is_redirect(const struct http_response *response)
            http_headers_get(&response->headers, "location").n > 0;
 }
 
-/* Another port is another server, but for the one that https has and http has not. */
+/* Another port is another server, except when http becomes https. */
 static bool may_follow(const struct url *from, const struct url *to)
 {
     bool is_upgrade = str_is(from->scheme, "http") && str_is(to->scheme, "https");
@@ -67,7 +67,7 @@ static bool may_follow(const struct url *from, const struct url *to)
     return str_eq(from->host, to->host) && (is_upgrade || url_same_origin(from, to));
 }
 
-/* *u becomes the next address, or the answer says that it is elsewhere. */
+/* Sets *u to the next address, or answer->elsewhere to the address on another host. */
 static struct err *follow_redirect(struct web_answer *answer, const struct http_response *response,
                                    struct url *u)
 {
@@ -103,7 +103,7 @@ static struct err *read_body(struct http_client *client, struct http_exchange *x
     return NULL;
 }
 
-/* One request and what came of it. */
+/* One request and its response. */
 static struct err *get_hop(struct http_client *client, const struct tool_config *config,
                            struct url *u, struct web_answer *answer, bool *ret_again)
 {
@@ -146,7 +146,7 @@ struct err *web_get(struct http_client *client, const struct tool_config *config
 
 /* --- failures --- */
 
-/* What ends a sentence that may have an end already. */
+/* Ends a sentence unless it has an end. */
 static const char *full_stop(const char *sentence)
 {
     size_t n = strlen(sentence);
@@ -162,7 +162,7 @@ struct err *web_outcome(struct tool_result *result, struct err *take_error)
 
     if (!e)
         return NULL;
-    TRY(task_check()); /* the request's own deadline is over by now: this one is the caller's */
+    TRY(task_check()); /* the request's own deadline has ended: this is the caller's */
     text = err_message(e);
     hint = err_find_hint(e);
     tool_result_fail(result, "%s%s", text, full_stop(text));

@@ -1,11 +1,11 @@
-/* hits.c - cleans, filters and collects what was found. */
+/* hits.c - cleans, filters and collects search results. */
 #include "tool/web/hits.h"
 
 #include "base/utf8.h"
 #include "net/url.h"
 #include "tool/html/markdown_text.h"
 
-#define MAX_SEEN 1000 /* of the results that an answer may hold */
+#define MAX_SEEN 1000 /* results of one answer that are looked at */
 
 struct web_query web_query_of(const struct json *args)
 {
@@ -21,8 +21,8 @@ void web_hits_init(struct web_hits *h, struct arena *a, const struct web_query *
 
 /* --- text --- */
 
-/* Length of a tag that search services put around the words that were looked for, or 0. Others
- * stay: "how a <form> works" is no markup. */
+/* Length of a tag that search services put around matched words, or 0. Other tags stay: "how a
+ * <form> works" is not markup. */
 static size_t tag_length(struct str text)
 {
     static const struct str tags[] = {S("<strong>"), S("</strong>"), S("<b>"),    S("</b>"),
@@ -42,7 +42,7 @@ static const struct {
     {{"quot", 4}, '"'}, {{"apos", 4}, '\''}, {{"nbsp", 4}, ' '},
 };
 
-/* 16: it is no digit. */
+/* 16: not a digit. */
 static unsigned digit_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -51,7 +51,7 @@ static unsigned digit_value(char c)
     return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
-/* The digits after "&#", decimal or with an x before them; 0 when they are no character. */
+/* The digits after "&#", decimal or with an x before them; 0: not a character. */
 static uint32_t parse_reference(struct str digits)
 {
     unsigned base = digits.n && (digits.p[0] | 32) == 'x' ? 16 : 10;
@@ -103,7 +103,7 @@ static void add_without_markup(struct strbuf *out, struct str text)
     }
 }
 
-/* Nothing but the start of a long text is looked at. */
+/* Looks only at the start of a long text. */
 static struct str clean_text(struct arena *a, struct str text, size_t max_bytes)
 {
     AUTO(strbuf) struct strbuf bare = {0}, plain = {0};
@@ -175,7 +175,7 @@ static bool is_denied(const struct web_hits *h, struct str host, struct str addr
     return f->is_denied_url(f->self, address);
 }
 
-/* The hit that this is, new or, with `is_once`, known; NULL: it is omitted. */
+/* The place for this hit: a new one or, with `is_once`, the known one. NULL: omit it. */
 static struct web_hit *find_place(struct web_hits *h, struct str host, struct str url, bool is_once)
 {
     struct str address;
@@ -258,7 +258,7 @@ void web_hits_add_json(struct web_hits *h, const struct json *array, const char 
         add_object(h, hit, description_key);
 }
 
-/* --- what a command prints --- */
+/* --- output of a command --- */
 
 static struct json *parse_json(struct arena *a, struct str text)
 {

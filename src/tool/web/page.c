@@ -1,4 +1,4 @@
-/* page.c - tells what an answer is, and makes text of it. */
+/* page.c - finds out what an answer is, and converts it to text. */
 #include "tool/web/page.h"
 
 #include "base/file_kind.h"
@@ -8,10 +8,10 @@
 #include "tool/html/markdown.h"
 #include "tool/html/markdown_text.h"
 
-#define HEAD_BYTES 8192                 /* that tell what it is */
-#define LARGE_BYTES ((size_t)64 << 10)  /* more is not read between two waits of others */
+#define HEAD_BYTES 8192                 /* that identify the content */
+#define LARGE_BYTES ((size_t)64 << 10)  /* more is read in a worker */
 #define MAX_NAME_BYTES 127              /* of a type or an encoding */
-#define DECODED_MAX (3 * WEB_MAX_BYTES) /* no byte becomes more */
+#define DECODED_MAX (3 * WEB_MAX_BYTES) /* at most three bytes for one */
 
 void web_page_free(struct web_page *p)
 {
@@ -29,7 +29,7 @@ static bool is_name_char(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c && strchr("!#$&^_.+-/", c));
 }
 
-/* In lower case; empty when it is no name that can be shown. */
+/* In lower case; empty: not a name that can be shown. */
 static struct str clean_name(struct arena *a, struct str text)
 {
     char *name = arena_cstr(a, str_slice(text, 0, MAX_NAME_BYTES));
@@ -84,7 +84,7 @@ static bool is_html(struct str mime, struct str body)
     return str_is(mime, "text/html") || str_is(mime, "application/xhtml+xml");
 }
 
-/* The types that models take. */
+/* The types that models accept. */
 static bool is_common_image(const char *mime)
 {
     static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
@@ -95,7 +95,7 @@ static bool is_common_image(const char *mime)
     return false;
 }
 
-/* Bytes that look like nothing known: the server may know better. */
+/* Bytes of an unknown kind: the server may know better. */
 static bool may_be_text(const struct web_page *p, struct str body, struct str charset)
 {
     return is_html(p->mime, body) || starts_nocase(charset, S("utf-16"));
@@ -122,7 +122,7 @@ static enum web_page_kind find_kind(const struct web_page *p, const struct file_
 
 /* --- text --- */
 
-/* So many bytes can be kept as they are; the *ret_n_dropped after them are left out. */
+/* The number of bytes to keep; *ret_n_dropped bytes after them are dropped. */
 static size_t clean_run(struct str text, size_t *ret_n_dropped)
 {
     size_t n = 0;
@@ -141,7 +141,7 @@ static size_t clean_run(struct str text, size_t *ret_n_dropped)
     return n;
 }
 
-/* False when not all of it fits. */
+/* False if not all of it fits. */
 static bool add_clean(struct strbuf *out, struct str text)
 {
     while (text.n) {
@@ -163,7 +163,7 @@ static void read_plain(struct web_page *p, struct str body, struct str charset)
     if (p->was_cut) /* perhaps inside a character */
         body.n -= utf8_incomplete_tail(body);
     if (charset.n == 0 && utf8_is_valid(body))
-        charset = S("utf-8"); /* whatever a meta element that it quotes says */
+        charset = S("utf-8"); /* ignore any meta element that the text quotes */
     charset_decode_html(&decoded, body, charset);
     if (!add_clean(&p->content, strbuf_str(&decoded)))
         p->was_cut = true;

@@ -8,8 +8,8 @@
 #include "tool/html/markdown_text.h"
 
 #define MAX_ANSWER_BYTES ((size_t)2 << 20)
-#define MAX_QUERY_CHARS 400 /* that Brave takes */
-#define MAX_ERROR_TEXT 300  /* bytes that are shown of an answer */
+#define MAX_QUERY_CHARS 400 /* Brave's limit */
+#define MAX_ERROR_TEXT 300  /* bytes of an answer to show */
 
 /* --- the question --- */
 
@@ -56,7 +56,7 @@ struct str web_add_parameter(struct arena *a, struct str url, const char *name, 
 
 /* --- the answer --- */
 
-/* A service that quotes what it was sent must not tell the model our key. */
+/* A service may quote what it received: keep our key out of the result. */
 static struct str without_secret(struct arena *a, struct str text, struct str secret)
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -161,7 +161,7 @@ struct err *web_search_brave(struct tool_context *c, struct web_hits *hits)
     return NULL;
 }
 
-/* --- a SearXNG of the operator --- */
+/* --- SearXNG, run by the operator --- */
 
 struct err *web_search_searxng(struct tool_context *c, struct web_hits *hits)
 {
