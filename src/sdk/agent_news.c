@@ -17,7 +17,7 @@ static struct tool_state *state_of(struct agent *a)
 
 static void news_take(struct news *n, struct strbuf *out)
 {
-    shell_news_tell(state_of(agent_of(n)), out);
+    shell_news_add(state_of(agent_of(n)), out);
 }
 
 static void tell_wait(struct run *r, struct tool_state *s, uint64_t wait_ms)
@@ -69,5 +69,5 @@ void agent_news_begin(struct agent *a)
 void agent_news_end(struct agent *a)
 {
     if (state_of(a))
-        shell_news_keep(state_of(a), a->blobs, a->hooks.on_notice, a->hooks.self);
+        shell_news_store(state_of(a), a->blobs, a->hooks.on_notice, a->hooks.self);
 }

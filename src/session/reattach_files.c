@@ -28,7 +28,7 @@ struct file {
     bool is_chosen;
 };
 
-struct excerpt {
+struct file_excerpt {
     const char *path;
     bool has_changed;
     struct str text; /* the first lines; empty: not told */
@@ -42,7 +42,7 @@ struct job {
     size_t n_files, files_room;
     const char **uses; /* absolute, the last one first */
     size_t n_uses, uses_room;
-    struct excerpt excerpts[MAX_FILES];
+    struct file_excerpt excerpts[MAX_FILES];
     size_t n_excerpts;
 };
 
@@ -115,7 +115,7 @@ static bool is_as_read(const struct file *f, const struct stat *s)
 }
 
 /* The whole lines among the first bytes, if they are text. */
-static void take_lines(struct job *j, struct excerpt *x, struct str bytes, uint64_t size)
+static void take_lines(struct job *j, struct file_excerpt *x, struct str bytes, uint64_t size)
 {
     size_t end;
 
@@ -129,7 +129,7 @@ static void take_lines(struct job *j, struct excerpt *x, struct str bytes, uint6
 }
 
 static void read_head(struct job *j, const struct file *f, const struct spot *spot,
-                      struct excerpt *x)
+                      struct file_excerpt *x)
 {
     char bytes[HEAD_BYTES];
     struct stat s;
@@ -151,7 +151,7 @@ static void look_at(struct job *j, struct file *f)
 {
     AUTO(spot) struct spot spot = SPOT_NONE;
     AUTO(err) struct err *e = NULL;
-    struct excerpt x = {.path = f->path};
+    struct file_excerpt x = {.path = f->path};
     struct stat s;
     bool exists;
 
@@ -203,7 +203,7 @@ static void add_path(struct strbuf *out, const char *path)
         strbuf_add_char(out, (unsigned char)*path < ' ' || *path == 0x7F ? '?' : *path);
 }
 
-static void add_name(const struct excerpt *x, struct strbuf *out)
+static void add_name(const struct file_excerpt *x, struct strbuf *out)
 {
     strbuf_add_cstr(out, "\n- ");
     add_path(out, x->path);
@@ -211,7 +211,7 @@ static void add_name(const struct excerpt *x, struct strbuf *out)
         strbuf_add_cstr(out, " (has changed since it was read: read it again before using it)");
 }
 
-static void add_excerpt(const struct excerpt *x, size_t max_bytes, struct strbuf *out)
+static void add_excerpt(const struct file_excerpt *x, size_t max_bytes, struct strbuf *out)
 {
     if (!x->text.n || out->n + x->text.n + strlen(x->path) + 100 > max_bytes)
         return;

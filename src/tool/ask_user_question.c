@@ -1,10 +1,10 @@
-/* ask_user_question.c - AskUserQuestion: lets the person choose what the model must not guess.
+/* ask_user_question.c - AskUserQuestion: lets the person decide what the model must not guess.
  *
- * Whoever asks may answer at once, or later: then the call is suspended, and is run again with the
+ * The asker may answer at once or later. If later, the call is suspended and runs again with the
  * answer in its context. */
 #include "tool/builtin.h"
 
-/* Answers go by the text of their question, so there must be no two of them. */
+/* Answers are keyed by the text of their question, so no two questions may have the same text. */
 static const struct json *find_repeated(const struct json *questions)
 {
     json_each (a, questions)
@@ -16,8 +16,8 @@ static const struct json *find_repeated(const struct json *questions)
 
 /* --- reading an answer --- */
 
-/* What was answered to one question, or NULL. By its text or its header in
- * {"answers":{...}}, by its place in a list; anything else answers a single question. */
+/* The answer to one question, or NULL. An object in {"answers":...} is keyed by the question's text
+ * or header, a list by position. Anything else answers a single question. */
 static const struct json *find_answer(const struct json *value, const struct json *questions,
                                       const struct json *question, size_t place)
 {
@@ -77,17 +77,9 @@ static void take_value(struct tool_result *r, const struct json *questions,
     }
 }
 
-/* --- the other ways it can end --- */
+/* --- the other outcomes --- */
 
-static void tell_nobody(struct tool_result *r)
-{
-    json_set_bool(&r->arena, tool_result_details(r), "unavailable", true);
-    tool_result_addf(
-        r, "No one can answer in this run. Decide yourself: take the choice that is safest and "
-           "easiest to change later, and state it as an assumption in your answer.");
-}
-
-static void tell_declined(struct tool_result *r, struct str reason)
+static void add_refusal(struct tool_result *r, struct str reason)
 {
     json_set_bool(&r->arena, tool_result_details(r), "declined", true);
     tool_result_addf(r, "The person declined to answer");
@@ -100,24 +92,20 @@ static void tell_declined(struct tool_result *r, struct str reason)
                         "cannot do without an answer.");
 }
 
-static void tell_agreed(struct tool_result *r)
-{
-    json_set_bool(&r->arena, tool_result_details(r), "agreed", true);
-    tool_result_addf(
-        r, "The person agreed without choosing: take what you recommend, and say what it is.");
-}
-
 static void take_answer(struct tool_result *r, const struct ask *ask, const struct answer *answer)
 {
     switch (answer->kind) {
     case ANSWER_NOBODY:
-        tell_nobody(r);
+        json_set_bool(&r->arena, tool_result_details(r), "unavailable", true);
+        tool_result_addf(
+            r, "No one can answer in this run. Decide yourself: take the choice that is safest and "
+               "easiest to change later, and state it as an assumption in your answer.");
         break;
     case ANSWER_LATER:
         tool_result_wait(r, ask);
         break;
     case ANSWER_NO:
-        tell_declined(r, answer->reason);
+        add_refusal(r, answer->reason);
         break;
     case ANSWER_VALUE:
         take_value(r, json_get(ask->args, "questions"), answer->value);
@@ -125,13 +113,15 @@ static void take_answer(struct tool_result *r, const struct ask *ask, const stru
     case ANSWER_ONCE:
     case ANSWER_SESSION:
     case ANSWER_PROJECT:
-        tell_agreed(r);
+        json_set_bool(&r->arena, tool_result_details(r), "agreed", true);
+        tool_result_addf(
+            r, "The person agreed without choosing: take what you recommend, and say what it is.");
         break;
     }
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *ask_user_question_run(const struct tool *t, struct tool_context *c,
+                                         const struct json *args, struct tool_result *result)
 {
     const struct json *questions = json_get(args, "questions");
     const struct json *repeated = find_repeated(questions);
@@ -157,8 +147,8 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     return NULL;
 }
 
-/* People take their time. */
-static uint64_t timeout_ms(const struct tool *t, const struct json *args)
+/* People take their time: there is no deadline. */
+static uint64_t ask_user_question_timeout(const struct tool *t, const struct json *args)
 {
     return TOOL_NO_DEADLINE;
 }
@@ -198,6 +188,6 @@ struct tool tool_ask_user_question = {
     .risk = RISK_INSPECT,
     .needs = NEEDS_PERSON,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
-    .timeout_ms = timeout_ms,
+    .run = ask_user_question_run,
+    .timeout_ms = ask_user_question_timeout,
 };

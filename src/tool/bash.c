@@ -6,15 +6,12 @@
 #include "tool/shell/command.h"
 #include "tool/shell/exit_code.h"
 #include "tool/shell/follow.h"
-#include "tool/shell/forms.h"
-#include "tool/shell/notes.h"
 #include "tool/shell/output.h"
-#include "tool/shell/place.h"
 
 enum {
     DEFAULT_TIMEOUT_MS = 120000,
-    MAX_TIMEOUT_MS = SHELL_MAX_TIMEOUT_MS, /* stands in the schema too */
-    /* For ending a tree that does not heed TERM, and for reading what it says meanwhile. */
+    MAX_TIMEOUT_MS = 600000, /* as in the schema */
+    /* To end a process tree that ignores TERM, and to read its last output. */
     ENDING_MS = 10000,
 };
 
@@ -25,9 +22,107 @@ static uint64_t timeout_of(const struct json *args)
     return ms > 0 ? (uint64_t)MIN(ms, (int64_t)MAX_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
 }
 
+/* --- how models of other agents write a command ---
+ *
+ * An argument list becomes the command line that runs it, or the script of a shell that only runs a
+ * script. A directory becomes a cd in a subshell: rules and people see where the command runs, and
+ * the working directory stays. */
+
+static bool is_plain(struct str word)
+{
+    for (size_t i = 0; i < word.n; i++) {
+        char c = word.p[i];
+
+        if (!(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z') &&
+            str_find_char(S("_-./:,+@%"), c) == STR_NONE)
+            return false;
+    }
+    return word.n > 0;
+}
+
+/* Appends it as one word of a command line. */
+static void add_word(struct strbuf *out, struct str word)
+{
+    if (is_plain(word)) {
+        strbuf_add(out, word);
+        return;
+    }
+    strbuf_add_char(out, '\'');
+    for (size_t i = 0; i < word.n; i++) {
+        if (word.p[i] == '\'')
+            strbuf_add_cstr(out, "'\\'");
+        strbuf_add_char(out, word.p[i]);
+    }
+    strbuf_add_char(out, '\'');
+}
+
+/* The script of ["bash", "-lc", "make && make check"]. Another shell may read it differently. */
+static struct str script_of(const struct json *list)
+{
+    struct str shell = json_str(json_at(list, 0)), option = json_str(json_at(list, 1));
+
+    if (list->n != 3 || !(str_is(shell, "bash") || str_is(shell, "/bin/bash")) ||
+        !(str_is(option, "-c") || str_is(option, "-lc")))
+        return S("");
+    return json_str(json_at(list, 2));
+}
+
+static bool holds_words(const struct json *list)
+{
+    json_each (word, list)
+        if (!json_is(word, JSON_STRING))
+            return false;
+    return list->n > 0;
+}
+
+static struct str line_of(const struct json *list, struct arena *a)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+    struct str script = script_of(list);
+
+    if (script.n)
+        return arena_str(a, script);
+    json_each (word, list) {
+        if (line.n)
+            strbuf_add_char(&line, ' ');
+        add_word(&line, json_str(word));
+    }
+    return arena_str(a, strbuf_str(&line));
+}
+
+/* The closing parenthesis is on a line of its own, since the command may end with a comment or a
+ * here document. */
+static struct str line_in(struct str directory, struct str command, struct arena *a)
+{
+    AUTO(strbuf) struct strbuf line = {0};
+
+    strbuf_add_cstr(&line, "(cd -- ");
+    add_word(&line, directory);
+    strbuf_addf(&line, " || exit\n%" STR_FMT "\n)", STR_ARG(command));
+    return arena_str(a, strbuf_str(&line));
+}
+
+static void bash_adapt(struct json *args, struct arena *a)
+{
+    const struct json *command = json_get(args, "command");
+    const struct json *directory = json_get(args, "workdir");
+    int64_t timeout_ms;
+
+    if (json_is(command, JSON_ARRAY) && holds_words(command))
+        json_set_str(a, args, "command", line_of(command, a));
+    command = json_get(args, "command");
+    if (json_is(command, JSON_STRING) && command->text.n && json_is(directory, JSON_STRING)) {
+        if (directory->text.n && !str_is(directory->text, "."))
+            json_set_str(a, args, "command", line_in(directory->text, command->text, a));
+        json_remove(args, S("workdir"));
+    }
+    if (json_int64(json_get(args, "timeout"), &timeout_ms) && timeout_ms > MAX_TIMEOUT_MS)
+        json_set_int(a, args, "timeout", MAX_TIMEOUT_MS);
+}
+
 /* --- before --- */
 
-/* False, and a failed result, when it cannot be run as it was meant. */
+/* Returns false and fails the result if the command cannot run as it was meant. */
 static bool check_command(struct str command, struct tool_result *r)
 {
     if (str_find_char(command, '\0') != STR_NONE)
@@ -40,7 +135,7 @@ static bool check_command(struct str command, struct tool_result *r)
     return !r->is_error;
 }
 
-/* The next call goes on in the workspace, if that is there. */
+/* If the working directory is gone, the next call continues in the workspace. */
 static bool check_cwd(struct tool_state *s, struct tool_result *r)
 {
     const char *cwd = tool_state_cwd(s), *workspace = tool_state_workspace(s);
@@ -60,7 +155,8 @@ static bool check_cwd(struct tool_state *s, struct tool_result *r)
     return false;
 }
 
-/* A command may lead where no other can start: the next one is not to fail for the same reason. */
+/* A command may move to a directory where no other can start. The next call must not fail for the
+ * same reason. */
 static struct err *leave_cwd(struct tool_state *s, struct err *take_error)
 {
     const char *workspace = tool_state_workspace(s);
@@ -104,10 +200,10 @@ static struct err *run_in_background(struct tool_context *c, struct str command,
 struct foreground {
     struct tool_context *context;
     struct str command;
-    const char *cwd; /* before it */
-    bool may_stay;   /* no time-out was asked for */
+    const char *cwd; /* before the command */
+    bool may_stay;   /* the call sets no timeout */
     struct output output;
-    struct strbuf advice; /* why it came to nothing, and what to do */
+    struct strbuf advice; /* why the command failed, and what to do */
 };
 
 static void foreground_done(struct foreground *x)
@@ -124,7 +220,7 @@ static void foreground_add(void *self, struct str bytes)
     output_add(&x->output, bytes);
 }
 
-/* Time alone is no remedy for what the sandbox refuses: then it is better ended. */
+/* If the sandbox refuses what the command does, more time does not help: end it. */
 static bool foreground_may_stay(void *self)
 {
     struct foreground *x = self;
@@ -143,7 +239,7 @@ static void end_line(struct tool_result *r)
         tool_result_addf(r, "\n");
 }
 
-/* What is wrong comes first, where nobody overlooks it. */
+/* The failure comes first, so that it is not overlooked. */
 static void add_failure(const struct proc_status *status, const char *meaning,
                         struct tool_result *r)
 {
@@ -161,8 +257,9 @@ static void add_failure(const struct proc_status *status, const char *meaning,
     r->is_error = true;
 }
 
-/* Whoever stores the result tells it, too: not all of what was printed can be read there. */
-static void tell_gap(const struct output *output, bool has_status_line, struct tool_result *r)
+/* The stored result needs this too: it does not hold all of the output either. */
+static void add_gap_details(const struct output *output, bool has_status_line,
+                            struct tool_result *r)
 {
     struct output_gap gap = output_find_gap(output);
     struct json *told = json_new(&r->arena, JSON_OBJECT);
@@ -189,7 +286,7 @@ static struct err *write_text(const struct follow *f, const struct foreground *x
         add_failure(&f->status, meaning, r);
     if (f->status.lost_protection)
         tool_result_addf(r, "(" PROC_LOST_PROTECTION ")\n");
-    tell_gap(output, r->text.n > 0, r);
+    add_gap_details(output, r->text.n > 0, r);
     TRY(output_add_text(output, &r->text));
     if (place.n) {
         end_line(r);
@@ -200,22 +297,6 @@ static struct err *write_text(const struct follow *f, const struct foreground *x
     return NULL;
 }
 
-static void add_time_out(const struct follow *f, bool has_advice, struct tool_result *r)
-{
-    end_line(r);
-    tool_result_addf(r, "(tool failed: timeout) The command was ended after %g s.",
-                     (double)f->timeout_ms / 1000);
-    if (!has_advice)
-        tool_result_addf(r,
-                         " Give it a longer timeout (at most %d ms), or start it with "
-                         "run_in_background: then it continues while you work, and you are told "
-                         "when it ends.",
-                         MAX_TIMEOUT_MS);
-    tool_result_addf(r, "\n");
-    r->is_error = true;
-    r->code = ERR_TIMEOUT;
-}
-
 static void add_hints(const struct follow *f, struct foreground *x, struct tool_result *r)
 {
     struct command_ending e = {.command = x->command,
@@ -223,10 +304,22 @@ static void add_hints(const struct follow *f, struct foreground *x, struct tool_
                                .cwd = x->cwd,
                                .failed = r->is_error};
 
-    if (f->timed_out)
-        add_time_out(f, x->advice.n > 0, r);
-    else
+    if (f->timed_out) {
+        end_line(r);
+        tool_result_addf(r, "(tool failed: timeout) The command was ended after %g s.",
+                         (double)f->timeout_ms / 1000);
+        if (!x->advice.n)
+            tool_result_addf(r,
+                             " Give it a longer timeout (at most %d ms), or start it with "
+                             "run_in_background: then it continues while you work, and you are "
+                             "told when it ends.",
+                             MAX_TIMEOUT_MS);
+        tool_result_addf(r, "\n");
+        r->is_error = true;
+        r->code = ERR_TIMEOUT;
+    } else {
         launcher_advise(x->context->launcher, &e, &x->advice);
+    }
     if (x->advice.n) {
         end_line(r);
         tool_result_addf(r, "(%s)\n", strbuf_cstr(&x->advice));
@@ -248,13 +341,13 @@ static void write_details(const struct follow *f, uint64_t duration_ms, const ch
     json_set_str(a, details, "cwd", str_of(cwd));
 }
 
-/* It was not told to end, so it is not ended: what it has done so far may have taken long. */
+/* The call sets no timeout, so the command keeps running: its work so far may have taken long. */
 static struct err *leave_running(const struct follow *f, struct foreground *x,
                                  struct shell_command *take_running, struct tool_result *r)
 {
     struct shell *k;
 
-    tell_gap(&x->output, /* has_status_line= */ false, r);
+    add_gap_details(&x->output, /* has_status_line= */ false, r);
     TRY(output_add_text(&x->output, &r->text));
     k = background_adopt(x->context, x->command, take_running);
     end_line(r);
@@ -300,8 +393,8 @@ static struct err *run_here(struct tool_context *c, struct str command, const st
 
 /* --- the tool --- */
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *r)
+static struct err *bash_run(const struct tool *t, struct tool_context *c, const struct json *args,
+                            struct tool_result *r)
 {
     struct str command = json_get_text(args, "command");
     const struct json *unconfined = json_get(args, "dangerouslyDisableSandbox");
@@ -322,7 +415,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     return err_is(e, ERR_TOOL_FAILED) || err_is(e, ERR_SANDBOX) ? leave_cwd(c->state, e) : e;
 }
 
-static uint64_t timeout_ms(const struct tool *t, const struct json *args)
+static uint64_t bash_timeout_ms(const struct tool *t, const struct json *args)
 {
     return timeout_of(args) + ENDING_MS;
 }
@@ -365,13 +458,13 @@ struct tool tool_bash = {
     .aliases = "cmd=command timeoutMs=timeout timeout_ms=timeout runInBackground=run_in_background "
                "is_background=run_in_background background=run_in_background justification= "
                "cwd=workdir directory=workdir dir_path=workdir",
-    .adapt = shell_adapt_arguments,
+    .adapt = bash_adapt,
     .hidden = "dangerouslyDisableSandbox",
     .risk = RISK_EXECUTE,
     .needs = NEEDS_LAUNCHER,
     .permission_arg = "command",
     .begins_late = true,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
-    .timeout_ms = timeout_ms,
+    .run = bash_run,
+    .timeout_ms = bash_timeout_ms,
 };

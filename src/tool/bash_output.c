@@ -1,4 +1,5 @@
-/* bash_output.c - the BashOutput tool: what a background command has printed since. */
+/* bash_output.c - the BashOutput tool: what a background command has printed since the last
+ * call. */
 #include "base/utf8.h"
 #include "sys/work.h"
 #include "tool/builtin.h"
@@ -11,17 +12,17 @@
 
 /* --- from bytes to text --- */
 
-struct job {
+struct filter_job {
     struct str bytes, filter;
-    struct strbuf clean, matching; /* all of it, and the lines that the filter lets through */
+    struct strbuf clean, matching; /* all lines, and those that match the filter */
 };
 
-static void job_done(struct job *j)
+static void filter_job_done(struct filter_job *j)
 {
     strbuf_done(&j->clean);
     strbuf_done(&j->matching);
 }
-DEFINE_AUTO_VAL(job, job_done)
+DEFINE_AUTO_VAL(filter_job, filter_job_done)
 
 static struct str line_at(struct str text, size_t at)
 {
@@ -31,7 +32,7 @@ static struct str line_at(struct str text, size_t at)
     return str_slice(text, start, n == STR_NONE ? text.n : n + 1);
 }
 
-static struct err *filter_lines(struct job *j)
+static struct err *filter_lines(struct filter_job *j)
 {
     struct grep_query query = {.pattern = j->filter};
     AUTO(grep_pattern) struct grep_pattern *p = NULL;
@@ -53,25 +54,17 @@ static struct err *filter_lines(struct job *j)
     return NULL;
 }
 
-static struct err *make_text(void *arg)
+static struct err *filter_job_run(void *arg)
 {
-    struct job *j = arg;
+    struct filter_job *j = arg;
 
     output_add_clean(&j->clean, j->bytes);
     return j->filter.n ? filter_lines(j) : NULL;
 }
 
-/* What may take long, a worker does: a pattern, and many bytes. */
-static struct err *run_job(struct job *j)
-{
-    bool is_short = j->filter.n == 0 && j->bytes.n <= OUTPUT_SHORT_BYTES;
-
-    return is_short ? make_text(j) : work_run(make_text, j);
-}
-
 /* --- the tool --- */
 
-/* While it runs, a line or a character may still be going on: that is read next time. */
+/* While the command runs, its last line or character may be incomplete: the next call reads it. */
 static size_t unfinished(const struct shell *k, struct str bytes, bool by_line)
 {
     if (shell_state(k) != SHELL_RUNNING)
@@ -81,7 +74,7 @@ static size_t unfinished(const struct shell *k, struct str bytes, bool by_line)
     return bytes.n - (str_rfind_char(bytes, '\n') + 1); /* STR_NONE + 1 is 0 */
 }
 
-/* How it was when its output was looked at, though it may go on while that is made text. */
+/* The state at the time the output was read; it may change while a worker makes text of it. */
 static void write_head(const struct shell *k, uint64_t n_lost, struct tool_result *r)
 {
     struct json *details = tool_result_details(r);
@@ -95,24 +88,16 @@ static void write_head(const struct shell *k, uint64_t n_lost, struct tool_resul
     json_set_int(&r->arena, details, "lostBytes", (int64_t)n_lost);
 }
 
-static void write_text(const struct job *j, struct tool_result *r)
-{
-    struct str text = strbuf_str(j->filter.n ? &j->matching : &j->clean);
-
-    strbuf_add(&r->text, text);
-    if (text.n == 0)
-        tool_result_addf(r, j->filter.n ? "(no new line matches the filter)" : "(no new output)");
-}
-
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *r)
+static struct err *bash_output_run(const struct tool *t, struct tool_context *c,
+                                   const struct json *args, struct tool_result *r)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
-    AUTO(job) struct job job = {.filter = json_get_text(args, "filter")};
+    AUTO(filter_job) struct filter_job job = {.filter = json_get_text(args, "filter")};
     struct str id = json_get_text(args, "bash_id");
     struct shell *k = background_find(c->state, id);
     uint64_t n_lost, end;
-    bool was_over;
+    bool was_over, is_short;
+    struct str text;
 
     if (!k) {
         background_unknown(c->state, id, r);
@@ -123,10 +108,14 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     was_over = shell_state(k) != SHELL_RUNNING;
     job.bytes = strbuf_str(&bytes);
     job.bytes.n -= unfinished(k, job.bytes, /* by_line= */ job.filter.n > 0);
-    TRY(run_job(&job));
-    TRY(task_check()); /* what was cancelled was not read */
-    write_text(&job, r);
-    k = background_find(c->state, id); /* it may have been forgotten meanwhile */
+    is_short = job.filter.n == 0 && job.bytes.n <= OUTPUT_SHORT_BYTES;
+    TRY(is_short ? filter_job_run(&job) : work_run(filter_job_run, &job));
+    TRY(task_check()); /* a cancelled call has read nothing */
+    text = strbuf_str(job.filter.n ? &job.matching : &job.clean);
+    strbuf_add(&r->text, text);
+    if (text.n == 0)
+        tool_result_addf(r, job.filter.n ? "(no new line matches the filter)" : "(no new output)");
+    k = background_find(c->state, id); /* it may be forgotten by now */
     if (!k)
         return NULL;
     shell_add_notes(k, r);
@@ -158,5 +147,5 @@ struct tool tool_bash_output = {
     .is_barrier = true,
     .needs = NEEDS_LAUNCHER,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = bash_output_run,
 };

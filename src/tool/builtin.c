@@ -1,4 +1,4 @@
-/* builtin.c - the list of keel's own tools, in the order in which models see them. */
+/* builtin.c - keel's own tools, in the order in which models see them. */
 #include "tool/builtin.h"
 
 struct tool *const builtin_tools[] = {

@@ -15,12 +15,12 @@ extern struct tool tool_glob;
 extern struct tool tool_grep;
 extern struct tool tool_web_fetch;
 extern struct tool tool_web_search;
-extern struct tool tool_web_search_model; /* instead of it where no service is configured */
+extern struct tool tool_web_search_model; /* replaces it where no service is configured */
 extern struct tool tool_todo_write;
 extern struct tool tool_ask_user_question;
 extern struct tool tool_exit_plan_mode;
 extern struct tool tool_tool_output;
 
-extern struct tool *const builtin_tools[]; /* all of them but that one, then NULL */
+extern struct tool *const builtin_tools[]; /* all but that one; ends with NULL */
 
 #endif

@@ -1,37 +1,17 @@
-/* exit_plan_mode.c - ExitPlanMode: shows the person a plan, and ends plan mode if they approve it.
+/* exit_plan_mode.c - ExitPlanMode: shows the person a plan, and ends plan mode if they approve.
  *
- * Who is asked may answer later: the call is suspended then, and runs again with the answer. Where
- * no one can be asked the plan is what the run was for: it becomes the run's answer. */
+ * The asker may answer later: the call is suspended and runs again with the answer. If no one can
+ * answer, the plan becomes the answer of the run. */
 #include "tool/builtin.h"
 
-static void take_refusal(struct tool_result *r, struct str words)
-{
-    json_set_bool(&r->arena, tool_result_details(r), "approved", false);
-    tool_result_fail(r,
-                     "The person did not approve the plan%s%" STR_FMT
-                     "\nPlan mode continues: nothing may be changed. Revise the plan and call "
-                     "%s again, or answer what they said.",
-                     words.n ? ". They said: " : ".", STR_ARG(words), TOOL_EXIT_PLAN_MODE);
-}
-
-/* The last prompt described plan mode, and the model reads that as long as the run lasts. */
-static void add_surroundings(const struct plan_mode *m, struct tool_result *r)
-{
-    AUTO(strbuf) struct strbuf text = {0};
-
-    if (m->describe)
-        m->describe(m->self, &text);
-    if (text.n)
-        tool_result_addf(r, "\n%s", strbuf_cstr(&text));
-}
-
-/* The person may have changed the plan, and the mode, while they were asked. */
+/* The person may have changed the plan and the mode meanwhile. */
 static void take_approval(const struct tool_context *c, const struct answer *answer,
                           struct str plan, struct tool_result *r)
 {
     bool accepts_edits = answer->kind == ANSWER_SESSION || answer->kind == ANSWER_PROJECT ||
                          str_is(json_get_text(answer->value, "mode"), "acceptEdits");
     struct str changed = json_get_text(answer->args, "plan");
+    AUTO(strbuf) struct strbuf surroundings = {0};
     const char *mode = c->plan_mode->leave(c->plan_mode->self, accepts_edits);
 
     json_set_bool(&r->arena, tool_result_details(r), "approved", true);
@@ -41,33 +21,38 @@ static void take_approval(const struct tool_context *c, const struct answer *ans
                      "The person approved the plan. The permission mode is now %s: start work, "
                      "and begin with a todo list if the plan has several steps.",
                      mode);
-    add_surroundings(c->plan_mode, r);
+    /* The last prompt described plan mode, and the model reads that prompt until the run ends. */
+    if (c->plan_mode->describe)
+        c->plan_mode->describe(c->plan_mode->self, &surroundings);
+    if (surroundings.n)
+        tool_result_addf(r, "\n%s", strbuf_cstr(&surroundings));
     if (changed.n && !str_eq(changed, plan))
         tool_result_addf(r, "\nThey changed the plan. Work from this version:\n\n%" STR_FMT,
                          STR_ARG(changed));
 }
 
-static void end_with_plan(struct str plan, struct tool_result *r)
-{
-    json_set_str(&r->arena, tool_result_details(r), TOOL_ANSWER, plan);
-    tool_result_addf(r, TOOL_PLAN_IS_ANSWER " The run ends with the plan as its answer; nothing "
-                                            "was changed, and plan mode continues.");
-}
-
 static void take_answer(const struct tool_context *c, const struct ask *ask,
                         const struct answer *answer, struct tool_result *r)
 {
-    struct str plan = json_get_text(ask->args, "plan");
+    struct str plan = json_get_text(ask->args, "plan"), words = str_trim(answer->reason);
 
     switch (answer->kind) {
     case ANSWER_NOBODY:
-        end_with_plan(plan, r);
+        json_set_str(&r->arena, tool_result_details(r), TOOL_ANSWER, plan);
+        tool_result_addf(r,
+                         TOOL_PLAN_IS_ANSWER " The run ends with the plan as its answer; nothing "
+                                             "was changed, and plan mode continues.");
         break;
     case ANSWER_LATER:
         tool_result_wait(r, ask);
         break;
     case ANSWER_NO:
-        take_refusal(r, str_trim(answer->reason));
+        json_set_bool(&r->arena, tool_result_details(r), "approved", false);
+        tool_result_fail(r,
+                         "The person did not approve the plan%s%" STR_FMT
+                         "\nPlan mode continues: nothing may be changed. Revise the plan and call "
+                         "%s again, or answer what they said.",
+                         words.n ? ". They said: " : ".", STR_ARG(words), TOOL_EXIT_PLAN_MODE);
         break;
     case ANSWER_ONCE:
     case ANSWER_SESSION:
@@ -108,7 +93,7 @@ static struct err *exit_plan_mode_run(const struct tool *t, struct tool_context 
     return NULL;
 }
 
-/* People take their time. */
+/* People take their time: there is no deadline. */
 static uint64_t exit_plan_mode_timeout(const struct tool *t, const struct json *args)
 {
     return TOOL_NO_DEADLINE;
@@ -130,7 +115,7 @@ struct tool tool_exit_plan_mode = {
               "questions.\"}}}",
     .risk = RISK_INSPECT,
     .needs = NEEDS_PLANNING,
-    .is_barrier = true, /* what comes after it in the batch was judged in plan mode */
+    .is_barrier = true, /* calls after it in the batch were judged in plan mode */
     .gives_answer = true,
     .max_chars = TOOL_CODING_MAX_CHARS,
     .run = exit_plan_mode_run,

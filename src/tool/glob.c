@@ -1,4 +1,4 @@
-/* glob.c - the Glob tool: files by the pattern of their paths, newest first. */
+/* glob.c - the Glob tool: finds files by a pattern over their paths, newest first. */
 #include "base/glob.h"
 
 #include "base/quoted.h"
@@ -6,7 +6,6 @@
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/args.h"
-#include "tool/file/failure.h"
 #include "tool/file/guess.h"
 #include "tool/file/scope.h"
 #include "tool/file/shown.h"
@@ -21,13 +20,14 @@
 struct glob_job {
     struct glob_args args;
     struct search_scope scope;
-    const char *base;    /* what `path` names; the root is that and the plain part of the pattern */
-    const char *decided; /* what the gate looked at, or NULL */
+    const char
+        *base; /* what `path` names; the root adds the part of the pattern without wildcards */
+    const char *decided; /* the path that the gate judged, or NULL */
     struct tool_result *result;
     struct grep_report report;
 };
 
-/* The directory that the pattern begins in. */
+/* The directory in which the pattern begins. */
 static const char *find_root(const struct tool_context *c, struct glob_job *job)
 {
     struct str dir = job->args.dir;
@@ -38,7 +38,7 @@ static const char *find_root(const struct tool_context *c, struct glob_job *job)
                            dir);
 }
 
-/* With the directory that may be meant. */
+/* Also names the directory that may be meant. */
 static void add_missing_root(const struct search_scope *s, struct tool_result *r)
 {
     struct path_guess guess = {0};
@@ -47,7 +47,7 @@ static void add_missing_root(const struct search_scope *s, struct tool_result *r
         guess = path_guess(&r->arena, s->root, s->target, s->hidden);
     tool_result_addf(r, "[there is no directory %s", quoted(&r->arena, str_of(s->root)).p);
     if (guess.path)
-        tool_result_addf(r, "; did you mean %s?", path_told(&r->arena, s->cwd, guess.path));
+        tool_result_addf(r, "; did you mean %s?", path_quoted(&r->arena, s->cwd, guess.path));
     tool_result_addf(r, "]\n");
 }
 
@@ -66,20 +66,10 @@ static void add_nothing_found(const struct glob_job *job)
                          "[this pattern looks in %s only; to look below it too: %" STR_FMT
                          "**/%" STR_FMT "]\n",
                          path_shown(s->cwd, s->root), STR_ARG(job->args.dir), STR_ARG(pattern));
-    search_scope_tell_ignored(&job->report.walk, &job->result->text);
+    search_scope_add_ignored(&job->report.walk, &job->result->text);
 }
 
-static void add_files(const struct glob_job *job, struct str lines)
-{
-    struct strbuf *out = &job->result->text;
-
-    strbuf_add(out, lines);
-    if (job->report.was_cut)
-        strbuf_addf(out, "[%zu files match; these are the newest %d: use a narrower pattern]\n",
-                    job->report.n_files_matched, MAX_FILES);
-}
-
-/* What a pattern without wildcards names is found though git ignores it. */
+/* A name without wildcards is found even if git ignores it. */
 static void add_named(struct glob_job *job, struct strbuf *lines)
 {
     const struct search_scope *s = &job->scope;
@@ -94,20 +84,11 @@ static void add_named(struct glob_job *job, struct strbuf *lines)
         return;
     if (S_ISDIR(st.st_mode))
         path = fs_join(a, path, "");
-    strbuf_addf(lines, "%s\n", path_told(a, s->cwd, path));
+    strbuf_addf(lines, "%s\n", path_quoted(a, s->cwd, path));
     job->report.n_files_matched = 1;
 }
 
 /* --- where to look --- */
-
-/* What the gate decided about is opened without following a link. */
-static struct err *find_target(struct glob_job *job)
-{
-    struct search_scope *s = &job->scope;
-
-    s->target = job->decided;
-    return job->decided ? NULL : target_resolve(&job->result->arena, s->root, s->cwd, &s->target);
-}
 
 static struct err *check_directory(const struct search_scope *s)
 {
@@ -119,7 +100,7 @@ static struct err *check_directory(const struct search_scope *s)
                     "name the directory to search, or omit path");
 }
 
-/* What `path` names must be a directory, even if the pattern leads on from there. */
+/* `path` must name a directory, even if the pattern continues from there. */
 static struct err *check_base(struct glob_job *job)
 {
     struct search_scope base = job->scope;
@@ -133,12 +114,14 @@ static struct err *check_base(struct glob_job *job)
     return e;
 }
 
-/* Where the pattern leads there need not be anything. */
+/* The directory that the pattern leads to need not exist. */
 static struct err *open_root(struct glob_job *job)
 {
     struct search_scope *s = &job->scope;
 
-    TRY(find_target(job));
+    s->target = job->decided; /* opens what the gate judged, without following a link */
+    if (!s->target)
+        TRY(target_resolve(&job->result->arena, s->root, s->cwd, &s->target));
     if (job->args.dir.n && !str_starts(job->args.dir, S("/")))
         TRY(check_base(job));
     TRY(search_scope_open(s));
@@ -174,11 +157,14 @@ static struct err *glob_in_worker(void *arg)
         if (!lines.n && job->args.is_name)
             add_named(job, &lines);
     }
-    if (lines.n)
-        add_files(job, strbuf_str(&lines));
-    else
+    strbuf_add(&job->result->text, strbuf_str(&lines));
+    if (!lines.n)
         add_nothing_found(job);
-    search_scope_tell(&job->report.walk, strbuf_str(&lines), &job->result->text);
+    else if (job->report.was_cut)
+        tool_result_addf(job->result,
+                         "[%zu files match; these are the newest %d: use a narrower pattern]\n",
+                         job->report.n_files_matched, MAX_FILES);
+    search_scope_add_notes(&job->report.walk, strbuf_str(&lines), &job->result->text);
     return NULL;
 }
 
@@ -188,8 +174,8 @@ static void glob_job_done(struct glob_job *job)
 }
 DEFINE_AUTO_VAL(glob_job, glob_job_done)
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *glob_tool_run(const struct tool *t, struct tool_context *c,
+                                 const struct json *args, struct tool_result *result)
 {
     AUTO(glob_job)
     struct glob_job job = {.result = result,
@@ -202,13 +188,13 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     struct json *details;
 
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     job.base = job.args.path.n ? path_given(c, result, job.args.path) : job.scope.cwd;
     job.scope.root = find_root(c, &job);
     job.scope.with_hidden_names = job.args.hidden;
     e = work_run(glob_in_worker, &job);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     if (job.report.walk.was_cancelled)
         return task_check();
     details = tool_result_details(result);
@@ -239,5 +225,5 @@ struct tool tool_glob = {
     .starts_early = true,
     .permission_arg = "pattern",
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = glob_tool_run,
 };

@@ -2,7 +2,6 @@
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/args.h"
-#include "tool/file/failure.h"
 #include "tool/file/scope.h"
 #include "tool/file/shown.h"
 #include "tool/file/target.h"
@@ -28,10 +27,10 @@ static void add_nothing_found(const struct grep_job *job)
     if (r->n_files_searched == 0 && r->n_files_skipped)
         tool_result_addf(job->result, "[not searched: %s binary or too large]\n",
                          job->scope.is_file ? "the file is" : "all files there are");
-    search_scope_tell_ignored(&r->walk, &job->result->text);
+    search_scope_add_ignored(&r->walk, &job->result->text);
 }
 
-/* What the lines do not say: how much there is in all, and how to go on. */
+/* Adds the totals, and how to continue. */
 static void add_summary(const struct grep_job *job, size_t n_lines)
 {
     const struct grep_query *q = &job->args.query;
@@ -49,7 +48,7 @@ static void add_summary(const struct grep_job *job, size_t n_lines)
                     q->offset + n_lines);
 }
 
-/* Where the pattern was too much for a file. */
+/* Reports a file for which the pattern takes too many steps. */
 static void add_failure(const struct grep_report *r, struct strbuf *out)
 {
     AUTO_FREE char *text = r->failure ? err_message(r->failure) : NULL;
@@ -91,18 +90,8 @@ static struct err *grep_in_worker(void *arg)
     else
         add_nothing_found(job);
     add_failure(&job->report, &job->result->text);
-    search_scope_tell(&job->report.walk, strbuf_str(&lines), &job->result->text);
+    search_scope_add_notes(&job->report.walk, strbuf_str(&lines), &job->result->text);
     return NULL;
-}
-
-static void report(const struct grep_job *job)
-{
-    struct tool_result *r = job->result;
-    struct json *details = tool_result_details(r);
-
-    json_set_int(&r->arena, details, "matches", (int64_t)job->report.n_matches);
-    json_set_int(&r->arena, details, "files", (int64_t)job->report.n_files_matched);
-    json_set_bool(&r->arena, details, "cut", job->report.was_cut);
 }
 
 static void grep_job_done(struct grep_job *job)
@@ -113,14 +102,15 @@ static void grep_job_done(struct grep_job *job)
 }
 DEFINE_AUTO_VAL(grep_job, grep_job_done)
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *grep_tool_run(const struct tool *t, struct tool_context *c,
+                                 const struct json *args, struct tool_result *result)
 {
     AUTO(grep_job) struct grep_job job = {.result = result, .scope.root_fd = -1};
     struct err *e = grep_args_parse(args, &job.args);
+    struct json *details;
 
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     job.scope = (struct search_scope){
         .cwd = tool_state_cwd(c->state),
         .workspace = tool_state_workspace(c->state),
@@ -135,10 +125,13 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     if (!e)
         e = work_run(grep_in_worker, &job);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     if (job.report.walk.was_cancelled)
         return task_check();
-    report(&job);
+    details = tool_result_details(result);
+    json_set_int(&result->arena, details, "matches", (int64_t)job.report.n_matches);
+    json_set_int(&result->arena, details, "files", (int64_t)job.report.n_files_matched);
+    json_set_bool(&result->arena, details, "cut", job.report.was_cut);
     return NULL;
 }
 
@@ -197,5 +190,5 @@ struct tool tool_grep = {
     .starts_early = true,
     .permission_arg = "path",
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = grep_tool_run,
 };

@@ -2,8 +2,8 @@
 #include "tool/builtin.h"
 #include "tool/shell/background.h"
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *r)
+static struct err *kill_shell_run(const struct tool *t, struct tool_context *c,
+                                  const struct json *args, struct tool_result *r)
 {
     struct str id = json_get_text(args, "shell_id");
     struct shell *k = background_find(c->state, id);
@@ -33,7 +33,7 @@ static const char schema[] = "{\"type\":\"object\",\"properties\":{"
                              "\"description\":\"The id that Bash returned, such as bash_1.\"}},"
                              "\"required\":[\"shell_id\"],\"additionalProperties\":false}";
 
-/* No argument for permission patterns: an id says nothing about what is ended. */
+/* There is no argument for permission patterns: an id does not say what is ended. */
 struct tool tool_kill_shell = {
     .name = "KillShell",
     .description = description,
@@ -43,5 +43,5 @@ struct tool tool_kill_shell = {
     .is_barrier = true,
     .needs = NEEDS_LAUNCHER,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = kill_shell_run,
 };

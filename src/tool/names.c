@@ -1,4 +1,4 @@
-/* names.c - tools that exist, here or elsewhere. */
+/* names.c - tools that exist in keel or elsewhere. */
 #include "tool/names.h"
 
 #include "base/alike.h"
@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "tool/builtin.h"
 
-/* Of Claude Code, whose rules and flags keel takes. */
+/* Tools of Claude Code, whose rules and flags keel accepts. */
 static const char *const others[] = {
     "Agent",
     "AgentOutput",
@@ -42,7 +42,7 @@ static const char *const others[] = {
     "ToolSearch",
 };
 
-static bool fits(struct str pattern, const char *name)
+static bool fits_name(struct str pattern, const char *name)
 {
     AUTO(glob) struct glob *g = NULL;
     AUTO(err) struct err *e = NULL;
@@ -58,7 +58,7 @@ static bool fits(struct str pattern, const char *name)
 static bool is_here(struct str name)
 {
     for (struct tool *const *t = builtin_tools; *t; t++)
-        if (fits(name, (*t)->name))
+        if (fits_name(name, (*t)->name))
             return true;
     return str_starts(name, S("mcp__"));
 }
@@ -66,7 +66,7 @@ static bool is_here(struct str name)
 bool tool_name_is_absent(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        if (fits(name, others[i]))
+        if (fits_name(name, others[i]))
             return !is_here(name);
     return false;
 }

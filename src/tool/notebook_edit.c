@@ -2,8 +2,8 @@
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/change.h"
-#include "tool/file/failure.h"
 #include "tool/file/shown.h"
+#include "tool/file/target.h"
 #include "tool/notebook/notebook.h"
 
 struct notebook_job {
@@ -77,7 +77,7 @@ static struct err *notebook_edit_run(const struct tool *t, struct tool_context *
     if (!e)
         e = work_run(notebook_edit_in_worker, &job);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     if (job.change.was_cancelled)
         return task_check();
     file_change_report(&job.change, c, /* whole= */ false, result);

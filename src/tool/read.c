@@ -1,4 +1,4 @@
-/* read.c - the Read tool: lines of a text file, or an image or PDF document to look at. */
+/* read.c - the Read tool: lines of a text file, or an image or PDF document. */
 #include "base/base64.h"
 #include "base/file_kind.h"
 #include "base/quoted.h"
@@ -9,26 +9,25 @@
 #include "tool/file/args.h"
 #include "tool/file/encoding.h"
 #include "tool/file/excerpt.h"
-#include "tool/file/failure.h"
-#include "tool/file/open.h"
 #include "tool/file/seen.h"
 #include "tool/file/shown.h"
 #include "tool/file/target.h"
 #include "tool/notebook/notebook.h"
 
 #define CHUNK_BYTES ((size_t)256 << 10)
-#define MAX_COUNTED_BYTES ((uint64_t)64 << 20) /* larger files are not read on to count lines */
+#define MAX_COUNTED_BYTES                                                                          \
+    ((uint64_t)64 << 20) /* larger files are not read to the end to count lines */
 
 struct read_job {
     struct read_args args;
     const char *path, *target, *shown, *cwd, *workspace;
     const struct path_filter *hidden;
     unsigned capabilities;
-    struct tool_result *result; /* filled in by the worker, while the task waits */
+    struct tool_result *result; /* the worker fills it in while the task waits */
     struct file_seen seen;
     struct seen_part part;
     enum text_encoding encoding;
-    struct sha256 hash; /* of all that was read */
+    struct sha256 hash; /* of everything that was read */
     bool was_cancelled;
 };
 
@@ -42,7 +41,7 @@ static struct err *read_more(struct read_job *job, struct open_file *file, size_
     return NULL;
 }
 
-/* All of the file has been read. */
+/* Call it when the whole file has been read. */
 static void note_content(struct read_job *job)
 {
     unsigned char digest[SHA256_SIZE];
@@ -53,7 +52,7 @@ static void note_content(struct read_job *job)
 
 /* --- text --- */
 
-/* Gives the file to the excerpt, piece by piece, until enough is known. */
+/* Passes the file to the excerpt, piece by piece, until enough is known. */
 static struct err *pass_text(struct read_job *job, struct open_file *file, struct strbuf *bytes,
                              struct excerpt *x, bool *ret_at_end)
 {
@@ -79,24 +78,20 @@ static struct err *pass_text(struct read_job *job, struct open_file *file, struc
     }
 }
 
-/* The last line of the result: what there is besides, and how to get it. */
-static void add_note(const struct read_job *job, const struct excerpt *x, bool knows_all)
+/* The last lines of the result: the rest of the file, how to read it, and what is shown
+ * differently. */
+static void add_notes(const struct read_job *job, const struct excerpt *x, bool knows_all)
 {
     size_t last = job->args.offset + x->n_shown - 1;
 
-    if (knows_all && last == excerpt_n_lines(x))
-        return;
-    tool_result_addf(job->result, "[lines %zu-%zu", job->args.offset, last);
-    if (knows_all)
-        tool_result_addf(job->result, " of %zu", excerpt_n_lines(x));
-    if (x->is_full)
-        tool_result_addf(job->result, ", cut at %zu bytes", EXCERPT_MAX_BYTES);
-    tool_result_addf(job->result, "; to continue, set offset to %zu]\n", last + 1);
-}
-
-/* What is not in the file as it is shown. */
-static void add_text_notes(const struct read_job *job, const struct excerpt *x)
-{
+    if (!knows_all || last != excerpt_n_lines(x)) {
+        tool_result_addf(job->result, "[lines %zu-%zu", job->args.offset, last);
+        if (knows_all)
+            tool_result_addf(job->result, " of %zu", excerpt_n_lines(x));
+        if (x->is_full)
+            tool_result_addf(job->result, ", cut at %zu bytes", EXCERPT_MAX_BYTES);
+        tool_result_addf(job->result, "; to continue, set offset to %zu]\n", last + 1);
+    }
     if (job->encoding == TEXT_LATIN1)
         tool_result_addf(job->result,
                          "[not UTF-8: shown as Windows-1252, which Edit and Write keep. If the "
@@ -137,8 +132,7 @@ static struct err *read_text(struct read_job *job, struct open_file *file, struc
     knows_all = at_end && !(file->is_made && file->n_left == 0);
     if (x.n_shown == 0 || x.n_first_chars)
         return past_the_end(job, &x);
-    add_note(job, &x, knows_all);
-    add_text_notes(job, &x);
+    add_notes(job, &x, knows_all);
     job->part = x.part;
     if (knows_all) {
         job->seen.n_lines = excerpt_n_lines(&x);
@@ -235,7 +229,7 @@ static struct err *show_notebook(struct read_job *job, const struct notebook *n)
     return NULL;
 }
 
-/* *ret_is_one is false, and nothing is shown, when the file is something else. */
+/* *ret_is_one is false, and nothing is shown, if the file is not a notebook. */
 static struct err *read_notebook(struct read_job *job, struct open_file *file, struct strbuf *bytes,
                                  bool *ret_is_one)
 {
@@ -255,13 +249,6 @@ static struct err *read_notebook(struct read_job *job, struct open_file *file, s
 }
 
 /* --- any file --- */
-
-static struct err *refuse(const struct read_job *job, const struct file_kind *kind)
-{
-    return err_hint(
-        err_new(ERR_TOOL_FAILED, "%s cannot be read as text: it is %s", job->shown, kind->name),
-        "inspect it with a suitable program through Bash");
-}
 
 static struct err *check_pages(const struct read_job *job, const struct file_kind *kind)
 {
@@ -292,7 +279,9 @@ static struct err *read_open(struct read_job *job, struct open_file *file)
     }
     if (kind.class == FILE_PDF || is_shown_as_image(&kind))
         return read_media(job, file, &bytes, &kind);
-    return refuse(job, &kind);
+    return err_hint(
+        err_new(ERR_TOOL_FAILED, "%s cannot be read as text: it is %s", job->shown, kind.name),
+        "inspect it with a suitable program through Bash");
 }
 
 static struct err *read_in_worker(void *arg)
@@ -310,7 +299,7 @@ static struct err *read_in_worker(void *arg)
     return read_open(job, &file);
 }
 
-/* Only the pages that were asked for. */
+/* Keeps only the requested pages. */
 static struct err *cut_pages(const struct read_job *job)
 {
     struct str rest = job->args.pages, first_text, last_text;
@@ -337,8 +326,8 @@ static struct err *cut_pages(const struct read_job *job)
     return NULL;
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *read_run(const struct tool *t, struct tool_context *c, const struct json *args,
+                            struct tool_result *result)
 {
     struct read_job job = {.cwd = tool_state_cwd(c->state),
                            .workspace = tool_state_workspace(c->state),
@@ -349,20 +338,20 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     struct file_seen earlier;
 
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     sha256_init(&job.hash);
     job.path = path_given(c, result, job.args.path);
-    job.shown = path_told(&result->arena, job.cwd, job.path);
+    job.shown = path_quoted(&result->arena, job.cwd, job.path);
     e = target_find(c, result, job.path, &job.target);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     earlier = file_seen_find(c->state, job.target);
     e = work_run(read_in_worker, &job);
     if (!e && !job.was_cancelled && result->n_media == 1)
         e = cut_pages(&job);
     if (e) {
         result->n_media = 0;
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     }
     if (job.was_cancelled)
         return task_check();
@@ -402,5 +391,5 @@ struct tool tool_read = {
     .starts_early = true,
     .permission_arg = "file_path",
     .max_chars = 250000,
-    .run = run,
+    .run = read_run,
 };

@@ -1,12 +1,12 @@
-/* todo_write.c - TodoWrite: the model's list of what is to be done, kept in the session. */
+/* todo_write.c - TodoWrite: the model's list of steps, stored in the session. */
 #include "tool/builtin.h"
 
 #include "port/todos.h"
 
 #define MAX_SHOWN_CHARS 100 /* of one item: 200 of them stay below TOOL_CODING_MAX_CHARS */
 
-/* An item as it is kept. */
-static struct json *keep_item(struct arena *a, const struct json *given)
+/* An item as it is stored. */
+static struct json *copy_item(struct arena *a, const struct json *given)
 {
     struct json *item = json_new(a, JSON_OBJECT);
     struct str active = json_get_text(given, "activeForm");
@@ -18,16 +18,7 @@ static struct json *keep_item(struct arena *a, const struct json *given)
     return item;
 }
 
-static struct json *keep_list(struct arena *a, const struct json *given)
-{
-    struct json *list = json_new(a, JSON_ARRAY);
-
-    json_each (item, given)
-        json_push(list, keep_item(a, item));
-    return list;
-}
-
-static size_t count(const struct json *todos, const char *status)
+static size_t count_status(const struct json *todos, const char *status)
 {
     size_t n = 0;
 
@@ -36,7 +27,7 @@ static size_t count(const struct json *todos, const char *status)
     return n;
 }
 
-static void show(struct tool_result *r, const struct json *todos)
+static void show_list(struct tool_result *r, const struct json *todos)
 {
     size_t number = 0;
 
@@ -47,30 +38,31 @@ static void show(struct tool_result *r, const struct json *todos)
     tool_result_addf(r,
                      "The todo list is saved: %u item%s, %zu completed, %zu in progress, %zu "
                      "pending.",
-                     todos->n, todos->n == 1 ? "" : "s", count(todos, "completed"),
-                     count(todos, "in_progress"), count(todos, "pending"));
+                     todos->n, todos->n == 1 ? "" : "s", count_status(todos, "completed"),
+                     count_status(todos, "in_progress"), count_status(todos, "pending"));
     json_each (item, todos) {
         strbuf_addf(&r->text, "\n%zu. ", ++number);
         todo_add_line(item, MAX_SHOWN_CHARS, &r->text);
     }
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *todo_write_run(const struct tool *t, struct tool_context *c,
+                                  const struct json *args, struct tool_result *result)
 {
     struct arena *a = &result->arena;
     const struct json *old = todos_get(c->state);
-    struct json *todos = keep_list(a, json_get(args, "todos"));
-    struct json *details = tool_result_details(result);
+    struct json *todos = json_new(a, JSON_ARRAY), *details = tool_result_details(result);
 
+    json_each (item, json_get(args, "todos"))
+        json_push(todos, copy_item(a, item));
     json_set(a, details, "oldTodos", old ? json_copy(a, old) : json_new(a, JSON_ARRAY));
     json_set(a, details, "newTodos", json_copy(a, todos));
     todos_set(c->state, todos);
-    show(result, todos);
+    show_list(result, todos);
     return NULL;
 }
 
-/* Other agents' words for the same states. */
+/* Words of other agents for the same states. */
 static const struct {
     const char *word, *status;
 } words[] = {
@@ -78,7 +70,7 @@ static const struct {
     {"inProgress", "in_progress"}, {"todo", "pending"},       {"not_started", "pending"},
 };
 
-static void adapt(struct json *args, struct arena *a)
+static void todo_write_adapt(struct json *args, struct arena *a)
 {
     json_each (item, json_get(args, "todos"))
         for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -112,9 +104,9 @@ struct tool tool_todo_write = {
     .description = description,
     .schema = schema,
     .aliases = "active_form=activeForm id= priority=",
-    .adapt = adapt,
+    .adapt = todo_write_adapt,
     .risk = RISK_INSPECT,
     .is_barrier = true,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = todo_write_run,
 };

@@ -1,11 +1,11 @@
-/* tool_output.c - tool_output: reads on in a result that was too long to be shown whole.
+/* tool_output.c - tool_output: continues reading a result that was too long to show.
  *
- * The engine stores such results and names them by a handle (port/stored_result.h). Only those of
- * this session can be read: the store may hold others too. */
+ * The engine stores such results and names them by a handle (port/stored_result.h). Only results of
+ * this session can be read: the store may hold others. */
 #include "tool/builtin.h"
 
 #include "port/stored_result.h"
-#include "tool/output/show.h"
+#include "tool/output/stored.h"
 
 #define DEFAULT_LINES 200
 #define MAX_MATCHES 200
@@ -14,12 +14,12 @@
 
 enum mode { MODE_AUTO, MODE_CHUNKS, MODE_SEARCH, MODE_ENDS };
 
-struct call {
+struct stored_call {
     struct stored_text text;
     struct str pattern, extract;
     uint64_t offset;
     size_t limit, n_context; /* limit 0: not given */
-    const struct json *gap;  /* what was not kept of it; NULL: all was */
+    const struct json *gap;  /* the part that was not stored; NULL: all was */
     struct tool_result *result;
 };
 
@@ -46,7 +46,7 @@ static void list_result(struct tool_result *r, const struct stored_result *store
                      (long long)n_lines, n_lines == 1 ? "" : "s");
 }
 
-/* Says which ones there are, the latest last. */
+/* Lists the existing handles, the latest last. */
 static void refuse_handle(struct tool_result *r, const struct tool_state *s)
 {
     struct stored_result stored;
@@ -68,13 +68,8 @@ static void refuse_handle(struct tool_result *r, const struct tool_state *s)
 
 /* --- the ways to read --- */
 
-static struct err *show_lines(struct call *c)
-{
-    return stored_show_lines(&c->text, MAX(c->offset, 1), c->limit ? c->limit : DEFAULT_LINES,
-                             &c->result->text);
-}
-
-static struct err *show_found(struct call *c, const struct found_lines *found, size_t *ret_n_shown)
+static struct err *show_found(struct stored_call *c, const struct found_lines *found,
+                              size_t *ret_n_shown)
 {
     struct tool_result *r = c->result;
 
@@ -83,8 +78,8 @@ static struct err *show_found(struct call *c, const struct found_lines *found, s
     return NULL;
 }
 
-/* Of a very long output the middle was never stored. Told once. */
-static void tell_gap(struct call *c, const char *what_follows)
+/* The middle of a very long output was never stored. Says so once. */
+static void add_gap(struct stored_call *c, const char *what_follows)
 {
     const struct json *gap = TAKE(c->gap);
 
@@ -96,7 +91,7 @@ static void tell_gap(struct call *c, const char *what_follows)
                          (long long)json_int_or(json_get(gap, "line"), 0), what_follows);
 }
 
-static struct err *search_pattern(struct call *c)
+static struct err *search_pattern(struct stored_call *c)
 {
     size_t max = c->limit ? MIN(c->limit, MAX_MATCHES) : MAX_MATCHES, n_shown;
     struct tool_result *r = c->result;
@@ -108,8 +103,8 @@ static struct err *search_pattern(struct call *c)
                          "No line of the stored result matches%s. Try another pattern ((?i) at "
                          "its start ignores case), or read the lines with offset and limit.",
                          c->offset > 1 ? " from there on" : "");
-        tell_gap(c, "What you look for may have been there: run the command again and filter what "
-                    "it prints.");
+        add_gap(c, "What you look for may have been there: run the command again and filter what "
+                   "it prints.");
         return NULL;
     }
     TRY(show_found(c, &found, &n_shown));
@@ -125,7 +120,7 @@ static struct err *search_pattern(struct call *c)
     return NULL;
 }
 
-static struct err *search_words(struct call *c)
+static struct err *search_words(struct stored_call *c)
 {
     size_t max = c->limit ? MIN(c->limit, MAX_MATCHES) : BEST_LINES, n_shown;
     struct tool_result *r = c->result;
@@ -146,7 +141,7 @@ static struct err *search_words(struct call *c)
     return NULL;
 }
 
-static struct err *show(struct call *c, enum mode mode)
+static struct err *show_result(struct stored_call *c, enum mode mode)
 {
     if (!c->text.n_bytes) {
         tool_result_addf(c->result, "The stored result is empty.");
@@ -165,23 +160,24 @@ static struct err *show(struct call *c, enum mode mode)
                                     "look for.");
         return NULL;
     }
-    return show_lines(c);
+    return stored_show_lines(&c->text, MAX(c->offset, 1), c->limit ? c->limit : DEFAULT_LINES,
+                             &c->result->text);
 }
 
 #define NUMBERED_WITHOUT_GAP "Lines after it are numbered as if nothing were missing."
 
-static struct err *read_result(struct call *c, enum mode mode)
+static struct err *read_result(struct stored_call *c, enum mode mode)
 {
     TRY(blob_size(c->text.blobs, c->text.handle, &c->text.n_bytes));
-    TRY(show(c, mode));
-    tell_gap(c, NUMBERED_WITHOUT_GAP);
+    TRY(show_result(c, mode));
+    add_gap(c, NUMBERED_WITHOUT_GAP);
     return NULL;
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *tool_output_run(const struct tool *t, struct tool_context *c,
+                                   const struct json *args, struct tool_result *result)
 {
-    struct call call = {
+    struct stored_call call = {
         .text = {.blobs = c->blobs},
         .pattern = json_get_text(args, "pattern"),
         .extract = json_get_text(args, "extract"),
@@ -200,16 +196,17 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     call.text.handle = arena_str(&result->arena, stored.sha256);
     call.gap = json_get(stored.value, TOOL_LEFT_OUT);
     e = read_result(&call, mode_of(args));
-    if (err_is(e, ERR_STORAGE)) { /* for the model it is only gone */
+    if (err_is(e, ERR_STORAGE)) { /* the model only needs to know that it is gone */
         tool_result_fail(result,
                          "The stored result cannot be read: %s. Run the tool that returned "
                          "it again.",
                          e->text);
         return NULL;
     }
-    if (err_is(e, ERR_VALIDATION) && call.gap) { /* an offset that counts what was not kept */
+    if (err_is(e, ERR_VALIDATION) &&
+        call.gap) { /* an offset that counts lines that were not stored */
         tool_result_fail(result, "%s", e->text);
-        tell_gap(&call, NUMBERED_WITHOUT_GAP);
+        add_gap(&call, NUMBERED_WITHOUT_GAP);
         return NULL;
     }
     return TAKE(e);
@@ -244,5 +241,5 @@ struct tool tool_tool_output = {
     .starts_early = true,
     .needs = NEEDS_BLOBS,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = tool_output_run,
 };

@@ -1,16 +1,16 @@
-/* web_fetch.c - WebFetch: a page of the web as text. */
+/* web_fetch.c - WebFetch: a web page as text. */
 #include "base/utf8.h"
 #include "sys/loop.h"
 #include "tool/builtin.h"
 #include "tool/web/cache.h"
-#include "tool/web/outcome.h"
+#include "tool/web/get.h"
 
 #define TOTAL_MS 30000
-#define MAX_ERROR_TEXT 1000 /* bytes that are shown of a page that tells an error */
+#define MAX_ERROR_TEXT 1000 /* bytes of an error page to show */
 
 /* --- results --- */
 
-#define FRESH UINT64_MAX /* as the age of a page: it does not come from the cache */
+#define FRESH UINT64_MAX /* as the age of a page: not from the cache */
 
 static void add_details(struct tool_result *r, const struct web_page *p, uint64_t age_ms)
 {
@@ -23,7 +23,7 @@ static void add_details(struct tool_result *r, const struct web_page *p, uint64_
     json_set_bool(&r->arena, details, "fromCache", age_ms != FRESH);
 }
 
-static void tell_status(struct tool_result *r, const struct web_page *p)
+static void add_error_page(struct tool_result *r, const struct web_page *p)
 {
     struct str text = str_trim(strbuf_str(&p->content));
     struct str start = p->kind == WEB_TEXT ? utf8_truncate(text, MAX_ERROR_TEXT) : (struct str){0};
@@ -31,15 +31,6 @@ static void tell_status(struct tool_result *r, const struct web_page *p)
     tool_result_fail(r, "%" STR_FMT " answered with status %d%s%" STR_FMT "%s", STR_ARG(p->url),
                      p->status, start.n ? ":\n\n" : ".", STR_ARG(start),
                      start.n < text.n && start.n ? " ..." : "");
-}
-
-static void tell_unreadable(struct tool_result *r, const struct web_page *p)
-{
-    tool_result_fail(r,
-                     "%" STR_FMT " is %" STR_FMT " (%" STR_FMT ", %zu bytes): it cannot be read as "
-                     "text.",
-                     STR_ARG(p->url), STR_ARG(p->what), STR_ARG(p->mime.n ? p->mime : S("no type")),
-                     p->n_bytes);
 }
 
 static void add_head(struct tool_result *r, const struct web_page *p, uint64_t age_ms)
@@ -92,12 +83,12 @@ static void add_media(struct tool_result *r, const struct tool_context *c, const
     }
 }
 
-static void tell_page(struct tool_result *r, const struct tool_context *c, const struct web_page *p,
-                      uint64_t age_ms)
+static void add_page(struct tool_result *r, const struct tool_context *c, const struct web_page *p,
+                     uint64_t age_ms)
 {
     add_details(r, p, age_ms);
     if (p->status >= 400) {
-        tell_status(r, p);
+        add_error_page(r, p);
         return;
     }
     add_head(r, p, age_ms);
@@ -110,19 +101,14 @@ static void tell_page(struct tool_result *r, const struct tool_context *c, const
         add_media(r, c, p);
         break;
     case WEB_OTHER:
-        tell_unreadable(r, p);
+        tool_result_fail(r,
+                         "%" STR_FMT " is %" STR_FMT " (%" STR_FMT
+                         ", %zu bytes): it cannot be read as "
+                         "text.",
+                         STR_ARG(p->url), STR_ARG(p->what),
+                         STR_ARG(p->mime.n ? p->mime : S("no type")), p->n_bytes);
         break;
     }
-}
-
-static void tell_redirect(struct tool_result *r, const struct web_answer *answer)
-{
-    tool_result_addf(r,
-                     "%" STR_FMT " redirects to %" STR_FMT "\n"
-                     "That is another host, so the redirect was not followed. Fetch that address "
-                     "if you need it.\n",
-                     STR_ARG(answer->url), STR_ARG(answer->elsewhere));
-    json_set_str(&r->arena, tool_result_details(r), "redirectsTo", answer->elsewhere);
 }
 
 /* --- running --- */
@@ -137,54 +123,50 @@ static struct web_cache *get_cache(struct tool_context *c)
     return tool_state_attachment(c->state, &tool_web_fetch, sizeof(struct web_cache), cache_done);
 }
 
-static bool tell_cached(struct tool_context *c, struct str url, struct tool_result *r)
+static bool add_cached(struct tool_context *c, struct str url, struct tool_result *r)
 {
     uint64_t age_ms;
     const struct web_page *p = web_cache_find(get_cache(c), url, loop_now_ms(task_loop()), &age_ms);
 
     if (!p)
         return false;
-    tell_page(r, c, p, age_ms);
+    add_page(r, c, p, age_ms);
     return true;
-}
-
-static struct err *get_page(struct tool_context *c, struct str url, struct tool_result *r,
-                            struct web_page **ret_page)
-{
-    AUTO(web_answer) struct web_answer answer;
-    struct http_client *client;
-
-    web_answer_init(&answer);
-    TRY(c->http->get(c->http->self, &client));
-    TRY(web_get(client, c->config, url, &answer));
-    if (answer.elsewhere.n) {
-        tell_redirect(r, &answer);
-        return NULL;
-    }
-    return web_page_read(&answer, ret_page);
 }
 
 static struct err *fetch(struct tool_context *c, struct str url, struct tool_result *r)
 {
     AUTO(web_page) struct web_page *page = NULL;
+    AUTO(web_answer) struct web_answer answer;
     AUTO(deadline) struct deadline limit;
+    struct http_client *client;
 
+    web_answer_init(&answer);
     deadline_begin(&limit, TOTAL_MS, "fetching the page");
-    TRY(get_page(c, url, r, &page));
-    if (!page)
+    TRY(c->http->get(c->http->self, &client));
+    TRY(web_get(client, c->config, url, &answer));
+    if (answer.elsewhere.n) {
+        tool_result_addf(r,
+                         "%" STR_FMT " redirects to %" STR_FMT "\n"
+                         "That is another host, so the redirect was not followed. Fetch that "
+                         "address if you need it.\n",
+                         STR_ARG(answer.url), STR_ARG(answer.elsewhere));
+        json_set_str(&r->arena, tool_result_details(r), "redirectsTo", answer.elsewhere);
         return NULL;
-    tell_page(r, c, page, FRESH);
+    }
+    TRY(web_page_read(&answer, &page));
+    add_page(r, c, page, FRESH);
     if (!r->is_error)
         web_cache_add(get_cache(c), url, TAKE(page), loop_now_ms(task_loop()));
     return NULL;
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *web_fetch_run(const struct tool *t, struct tool_context *c,
+                                 const struct json *args, struct tool_result *result)
 {
     struct str url = json_get_text(args, "url");
 
-    if (tell_cached(c, url, result))
+    if (add_cached(c, url, result))
         return NULL;
     return web_outcome(result, fetch(c, url, result));
 }
@@ -207,5 +189,5 @@ struct tool tool_web_fetch = {
     .needs = NEEDS_HTTP | NEEDS_NO_NATIVE_FETCH,
     .permission_arg = "url",
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = web_fetch_run,
 };

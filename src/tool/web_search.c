@@ -1,10 +1,10 @@
-/* web_search.c - WebSearch: pages of the web by words. */
+/* web_search.c - WebSearch: searches the web. */
 #include "tool/builtin.h"
-#include "tool/web/outcome.h"
+#include "tool/web/get.h"
 #include "tool/web/search_model.h"
 
 struct service {
-    const char *kind; /* as the settings name it */
+    const char *kind; /* as in the settings */
     struct err *(*search)(struct tool_context *c, struct web_hits *hits);
 };
 
@@ -16,7 +16,7 @@ static const struct service services[] = {
 
 static const struct service own = {"native", web_search_model};
 
-/* NULL: it has another name, or none is configured. */
+/* NULL: the name is unknown, or none is configured. */
 static const struct service *find_service(const struct tool_config *config)
 {
     struct str kind = config->search.kind;
@@ -47,13 +47,6 @@ static struct err *not_configured(struct str kind)
                        "{\"provider\":\"command\",\"command\":\"my-search\"}");
 }
 
-static struct err *choose_service(const struct tool *t, const struct tool_config *config,
-                                  const struct service **ret_service)
-{
-    *ret_service = t->needs & NEEDS_MODEL_SEARCH ? &own : find_service(config);
-    return *ret_service ? NULL : not_configured(config->search.kind);
-}
-
 /* --- results --- */
 
 static void add_details(struct tool_result *r, const struct service *s, const struct web_hits *hits)
@@ -72,7 +65,7 @@ static void add_details(struct tool_result *r, const struct service *s, const st
     json_set(&r->arena, details, "results", list);
 }
 
-static void tell_hits(struct tool_result *r, const struct web_hits *hits)
+static void add_hits(struct tool_result *r, const struct web_hits *hits)
 {
     if (hits->n == 0 && hits->summary.n)
         tool_result_addf(r, "The search returned no pages.\n");
@@ -92,28 +85,29 @@ static void tell_hits(struct tool_result *r, const struct web_hits *hits)
         tool_result_addf(r, "\nSummary of the search:\n%" STR_FMT "\n", STR_ARG(hits->summary));
 }
 
-static struct err *search(const struct tool *t, struct tool_context *c,
-                          const struct web_query *query, struct tool_result *r)
+static struct err *search_web(const struct tool *t, struct tool_context *c,
+                              const struct web_query *query, struct tool_result *r)
 {
+    const struct service *service = t->needs & NEEDS_MODEL_SEARCH ? &own : find_service(c->config);
     AUTO(arena) struct arena a = {0};
-    const struct service *service;
     struct web_hits hits;
 
+    if (!service)
+        return not_configured(c->config->search.kind);
     web_hits_init(&hits, &a, query);
     hits.hidden = c->hidden;
-    TRY(choose_service(t, c->config, &service));
     TRY(service->search(c, &hits));
-    tell_hits(r, &hits);
+    add_hits(r, &hits);
     add_details(r, service, &hits);
     return NULL;
 }
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *web_search_run(const struct tool *t, struct tool_context *c,
+                                  const struct json *args, struct tool_result *result)
 {
     struct web_query query = web_query_of(args);
 
-    return web_outcome(result, search(t, c, &query, result));
+    return web_outcome(result, search_web(t, c, &query, result));
 }
 
 #define DOMAINS_SCHEMA(description)                                                                \
@@ -143,7 +137,7 @@ static struct err *run(const struct tool *t, struct tool_context *c, const struc
     .name = TOOL_WEB_SEARCH, .description = DESCRIPTION, .schema = SCHEMA,                         \
     .aliases = "allowedDomains=allowed_domains blockedDomains=blocked_domains",                    \
     .risk = RISK_NETWORK, .permission_arg = "query", .max_chars = TOOL_CODING_MAX_CHARS,           \
-    .run = run
+    .run = web_search_run
 
 struct tool tool_web_search = {FACE, .needs = NEEDS_HTTP | NEEDS_NO_NATIVE_SEARCH};
 

@@ -1,19 +1,19 @@
-/* write.c - the Write tool: a file with the given content, new or instead of what was there. */
+/* write.c - the Write tool: writes a whole file, new or over an old one. */
 #include "sys/work.h"
 #include "tool/builtin.h"
 #include "tool/file/args.h"
 #include "tool/file/change.h"
-#include "tool/file/failure.h"
+#include "tool/file/target.h"
 #include "tool/notebook/notebook.h"
 
 struct write_job {
     struct write_args args;
     struct file_change change;
-    bool is_same;       /* nothing had to be written */
-    bool lost_encoding; /* the content needed UTF-8, which the file was not */
+    bool is_same;       /* nothing to write */
+    bool lost_encoding; /* the content needs UTF-8, but the file had another encoding */
 };
 
-/* --- the content as the file has it --- */
+/* --- the content in the form of the file --- */
 
 static bool has_crlf(struct str text)
 {
@@ -46,7 +46,7 @@ static void add_with_crlf(struct strbuf *out, struct str text)
     }
 }
 
-/* Models write "\n" and no mark, whatever they have read: the file keeps its own. */
+/* Models write "\n" and no byte order mark, whatever they read: the file keeps its own form. */
 static void add_content(struct strbuf *out, struct str content, struct str old_text)
 {
     if (str_starts(old_text, S(TEXT_BOM)) && !str_starts(content, S(TEXT_BOM)))
@@ -57,7 +57,7 @@ static void add_content(struct strbuf *out, struct str content, struct str old_t
         strbuf_add(out, content);
 }
 
-/* What keel writes in the place of text that it does not show: "... [12 characters left out". */
+/* What keel prints in place of text that it does not show: "... [12 characters left out". */
 static bool find_marker(struct str text, struct str *ret_marker)
 {
     static const char *const units[] = {" character left out", " characters left out",
@@ -82,8 +82,8 @@ static bool find_marker(struct str text, struct str *ret_marker)
 
 #define SHOWN_NUL "\u2400"
 
-/* A model that copies what it was shown would write the note instead of what the note is about, and
- * the sign for a NUL instead of the NUL. */
+/* A model that copies shown text would write the note instead of the text it replaces, and the sign
+ * for a NUL instead of the NUL. */
 static struct err *check_markers(const struct write_job *job, struct str old_text)
 {
     struct str marker;
@@ -106,7 +106,8 @@ static struct err *check_markers(const struct write_job *job, struct str old_tex
         "read the omitted text and write that, or change parts with Edit");
 }
 
-/* Content that the file's encoding has no characters for makes it UTF-8: all of it is replaced. */
+/* If the file's encoding lacks a character of the content, the file becomes UTF-8: all of it is
+ * replaced. */
 static void settle_encoding(struct write_job *job)
 {
     struct file_change *f = &job->change;
@@ -146,7 +147,8 @@ static struct err *write_in_worker(void *arg)
 
 /* --- the result --- */
 
-static void report(const struct write_job *job, const struct tool_context *c, struct tool_result *r)
+static void report_write(const struct write_job *job, const struct tool_context *c,
+                         struct tool_result *r)
 {
     const struct file_change *f = &job->change;
 
@@ -163,26 +165,26 @@ static void write_job_done(struct write_job *job)
 }
 DEFINE_AUTO_VAL(write_job, write_job_done)
 
-static struct err *run(const struct tool *t, struct tool_context *c, const struct json *args,
-                       struct tool_result *result)
+static struct err *write_run(const struct tool *t, struct tool_context *c, const struct json *args,
+                             struct tool_result *result)
 {
     AUTO(write_job) struct write_job job = {.change = FILE_CHANGE_NONE};
     struct err *e = write_args_parse(args, &job.args);
 
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     e = file_change_begin(&job.change, c, result, job.args.path);
     if (!e)
         e = work_run(write_in_worker, &job);
     if (e)
-        return failure_tell(result, e);
+        return failure_as_result(result, e);
     if (job.change.was_cancelled)
         return task_check();
     if (job.is_same)
         tool_result_addf(result, "%s already has this content: nothing was changed.\n",
                          job.change.shown);
     else
-        report(&job, c, result);
+        report_write(&job, c, result);
     return NULL;
 }
 
@@ -206,5 +208,5 @@ struct tool tool_write = {
     .permission_arg = "file_path",
     .is_barrier = true,
     .max_chars = TOOL_CODING_MAX_CHARS,
-    .run = run,
+    .run = write_run,
 };

@@ -1,10 +1,10 @@
-/* align.c - lines that are the same are found by looking ahead; within a line, what old and new
- * text begin and end with is what stays. */
+/* align.c - finds equal lines by looking ahead. Within a line, the common beginning and end of old
+ * and new text stay. */
 #include "tool/edit/align.h"
 
 #include "tool/edit/fold.h"
 
-#define MAX_LOOKAHEAD 256 /* lines of the old text, for one of the new text */
+#define MAX_LOOKAHEAD 256 /* lines of the old text, for one new line */
 
 /* --- lines --- */
 
@@ -16,19 +16,19 @@ struct str align_body(struct str line)
     return line;
 }
 
-/* A line that is only indented otherwise matters where the file may have other quotes in it. */
+/* A line that differs only in indentation matters if the file may have other quotes in it. */
 static bool is_moved(const struct line_range *r, size_t old_at, size_t new_at)
 {
     return str_eq(r->old_bodies[old_at], r->new_bodies[new_at]) &&
            fold_kinds(r->old_bodies[old_at]);
 }
 
-/* The line from old_at on that the new line is; old_to: none. */
+/* The index, from old_at on, of the old line that equals the new one; old_to if there is none. */
 static size_t find_same(const struct line_range *r, size_t old_at, size_t new_at)
 {
     size_t end = MIN(r->old_to, old_at + MAX_LOOKAHEAD);
 
-    if (r->new_bodies[new_at].n == 0) /* they are everywhere: only the next one can be it */
+    if (r->new_bodies[new_at].n == 0) /* blank lines are everywhere: only the next one counts */
         return old_at < end && str_eq(r->old_lines[old_at], r->new_lines[new_at]) ? old_at
                                                                                   : r->old_to;
     for (size_t i = old_at; i < end; i++)
@@ -134,7 +134,7 @@ bool align_add(struct strbuf *out, struct str old_body, struct str new_body, str
 {
     size_t head = common_head(old_body, new_body);
     size_t tail = common_tail(str_skip(old_body, head), str_skip(new_body, head));
-    /* The same in whole units, of the old text and of the file. */
+    /* Common head and tail in whole units, of the old text and of the file. */
     size_t old_head = 0, found_head = 0, old_tail = old_body.n, found_tail = found.n;
     struct pair_walk w;
     struct str changed;

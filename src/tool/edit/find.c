@@ -1,10 +1,11 @@
-/* find.c - memmem over the folded text, and the way back to the text's own bytes. */
+/* find.c - memmem() over the folded text, mapped back to the bytes of the text. */
 #include "tool/edit/find.h"
 
-/* A text made to match almost everywhere is given up after this many times its length. */
+/* The search gives up after wasting this many times the length of the text, which may be made to
+ * match almost everywhere. */
 #define MAX_WASTE 64
 
-/* A part of a text that holds nothing but blanks, though not nothing. */
+/* Holds only blanks, and at least one. */
 static bool is_blank(struct str part)
 {
     return part.n && fold_blanks(part) == part.n;
@@ -42,28 +43,20 @@ void edit_finder_done(struct edit_finder *f)
     strbuf_done(&f->folded_needle);
 }
 
-static bool is_sound_exact(const struct edit_finder *f)
+bool edit_finder_is_sound(const struct edit_finder *f)
 {
     bool may_split = str_starts(f->needle, S("\n")) || str_ends(f->needle, S("\r"));
 
-    return !may_split || str_find(f->hay, S("\r\n")) == STR_NONE;
-}
-
-static bool is_sound_folded(const struct edit_finder *f)
-{
+    if (f->level == FOLD_NOTHING)
+        return !may_split || str_find(f->hay, S("\r\n")) == STR_NONE;
+    if (f->level == FOLD_LINE_ENDS)
+        return true;
     if (f->ends_in_indent)
         return false;
     for (size_t i = 0; i < f->needle.n; i++)
         if (str_find_char(S(" \t\n\"'-"), f->needle.p[i]) == STR_NONE)
             return true;
     return false;
-}
-
-bool edit_finder_is_sound(const struct edit_finder *f)
-{
-    if (f->level == FOLD_NOTHING)
-        return is_sound_exact(f);
-    return f->level == FOLD_LINE_ENDS || is_sound_folded(f);
 }
 
 void edit_finder_rewind(struct edit_finder *f)
@@ -73,7 +66,8 @@ void edit_finder_rewind(struct edit_finder *f)
     fold_init(&f->walk, f->walk.text, f->level, /* is_part= */ false);
 }
 
-/* What hay[from..to) is in the text. Walks on from the place of the call before. */
+/* The range of the text that hay[from..to) stands for. Continues from the place of the last
+ * call. */
 static struct edit_match to_text(struct edit_finder *f, size_t from, size_t to)
 {
     struct edit_match match = {from, to};
@@ -95,8 +89,8 @@ static bool is_word_char(char c)
            (unsigned char)c >= 0x80;
 }
 
-/* Whether what was found there may be meant: a match that is not exact is no part of a word, and
- * where the old text has blanks at its ends it has the ends of lines there. */
+/* Whether the model can mean a match here: an inexact match is not a part of a word, and where the
+ * old text has blanks at an end, the match has the end of a line. */
 static bool is_well_placed(const struct edit_finder *f, size_t from)
 {
     struct str hay = f->hay, needle = f->needle;
@@ -131,7 +125,7 @@ bool edit_finder_next(struct edit_finder *f, struct edit_match *ret_match)
     return false;
 }
 
-/* A second match that overlaps the only one: then it is as unclear which of them is meant. */
+/* A second match that overlaps the only one: which of the two is meant is just as ambiguous. */
 static bool next_overlapping(struct edit_finder *f, struct edit_match *ret_match)
 {
     size_t again = f->at - f->needle.n + 1;

@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 
-/* Ranges of characters for which a model may write an ASCII one. */
+/* Characters that a model may write as an ASCII one. */
 static const struct {
     uint32_t first, last;
     char plain;
@@ -13,7 +13,7 @@ static const struct {
     {0x2033, 0x2033, '"'},  {0x2010, 0x2015, '-'},  {0x2212, 0x2212, '-'},
 };
 
-/* That character, or 0. */
+/* The ASCII form of the character, or 0. */
 static char plain_form(uint32_t c)
 {
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
@@ -39,7 +39,7 @@ uint32_t fold_kinds(struct str s)
     return set;
 }
 
-/* Bytes of the line end at the start of s, or 0. */
+/* Number of bytes of the line end at the start of s, or 0. */
 static size_t newline_at(struct str s)
 {
     return str_starts(s, S("\n")) ? 1 : str_starts(s, S("\r\n")) ? 2 : 0;
@@ -59,15 +59,15 @@ void fold_init(struct fold *f, struct str text, enum fold_level level, bool is_p
     *f = (struct fold){.text = text, .level = level, .is_part = is_part, .at_line_start = true};
 }
 
-static void take(struct fold *f, char c, size_t n_bytes, struct fold_unit *ret_unit)
+static void take_unit(struct fold *f, char c, size_t n_bytes, struct fold_unit *ret_unit)
 {
     *ret_unit = (struct fold_unit){c, f->at, f->at + n_bytes};
     f->at += n_bytes;
     f->at_line_start = c == '\n';
 }
 
-/* Skips an indentation. Returns how many blanks there are before the line's end, if nothing else
- * is. Blanks inside of a line are looked at once. */
+/* Skips an indentation. If only blanks are left before the line's end, returns their number. Looks
+ * at blanks inside a line once. */
 static size_t skip_blanks(struct fold *f)
 {
     struct str rest = str_skip(f->text, f->at);
@@ -92,7 +92,7 @@ static bool next_at_end(struct fold *f, struct fold_unit *ret_unit)
     if (f->level < FOLD_BLANKS || f->is_part || f->ended || str_ends(f->text, S("\n")) ||
         f->text.n == 0)
         return false;
-    take(f, '\n', 0, ret_unit);
+    take_unit(f, '\n', 0, ret_unit);
     f->ended = true;
     return true;
 }
@@ -108,14 +108,14 @@ bool fold_next(struct fold *f, struct fold_unit *ret_unit)
         return next_at_end(f, ret_unit);
     n_newline = newline_at(str_skip(rest, n_blanks));
     if (n_newline) {
-        take(f, '\n', n_blanks + n_newline, ret_unit);
+        take_unit(f, '\n', n_blanks + n_newline, ret_unit);
         return true;
     }
     n = f->level == FOLD_BLANKS && (unsigned char)rest.p[0] >= 0x80 ? utf8_decode(rest, &c) : 0;
     if (n && plain_form(c))
-        take(f, plain_form(c), n, ret_unit);
+        take_unit(f, plain_form(c), n, ret_unit);
     else
-        take(f, rest.p[0], 1, ret_unit);
+        take_unit(f, rest.p[0], 1, ret_unit);
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* indent.c - from the indentation of the model to that of the file. */
+/* indent.c - maps the model's indentation to the file's. */
 #include "tool/edit/indent.h"
 
 #include "tool/edit/fold.h"
@@ -32,10 +32,10 @@ void indent_learn(struct indent_map *map, struct str given, struct str found)
     map->differs |= !str_eq(given, found);
 }
 
-/* --- steps: how much of the file's one more of the model's is --- */
+/* --- steps: how much the file indents for one step of the model --- */
 
-/* `n_found` of found_char stand for `n_given` of given_char, from a known pair on. */
-struct step {
+/* `n_found` of found_char stand for `n_given` of given_char, counted from a known pair. */
+struct indent_step {
     struct str given, found; /* the pair */
     char given_char, found_char;
     size_t n_given, n_found;
@@ -49,8 +49,8 @@ static bool is_all(struct str s, char c)
     return true;
 }
 
-/* What both add to the pair that they go on from is one step, or several of the same. */
-static bool fits(struct step *s, struct str given, struct str found)
+/* What both texts add to the step's pair is one step, or several equal ones. */
+static bool fits_step(struct indent_step *s, struct str given, struct str found)
 {
     if (!str_starts(given, s->given) || !str_starts(found, s->found))
         return false;
@@ -68,10 +68,10 @@ static bool fits(struct step *s, struct str given, struct str found)
            given.n * s->n_found == found.n * s->n_given;
 }
 
-/* From two pairs or more, all in one line. */
-static bool step_of_many(const struct indent_map *map, struct step *ret_step)
+/* From two or more pairs, which must agree on one step. */
+static bool step_of_many(const struct indent_map *map, struct indent_step *ret_step)
 {
-    struct step step = {0};
+    struct indent_step step = {0};
     size_t shortest = 0;
 
     for (size_t i = 1; i < map->n; i++)
@@ -80,17 +80,17 @@ static bool step_of_many(const struct indent_map *map, struct step *ret_step)
     step.given = map->pairs[shortest].given;
     step.found = map->pairs[shortest].found;
     for (size_t i = 0; i < map->n; i++)
-        if (i != shortest && !fits(&step, map->pairs[i].given, map->pairs[i].found))
+        if (i != shortest && !fits_step(&step, map->pairs[i].given, map->pairs[i].found))
             return false;
     *ret_step = step;
     return true;
 }
 
-/* From a single pair: a block that was moved to the left edge, or tabs for spaces. Two different
- * numbers of spaces could be a block that was moved as well as another width: that is not clear. */
-static bool step_of_one(struct str given, struct str found, struct step *ret_step)
+/* From a single pair: a block moved to the left edge, or tabs for spaces. Two different numbers of
+ * spaces are ambiguous: the block may have moved, or the width may differ. */
+static bool step_of_one(struct str given, struct str found, struct indent_step *ret_step)
 {
-    struct step step = {.given = given, .found = found};
+    struct indent_step step = {.given = given, .found = found};
 
     if (given.n == 0 && found.n && is_all(found, found.p[0])) {
         step.given_char = step.found_char = found.p[0];
@@ -98,7 +98,7 @@ static bool step_of_one(struct str given, struct str found, struct step *ret_ste
     } else if (given.n && found.n && given.p[0] != found.p[0] &&
                (given.n % found.n == 0 || found.n % given.n == 0)) {
         step.given = step.found = (struct str){0};
-        if (!fits(&step, given, found))
+        if (!fits_step(&step, given, found))
             return false;
     } else {
         return false;
@@ -107,14 +107,8 @@ static bool step_of_one(struct str given, struct str found, struct step *ret_ste
     return true;
 }
 
-static void add_times(struct strbuf *out, char c, size_t n)
-{
-    while (n--)
-        strbuf_add_char(out, c);
-}
-
-/* Goes on from the step's pair, or back from it. */
-static bool add_steps(const struct step *s, struct strbuf *out, struct str given)
+/* Adds steps to the step's pair, or removes them. */
+static bool add_steps(const struct indent_step *s, struct strbuf *out, struct str given)
 {
     bool is_more = given.n >= s->given.n;
     struct str longer = is_more ? given : s->given, shorter = is_more ? s->given : given;
@@ -132,13 +126,14 @@ static bool add_steps(const struct step *s, struct strbuf *out, struct str given
     }
     strbuf_add(out, found);
     if (is_more)
-        add_times(out, s->found_char, n);
+        while (n--)
+            strbuf_add_char(out, s->found_char);
     return true;
 }
 
 bool indent_add(const struct indent_map *map, struct strbuf *out, struct str given)
 {
-    struct step step;
+    struct indent_step step;
 
     if (map->is_unclear)
         return false;

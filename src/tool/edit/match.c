@@ -1,17 +1,17 @@
-/* match.c - applies edits: finds each place with the least folding, and rewrites it. */
+/* match.c - applies edits: finds each place with the least folding and rewrites it. */
 #include "tool/edit/match.h"
 
 #include "tool/edit/find.h"
 #include "tool/edit/nearest.h"
 #include "tool/edit/rewrite.h"
 
-/* A shorter new text may be in the file for other reasons than an edit made twice. */
+/* A shorter new text may be in the file without the edit having been made. */
 #define MIN_TELLING_BYTES 16
 #define BOM "\xEF\xBB\xBF"
 
 /* --- what went wrong --- */
 
-/* Whether every line begins as Read prints it: a number and a tab. */
+/* Whether every line begins as Read prints it, with a number and a tab. */
 static bool has_line_numbers(struct str text)
 {
     struct str line;
@@ -30,7 +30,7 @@ static bool has_line_numbers(struct str text)
 static struct err *not_found(struct str text, const struct edit *edit)
 {
     AUTO(strbuf) struct strbuf lines = {0}, difference = {0};
-    struct nearest nearest;
+    struct nearest_lines nearest;
     struct err *e;
 
     if (nearest_find(text, edit->old_text, &nearest)) {
@@ -58,7 +58,7 @@ static struct err *unclear(enum edit_doubt doubt, struct str text, const struct 
                            struct edit_match match)
 {
     AUTO(strbuf) struct strbuf lines = {0};
-    struct nearest nearest = {
+    struct nearest_lines nearest = {
         .first_line = edit_count_newlines(str_slice(text, 0, match.from)) + 1,
         .n_lines = edit_count_newlines(str_slice(text, match.from, match.to - match.from)) + 1};
 
@@ -79,7 +79,7 @@ static struct err *unclear(enum edit_doubt doubt, struct str text, const struct 
                     "pass old_string and new_string with the indentation of the file");
 }
 
-/* "3 times, at lines 1, 7 and others"; a line with several of them is named once. */
+/* "3 times, at lines 1, 7 and others"; names a line with several matches once. */
 static void add_places(struct strbuf *out, const struct edit_places *places)
 {
     size_t n = MIN(places->n, (size_t)EDIT_MAX_LINES);
@@ -111,7 +111,7 @@ static struct err *ambiguous(const struct edit_places *places, enum fold_level l
         "include more lines around the place you mean, or set replace_all");
 }
 
-static struct err *check(const struct edit *edit)
+static struct err *check_edit(const struct edit *edit)
 {
     if (edit->old_text.n == 0)
         return err_hint(err_new(ERR_TOOL_FAILED, "old_string is empty"),
@@ -124,7 +124,7 @@ static struct err *check(const struct edit *edit)
 
 /* --- one edit --- */
 
-/* Whether all matches are the same bytes, with the indentation before them. */
+/* Whether all matches have the same bytes, including the indentation before them. */
 static bool are_alike(struct edit_finder *finder, struct str text)
 {
     AUTO(edit_rewriter) struct edit_rewriter r = {0};
@@ -145,7 +145,7 @@ static bool are_alike(struct edit_finder *finder, struct str text)
     return alike;
 }
 
-/* Finds the least folding at which the old text is there. */
+/* Finds the least folding at which the text holds the old text. */
 static struct err *find_level(struct str text, const struct edit *edit, enum fold_level *ret_level)
 {
     for (enum fold_level level = FOLD_NOTHING; level <= FOLD_BLANKS; level++) {
@@ -194,12 +194,12 @@ static struct err *rewrite(struct str text, const struct edit *edit, enum fold_l
     return NULL;
 }
 
-static struct err *apply(struct str text, const struct edit *edit, struct strbuf *out,
-                         struct edit_report *report)
+static struct err *apply_edit(struct str text, const struct edit *edit, struct strbuf *out,
+                              struct edit_report *report)
 {
     enum fold_level level = FOLD_NOTHING;
 
-    TRY(check(edit));
+    TRY(check_edit(edit));
     TRY(find_level(text, edit, &level));
     TRY(rewrite(text, edit, level, out, &report->n_replaced));
     report->was_normalised |= level == FOLD_BLANKS;
@@ -230,7 +230,7 @@ static struct str without_bom(struct str s)
     return str_starts(s, S(BOM)) ? str_skip(s, sizeof BOM - 1) : s;
 }
 
-/* The BOM of a file takes no part; a model that copies it means the text after it. */
+/* The file's BOM takes no part. A model that copies it means the text after it. */
 static struct edit without_boms(const struct edit *edit, bool has_bom)
 {
     struct edit clean = *edit;
@@ -256,7 +256,7 @@ struct err *edit_apply(struct str text, const struct edit *edits, size_t n_edits
     for (size_t i = 0; i < n_edits; i++) {
         AUTO(strbuf) struct strbuf next = {.max_bytes = out->max_bytes};
         struct edit edit = without_boms(&edits[i], body.n < text.n);
-        struct err *e = apply(now, &edit, &next, &report);
+        struct err *e = apply_edit(now, &edit, &next, &report);
         struct strbuf was = result;
 
         if (e)

@@ -1,5 +1,5 @@
-/* nearest.c - scores every line of the text by what it shares with the wanted one, and takes
- * the stretch of lines with the highest sum. */
+/* nearest.c - scores every line by what it shares with the wanted text, and chooses the lines with
+ * the highest sum. */
 #include "tool/edit/nearest.h"
 
 #include "base/clip.h"
@@ -9,30 +9,29 @@
 #include <stdlib.h>
 
 #define MAX_LINE_CHARS 160
-#define MAX_MARKS 4096     /* of the wanted text; more would not tell better */
+#define MAX_MARKS 4096     /* of the wanted text; more do not help */
 #define MAX_MARK_WEIGHT 64 /* one long line does not outweigh all others */
 
-/* A mark is a line or a word. Sorted by hash, so that looking one up takes no longer for texts made
- * to collide. */
-struct mark {
+/* A line or a word. Sorted by hash, so that a lookup stays fast for texts made to collide. */
+struct text_mark {
     uint64_t hash;
     size_t last_line; /* a word counts once a line */
 };
 struct marks {
-    struct mark all[MAX_MARKS];
+    struct text_mark all[MAX_MARKS];
     size_t n;
 };
 
 static int compare_marks(const void *a, const void *b)
 {
-    uint64_t x = ((const struct mark *)a)->hash, y = ((const struct mark *)b)->hash;
+    uint64_t x = ((const struct text_mark *)a)->hash, y = ((const struct text_mark *)b)->hash;
 
     return x < y ? -1 : x > y;
 }
 
-static struct mark *find_mark(struct marks *marks, struct str s)
+static struct text_mark *find_mark(struct marks *marks, struct str s)
 {
-    struct mark key = {.hash = str_hash(s)};
+    struct text_mark key = {.hash = str_hash(s)};
 
     return bsearch(&key, marks->all, marks->n, sizeof key, compare_marks);
 }
@@ -40,7 +39,7 @@ static struct mark *find_mark(struct marks *marks, struct str s)
 static void add_mark(struct marks *marks, struct str s)
 {
     if (marks->n < MAX_MARKS)
-        marks->all[marks->n++] = (struct mark){.hash = str_hash(s)};
+        marks->all[marks->n++] = (struct text_mark){.hash = str_hash(s)};
 }
 
 static bool is_word_char(char c)
@@ -74,8 +73,8 @@ static bool is_combining(uint32_t c)
     return c >= 0x300 && c < 0x370;
 }
 
-/* What is left of a line without blanks, quotes and dashes, characters beyond ASCII, and letters
- * with an accent in either form of writing. */
+/* The line without blanks, quotes, dashes, characters beyond ASCII, and accented letters in either
+ * normal form. */
 static struct str skeleton_of(struct str line, struct strbuf *out)
 {
     strbuf_clear(out);
@@ -131,7 +130,7 @@ static size_t score_words(struct marks *marks, struct str line, size_t number)
     size_t score = 0;
 
     while (take_word(&line, &word)) {
-        struct mark *mark = find_mark(marks, word);
+        struct text_mark *mark = find_mark(marks, word);
 
         if (mark && mark->last_line != number) {
             score += MIN(word.n, (size_t)MAX_MARK_WEIGHT);
@@ -150,10 +149,10 @@ static const struct scoring by_lines = {add_line_marks, score_line};
 static const struct scoring by_skeletons = {add_skeleton_mark, score_skeleton};
 static const struct scoring by_words = {add_word_marks, score_words};
 
-/* The stretch of n_lines with the highest sum; of several in a row that have it, the middle one, so
- * that a single good line has others around it. */
+/* The n_lines lines with the highest sum. Of several adjacent candidates it chooses the middle one,
+ * so that a single good line has context around it. */
 static bool find_best(struct marks *marks, const struct scoring *scoring, struct str text,
-                      size_t n_lines, struct nearest *ret_nearest)
+                      size_t n_lines, struct nearest_lines *ret_nearest)
 {
     size_t scores[NEAREST_MAX_LINES] = {0}, sum = 0, best = 0, first = 0, last = 0, number = 0;
     struct str line;
@@ -173,7 +172,7 @@ static bool find_best(struct marks *marks, const struct scoring *scoring, struct
     }
     if (best == 0)
         return false;
-    last = (first + last) / 2; /* of the stretch, too */
+    last = (first + last) / 2; /* of the candidates too */
     ret_nearest->first_line = last > n_lines ? last - n_lines + 1 : 1;
     ret_nearest->n_lines = MIN(n_lines, number);
     return true;
@@ -190,7 +189,7 @@ static size_t count_lines(struct str s)
 }
 
 static bool find_by(const struct scoring *scoring, struct str text, struct str wanted,
-                    struct nearest *ret_nearest)
+                    struct nearest_lines *ret_nearest)
 {
     size_t n_lines = MIN(MAX(count_lines(wanted), 1), (size_t)NEAREST_MAX_LINES);
     AUTO_FREE struct marks *marks = mem_alloc(sizeof *marks);
@@ -202,7 +201,7 @@ static bool find_by(const struct scoring *scoring, struct str text, struct str w
     return find_best(marks, scoring, text, n_lines, ret_nearest);
 }
 
-bool nearest_find(struct str text, struct str wanted, struct nearest *ret_nearest)
+bool nearest_find(struct str text, struct str wanted, struct nearest_lines *ret_nearest)
 {
     return find_by(&by_lines, text, wanted, ret_nearest) ||
            find_by(&by_skeletons, text, wanted, ret_nearest) ||
@@ -219,7 +218,7 @@ static void add_visible(struct strbuf *out, struct str line)
     utf8_add_repaired(out, line);
 }
 
-void nearest_add(struct strbuf *out, struct str text, const struct nearest *nearest)
+void nearest_add(struct strbuf *out, struct str text, const struct nearest_lines *nearest)
 {
     struct str line;
 
@@ -243,8 +242,8 @@ void nearest_add(struct strbuf *out, struct str text, const struct nearest *near
 #define MAX_SHOWN_BEFORE 24 /* bytes */
 #define MAX_COMPARED 64     /* lines of the wanted text */
 
-/* Fills in the lines, each trimmed. */
-static void take_lines(struct str text, const struct nearest *nearest,
+/* Fills in the lines, trimmed. */
+static void take_lines(struct str text, const struct nearest_lines *nearest,
                        struct str ret_lines[NEAREST_MAX_LINES])
 {
     struct str line;
@@ -273,7 +272,7 @@ static bool same_skeleton(struct str a, struct str b)
     return skeleton_of(a, &x).n && str_eq(strbuf_str(&x), skeleton_of(b, &y));
 }
 
-/* The characters from there on that one line has and the other has not, or has otherwise. */
+/* Names the first character in which the lines differ. */
 static void add_code_points(struct strbuf *out, struct str s)
 {
     uint32_t c, next;
@@ -318,7 +317,7 @@ static bool add_line_difference(struct strbuf *out, size_t number, struct str li
 }
 
 void nearest_add_difference(struct strbuf *out, struct str text, struct str wanted,
-                            const struct nearest *nearest)
+                            const struct nearest_lines *nearest)
 {
     struct str lines[NEAREST_MAX_LINES] = {0}, given;
 

@@ -1,11 +1,11 @@
-/* rewrite.c - writes the new text the way the file is written. */
+/* rewrite.c - writes the new text in the form of the file. */
 #include "tool/edit/rewrite.h"
 
 #include "tool/edit/indent.h"
 
 /* --- parts --- */
 
-/* A text of n newlines has n + 1 parts, none with its line end. */
+/* A text of n newlines has n + 1 parts, without their line ends. */
 static struct str *split_parts(struct str s, size_t *ret_n_newlines)
 {
     size_t n_newlines = edit_count_newlines(s);
@@ -32,8 +32,8 @@ static struct str *bodies_of(const struct str *parts, size_t n)
     return bodies;
 }
 
-/* How the old and the new text agree, the same for all matches. */
-static void plan(struct edit_rewriter *r)
+/* What the old and the new text share; the same for all matches. */
+static void compare_texts(struct edit_rewriter *r)
 {
     size_t n_old, n_new;
 
@@ -68,7 +68,7 @@ void edit_rewriter_init(struct edit_rewriter *r, struct str text, struct str old
     *r = (struct edit_rewriter){
         .text = text, .old_text = old_text, .new_text = new_text, .level = level};
     if (level != FOLD_NOTHING)
-        plan(r);
+        compare_texts(r);
 }
 
 void edit_rewriter_done(struct edit_rewriter *r)
@@ -89,7 +89,8 @@ static struct str line_end_of(struct str text, size_t newline_at)
     return newline_at && text.p[newline_at - 1] == '\r' ? S("\r\n") : S("\n");
 }
 
-/* The end of the line that holds `at`; of the line before it when it is the last and has none. */
+/* The end of the line that holds `at`; if that is the last line and has none, the end of the line
+ * before. */
 static struct str find_line_end(struct edit_rewriter *r, size_t at)
 {
     size_t end;
@@ -107,7 +108,7 @@ static struct str find_line_end(struct edit_rewriter *r, size_t at)
     return r->line_end;
 }
 
-/* Cuts the first line with its end off the text; false when the text is used up. */
+/* Cuts off the first line with its end; false if the text is used up. */
 static bool take_line(struct str *rest, struct str *ret_line)
 {
     size_t end = str_find_char(*rest, '\n');
@@ -132,7 +133,7 @@ static void add_line(struct strbuf *out, struct str line, struct str line_end)
 
 /* --- where the match is --- */
 
-/* What stands between the start of its line and `at`, if only tabs and spaces do. */
+/* The text between the start of the line and `at`, if it is only tabs and spaces. */
 static bool indent_before(struct str text, size_t at, struct str *ret_indent)
 {
     size_t from = at;
@@ -148,7 +149,7 @@ static bool begins_with_newline(struct str s)
     return str_starts(s, S("\n")) || str_starts(s, S("\r\n"));
 }
 
-/* An old text that is all of a line: the line goes, not only what is in it. */
+/* If the old text is a whole line and the new text is empty, the line end goes too. */
 static struct edit_match take_line_end(const struct edit_rewriter *r, struct edit_match match)
 {
     struct str after = str_skip(r->text, match.to), indent;
@@ -173,7 +174,7 @@ struct edit_match edit_rewriter_widen(const struct edit_rewriter *r, struct edit
 
 /* --- indentation --- */
 
-/* The lines of the file that the parts of the old text are, each with its end. */
+/* The lines of the file that correspond to the parts of the old text, with their ends. */
 static struct str *found_lines(const struct edit_rewriter *r, struct edit_match match)
 {
     struct str rest = str_slice(r->text, match.from, match.to - match.from);
@@ -185,28 +186,19 @@ static struct str *found_lines(const struct edit_rewriter *r, struct edit_match 
     return lines;
 }
 
-/* How the new lines are to be indented. */
+/* How to indent the new lines. */
 struct indents {
-    bool at_line_start; /* the match begins there */
-    struct str cut;     /* of the file, before a first line that is given without it */
+    bool at_line_start; /* the match begins at the start of a line */
+    struct str cut;     /* the file's indentation, if the old text omits it on its first line */
     struct indent_map map;
-    /* With that first line, where it is open whether it was cut off or is meant to be at the left
-     * edge: both must say the same. */
+    /* The map including that first line, if it is open whether the model omitted the indentation or
+     * meant the left edge. Both maps must agree. */
     bool has_other;
     struct indent_map other;
 };
 
-static void learn_line(const struct edit_rewriter *r, const struct str *lines, size_t i,
-                       struct indent_map *map)
-{
-    struct str given, found;
-
-    if (indent_of(r->old_parts[i], &given) && indent_of(lines[i], &found))
-        indent_learn(map, given, found);
-}
-
-/* Of a single line that was given without its indentation nothing follows for others, unless all of
- * them have it. */
+/* A single line without its indentation says nothing about other lines, unless all of them have
+ * that indentation. */
 static bool all_go_on_from(const struct edit_rewriter *r, struct str indent)
 {
     struct str given;
@@ -241,9 +233,12 @@ static void learn_first_line(const struct edit_rewriter *r, const struct str *li
 static void learn_indents(const struct edit_rewriter *r, const struct str *lines, size_t from,
                           struct indents *x)
 {
+    struct str given, found;
+
     x->at_line_start = from == 0 || r->text.p[from - 1] == '\n';
     for (size_t i = 1; i < r->n_old; i++)
-        learn_line(r, lines, i, &x->map);
+        if (indent_of(r->old_parts[i], &given) && indent_of(lines[i], &found))
+            indent_learn(&x->map, given, found);
     if (x->at_line_start)
         learn_first_line(r, lines, x);
 }
@@ -272,7 +267,7 @@ static struct str without_newline(struct str s)
     return s;
 }
 
-/* The kinds of quotes and dashes that the file has otherwise in the lines of a gap. */
+/* The kinds of quotes and dashes that differ in the file, in the lines of a gap. */
 static uint32_t forgiven_in(const struct edit_rewriter *r, const struct str *lines,
                             const struct line_origin *gap)
 {
@@ -290,18 +285,18 @@ struct rewriting {
     const struct str *lines; /* of the file */
     struct indents indents;
     struct str line_end;
-    const struct line_origin *gap; /* the last one that was looked at, and what it holds */
+    const struct line_origin *gap; /* the last gap that was looked at, and its kinds */
     uint32_t gap_kinds;
 };
 
-/* What a line has behind its body: the blanks at its end. */
+/* The blanks after the body of a line. */
 static struct str trail_of(struct str line, struct str body)
 {
     return str_skip(line, (size_t)(body.p - line.p) + body.n);
 }
 
-/* A line that is changed from one of the old text. Blanks at its end that both texts give alike are
- * the file's, whatever it has there. */
+/* Writes a changed line that has an origin. If both texts have the same blanks at its end, the
+ * file's blanks stay. */
 static enum edit_doubt add_known(struct rewriting *w, size_t i, size_t origin)
 {
     const struct edit_rewriter *r = w->r;
@@ -356,7 +351,7 @@ static enum edit_doubt add_line_anew(struct rewriting *w, size_t i)
     return add_changed(w, i);
 }
 
-/* The lines between those that both texts begin and end with. */
+/* The lines between the common head and tail. */
 static enum edit_doubt add_middle(struct edit_rewriter *r, struct strbuf *out, size_t from,
                                   const struct str *lines)
 {
@@ -418,7 +413,7 @@ static void add_exact(struct edit_rewriter *r, struct strbuf *out, struct edit_m
 {
     struct str rest = r->new_text, line;
 
-    /* Who names carriage returns, and rightly, means what they write. */
+    /* A text that names carriage returns, and matches, means them. */
     if (str_find_char(r->old_text, '\r') != STR_NONE ||
         str_find_char(r->new_text, '\n') == STR_NONE) {
         strbuf_add(out, r->new_text);

@@ -4,7 +4,7 @@
 #define MAX_CONTEXT 1000 /* lines around a match */
 #define MAX_GLOBS 128
 
-/* A whole number that is not negative, as the schema says; one that fits nowhere is huge. */
+/* A whole number that is not negative, as the schema requires; one that does not fit is huge. */
 static size_t count_of(const struct json *args, const char *name, size_t otherwise)
 {
     const struct json *v = json_get(args, name);
@@ -15,7 +15,7 @@ static size_t count_of(const struct json *args, const char *name, size_t otherwi
     return json_int64(v, &n) && n >= 0 ? (size_t)n : (size_t)INT64_MAX;
 }
 
-/* A NUL would end the path early for the system, but not for those who checked it before. */
+/* The system would end the path at a NUL, after the checks have seen all of it. */
 static struct err *take_path(const struct json *args, const char *name, struct str *ret_path)
 {
     *ret_path = json_get_text(args, name);
@@ -36,8 +36,8 @@ struct err *read_args_parse(const struct json *args, struct read_args *ret)
     return take_path(args, "file_path", &ret->path);
 }
 
-/* The end may be missing or -1: all that follows. Ranges that make no sense stay, and are told as
- * unknown. */
+/* The end may be missing or -1: everything that follows. An invalid range stays and is refused as
+ * an unknown argument. */
 static bool take_range(const struct json *first, const struct json *last, int64_t *ret_first,
                        int64_t *ret_n)
 {
@@ -141,8 +141,8 @@ static bool is_plain(struct str component)
     return true;
 }
 
-/* Directories that are named plainly are gone to, not searched for: so a pattern may also begin
- * with "/" or "..", and name a directory that is otherwise left out. */
+/* Directories without wildcards are entered, not searched for. So a pattern may begin with "/" or
+ * "..", and may name a directory that a search would omit. */
 static void split_pattern(struct str pattern, struct glob_args *g)
 {
     size_t n_dir = 0;
@@ -159,7 +159,7 @@ static void split_pattern(struct str pattern, struct glob_args *g)
     g->pattern = str_skip(pattern, n_dir);
 }
 
-/* A pattern whose last part is ".env*" asks for names with a dot by itself. */
+/* A pattern such as ".env*" asks for names that begin with a dot. */
 static bool names_a_dot(struct str pattern)
 {
     return str_starts(pattern, S(".")) || str_find(pattern, S("/.")) != STR_NONE;
@@ -201,7 +201,7 @@ struct err *glob_compile_brackets(struct str text, struct glob **ret_glob)
     return glob_compile(strbuf_str(&escaped), GLOB_LITERAL_SEPARATOR, ret_glob);
 }
 
-/* Cuts off the next glob: they are separated by blanks, or by commas outside of braces. */
+/* Cuts off the next glob. Blanks separate globs, and so do commas outside of braces. */
 static bool take_glob(struct str *rest, struct str *ret_glob)
 {
     size_t depth = 0, n = 0;
@@ -291,7 +291,7 @@ static struct grep_query query_of(const struct json *args)
     };
 }
 
-/* What a flag of grep is here: the mode that it means, unless one is given. */
+/* Turns a flag of grep into the output mode that it means, unless a mode is given. */
 static void take_mode(struct json *args, struct arena *a, const char *flag, const char *mode)
 {
     const struct json *value = json_get(args, flag);

@@ -15,8 +15,8 @@
 #define MAX_SHOWN_CHARS 4000
 #define N_CONTEXT 3
 
-/* "src/" and "src/." name a directory, whether it is there or not: a file in its place is not what
- * was meant. */
+/* "src/" and "src/." name a directory, whether it exists or not. A file in its place is not
+ * meant. */
 static struct err *check_names_file(struct str path)
 {
     size_t slash = str_rfind_char(path, '/');
@@ -42,8 +42,8 @@ struct err *file_change_begin(struct file_change *f, const struct tool_context *
     strbuf_init(&f->new_text, 3 * FILE_CHANGE_MAX_BYTES);
     strbuf_init(&f->diff, MAX_DIFF_BYTES);
     TRY(check_names_file(given_path));
-    f->told = quoted(&r->arena, str_of(f->path)).p;
-    f->shown = path_told(&r->arena, f->cwd, f->path);
+    f->full = quoted(&r->arena, str_of(f->path)).p;
+    f->shown = path_quoted(&r->arena, f->cwd, f->path);
     TRY(target_find(c, r, f->path, &f->target));
     f->seen = file_seen_find(c->state, f->target);
     return NULL;
@@ -59,8 +59,8 @@ void file_change_end(struct file_change *f)
 
 /* --- loading --- */
 
-/* A file that nobody may write to is not to be changed; that the directory would let us replace it
- * does not mean that we may. */
+/* A file that no one may write to must not be changed, even if the directory allows replacing
+ * it. */
 static struct err *check_writable(const struct file_change *f, const struct open_file *file)
 {
     if ((file->mode & 0222) && open_file_may_write(file))
@@ -105,7 +105,7 @@ struct err *file_change_load(struct file_change *f)
     struct str content;
     bool at_end;
 
-    TRY(spot_find(f->target, f->told, &f->spot));
+    TRY(spot_find(f->target, f->full, &f->spot));
     TRY(open_file_open(&f->spot, &f->exists, &file));
     if (!f->exists)
         return NULL;
@@ -126,8 +126,8 @@ struct err *file_change_load(struct file_change *f)
 
 /* --- storing --- */
 
-/* What open() would give a new file. The mask can be read by changing it only, for all threads at
- * once, or here. */
+/* The mode that open() would give a new file. The mask can only be read here, or by changing it for
+ * all threads at once. */
 static unsigned new_file_mode(void)
 {
     AUTO(strbuf) struct strbuf status = {0};
@@ -139,7 +139,7 @@ static unsigned new_file_mode(void)
     return 0666 & ~mask;
 }
 
-/* Where load() found nothing, nothing must be replaced. */
+/* If load() found no file, store() must not replace one. */
 static struct err *store_new(struct file_change *f, struct str bytes)
 {
     bool created;
@@ -153,8 +153,8 @@ static struct err *store_new(struct file_change *f, struct str bytes)
         "read it with Read, then try again");
 }
 
-/* Only while it is still as load() found it. Whoever changes it after this look is lost, but that
- * is a moment only. */
+/* Replaces the file only if it is as load() found it. A change after this check is lost; the window
+ * is short. */
 static struct err *store_again(const struct file_change *f, struct str bytes)
 {
     struct file_stamp now;
@@ -171,16 +171,7 @@ static struct err *store_again(const struct file_change *f, struct str bytes)
     return fs_write_atomic_at(&f->spot, bytes, new_file_mode());
 }
 
-/* What was written. Another size is another's work: then it has to be read again. */
-static void take_stamp(struct file_change *f)
-{
-    bool exists;
-    AUTO(err) struct err *e = file_stamp_take(&f->spot, &exists, &f->stamp);
-
-    f->has_stamp = !e && exists && f->stamp.size == f->n_bytes;
-}
-
-/* Models do not see the mark, so a diff does not show it. */
+/* Models do not see the byte order mark, so diffs omit it. */
 static struct str without_mark(const struct strbuf *text)
 {
     struct str s = strbuf_str(text);
@@ -192,7 +183,9 @@ struct err *file_change_store(struct file_change *f)
 {
     AUTO(strbuf) struct strbuf bytes = {.max_bytes = 3 * FILE_CHANGE_MAX_BYTES};
     struct err *e = text_encode(&bytes, strbuf_str(&f->new_text), f->encoding);
-    struct str name = str_of(path_shown(f->cwd, f->path)); /* a diff quotes in its own way */
+    AUTO(err) struct err *no_stamp = NULL;
+    bool exists;
+    struct str name = str_of(path_shown(f->cwd, f->path)); /* a diff has its own quoting */
 
     if (e)
         return err_hint(
@@ -207,7 +200,9 @@ struct err *file_change_store(struct file_change *f)
     f->is_stored = true;
     f->n_bytes = bytes.n;
     sha256_hex(strbuf_str(&bytes), f->sha256);
-    take_stamp(f);
+    /* Another size means that another program wrote: then the file must be read again. */
+    no_stamp = file_stamp_take(&f->spot, &exists, &f->stamp);
+    f->has_stamp = !no_stamp && exists && f->stamp.size == f->n_bytes;
     if (!f->opaque)
         diff_unified(&f->diff, f->exists ? name : S("/dev/null"), without_mark(&f->old_text), name,
                      without_mark(&f->new_text), N_CONTEXT, &f->stat);
@@ -243,14 +238,15 @@ void file_change_report(const struct file_change *f, const struct tool_context *
         json_set_bool(&r->arena, details, "diffIsCut", true);
 }
 
-/* Of a new file all of the path, where a model may have meant it from the workspace on. */
+/* Names a new file by its full path if the model may have meant a path relative to the
+ * workspace. */
 void file_change_headline(const struct file_change *f, struct tool_result *r)
 {
     size_t n_lines = count_lines(strbuf_str(&f->new_text));
     bool is_elsewhere = !f->exists && strcmp(f->cwd, f->workspace) != 0;
 
     tool_result_addf(r, "%s %s (%zu byte%s, %zu line%s).", f->exists ? "Updated" : "Created",
-                     is_elsewhere ? f->told : f->shown, f->n_bytes, f->n_bytes == 1 ? "" : "s",
+                     is_elsewhere ? f->full : f->shown, f->n_bytes, f->n_bytes == 1 ? "" : "s",
                      n_lines, n_lines == 1 ? "" : "s");
 }
 

@@ -5,8 +5,8 @@
 
 #define REPLACEMENT 0xFFFD
 
-/* What Windows-1252 has at 0x80 to 0x9F. The five places that it leaves empty stand for the control
- * characters that Latin-1 has there, as in browsers: so every byte is a character of its own. */
+/* Windows-1252 from 0x80 to 0x9F. Its five unused places are the control characters of Latin-1, as
+ * in browsers, so that every byte is a character of its own. */
 static const uint16_t latin1_upper[32] = {
     0x20AC, 0x0081, 0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021, 0x02C6, 0x2030, 0x0160,
     0x2039, 0x0152, 0x008D, 0x017D, 0x008F, 0x0090, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022,
@@ -20,7 +20,7 @@ const char *text_encoding_name(enum text_encoding e)
     return names[e];
 }
 
-/* Without the ASCII at its start, eight bytes at a time: searches ask this of every file. */
+/* Skips ASCII at the start, eight bytes at a time: searches do this for every file. */
 static struct str skip_ascii(struct str s)
 {
     uint64_t eight;
@@ -59,7 +59,7 @@ enum text_encoding text_encoding_of(struct str bytes)
     return is_bad ? TEXT_LATIN1 : TEXT_UTF8;
 }
 
-#define NULS_ARE_RARE 16 /* one of so many bytes at most */
+#define NULS_ARE_RARE 16 /* at most one byte in this many */
 
 bool text_has_nuls(struct str bytes)
 {

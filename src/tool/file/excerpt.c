@@ -1,4 +1,4 @@
-/* excerpt.c - picks lines out of a text while it passes. */
+/* excerpt.c - picks lines out of a text as it passes. */
 #include "tool/file/excerpt.h"
 
 #include "base/utf8.h"
@@ -34,7 +34,7 @@ size_t excerpt_n_lines(const struct excerpt *e)
     return e->line - 1;
 }
 
-/* Characters, if the bytes before were whole ones. */
+/* Counts characters, if the bytes before were whole ones. */
 static size_t count_chars(struct str s)
 {
     size_t n = 0;
@@ -57,7 +57,7 @@ static struct str first_chars(struct str s, size_t n_chars)
     return str_slice(s, 0, at);
 }
 
-/* Characters before the line that comes is shown. */
+/* Number of characters to skip in the current line. */
 static size_t n_to_skip(const struct excerpt *e)
 {
     return e->line == e->first ? e->column - 1 : 0;
@@ -109,7 +109,7 @@ static void show_line(struct excerpt *e)
     e->n_shown++;
 }
 
-/* Drops what is before the column, in whole characters. */
+/* Drops the characters before the column. */
 static struct str skip_to_column(struct excerpt *e, struct str piece)
 {
     size_t at = 0, n = n_to_skip(e);
@@ -134,7 +134,8 @@ static void add_to_line(struct excerpt *e, struct str piece)
     if (!is_wanted(e))
         return;
     piece = skip_to_column(e, piece);
-    kept = str_slice(piece, 0, 4 * max_chars(e) - e->start.n); /* no character has more bytes */
+    kept = str_slice(piece, 0,
+                     4 * max_chars(e) - e->start.n); /* no character has more than four bytes */
     strbuf_add(&e->start, kept);
     e->n_more_chars += count_chars(str_skip(piece, kept.n));
 }

@@ -1,4 +1,4 @@
-/* guess.c - compares the missing parts of a path with the names that there are. */
+/* guess.c - compares the missing parts of a path with existing names. */
 #include "tool/file/guess.h"
 
 #include "base/looks.h"
@@ -18,7 +18,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
 }
 
-/* How many characters must be put in, taken out or changed; letters in any case are the same. */
+/* The edit distance: characters to insert, delete or change, ignoring case. */
 static unsigned distance(struct str a, struct str b)
 {
     unsigned char row[MAX_NAME + 1];
@@ -50,7 +50,7 @@ static struct str stem(struct str name)
 
 #define NOT_ALIKE 100
 
-/* The less the more alike. */
+/* Smaller is more alike. */
 static unsigned unlikeness(struct str wanted, struct str name)
 {
     unsigned d;
@@ -77,7 +77,7 @@ static bool is_hidden_in(const char *dir, const struct dirent *entry,
                                        entry->d_type == DT_DIR);
 }
 
-/* The entry of the directory that is most like `name`, in `a`, or NULL. `dir` is its path. */
+/* The entry of the directory that is most like `name`, in `a`; NULL: none is. `dir` is its path. */
 static const char *find_alike(struct arena *a, DIR *entries, const char *dir, struct str name,
                               const struct path_filter *hidden)
 {

@@ -18,7 +18,7 @@ static struct err *forbidden(const struct search_scope *s)
     return err_new(ERR_TOOL_FAILED, "%s cannot be searched: a rule denies reading it", s->root);
 }
 
-/* By either name: rules may be about a link on the way. */
+/* Checks both names: a rule may be about a link on the way. */
 static bool is_hidden(const struct search_scope *s, bool is_dir)
 {
     return path_is_hidden(s->hidden, s->target, is_dir) ||
@@ -49,11 +49,11 @@ struct err *search_scope_open(struct search_scope *s)
     TRY(spot_find(s->target, s->root, &spot));
     TRY(spot_look(&spot, &exists, &st));
     s->is_file = exists && !S_ISDIR(st.st_mode);
-    if (is_hidden(s, S_ISDIR(st.st_mode))) /* nor is it told whether it is there */
+    if (is_hidden(s, S_ISDIR(st.st_mode))) /* do not reveal whether it exists */
         return forbidden(s);
     if (!exists)
         return NULL;
-    TRY(check_type(s, st.st_mode)); /* before it is opened: that can do things by itself */
+    TRY(check_type(s, st.st_mode)); /* before opening it, which can have effects */
     return spot_open(&spot, s->is_file ? FILE_FLAGS : DIR_FLAGS, &s->root_fd);
 }
 
@@ -64,7 +64,7 @@ void search_scope_close(struct search_scope *s)
     s->root_fd = -1;
 }
 
-/* --- what is left out --- */
+/* --- what a search omits --- */
 
 static bool is_excluded(const struct search_scope *s, struct str path)
 {
@@ -88,7 +88,7 @@ static bool is_hidden_below(const struct search_scope *s, const char *root, stru
     return s->hidden->is_hidden(s->hidden->self, strbuf_str(&absolute), is_dir);
 }
 
-/* What other version controls keep for themselves; .git no walk enters. */
+/* Directories of other version control systems. No walk enters .git. */
 static bool is_version_control(struct str path, bool is_dir)
 {
     static const char *const names[] = {".hg", ".svn", ".jj", ".bzr"};
@@ -101,7 +101,7 @@ static bool is_version_control(struct str path, bool is_dir)
     return false;
 }
 
-static bool is_left_out(void *self, struct str path, bool is_dir)
+static bool scope_omits(void *self, struct str path, bool is_dir)
 {
     const struct search_scope *s = self;
 
@@ -120,7 +120,7 @@ struct walk_options search_scope_walk(struct search_scope *s)
         .has_root_fd = true,
         .root_fd = s->root_fd,
         .hidden = s->with_hidden_names,
-        .is_left_out = is_left_out,
+        .is_left_out = scope_omits,
         .self = s,
     };
 }
@@ -139,21 +139,16 @@ struct grep_names search_scope_names(const struct search_scope *s, struct arena 
         .prefix = arena_format(a, "%s%s", shown, strcmp(shown, "/") == 0 ? "" : "/")};
 }
 
-static bool has_quoted(struct str lines)
-{
-    return str_starts(lines, S("\"")) || str_find(lines, S("\n\"")) != STR_NONE;
-}
-
-void search_scope_tell_ignored(const struct walk_report *report, struct strbuf *out)
+void search_scope_add_ignored(const struct walk_report *report, struct strbuf *out)
 {
     if (report->has_ignored)
         strbuf_add_cstr(out, "[what .gitignore and .ignore exclude was not searched; to search it, "
                              "name it as path]\n");
 }
 
-void search_scope_tell(const struct walk_report *report, struct str lines, struct strbuf *out)
+void search_scope_add_notes(const struct walk_report *report, struct str lines, struct strbuf *out)
 {
-    if (has_quoted(lines))
+    if (str_starts(lines, S("\"")) || str_find(lines, S("\n\"")) != STR_NONE)
         strbuf_add_cstr(out, "[paths in double quotes have special characters and are escaped as "
                              "git does it: pass them with the quotes, in Bash as $'...']\n");
     if (report->was_cut)

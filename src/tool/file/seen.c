@@ -1,4 +1,4 @@
-/* seen.c - remembers what was read and refuses to change what was not. */
+/* seen.c - remembers what the model has read, and refuses changes of what it has not. */
 #include "tool/file/seen.h"
 
 /* --- spans --- */
@@ -80,15 +80,6 @@ static size_t number_at(const struct json *pair, size_t index)
     return (size_t)MAX(json_int_or(json_at(pair, index), 0), (int64_t)0);
 }
 
-static void take_parts(const struct json *state, struct file_seen *seen)
-{
-    json_each (pair, json_get(state, "seen"))
-        file_seen_add_lines(seen, number_at(pair, 0), number_at(pair, 1));
-    json_each (pair, json_get(state, "cut"))
-        if (seen->n_cuts < SEEN_MAX_CUTS)
-            seen->cuts[seen->n_cuts++] = (struct seen_cut){number_at(pair, 0), number_at(pair, 1)};
-}
-
 struct file_seen file_seen_find(const struct tool_state *s, const char *path)
 {
     const struct json *state = tool_state_get(s, STATE_FILE, str_of(path));
@@ -105,7 +96,11 @@ struct file_seen file_seen_find(const struct tool_state *s, const char *path)
     };
     if (sha256.n == SHA256_HEX_SIZE - 1)
         memcpy(seen.sha256, sha256.p, sha256.n);
-    take_parts(state, &seen);
+    json_each (pair, json_get(state, "seen"))
+        file_seen_add_lines(&seen, number_at(pair, 0), number_at(pair, 1));
+    json_each (pair, json_get(state, "cut"))
+        if (seen.n_cuts < SEEN_MAX_CUTS)
+            seen.cuts[seen.n_cuts++] = (struct seen_cut){number_at(pair, 0), number_at(pair, 1)};
     return seen;
 }
 
@@ -177,15 +172,10 @@ struct err *file_seen_check(const struct file_seen *seen, const struct file_stam
     return NULL;
 }
 
-/* The first line that was not seen whole. */
-static size_t first_gap(const struct file_seen *seen)
-{
-    return seen->n_spans && seen->spans[0].from <= 1 ? seen->spans[0].to + 1 : 1;
-}
-
 struct err *file_seen_check_whole(const struct file_seen *seen, const char *shown_path)
 {
-    size_t gap = first_gap(seen);
+    /* the first line that was not shown completely */
+    size_t gap = seen->n_spans && seen->spans[0].from <= 1 ? seen->spans[0].to + 1 : 1;
     struct err *e;
 
     if (seen->whole)

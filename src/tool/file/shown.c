@@ -1,4 +1,4 @@
-/* shown.c - paths for the model, and what to say when there is nothing. */
+/* shown.c - paths in messages, and the message for a path that does not exist. */
 #include "tool/file/shown.h"
 
 #include "base/quoted.h"
@@ -25,7 +25,7 @@ const char *path_given(const struct tool_context *c, struct tool_result *r, stru
     return tool_state_named(c->state, &r->arena, c->config ? c->config->environment : NULL, given);
 }
 
-const char *path_told(struct arena *a, const char *cwd, const char *absolute_path)
+const char *path_quoted(struct arena *a, const char *cwd, const char *absolute_path)
 {
     return quoted(a, str_of(path_shown(cwd, absolute_path))).p;
 }
@@ -57,7 +57,7 @@ static const char *dir_of(struct arena *a, const char *absolute_path)
                : arena_cstr(a, str_make(absolute_path, (size_t)(slash - absolute_path)));
 }
 
-/* A link that leads to nothing; NULL: it is none. */
+/* The error if the path is a dangling link, else NULL. */
 static struct err *link_to_nothing(struct arena *a, const char *absolute_path, const char *target,
                                    const char *cwd)
 {
@@ -66,13 +66,13 @@ static struct err *link_to_nothing(struct arena *a, const char *absolute_path, c
     if (strcmp(absolute_path, target) == 0 || lstat(absolute_path, &st) < 0 || !S_ISLNK(st.st_mode))
         return NULL;
     return err_hint(err_new(ERR_TOOL_FAILED, "%s is a link to %s, which does not exist",
-                            path_told(a, cwd, absolute_path), path_told(a, cwd, target)),
+                            path_quoted(a, cwd, absolute_path), path_quoted(a, cwd, target)),
                     "find the file with Glob, or create it with Write");
 }
 
-/* --- the same path, from elsewhere --- */
+/* --- the path that is meant, relative to the workspace --- */
 
-/* The file of the workspace at `path`, in `a`; NULL: there is none that may be named. */
+/* The file of the workspace at `path`, in `a`; NULL: there is none, or it is hidden. */
 static const char *find_in(struct arena *a, const char *workspace, struct str path,
                            const struct path_filter *hidden)
 {
@@ -86,8 +86,9 @@ static const char *find_in(struct arena *a, const char *workspace, struct str pa
     return found;
 }
 
-/* A path from the workspace on, though the working directory is another; "@a.c" as in prompts,
- * "a/x.c" and "b/x.c" as in diffs, "/x.c" for the workspace's own root, "file:///project/x.c". */
+/* A path that the model meant relative to the workspace though the working directory differs:
+ * "@a.c" as in prompts, "a/x.c" and "b/x.c" as in diffs, "/x.c" for the workspace as root,
+ * "file:///project/x.c". */
 static const char *find_meant(struct arena *a, const char *absolute_path, const char *cwd,
                               const char *workspace, const struct path_filter *hidden)
 {
@@ -137,12 +138,12 @@ struct err *path_missing(const char *absolute_path, const char *target, const ch
         return propose(e, quoted(&a, str_of(meant)).p);
     guess = path_guess(&a, absolute_path, target, hidden);
     if (guess.path)
-        return propose(e, path_told(&a, cwd, guess.path));
+        return propose(e, path_quoted(&a, cwd, guess.path));
     if (guess.dir)
         return err_hint(e, "there is no directory %s either, but %s; find the file with Glob",
-                        path_told(&a, cwd, dir), path_told(&a, cwd, guess.dir));
+                        path_quoted(&a, cwd, dir), path_quoted(&a, cwd, guess.dir));
     if (!guess.has_dir)
         return err_hint(e, "there is no directory %s either; find it with Glob (pattern **/%s)",
-                        path_told(&a, cwd, dir), name);
+                        path_quoted(&a, cwd, dir), name);
     return err_hint(e, "find it with Glob (pattern **/%s)", name);
 }

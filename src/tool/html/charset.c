@@ -1,4 +1,4 @@
-/* charset.c - which charset a page is in, and its conversion with iconv. */
+/* charset.c - finds the charset of a page and converts it with iconv. */
 #include "tool/html/charset.h"
 
 #include "base/utf8.h"
@@ -7,10 +7,10 @@
 #include <iconv.h>
 #include <stdio.h>
 
-#define META_MAX_BYTES 4096 /* browsers look at 1024; many pages are late */
+#define META_MAX_BYTES 4096 /* browsers look at 1024; many pages declare it later */
 
-/* The charsets that browsers know (WHATWG Encoding), where their label is not iconv's name or means
- * a larger charset than it says. What is not here and not in a family below is not decoded: iconv
+/* The charsets that browsers know (WHATWG Encoding) whose label is not iconv's name, or means a
+ * larger charset than it says. Anything else that is not in a family below is not decoded: iconv
  * knows hundreds of charsets, and a page must not choose among all that code. */
 static const struct {
     const char *label, *iconv_name;
@@ -62,7 +62,7 @@ static const struct {
     {"windows-949", "CP949"},
 };
 
-/* "windows-" and a number and the like: {front of the label, front of iconv's name}. */
+/* Labels with a number, such as "windows-1251": {front of the label, front of iconv's name}. */
 static const struct {
     const char *label, *iconv_name;
 } families[] = {
@@ -71,7 +71,7 @@ static const struct {
 };
 
 struct charset_name {
-    char text[16]; /* iconv's; empty when the charset is unknown */
+    char text[16]; /* iconv's name; empty: unknown charset */
 };
 
 static bool is_plain(struct str s)
@@ -110,8 +110,8 @@ static bool is_space(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* The value after "charset" in a meta element: both <meta charset=x> and
- * <meta http-equiv=content-type content="text/html; charset=x"> end so. */
+/* The value after "charset" in a meta element: <meta charset=x> and <meta http-equiv=content-type
+ * content="text/html; charset=x"> both end like this. */
 static struct str charset_value(struct str tag)
 {
     static const struct str word = {"charset", 7};
@@ -152,13 +152,14 @@ static struct charset_name find_meta_charset(struct str page)
         name = find_charset(charset_value(str_slice(rest, 0, end)));
         rest = str_skip(rest, end);
     }
-    /* what could be read as ASCII up to here cannot be UTF-16 */
+    /* a page that was readable as ASCII up to here is not UTF-16 */
     if (str_starts(str_of(name.text), S("UTF-16")))
         name = (struct charset_name){"UTF-8"};
     return name;
 }
 
-/* A page that names no charset: UTF-8, unless no byte over 127 in it makes a character of that. */
+/* For a page that names no charset: UTF-8, unless none of its bytes over 127 form a character of
+ * UTF-8. */
 static struct charset_name guess_charset(struct str page)
 {
     size_t n_characters = 0, n_bad = 0;
@@ -195,7 +196,7 @@ static struct charset_name choose_charset(struct str page, struct str declared, 
     return name.text[0] ? name : guess_charset(page);
 }
 
-/* One call of iconv. False when the input is used up. */
+/* Calls iconv once. False when the input is used up. */
 static bool convert_some(iconv_t cd, struct str *in, size_t unit, struct strbuf *out)
 {
     char piece[2048], *to = piece;
@@ -205,14 +206,14 @@ static bool convert_some(iconv_t cd, struct str *in, size_t unit, struct strbuf 
 
     strbuf_add(out, str_make(piece, sizeof piece - n_to));
     *in = str_skip(*in, in->n - n_from);
-    if (is_bad) { /* not a character, or the start of one at the end */
+    if (is_bad) { /* not a character, or an incomplete one at the end */
         strbuf_add(out, S("\xEF\xBF\xBD"));
         *in = str_skip(*in, unit);
     }
     return in->n > 0 && !strbuf_is_over(out);
 }
 
-static bool convert(struct strbuf *out, struct str in, const char *charset)
+static bool convert_charset(struct strbuf *out, struct str in, const char *charset)
 {
     size_t unit = str_starts(str_of(charset), S("UTF-16")) ? 2 : 1;
     iconv_t cd = iconv_open("UTF-8", charset);
@@ -231,6 +232,6 @@ void charset_decode_html(struct strbuf *out, struct str page, struct str declare
     struct charset_name name = choose_charset(page, declared, &n_mark);
 
     page = str_skip(page, n_mark);
-    if (str_is(str_of(name.text), "UTF-8") || !convert(out, page, name.text))
+    if (str_is(str_of(name.text), "UTF-8") || !convert_charset(out, page, name.text))
         utf8_add_repaired(out, page);
 }

@@ -1,5 +1,5 @@
-/* element.c - what an element is, from its tag and attributes. */
-#include "tool/html/element.h"
+/* element.c - answers questions about an element from its tag and attributes. */
+#include "tool/html/tree.h"
 
 static const GumboAttribute *find_attribute(const struct gumbo_api *api, const GumboNode *element,
                                             const char *name)
@@ -30,7 +30,7 @@ int64_t html_number(const struct gumbo_api *api, const GumboNode *element, const
     return value;
 }
 
-/* Whether the style says `wanted`, which has no blanks, as in "display:none". */
+/* Whether the style contains `wanted`, such as "display:none", which has no blanks. */
 static bool style_says(struct str style, const char *wanted)
 {
     size_t n = 0;
@@ -55,7 +55,7 @@ bool html_is_hidden(const struct gumbo_api *api, const GumboNode *element)
             (style_says(style, "display:none") || style_says(style, "visibility:hidden")));
 }
 
-bool html_is_left_out(const struct gumbo_api *api, const GumboNode *node)
+bool html_is_omitted(const struct gumbo_api *api, const GumboNode *node)
 {
     if (node->type == GUMBO_NODE_TEMPLATE || node->type == GUMBO_NODE_COMMENT)
         return true;

@@ -5,7 +5,7 @@
 #include "tool/html/markdown_text.h"
 #include "tool/html/writer.h"
 
-/* What gumbo needs for each byte of a page of nothing but tags, and to start. */
+/* The memory that gumbo needs for each byte of a page that is only tags, and to start. */
 #define MEMORY_PER_BYTE 128
 #define MEMORY_AT_LEAST ((size_t)1 << 20)
 #define MEMORY_AT_MOST ((size_t)1 << 30)
@@ -23,7 +23,7 @@ static bool is_article(const struct html_writer *w, const GumboNode *node)
     return html_tag(node) == GUMBO_TAG_ARTICLE;
 }
 
-/* Writes the outermost elements that are wanted. */
+/* Writes the outermost wanted elements. */
 static void write_wanted(struct html_writer *w, const GumboNode *document,
                          bool (*is_wanted)(const struct html_writer *, const GumboNode *))
 {
@@ -35,7 +35,7 @@ static void write_wanted(struct html_writer *w, const GumboNode *document,
     while ((step = html_walk_next(&walk, &node)) != HTML_END) {
         if (step != HTML_ENTER || !html_is_element(node))
             continue;
-        if (html_is_left_out(&w->gumbo, node)) {
+        if (html_is_omitted(&w->gumbo, node)) {
             html_walk_skip(&walk);
         } else if (is_wanted(w, node)) {
             html_write_node(w, node);
@@ -44,12 +44,7 @@ static void write_wanted(struct html_writer *w, const GumboNode *document,
     }
 }
 
-static bool is_blank_text(struct str text)
-{
-    return str_trim(text).n == 0;
-}
-
-/* Whether there is text outside of what is wanted, of navigation and of the like. */
+/* Whether there is text outside of wanted elements, navigation and the like. */
 static bool has_other_text(struct html_writer *w, const GumboNode *document,
                            bool (*is_wanted)(const struct html_writer *, const GumboNode *))
 {
@@ -63,17 +58,17 @@ static bool has_other_text(struct html_writer *w, const GumboNode *document,
 
         if (step != HTML_ENTER)
             continue;
-        if (node->type == GUMBO_NODE_TEXT && !is_blank_text(str_of(node->v.text.text)))
+        if (node->type == GUMBO_NODE_TEXT && str_trim(str_of(node->v.text.text)).n)
             return true;
         if (html_is_element(node) &&
             (tag == GUMBO_TAG_HEAD || tag == GUMBO_TAG_NAV || tag == GUMBO_TAG_FOOTER ||
-             tag == GUMBO_TAG_HEADER || html_is_left_out(&w->gumbo, node) || is_wanted(w, node)))
+             tag == GUMBO_TAG_HEADER || html_is_omitted(&w->gumbo, node) || is_wanted(w, node)))
             html_walk_skip(&walk);
     }
     return false;
 }
 
-/* A page that fills its main element by script has its text elsewhere, if anywhere. */
+/* A page that fills its main element by script has its text elsewhere, if at all. */
 static void write_document(struct html_writer *w, const GumboNode *document, struct html_page *page)
 {
     struct strbuf *out = w->markdown.out;
@@ -113,7 +108,7 @@ static struct str text_of(const GumboNode *title)
     return child && child->type == GUMBO_NODE_TEXT ? str_of(child->v.text.text) : (struct str){0};
 }
 
-/* The title, and the base of relative addresses. */
+/* Reads the title and the base of relative addresses. */
 static struct str read_head(struct html_writer *w, struct arena *a, const GumboNode *head)
 {
     AUTO(strbuf) struct strbuf plain = {.max_bytes = TITLE_MAX_BYTES};
@@ -134,12 +129,12 @@ static struct str read_head(struct html_writer *w, struct arena *a, const GumboN
         html_base_change(&w->base, a, base);
     markdown_add_plain(&plain, str_trim(title).n ? title : og_title);
     if (strbuf_is_over(&plain))
-        strbuf_cut(&plain, plain.n); /* what fits of a title is enough */
+        strbuf_cut(&plain, plain.n); /* a truncated title is enough */
     return arena_str(a, strbuf_str(&plain));
 }
 
-/* What they would close is not open in a new piece, and a long run of them makes no node, where
- * tree.h gives up. */
+/* These tags close nothing in a new piece, and a long run of them makes no node, at which tree.h
+ * gives up. */
 static struct str skip_end_tags(struct str text)
 {
     for (;;) {
@@ -156,7 +151,7 @@ static struct str skip_end_tags(struct str text)
     }
 }
 
-/* Reads the page in as many pieces as the limits of tree.h make of it; mostly one. */
+/* Parses the page in as many pieces as the limits of tree.h require; usually one. */
 static struct err *write_page(struct html_writer *w, struct arena *a, struct str text,
                               struct html_page *page)
 {
@@ -191,7 +186,7 @@ static bool is_control(char c)
            ((unsigned char)c < ' ' && c != '\t' && c != '\n' && c != '\f' && c != '\r');
 }
 
-/* gumbo would make U+FFFD of control characters. */
+/* gumbo would turn control characters into U+FFFD. */
 static void drop_controls(struct strbuf *text)
 {
     size_t n = 0;
@@ -210,7 +205,8 @@ static void drop_controls(struct strbuf *text)
 struct err *html_to_markdown(struct arena *a, struct str html, struct str charset,
                              struct str base_url, struct strbuf *out, struct html_page *ret_page)
 {
-    AUTO(strbuf) struct strbuf text = {.max_bytes = 3 * HTML_MAX_BYTES}; /* no byte becomes more */
+    AUTO(strbuf)
+    struct strbuf text = {.max_bytes = 3 * HTML_MAX_BYTES}; /* at most three bytes for one */
     AUTO(html_writer) struct html_writer w = {0};
     struct html_page page = {0};
     size_t start = out->n;

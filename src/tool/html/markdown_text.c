@@ -1,4 +1,4 @@
-/* markdown_text.c - escapes only where Markdown would read a character as its own. */
+/* markdown_text.c - escapes characters only where Markdown would interpret them. */
 #include "tool/html/markdown_text.h"
 
 #include "base/utf8.h"
@@ -49,7 +49,7 @@ static bool is_alpha(char c)
     return (c | 32) >= 'a' && (c | 32) <= 'z';
 }
 
-/* A letter or digit of any script, near enough. */
+/* A letter or digit of any script, approximately. */
 static bool is_word(char c)
 {
     return is_alpha(c) || is_digit(c) || (unsigned char)c >= 0x80;
@@ -65,7 +65,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f';
 }
 
-/* "12" before the '.' or ')' of an ordered list's item. */
+/* "12" before the '.' or ')' of an ordered list. */
 static bool is_number(struct str line)
 {
     for (size_t i = 0; i < line.n; i++)
@@ -74,7 +74,7 @@ static bool is_number(struct str line)
     return line.n > 0 && line.n < 10;
 }
 
-/* "&amp;" or "&#39;" would be read as the character. */
+/* Markdown would read "&amp;" or "&#39;" as a character. */
 static bool is_entity(struct str rest)
 {
     size_t n = 0;
@@ -86,7 +86,7 @@ static bool is_entity(struct str rest)
     return n == rest.n || (n > 0 && rest.p[n] == ';');
 }
 
-/* Characters that mean something only at the start of a line. */
+/* Characters that Markdown interprets only at the start of a line. */
 static bool starts_block(char c, char next)
 {
     bool is_marker = next == 0 || is_blank(next);

@@ -1,4 +1,4 @@
-/* markdown_writer.c - lines, prefixes, marks, code and tables of Markdown. */
+/* markdown_writer.c - writes lines, prefixes, marks, code and tables of Markdown. */
 #include "tool/html/markdown_writer.h"
 
 #include "base/utf8.h"
@@ -27,8 +27,8 @@ void markdown_done(struct markdown_writer *w)
     strbuf_done(&w->url);
 }
 
-/* The prefixes of a line. One without text stops where the next begins something new, and has no
- * blanks at its end. */
+/* Writes the prefixes of a line. A blank line stops before a prefix that begins something new, and
+ * has no blanks at its end. */
 static void add_prefixes(struct markdown_writer *w, bool is_blank_line)
 {
     size_t start = w->out->n;
@@ -45,22 +45,16 @@ static void add_prefixes(struct markdown_writer *w, bool is_blank_line)
         strbuf_cut(w->out, w->out->n - 1);
 }
 
-static void end_line(struct markdown_writer *w)
-{
-    if (w->out->n == w->start)
-        return;
-    if (w->pending == BREAK_HARD)
-        strbuf_add_char(w->out, '\\');
-    strbuf_add_char(w->out, '\n');
-    if (w->pending == BREAK_BLANK) {
-        add_prefixes(w, /* is_blank_line= */ true);
-        strbuf_add_char(w->out, '\n');
-    }
-}
-
+/* Ends the line before, if there is one. */
 static void open_line(struct markdown_writer *w)
 {
-    end_line(w);
+    if (w->out->n > w->start) {
+        strbuf_add_cstr(w->out, w->pending == BREAK_HARD ? "\\\n" : "\n");
+        if (w->pending == BREAK_BLANK) {
+            add_prefixes(w, /* is_blank_line= */ true);
+            strbuf_add_char(w->out, '\n');
+        }
+    }
     add_prefixes(w, /* is_blank_line= */ false);
     w->line_start = w->out->n;
     for (int i = 0; i < w->heading; i++)
@@ -70,16 +64,6 @@ static void open_line(struct markdown_writer *w)
     w->pending = BREAK_NONE;
     w->is_line_open = true;
     w->has_space = false;
-}
-
-static void separate_in_cell(struct markdown_writer *w)
-{
-    if (w->out->n == w->cell_start)
-        return;
-    if (w->has_cell_break)
-        strbuf_add_cstr(w->out, "<br>");
-    else if (w->has_space)
-        strbuf_add_char(w->out, ' ');
 }
 
 static char last_char(const struct markdown_writer *w)
@@ -93,10 +77,10 @@ static void open_mark(struct markdown_writer *w, size_t i)
 
     w->marks[i].is_open = true;
     if (kind == w->closed_mark && w->closed_at == w->out->n && kind != MARK_LINK) {
-        strbuf_cut(w->out, w->out->n - mark_texts[kind].n); /* **a****b** is no emphasis: **ab** */
+        strbuf_cut(w->out, w->out->n - mark_texts[kind].n); /* **a****b** is not emphasis: **ab** */
         return;
     }
-    if (kind == MARK_LINK && last_char(w) == '!') { /* would make it an image */
+    if (kind == MARK_LINK && last_char(w) == '!') { /* it would become an image */
         strbuf_cut(w->out, w->out->n - 1);
         strbuf_add_cstr(w->out, "\\!");
     }
@@ -105,11 +89,13 @@ static void open_mark(struct markdown_writer *w, size_t i)
 
 void markdown_before_text(struct markdown_writer *w)
 {
-    if (w->is_in_cell)
-        separate_in_cell(w);
-    else if (!w->is_line_open)
+    bool is_at_start = w->is_in_cell && w->out->n == w->cell_start;
+
+    if (!w->is_in_cell && !w->is_line_open)
         open_line(w);
-    else if (w->has_space)
+    else if (w->is_in_cell && w->has_cell_break && !is_at_start)
+        strbuf_add_cstr(w->out, "<br>");
+    else if (w->has_space && !is_at_start)
         strbuf_add_char(w->out, ' ');
     w->has_space = w->has_cell_break = false;
     for (size_t i = 0; i < w->n_marks; i++)
@@ -160,18 +146,13 @@ static void close_marks(struct markdown_writer *w)
         close_mark(w, i - 1);
 }
 
-static void break_code(struct markdown_writer *w)
-{
-    if (w->code.n && w->code.p[w->code.n - 1] != '\n')
-        strbuf_add_char(&w->code, '\n');
-}
-
 void markdown_break(struct markdown_writer *w, enum markdown_break kind)
 {
     bool is_at_item = w->n_prefixes && !w->prefixes[w->n_prefixes - 1].is_written;
 
     if (w->mode != MODE_TEXT) {
-        break_code(w);
+        if (w->code.n && w->code.p[w->code.n - 1] != '\n')
+            strbuf_add_char(&w->code, '\n');
     } else if (w->is_in_cell) {
         w->has_cell_break = true;
     } else if (w->heading) {
@@ -179,7 +160,7 @@ void markdown_break(struct markdown_writer *w, enum markdown_break kind)
     } else {
         close_marks(w);
         w->is_line_open = false;
-        if (!is_at_item) /* its break was said before its prefix */
+        if (!is_at_item) /* the break came before its prefix */
             w->pending = MAX(w->pending, kind);
     }
 }
@@ -193,7 +174,7 @@ void markdown_line_break(struct markdown_writer *w)
     else if (w->heading)
         w->has_space = true;
     else if (!w->is_line_open && w->pending == BREAK_HARD)
-        markdown_break(w, BREAK_BLANK); /* <br><br> parts paragraphs */
+        markdown_break(w, BREAK_BLANK); /* <br><br> separates paragraphs */
     else if (w->is_line_open) {
         w->is_line_open = false;
         w->pending = BREAK_HARD;
@@ -416,7 +397,7 @@ static void write_span(struct markdown_writer *w)
         strbuf_add_char(w->out, ' ');
     for (size_t i = 0; i < plain.n; i++) {
         if (plain.p[i] == '|' && w->is_in_cell)
-            strbuf_add_char(w->out, '\\'); /* cells end before code is looked for */
+            strbuf_add_char(w->out, '\\'); /* cells are split before code is recognized */
         strbuf_add_char(w->out, plain.p[i]);
     }
     if (has_tick)
@@ -467,7 +448,7 @@ void markdown_end_code(struct markdown_writer *w, struct str language)
         return;
     w->mode = MODE_TEXT;
     if (strbuf_is_over(&w->code))
-        strbuf_cut(&w->code, w->code.n); /* the rest of a block of this size is no loss */
+        strbuf_cut(&w->code, w->code.n); /* a truncated block of this size is acceptable */
     if (is_block)
         write_block(w, language);
     else

@@ -1,4 +1,4 @@
-/* table.c - tables: as Markdown where that can hold them, as blocks otherwise. */
+/* table.c - writes tables as Markdown if that can express them, otherwise as blocks. */
 #include "tool/html/writer.h"
 
 #define MAX_COLUMNS 64
@@ -13,7 +13,7 @@ static size_t column_span(const struct gumbo_api *api, const GumboNode *cell)
     return (size_t)html_number(api, cell, "colspan", 1, MAX_COLUMNS, 1);
 }
 
-/* Columns of a row; *ret_is_header when it has only th. */
+/* The number of columns of a row; *ret_is_header if all cells are th. */
 static size_t measure_row(const struct gumbo_api *api, const GumboNode *row, bool *ret_is_header)
 {
     const GumboVector *children = &row->v.element.children;
@@ -23,7 +23,7 @@ static size_t measure_row(const struct gumbo_api *api, const GumboNode *row, boo
     for (unsigned i = 0; i < children->length; i++) {
         const GumboNode *cell = children->data[i];
 
-        if (!is_cell(cell) || html_is_left_out(api, cell))
+        if (!is_cell(cell) || html_is_omitted(api, cell))
             continue;
         n_columns += column_span(api, cell);
         if (html_tag(cell) == GUMBO_TAG_TD)
@@ -32,7 +32,7 @@ static size_t measure_row(const struct gumbo_api *api, const GumboNode *row, boo
     return n_columns;
 }
 
-/* What a cell of a Markdown table cannot hold. */
+/* Elements that a cell of a Markdown table cannot hold. */
 static bool is_too_large_for_cell(GumboTag tag)
 {
     switch (tag) {
@@ -53,9 +53,9 @@ static bool is_too_large_for_cell(GumboTag tag)
     }
 }
 
-/* The shape of a table that fits Markdown; without a node when its cells must become blocks. Stops
- * at a table in the table, so that no node is looked at for more than one of them. */
-static struct html_table measure(const struct gumbo_api *api, const GumboNode *table)
+/* The shape of a table that Markdown can express; without a node if its cells must become blocks.
+ * Stops at a nested table, so that each node is measured for one table only. */
+static struct html_table measure_table(const struct gumbo_api *api, const GumboNode *table)
 {
     AUTO(html_walk) struct html_walk walk = {0};
     struct html_table shape = {0};
@@ -70,7 +70,7 @@ static struct html_table measure(const struct gumbo_api *api, const GumboNode *t
 
         if (step != HTML_ENTER || node == table || !html_is_element(node))
             continue;
-        if (html_is_left_out(api, node)) {
+        if (html_is_omitted(api, node)) {
             html_walk_skip(&walk);
             continue;
         }
@@ -98,23 +98,19 @@ static void add_empty_cells(struct html_writer *w, size_t n)
     }
 }
 
-static void write_delimiter(struct html_writer *w)
+static void leave_row(struct html_writer *w)
 {
+    add_empty_cells(w, w->table.n_columns);
+    markdown_end_row(&w->markdown);
+    if (w->table.n_rows++)
+        return;
     markdown_begin_row(&w->markdown);
     for (size_t i = 0; i < w->table.n_columns; i++)
         strbuf_add_cstr(w->markdown.out, "| --- ");
     markdown_end_row(&w->markdown);
 }
 
-static void leave_row(struct html_writer *w)
-{
-    add_empty_cells(w, w->table.n_columns);
-    markdown_end_row(&w->markdown);
-    if (w->table.n_rows++ == 0)
-        write_delimiter(w);
-}
-
-/* Markdown knows no table without a header: if need be, an empty one goes first. */
+/* Markdown has no table without a header: if the table lacks one, an empty one goes first. */
 static void enter_row(struct html_writer *w)
 {
     bool is_headless = w->table.n_rows == 0 && !w->table.has_header;
@@ -133,7 +129,7 @@ static bool row_has_cells(const struct html_writer *w, const GumboNode *row)
     const GumboVector *children = &row->v.element.children;
 
     for (unsigned i = 0; i < children->length; i++)
-        if (is_cell(children->data[i]) && !html_is_left_out(&w->gumbo, children->data[i]))
+        if (is_cell(children->data[i]) && !html_is_omitted(&w->gumbo, children->data[i]))
             return true;
     return false;
 }
@@ -142,7 +138,7 @@ void html_enter_table(struct html_writer *w, const GumboNode *table)
 {
     markdown_break(&w->markdown, BREAK_BLANK);
     if (!w->table.node && w->markdown.mode == MODE_TEXT && !w->markdown.heading)
-        w->table = measure(&w->gumbo, table);
+        w->table = measure_table(&w->gumbo, table);
 }
 
 void html_leave_table(struct html_writer *w, const GumboNode *table)

@@ -1,12 +1,33 @@
-/* tree.c - gumbo in a region of memory that it cannot leave. */
+/* tree.c - runs gumbo in a region of memory that it cannot leave. */
 #include "tool/html/tree.h"
+
+#include "sys/dylib.h"
 
 #include <errno.h>
 #include <setjmp.h>
 #include <sys/mman.h>
 
-/* A tag with more attributes than this many allocations make is not worth reading: gumbo compares
- * each with all before it. The same limit ends long runs of tags that make no node. */
+#ifndef KEEL_GUMBO_SONAME /* the build defines it */
+#define KEEL_GUMBO_SONAME "libgumbo.so.1"
+#endif
+
+struct err *gumbo_api_load(struct gumbo_api *ret_api)
+{
+    struct gumbo_api api;
+    const struct dylib_symbol symbols[] = {
+        {"gumbo_parse_with_options", (void **)&api.parse_with_options},
+        {"gumbo_get_attribute", (void **)&api.get_attribute},
+    };
+
+    TRY(dylib_load(KEEL_GUMBO_SONAME, "libgumbo-dev", symbols, ARRAY_LEN(symbols)));
+    *ret_api = api;
+    return NULL;
+}
+
+/* --- parsing --- */
+
+/* gumbo compares each attribute with all before it: a tag whose attributes need more allocations
+ * than this is not worth reading. The limit also ends long runs of tags that make no node. */
 #define MAX_ALLOCATIONS_PER_NODE 8192
 #define MAX_ROOT_ATTRIBUTES 256
 
@@ -14,17 +35,17 @@ struct parse {
     struct str text;
     char *region;
     size_t region_bytes, used_bytes;
-    size_t n_since_node; /* allocations */
-    GumboNode *newest;   /* made last, not yet looked at */
+    size_t n_since_node; /* allocations since the last node */
+    GumboNode *newest;   /* the last node made, not yet looked at */
     GumboNode *document;
     GumboNode *html, *body;
-    const char *read_until; /* the end of the last tag or text that became a node */
+    const char *read_until; /* end of the last tag or text that became a node */
     jmp_buf give_up;
 };
 
-/* Stands before every block. */
+/* Precedes every block. */
 struct header {
-    _Alignas(16) uint32_t depth; /* in the tree, when the block is a node */
+    _Alignas(16) uint32_t depth; /* in the tree, if the block is a node */
 };
 
 static struct header *header_of(const void *block)
@@ -32,21 +53,13 @@ static struct header *header_of(const void *block)
     return (struct header *)((char *)(uintptr_t)block - sizeof(struct header));
 }
 
-/* Which blocks have the size of a node: a bit for every 16 bytes, behind the region. */
+/* Marks blocks that have the size of a node: one bit for every 16 bytes, after the region. */
 static char *node_bits(const struct parse *p, const void *block, int *ret_bit)
 {
     size_t i = (size_t)((uintptr_t)block - (uintptr_t)p->region) / 16;
 
     *ret_bit = 1 << i % 8;
     return p->region + p->region_bytes + i / 8;
-}
-
-static void mark_node(struct parse *p, const void *block)
-{
-    int bit;
-    char *bits = node_bits(p, block, &bit);
-
-    *bits = (char)(*bits | bit);
 }
 
 static bool is_node(const struct parse *p, const void *block)
@@ -67,13 +80,13 @@ static void note_source(struct parse *p, GumboStringPiece source)
         p->read_until = end;
 }
 
-/* <body> and <html> may come again and again; each time gumbo compares all their attributes. */
+/* <body> and <html> may repeat, and each time gumbo compares all their attributes. */
 static bool has_too_many_attributes(const GumboNode *node)
 {
     return node && node->v.element.attributes.length > MAX_ROOT_ATTRIBUTES;
 }
 
-/* The node has its place now. */
+/* The node has been inserted into the tree. */
 static void note_place(struct parse *p, GumboNode *node, uint32_t depth)
 {
     header_of(node)->depth = depth;
@@ -88,7 +101,7 @@ static void note_place(struct parse *p, GumboNode *node, uint32_t depth)
         note_source(p, node->v.text.original_text);
 }
 
-/* How deep the node is below the document; 0 when it has no place yet. */
+/* The depth of the node below the document; 0 if it is not in the tree yet. */
 static uint32_t place_node(struct parse *p, GumboNode *node)
 {
     GumboNode *known = node;
@@ -105,9 +118,9 @@ static uint32_t place_node(struct parse *p, GumboNode *node)
     return depth;
 }
 
-/* Looks at the node made before this one: mostly it has its place by now; if not, its children will
- * lead to it. A block of the size of a node may be something else, so nothing in it is trusted:
- * what it calls its parent must be such a block too. */
+/* Looks at the node made before this one. Usually it is in the tree by now; if not, its children
+ * lead to it. A block of the size of a node may be something else, so its content is not trusted:
+ * its parent must be such a block too. */
 static void note_newest(struct parse *p)
 {
     GumboNode *node = p->newest;
@@ -122,8 +135,8 @@ static void note_newest(struct parse *p)
         longjmp(p->give_up, 1);
 }
 
-/* gumbo cannot be told that there is no memory, so giving up jumps out of it. It has no state
- * besides the region, and its tree is whole whenever it asks for a node. */
+/* gumbo cannot report a failed allocation, so giving up jumps out of it. It has no state outside
+ * the region, and its tree is consistent whenever it allocates a node. */
 static void *region_alloc(void *userdata, size_t size)
 {
     struct parse *p = userdata;
@@ -140,7 +153,10 @@ static void *region_alloc(void *userdata, size_t size)
     block = p->region + p->used_bytes + sizeof(struct header);
     p->used_bytes += whole;
     if (size == sizeof(GumboNode)) {
-        mark_node(p, block);
+        int bit;
+        char *bits = node_bits(p, block, &bit);
+
+        *bits = (char)(*bits | bit);
         p->newest = (GumboNode *)block;
     }
     return block;
@@ -152,8 +168,8 @@ static void region_free(void *userdata, void *block)
     (void)block;
 }
 
-/* Returns whether gumbo came to the end of the text. */
-static bool parse(const struct gumbo_api *api, struct parse *p)
+/* Returns whether gumbo reached the end of the text. */
+static bool run_gumbo(const struct gumbo_api *api, struct parse *p)
 {
     const GumboOptions options = {
         .allocator = region_alloc,
@@ -182,7 +198,7 @@ struct err *html_tree_parse(const struct gumbo_api *api, struct str text, size_t
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p.region == MAP_FAILED)
         return err_errno(ERR_INTERNAL, errno, "cannot reserve %zu bytes to read a page", max_bytes);
-    is_whole = parse(api, &p);
+    is_whole = run_gumbo(api, &p);
     *ret_tree = (struct html_tree){
         .document = p.document,
         .n_read = is_whole ? text.n : (size_t)(p.read_until - text.p),
@@ -200,7 +216,9 @@ void html_tree_done(struct html_tree *tree)
     *tree = (struct html_tree){0};
 }
 
-/* The tree may be a little deeper than what was counted while it grew. */
+/* --- walking --- */
+
+/* The tree may be slightly deeper than was counted while it grew. */
 #define MAX_LEVELS (2 * HTML_MAX_DEPTH)
 
 struct html_walk_level {

@@ -1,7 +1,82 @@
-/* writer.c - what begins and what ends with each element. */
+/* writer.c - writes the beginning and the end of each element. */
 #include "tool/html/writer.h"
 
 #include <stdio.h>
+
+/* --- addresses, read as in browsers: trimmed, without line ends, blanks encoded --- */
+
+void html_base_init(struct html_base *base, struct arena *a, struct str page_url)
+{
+    struct err *e = url_parse(a, arena_str(a, page_url), &base->url);
+
+    base->is_known = !e;
+    err_ignore(e, "a page without an address has links as they were written");
+}
+
+static struct str clean_address(struct arena *a, struct str href)
+{
+    AUTO(strbuf) struct strbuf out = {.max_bytes = URL_MAX_BYTES};
+
+    href = str_trim(href);
+    for (size_t i = 0; i < href.n && !strbuf_is_over(&out); i++) {
+        if (href.p[i] == ' ')
+            strbuf_add_cstr(&out, "%20");
+        else if (href.p[i] != '\n' && href.p[i] != '\r' && href.p[i] != '\t')
+            strbuf_add_char(&out, href.p[i]);
+    }
+    return strbuf_is_over(&out) ? (struct str){0} : arena_str(a, strbuf_str(&out));
+}
+
+/* "mailto" of "mailto:x"; empty for a relative address. */
+static struct str scheme_of(struct str href)
+{
+    size_t n = 0;
+
+    while (n < href.n && !strchr(":/?#", href.p[n]))
+        n++;
+    return n < href.n && href.p[n] == ':' ? str_slice(href, 0, n) : (struct str){0};
+}
+
+static bool is_one_of(struct str scheme, const char *const *names, size_t n_names)
+{
+    for (size_t i = 0; i < n_names; i++)
+        if (str_eq_nocase(scheme, str_of(names[i])))
+            return true;
+    return false;
+}
+
+static struct str link_resolve(const struct html_base *base, struct arena *a, struct str href)
+{
+    static const char *const web[] = {"http", "https", "ftp"}, *const as_is[] = {"mailto", "tel"};
+    struct str scheme, result = {0};
+    const struct url none = {0};
+    struct err *e;
+
+    href = clean_address(a, href);
+    scheme = scheme_of(href);
+    if (href.n == 0)
+        return result;
+    if (scheme.n && is_one_of(scheme, as_is, ARRAY_LEN(as_is)))
+        return href;
+    if (scheme.n && (!is_one_of(scheme, web, ARRAY_LEN(web)) ||
+                     !str_starts(str_skip(href, scheme.n), S("://"))))
+        return result;
+    if (!scheme.n && !base->is_known)
+        return href;
+    e = url_resolve(a, base->is_known ? &base->url : &none, href, &result);
+    err_ignore(e, "what is no address is no link");
+    return result;
+}
+
+void html_base_change(struct html_base *base, struct arena *a, struct str href)
+{
+    struct str url = link_resolve(base, a, href);
+
+    if (url.n)
+        html_base_init(base, a, url);
+}
+
+/* --- elements --- */
 
 void html_writer_done(struct html_writer *w)
 {
@@ -12,10 +87,10 @@ void html_writer_done(struct html_writer *w)
 static struct str resolve(struct html_writer *w, struct str href)
 {
     arena_clear(&w->scratch);
-    return html_link_resolve(&w->base, &w->scratch, href);
+    return link_resolve(&w->base, &w->scratch, href);
 }
 
-/* The sign beside a heading or a term that links to the place itself. */
+/* The sign beside a heading or term that links to itself. */
 static bool is_permalink(const struct html_writer *w, const GumboNode *link)
 {
     static const char *const signs[] = {"#", "\xC2\xB6", "\xC2\xA7", "\xF0\x9F\x94\x97"};
@@ -41,7 +116,7 @@ static void enter_link(struct html_writer *w, const GumboNode *link)
         markdown_begin_mark(&w->markdown, MARK_NONE);
 }
 
-/* alt="" says that the image is decoration. */
+/* alt="" marks the image as decoration. */
 static void write_image(struct html_writer *w, const GumboNode *image)
 {
     struct str alt = html_attribute(&w->gumbo, image, "alt");
@@ -65,8 +140,8 @@ static struct html_list *current_list(struct html_writer *w)
     return w->n_lists && w->n_lists <= HTML_MAX_LISTS ? &w->lists[w->n_lists - 1] : NULL;
 }
 
-/* A list in an item follows its text without a blank line, but one that does not start with 1 would
- * be read as part of that text. */
+/* A nested list follows the text of its item without a blank line. An ordered one that does not
+ * start at 1 needs the blank line: otherwise it would be read as part of the text. */
 static void enter_list(struct html_writer *w, const GumboNode *node)
 {
     struct html_list list = {
@@ -130,7 +205,7 @@ static enum markdown_mark mark_of(GumboTag tag)
     }
 }
 
-/* 10<sup>2</sup> must not read as 102; a footnote's number is a link and needs no sign. */
+/* 10<sup>2</sup> must not read as 102. The number of a footnote is a link and needs no sign. */
 static bool is_power(const GumboNode *sup)
 {
     const GumboVector *children = &sup->v.element.children;
@@ -283,12 +358,12 @@ static void leave_element(struct html_writer *w, const GumboNode *node)
     }
 }
 
-/* What surrounds the text even inside of main: where else to go, whose page it is. */
+/* Navigation and footers, which surround the text even inside of main. */
 static bool is_chrome(const GumboNode *node)
 {
     const GumboNode *parent = node->parent;
 
-    if (html_tag(node) == GUMBO_TAG_FOOTER) /* that of a quote says whose words they are */
+    if (html_tag(node) == GUMBO_TAG_FOOTER) /* that of a quote names its author */
         return !parent || html_tag(parent) != GUMBO_TAG_BLOCKQUOTE;
     return html_tag(node) == GUMBO_TAG_NAV;
 }
@@ -308,7 +383,7 @@ void html_write_node(struct html_writer *w, const GumboNode *top)
             continue;
         else if (step == HTML_LEAVE)
             leave_element(w, node);
-        else if (html_is_left_out(&w->gumbo, node) || (w->is_main && is_chrome(node)) ||
+        else if (html_is_omitted(&w->gumbo, node) || (w->is_main && is_chrome(node)) ||
                  (html_tag(node) == GUMBO_TAG_A && is_permalink(w, node)))
             html_walk_skip(&walk);
         else

@@ -51,7 +51,7 @@ static struct err *find_cell(const struct notebook *n, const struct notebook_cha
 
 /* --- how the file is written --- */
 
-/* The indentation of the line that holds `at`; no line ends before it: the file is compact. */
+/* The indentation of the line that holds `at`. The file is compact if no line ends before it. */
 static struct str indent_at(const struct notebook *n, const char *at, bool *ret_is_compact)
 {
     struct str before = str_make(n->text.p, (size_t)(at - n->text.p));
@@ -67,7 +67,7 @@ static struct str indent_at(const struct notebook *n, const char *at, bool *ret_
 
 struct layout {
     bool is_compact;
-    struct str unit; /* of a level */
+    struct str unit; /* of one level */
 };
 
 static struct layout layout_of(const struct notebook *n)
@@ -89,7 +89,7 @@ static void add_break(struct strbuf *out, const struct layout *l, size_t depth)
         strbuf_add(out, l->unit);
 }
 
-/* Lines with their ends, as notebooks keep them. */
+/* Lines with their ends, as notebooks store them. */
 static void add_lines(struct strbuf *out, const struct layout *l, struct str text, size_t depth)
 {
     bool is_first = true;
@@ -111,7 +111,7 @@ static void add_lines(struct strbuf *out, const struct layout *l, struct str tex
     strbuf_add_char(out, ']');
 }
 
-/* Cells stand at depth 2, their members at 3. */
+/* Cells are at depth 2, their members at 3. */
 #define MEMBER_DEPTH 3
 
 static void add_source(struct strbuf *out, const struct layout *l, const struct json *old,
@@ -131,7 +131,7 @@ static void add_member(struct strbuf *out, const struct layout *l, const char *n
     strbuf_addf(out, "\"%s\":%s", name, l->is_compact ? "" : " ");
 }
 
-/* Notebooks of nbformat 4.5 and later name their cells. */
+/* Since nbformat 4.5, cells have ids. */
 static bool has_ids(const struct notebook *n)
 {
     int64_t major = json_int_or(json_get(n->root, "nbformat"), 4);
@@ -154,7 +154,7 @@ static struct str new_id(struct arena *a, const struct notebook *n, struct str s
     }
 }
 
-/* A cell of its own; the order of members is that of Jupyter. `old` may be NULL. */
+/* A new cell, with members in the order of Jupyter. `old` may be NULL. */
 static void add_cell(struct strbuf *out, const struct layout *l, struct str type, struct str id,
                      const struct json *old, struct str source)
 {
@@ -186,7 +186,7 @@ static void add_cell(struct strbuf *out, const struct layout *l, struct str type
 
 /* --- the three changes --- */
 
-/* The text with other bytes in the place of some of its own. */
+/* Appends the text with `other` in place of from..to. */
 static void splice(struct strbuf *out, struct str text, const char *from, const char *to,
                    struct str other)
 {
@@ -200,7 +200,7 @@ static const char *end_of(struct str s)
     return s.p + s.n;
 }
 
-/* Only the members that change, in the order in which they stand. */
+/* Changes only these members, in the order in which they appear. */
 static void change_members(const struct layout *l, const struct json *cell,
                            const struct notebook_change *c, bool is_code, struct strbuf *out)
 {
@@ -221,7 +221,8 @@ static void change_members(const struct layout *l, const struct json *cell,
     strbuf_add(out, str_make(at, (size_t)(end_of(cell->raw) - at)));
 }
 
-/* A name that stands twice cannot be changed in its place, as the value of one is at the other. */
+/* A cell with a repeated member cannot be changed in place: the value of one is at the position of
+ * the other. */
 static bool is_in_order(const struct json *cell)
 {
     const char *at = cell->raw.p;

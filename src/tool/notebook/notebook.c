@@ -75,7 +75,7 @@ static void add_block(struct showing *s, struct str text, size_t max_chars)
         strbuf_add_char(s->out, '\n');
 }
 
-/* Colours and the like, as tracebacks have them. */
+/* Removes colours and the like, as in tracebacks. */
 static struct str without_escapes(struct arena *a, struct str text)
 {
     AUTO(strbuf) struct strbuf plain = {0};
@@ -91,7 +91,7 @@ static struct str without_escapes(struct arena *a, struct str text)
     return arena_str(a, strbuf_str(&plain));
 }
 
-/* What an output is as text, or as an image; other forms are named. */
+/* Shows the text or image of an output, and names other forms. */
 static void show_data(struct showing *s, const struct json *data)
 {
     bool is_shown = false;

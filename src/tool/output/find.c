@@ -1,9 +1,8 @@
-/* find.c - runs patterns over a stored result, block by block, in workers.
+/* find.c - searches a stored result for patterns, block by block, in workers.
  *
- * A regular expression is one pattern, whose first matches count. Words are a pattern each; a first
- * pass counts in how many lines each one stands, a second one keeps the lines that weigh the most.
- */
-#include "tool/output/find.h"
+ * A regular expression is one pattern, and its first matches count. Each word is a pattern: a first
+ * pass counts the lines that hold it, a second one keeps the lines with the highest weight. */
+#include "tool/output/stored.h"
 
 #include "sys/work.h"
 #include "tool/search/engine.h"
@@ -15,17 +14,17 @@ struct needle {
     struct str source;
     struct grep_pattern *pattern;
     struct grep_matcher *matcher;
-    uint64_t n_lines; /* that hold it */
+    uint64_t n_lines; /* number of lines that hold it */
     unsigned weight;
 };
 
-/* A line of the block that is being searched. */
+/* A line of the current block. */
 struct block_line {
     uint32_t start, match_at; /* of the first match */
-    uint32_t needles;         /* one bit for each that it holds */
+    uint32_t needles;         /* one bit for each needle in it */
 };
 
-struct search {
+struct stored_search {
     struct needle needles[STORED_MAX_WORDS];
     size_t n_needles;
     bool are_words;
@@ -33,9 +32,9 @@ struct search {
     struct str block;
     struct block_line *lines;
     size_t n_lines, room;
-    uint64_t n_before;        /* lines in the blocks before */
-    uint64_t from, n_matched; /* lines before the first one do not count */
-    void (*on_match)(struct search *s, uint64_t number, const struct block_line *line);
+    uint64_t n_before;        /* lines in earlier blocks */
+    uint64_t from, n_matched; /* the first line that counts */
+    void (*on_match)(struct stored_search *s, uint64_t number, const struct block_line *line);
     bool is_over;
 
     struct found_lines found;
@@ -43,7 +42,7 @@ struct search {
     size_t max, lightest;
 };
 
-static void search_done(struct search *s)
+static void stored_search_done(struct stored_search *s)
 {
     for (size_t i = 0; i < s->n_needles; i++) {
         grep_matcher_free(s->needles[i].matcher);
@@ -51,12 +50,12 @@ static void search_done(struct search *s)
     }
     mem_free(s->lines);
 }
-DEFINE_AUTO_VAL(search, search_done)
+DEFINE_AUTO_VAL(stored_search, stored_search_done)
 
-/* In a worker: it needs a large stack. */
-static struct err *compile(void *arg)
+/* In a worker, since it needs a large stack. */
+static struct err *stored_search_compile(void *arg)
 {
-    struct search *s = arg;
+    struct stored_search *s = arg;
 
     for (size_t i = 0; i < s->n_needles; i++) {
         struct needle *n = &s->needles[i];
@@ -71,31 +70,27 @@ static struct err *compile(void *arg)
 
 /* --- one block --- */
 
-static void add_line(struct search *s, size_t start)
-{
-    if (s->n_lines == s->room) {
-        s->room = MAX(s->room * 2, (size_t)1024);
-        s->lines = mem_resize(s->lines, s->room * sizeof *s->lines);
-    }
-    s->lines[s->n_lines++] = (struct block_line){.start = (uint32_t)start};
-}
-
-static void index_lines(struct search *s)
+static void index_lines(struct stored_search *s)
 {
     struct str rest = s->block, line;
 
     s->n_lines = 0;
-    while (stored_line(&rest, &line))
-        add_line(s, (size_t)(line.p - s->block.p));
+    while (stored_line(&rest, &line)) {
+        if (s->n_lines == s->room) {
+            s->room = MAX(s->room * 2, (size_t)1024);
+            s->lines = mem_resize(s->lines, s->room * sizeof *s->lines);
+        }
+        s->lines[s->n_lines++] = (struct block_line){.start = (uint32_t)(line.p - s->block.p)};
+    }
 }
 
-static size_t end_of(const struct search *s, size_t line)
+static size_t end_of(const struct stored_search *s, size_t line)
 {
     return line + 1 < s->n_lines ? s->lines[line + 1].start : s->block.n;
 }
 
 /* Marks the lines that hold the needle. */
-static struct err *mark(struct search *s, size_t index)
+static struct err *mark_lines(struct stored_search *s, size_t index)
 {
     struct grep_matcher *m = s->needles[index].matcher;
     struct grep_span match;
@@ -120,13 +115,13 @@ static struct err *mark(struct search *s, size_t index)
     }
 }
 
-static struct err *search_block(void *arg)
+static struct err *stored_search_block(void *arg)
 {
-    struct search *s = arg;
+    struct stored_search *s = arg;
 
     index_lines(s);
     for (size_t i = 0; i < s->n_needles; i++)
-        TRY(mark(s, i));
+        TRY(mark_lines(s, i));
     for (size_t i = 0; i < s->n_lines && !s->is_over; i++)
         if (s->lines[i].needles && s->n_before + i + 1 >= s->from)
             s->on_match(s, s->n_before + i + 1, &s->lines[i]);
@@ -134,7 +129,7 @@ static struct err *search_block(void *arg)
     return NULL;
 }
 
-static struct err *search_text(struct search *s, const struct stored_text *text)
+static struct err *search_text(struct stored_search *s, const struct stored_text *text)
 {
     AUTO(stored_lines) struct stored_lines lines;
 
@@ -143,15 +138,15 @@ static struct err *search_text(struct search *s, const struct stored_text *text)
         TRY(stored_lines_next(&lines, &s->block));
         if (!s->block.n)
             return NULL;
-        TRY(work_run(search_block, s));
-        TRY(task_check()); /* a search that was interrupted finds nothing */
+        TRY(work_run(stored_search_block, s));
+        TRY(task_check()); /* an interrupted search finds nothing */
     }
     return NULL;
 }
 
 /* --- a regular expression --- */
 
-static void take_first(struct search *s, uint64_t number, const struct block_line *line)
+static void take_first(struct stored_search *s, uint64_t number, const struct block_line *line)
 {
     if (s->found.n == s->max) {
         s->found.has_more = s->is_over = true;
@@ -163,10 +158,11 @@ static void take_first(struct search *s, uint64_t number, const struct block_lin
 struct err *stored_find_pattern(const struct stored_text *text, struct str pattern, uint64_t from,
                                 size_t max, struct arena *a, struct found_lines *ret_found)
 {
-    AUTO(search)
-    struct search s = {.needles = {{.source = pattern}}, .n_needles = 1, .from = from, .max = max};
+    AUTO(stored_search)
+    struct stored_search s = {
+        .needles = {{.source = pattern}}, .n_needles = 1, .from = from, .max = max};
 
-    TRY(work_run(compile, &s));
+    TRY(work_run(stored_search_compile, &s));
     s.found.lines = ARENA_ARRAY(a, max, struct found_line);
     s.on_match = take_first;
     TRY(search_text(&s, text));
@@ -195,7 +191,7 @@ static bool next_word(struct str *rest, struct str *ret_word)
     return n > 0;
 }
 
-static bool has_word(const struct search *s, struct str word)
+static bool has_word(const struct stored_search *s, struct str word)
 {
     for (size_t i = 0; i < s->n_needles; i++)
         if (str_eq_nocase(s->needles[i].source, word))
@@ -203,7 +199,7 @@ static bool has_word(const struct search *s, struct str word)
     return false;
 }
 
-static void take_words(struct search *s, struct str wanted, size_t min_bytes)
+static void take_words(struct stored_search *s, struct str wanted, size_t min_bytes)
 {
     struct str word;
 
@@ -212,15 +208,15 @@ static void take_words(struct search *s, struct str wanted, size_t min_bytes)
             s->needles[s->n_needles++].source = word;
 }
 
-static void count_words(struct search *s, uint64_t number, const struct block_line *line)
+static void count_words(struct stored_search *s, uint64_t number, const struct block_line *line)
 {
     for (size_t i = 0; i < s->n_needles; i++)
         s->needles[i].n_lines += line->needles >> i & 1;
     s->n_matched++;
 }
 
-/* A word that is in every line weighs 1, and 1 more each time that half as many lines hold it. */
-static void weigh_words(struct search *s)
+/* A word in every line weighs 1, and 1 more each time half as many lines hold it. */
+static void weigh_words(struct stored_search *s)
 {
     for (size_t i = 0; i < s->n_needles; i++) {
         uint64_t times_rarer = s->n_before / MAX(s->needles[i].n_lines, 1);
@@ -229,18 +225,8 @@ static void weigh_words(struct search *s)
     }
 }
 
-static unsigned weigh(const struct search *s, const struct block_line *line)
-{
-    unsigned weight = 0;
-
-    for (size_t i = 0; i < s->n_needles; i++)
-        if (line->needles >> i & 1)
-            weight += s->needles[i].weight;
-    return weight;
-}
-
-/* The last one of the lightest: of lines that weigh the same the first ones stay. */
-static size_t find_lightest(const struct search *s)
+/* The last of the lightest lines: of equal weights the first lines stay. */
+static size_t find_lightest(const struct stored_search *s)
 {
     size_t lightest = 0;
 
@@ -252,11 +238,14 @@ static size_t find_lightest(const struct search *s)
     return lightest;
 }
 
-static void keep_best(struct search *s, uint64_t number, const struct block_line *line)
+static void keep_best(struct stored_search *s, uint64_t number, const struct block_line *line)
 {
-    unsigned weight = weigh(s, line);
     size_t place = s->found.n;
+    unsigned weight = 0;
 
+    for (size_t i = 0; i < s->n_needles; i++)
+        if (line->needles >> i & 1)
+            weight += s->needles[i].weight;
     if (s->found.n < s->max)
         s->found.n++;
     else if (weight > s->weights[s->lightest])
@@ -279,12 +268,12 @@ static int by_number(const void *a, const void *b)
 struct err *stored_find_words(const struct stored_text *text, struct str wanted, uint64_t from,
                               size_t max, struct arena *a, struct found_lines *ret_found)
 {
-    AUTO(search) struct search s = {.are_words = true, .from = from, .max = max};
+    AUTO(stored_search) struct stored_search s = {.are_words = true, .from = from, .max = max};
 
     take_words(&s, wanted, 3);
     if (!s.n_needles)
         take_words(&s, wanted, 1);
-    TRY(work_run(compile, &s));
+    TRY(work_run(stored_search_compile, &s));
     s.on_match = count_words;
     TRY(search_text(&s, text));
     weigh_words(&s);

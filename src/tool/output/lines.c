@@ -1,5 +1,5 @@
 /* lines.c - a window that moves over a stored result. */
-#include "tool/output/lines.h"
+#include "tool/output/stored.h"
 
 #include "base/utf8.h"
 
@@ -14,7 +14,7 @@ void stored_lines_done(struct stored_lines *l)
     strbuf_done(&l->window);
 }
 
-/* How long the first piece of a line that has no end within the limit is. */
+/* The length of the first piece of a line without an end within the limit. */
 static size_t piece_of(struct str line)
 {
     size_t n = utf8_truncate(line, STORED_MAX_LINE).n;
@@ -22,8 +22,8 @@ static size_t piece_of(struct str line)
     return n ? n : STORED_MAX_LINE;
 }
 
-/* The end of the whole lines in the window: behind the last newline, and behind the pieces of a
- * line that goes on. */
+/* The end of the whole lines in the window: after the last newline, and after the pieces of an
+ * unfinished line. */
 static size_t whole_lines(struct str window)
 {
     size_t newline = str_rfind_char(window, '\n');
@@ -39,26 +39,20 @@ static bool is_at_end(const struct stored_lines *l)
     return l->window_at + l->window.n >= l->text->n_bytes;
 }
 
-static struct err *read_on(struct stored_lines *l)
-{
-    size_t before = l->window.n;
-
-    TRY(blob_get_range(l->text->blobs, l->text->handle, l->window_at + before, STORED_BLOCK,
-                       &l->window));
-    TRY(strbuf_check(&l->window, "a block of a stored result"));
-    if (l->window.n == before)
-        return err_new(ERR_STORAGE, "stored content %.12s... is shorter than it was",
-                       l->text->handle.p);
-    return NULL;
-}
-
 struct err *stored_lines_next(struct stored_lines *l, struct str *ret_block)
 {
     strbuf_drop_front(&l->window, l->n_given);
     l->window_at += l->n_given;
     l->n_given = 0;
     while (!l->n_given && !is_at_end(l)) {
-        TRY(read_on(l));
+        size_t before = l->window.n;
+
+        TRY(blob_get_range(l->text->blobs, l->text->handle, l->window_at + before, STORED_BLOCK,
+                           &l->window));
+        TRY(strbuf_check(&l->window, "a block of a stored result"));
+        if (l->window.n == before)
+            return err_new(ERR_STORAGE, "stored content %.12s... is shorter than it was",
+                           l->text->handle.p);
         l->n_given = whole_lines(strbuf_str(&l->window));
     }
     if (is_at_end(l))

@@ -1,12 +1,12 @@
 /* show.c - lines with numbers, chunks, and the two ends of a stored result. */
-#include "tool/output/show.h"
+#include "tool/output/stored.h"
 
 #include "base/clip.h"
 #include "base/utf8.h"
 
 #define MAX_LINE_CHARS 2000
 #define BYTES_BEFORE_MATCH 500 /* of a line that is too long */
-/* With this much shown no further line begins: so the whole stays below TOOL_CODING_MAX_CHARS. */
+/* When this much is shown, no further line begins: the whole stays below TOOL_CODING_MAX_CHARS. */
 #define ENOUGH_BYTES ((size_t)26000)
 #define CHUNK_BYTES ((size_t)24000)
 
@@ -24,7 +24,7 @@ static struct str without_end(struct str line)
     return line;
 }
 
-/* A line that is too long is shown from shortly before its match. Returns whether it was. */
+/* Shows a line that is too long from shortly before its match. Returns whether it was cut. */
 static bool add_line(struct strbuf *out, struct str line, size_t match_at)
 {
     bool is_cut;
@@ -48,26 +48,26 @@ static bool add_line(struct strbuf *out, struct str line, size_t match_at)
 
 /* --- a run of lines --- */
 
-/* A line's number and where it ends in the text, counted on. */
-struct place {
+/* The number of a line, and its end in the text. */
+struct line_place {
     uint64_t number, end;
 };
 
-struct run {
+struct line_run {
     uint64_t from;
     size_t n;
-    struct place first, last; /* that were shown; number 0: none */
-    uint64_t n_lines;         /* seen */
-    uint64_t cut_at;          /* where the first line begins that is not shown whole */
+    struct line_place first, last; /* the lines shown; number 0: none */
+    uint64_t n_lines;              /* lines seen */
+    uint64_t cut_at;               /* start of the first line that is not shown whole */
     bool is_full, has_cut;
 };
 
-static void show_block(struct run *r, struct str block, uint64_t block_at, struct strbuf *out)
+static void show_block(struct line_run *r, struct str block, uint64_t block_at, struct strbuf *out)
 {
     struct str rest = block, line;
 
     while (!r->is_full && stored_line(&rest, &line)) {
-        struct place here = {++r->n_lines, block_at + (uint64_t)(line.p + line.n - block.p)};
+        struct line_place here = {++r->n_lines, block_at + (uint64_t)(line.p + line.n - block.p)};
 
         if (here.number < r->from)
             continue;
@@ -83,7 +83,7 @@ static void show_block(struct run *r, struct str block, uint64_t block_at, struc
     }
 }
 
-static void add_run_note(struct strbuf *out, const struct run *r, uint64_t n_bytes)
+static void add_run_note(struct strbuf *out, const struct line_run *r, uint64_t n_bytes)
 {
     unsigned long long first = r->first.number, last = r->last.number;
 
@@ -104,7 +104,7 @@ struct err *stored_show_lines(const struct stored_text *text, uint64_t from, siz
                               struct strbuf *out)
 {
     AUTO(stored_lines) struct stored_lines lines;
-    struct run r = {.from = from, .n = n};
+    struct line_run r = {.from = from, .n = n};
     struct str block;
 
     stored_lines_init(&lines, text);
@@ -125,14 +125,14 @@ struct err *stored_show_lines(const struct stored_text *text, uint64_t from, siz
 struct picks {
     const struct found_lines *found;
     size_t n_context;
-    size_t next;           /* the first found line whose context is not over */
+    size_t next;           /* the first found line whose context has not ended */
     size_t n_shown;        /* of the found lines */
     uint64_t last, n_seen; /* lines */
     bool is_over;
 };
 
-/* The found line that this one is shown for, or NULL. */
-static const struct found_line *pick(struct picks *p, uint64_t number)
+/* The found line for which this line is shown, or NULL. */
+static const struct found_line *pick_line(struct picks *p, uint64_t number)
 {
     const struct found_line *f;
 
@@ -141,7 +141,7 @@ static const struct found_line *pick(struct picks *p, uint64_t number)
     if (p->next == p->found->n)
         return NULL;
     f = &p->found->lines[p->next];
-    /* the context of one may hold the next one itself */
+    /* the context of one line may include the next found line */
     while (f->number < number && f + 1 < p->found->lines + p->found->n && f[1].number <= number)
         f++;
     return f->number <= number + p->n_context ? f : NULL;
@@ -153,11 +153,11 @@ static void show_picks(struct picks *p, struct str block, struct strbuf *out)
 
     while (!p->is_over && stored_line(&block, &line)) {
         uint64_t number = ++p->n_seen;
-        const struct found_line *f = pick(p, number);
+        const struct found_line *f = pick_line(p, number);
         bool is_match = f && f->number == number, is_full = out->n > ENOUGH_BYTES;
 
         p->is_over = p->next == p->found->n || (is_full && p->n_shown);
-        if (!f || p->is_over || (is_full && !is_match)) /* the first match is shown in any case */
+        if (!f || p->is_over || (is_full && !is_match)) /* the first match is always shown */
             continue;
         if (p->last && p->last + 1 < number)
             strbuf_add_cstr(out, "--\n");
@@ -186,7 +186,7 @@ struct err *stored_show_found(const struct stored_text *text, const struct found
 
 /* --- chunks and ends --- */
 
-/* Without what is left of the last line or character, where that is little. */
+/* Without the incomplete last line or character, if that is short. */
 static struct str settle_end(struct str text)
 {
     size_t newline = str_rfind_char(text, '\n');
@@ -197,7 +197,7 @@ static struct str settle_end(struct str text)
     return text;
 }
 
-/* Without the rest of a line or of a character at its start. */
+/* Without the incomplete line or character at its start. */
 static struct str settle_start(struct str text)
 {
     size_t newline = str_find_char(str_slice(text, 0, text.n / 4), '\n');

@@ -1,7 +1,7 @@
 /* pattern.c - compiles patterns and finds their matches in a text.
  *
- * Up to three programs of one pattern: for texts of ASCII alone, where \w and its like need no
- * tables; for any text, in Unicode; and one that counts. A text that every match must hold is
+ * A pattern has up to three programs: for ASCII texts, where \w and the like need no tables; for
+ * any text, in Unicode; and one that counts its steps. A text that every match must contain is
  * looked for first. */
 #include "tool/search/pattern.h"
 
@@ -14,14 +14,14 @@
 #include <stdio.h>
 
 /* Lines up to this length are matched without counting. With the match limit, which PCRE2 applies
- * at every start anew, it keeps the worst case of a line at seconds. */
+ * anew at every start, the worst case of a line takes seconds. */
 #define SHORT_LINE 2048
 #define MATCH_LIMIT 100000
 #define MAX_HEAP_KIB (64u << 10) /* without JIT */
 #define JIT_STACK_START ((size_t)32 << 10)
 #define JIT_STACK_MAX ((size_t)4 << 20)
 
-/* What counted matches of one text may cost, in items of the pattern that are tried. */
+/* The cost limit for counted matches of one text, in items of the pattern that are tried. */
 #define STEPS_AT_LEAST ((uint64_t)16 << 20)
 #define STEPS_PER_BYTE 16
 #define BYTES_PER_STEP 64 /* moving through the text is cheaper */
@@ -29,10 +29,10 @@
 struct grep_pattern {
     char *source_text, *literal_text;
     struct str source, literal;
-    size_t rare; /* offset in literal of the byte that is likely to be the rarest */
+    size_t rare; /* offset in literal of the byte that is probably the rarest */
     bool multiline;
     struct grep_traits traits;
-    pcre2_code *ascii; /* NULL: there is none, as for patterns that are not ASCII */
+    pcre2_code *ascii; /* NULL: there is none, such as for patterns that are not ASCII */
     pcre2_code *unicode, *counted;
 };
 
@@ -43,10 +43,10 @@ struct grep_matcher {
     pcre2_jit_stack *stack;
     struct str text;
     const atomic_bool *is_over;
-    bool is_known; /* what follows has been found out */
+    bool is_known; /* the following is known */
     bool is_ascii, has_long_line, has_cr;
     uint64_t steps_left;
-    size_t position; /* in the subject, when a step was last counted */
+    size_t position; /* in the subject, at the last counted step */
 };
 
 /* --- compiling --- */
@@ -68,8 +68,8 @@ static struct err *compile_error(struct str source, int code, size_t offset)
     return invalid(source, why, "put a backslash before characters that are meant literally");
 }
 
-static pcre2_code *compile(const struct grep_query *q, struct str source, uint32_t options,
-                           int *ret_error, size_t *ret_offset)
+static pcre2_code *compile_program(const struct grep_query *q, struct str source, uint32_t options,
+                                   int *ret_error, size_t *ret_offset)
 {
     pcre2_compile_context *context = pcre2_compile_context_create(NULL);
     pcre2_code *code;
@@ -84,7 +84,7 @@ static pcre2_code *compile(const struct grep_query *q, struct str source, uint32
     code = pcre2_compile((PCRE2_SPTR)(source.p ? source.p : ""), source.n, options, ret_error,
                          ret_offset, context);
     pcre2_compile_context_free(context);
-    if (code) /* without JIT it is slower, no more */
+    if (code) /* without JIT it is only slower */
         (void)pcre2_jit_compile(code, PCRE2_JIT_COMPLETE);
     return code;
 }
@@ -107,12 +107,12 @@ static struct err *compile_programs(struct grep_pattern *p, const struct grep_qu
     size_t offset = 0;
     int error = 0;
 
-    /* first as it was written: the error's offset is one in that */
-    p->unicode = compile(q, p->source, unicode, &error, &offset);
+    /* first as written, so that the offset of an error is right */
+    p->unicode = compile_program(q, p->source, unicode, &error, &offset);
     if (!p->unicode)
         return compile_error(p->source, error, offset);
     if (!p->traits.by_line) {
-        pcre2_code *code = compile(q, rewritten, unicode, &error, &offset);
+        pcre2_code *code = compile_program(q, rewritten, unicode, &error, &offset);
 
         if (code) {
             pcre2_code_free(p->unicode);
@@ -123,15 +123,15 @@ static struct err *compile_programs(struct grep_pattern *p, const struct grep_qu
     }
     if (p->traits.by_line)
         rewritten = p->source;
-    p->counted = compile(q, rewritten, unicode | counting, &error, &offset);
+    p->counted = compile_program(q, rewritten, unicode | counting, &error, &offset);
     if (!p->counted)
         return compile_error(p->source, error, offset);
     if (is_ascii(rewritten))
-        p->ascii = compile(q, rewritten, 0, &error, &offset);
+        p->ascii = compile_program(q, rewritten, 0, &error, &offset);
     return NULL;
 }
 
-/* Looking for a byte that is not frequent in text makes the fewest stops. */
+/* Looking for an infrequent byte stops least often. */
 static size_t find_rare(struct str literal)
 {
     static const char frequent[] = " etaoinsrlcdpumfh_.g()byv,w=k;x-\"0:1/";
@@ -149,15 +149,9 @@ static size_t find_rare(struct str literal)
     return best;
 }
 
-static void set_literal(struct grep_pattern *p, struct str literal)
-{
-    p->literal_text = str_dup(literal);
-    p->literal = str_make(p->literal_text, literal.n);
-    p->rare = find_rare(p->literal);
-}
-
-/* Finds out what kind of pattern it is; appends it to `rewritten` as it is to be compiled. */
-static void study(struct grep_pattern *p, const struct grep_query *q, struct strbuf *rewritten)
+/* Determines the traits of the pattern; appends it to `rewritten` as it is to be compiled. */
+static void study_pattern(struct grep_pattern *p, const struct grep_query *q,
+                          struct strbuf *rewritten)
 {
     AUTO(strbuf) struct strbuf literal = {0};
 
@@ -173,15 +167,17 @@ static void study(struct grep_pattern *p, const struct grep_query *q, struct str
         strbuf_clear(rewritten);
         strbuf_add(rewritten, p->source);
     }
-    if (q->ignore_case) { /* some letters outside ASCII are the same as some in it */
+    if (q->ignore_case) { /* some letters outside of ASCII equal some in ASCII */
         strbuf_clear(&literal);
         p->traits.is_plain = false;
     }
-    set_literal(p, strbuf_str(&literal));
+    p->literal_text = str_dup(strbuf_str(&literal));
+    p->literal = str_make(p->literal_text, literal.n);
+    p->rare = find_rare(p->literal);
 }
 
-/* Where the class that begins at the start of `rest` ends, behind its bracket; all of it if it has
- * no end. */
+/* The end of the class at the start of `rest`, after its bracket; all of `rest` if it has no
+ * end. */
 static size_t class_end(struct str rest)
 {
     size_t at = rest.n > 1 && rest.p[1] == '^' ? 2 : 1;
@@ -194,8 +190,8 @@ static size_t class_end(struct str rest)
     return rest.n;
 }
 
-/* Appends the pattern with \\< and \\>, the word boundaries of grep and ripgrep, as PCRE2 knows
- * them. */
+/* Appends the pattern with \\< and \\>, the word boundaries of grep and ripgrep, translated for
+ * PCRE2. */
 static void add_with_boundaries(struct strbuf *out, struct str pattern)
 {
     while (pattern.n) {
@@ -234,7 +230,7 @@ struct err *grep_pattern_compile(const struct grep_query *query, struct grep_pat
     p->source_text = str_dup(strbuf_str(&source));
     p->source = str_make(p->source_text, source.n);
     p->multiline = query->multiline;
-    study(p, query, &rewritten);
+    study_pattern(p, query, &rewritten);
     TRY(compile_programs(p, query, strbuf_str(&rewritten)));
     if (p->traits.has_line_end && !p->multiline)
         return invalid(p->source, "contains a line end, which no single line has",
@@ -263,8 +259,8 @@ static bool is_over(const struct grep_matcher *m)
            work_cancelled();
 }
 
-/* PCRE2 calls this before every item of the pattern that it tries. */
-static int count_step(pcre2_callout_block *block, void *matcher)
+/* PCRE2 calls this before each item of the pattern that it tries. */
+static int matcher_count_step(pcre2_callout_block *block, void *matcher)
 {
     struct grep_matcher *m = matcher;
     size_t at = block->current_position;
@@ -293,8 +289,8 @@ struct grep_matcher *grep_matcher_new(const struct grep_pattern *p)
     pcre2_set_depth_limit(m->counting, UINT32_MAX);
     pcre2_set_heap_limit(m->limited, MAX_HEAP_KIB);
     pcre2_set_heap_limit(m->counting, MAX_HEAP_KIB);
-    pcre2_set_callout(m->counting, count_step, m);
-    if (m->stack) { /* there is none without JIT */
+    pcre2_set_callout(m->counting, matcher_count_step, m);
+    if (m->stack) { /* NULL without JIT */
         pcre2_jit_stack_assign(m->limited, NULL, m->stack);
         pcre2_jit_stack_assign(m->counting, NULL, m->stack);
     }
@@ -341,9 +337,10 @@ static struct err *match_error(const struct grep_matcher *m, int code)
     return invalid(m->p->source, why, "write it another way");
 }
 
-/* Runs the right program over the subject; the span counts from its start. */
-static struct err *match(struct grep_matcher *m, struct str subject, size_t from, bool is_short,
-                         bool subject_is_ascii, bool *ret_found, struct grep_span *ret_span)
+/* Runs the right program over the subject. The span counts from its start. */
+static struct err *run_program(struct grep_matcher *m, struct str subject, size_t from,
+                               bool is_short, bool subject_is_ascii, bool *ret_found,
+                               struct grep_span *ret_span)
 {
     const struct grep_pattern *p = m->p;
     const pcre2_code *code = !is_short                      ? p->counted
@@ -361,7 +358,7 @@ static struct err *match(struct grep_matcher *m, struct str subject, size_t from
     if (result < 0)
         return match_error(m, result);
     ends = pcre2_get_ovector_pointer(m->data);
-    /* \K in a look-ahead may set the start behind the end */
+    /* \K in a look-ahead may set the start after the end */
     *ret_span = (struct grep_span){MIN(ends[0], ends[1]), ends[1]};
     return NULL;
 }
@@ -377,7 +374,7 @@ static size_t find_literal(const struct grep_matcher *m, size_t from)
 
     if (text.n - from < literal.n)
         return STR_NONE;
-    end -= literal.n - 1 - rare; /* the last place where the rare byte can be */
+    end -= literal.n - 1 - rare; /* the last position of the rare byte */
     for (at += rare; at < end; at++) {
         at = memchr(at, c, (size_t)(end - at));
         if (!at)
@@ -396,7 +393,7 @@ static size_t line_end(struct str text, size_t at)
     return newline ? (size_t)(newline - text.p) : text.n;
 }
 
-/* The start of the line that holds `at`; it is not before `from`. */
+/* The start of the line that holds `at`, but not before `from`. */
 static size_t line_start(struct str text, size_t from, size_t at)
 {
     const char *newline = memrchr(text.p + from, '\n', at - from);
@@ -426,7 +423,7 @@ static void study_text(struct grep_matcher *m)
     m->has_cr = m->p->traits.cuts_cr && str_find(m->text, S("\r\n")) != STR_NONE;
 }
 
-/* Matches one line alone. */
+/* Matches a single line. */
 static struct err *match_line(struct grep_matcher *m, struct grep_span line, bool *ret_found,
                               struct grep_span *ret_span)
 {
@@ -434,13 +431,14 @@ static struct err *match_line(struct grep_matcher *m, struct grep_span line, boo
 
     if (m->p->traits.cuts_cr && str_ends(subject, S("\r")))
         subject.n--;
-    TRY(match(m, subject, 0, subject.n <= SHORT_LINE, is_ascii(subject), ret_found, ret_span));
+    TRY(run_program(m, subject, 0, subject.n <= SHORT_LINE, is_ascii(subject), ret_found,
+                    ret_span));
     ret_span->start += line.start;
     ret_span->end += line.start;
     return NULL;
 }
 
-/* Lines one by one, only those with the literal if there is one. */
+/* Matches line by line; only lines with the literal, if there is one. */
 static struct err *find_by_line(struct grep_matcher *m, size_t from, bool *ret_found,
                                 struct grep_span *ret_span)
 {
@@ -471,7 +469,7 @@ static struct err *find_in_lines(struct grep_matcher *m, size_t from, bool *ret_
     study_text(m);
     if (m->has_cr)
         return find_by_line(m, from, ret_found, ret_span);
-    return match(m, m->text, from, !m->has_long_line, m->is_ascii, ret_found, ret_span);
+    return run_program(m, m->text, from, !m->has_long_line, m->is_ascii, ret_found, ret_span);
 }
 
 static struct err *find_in_text(struct grep_matcher *m, size_t from, bool *ret_found,
@@ -480,7 +478,7 @@ static struct err *find_in_text(struct grep_matcher *m, size_t from, bool *ret_f
     if (m->p->literal.n && find_literal(m, from) == STR_NONE)
         return NULL;
     study_text(m);
-    return match(m, m->text, from, !m->has_long_line, m->is_ascii, ret_found, ret_span);
+    return run_program(m, m->text, from, !m->has_long_line, m->is_ascii, ret_found, ret_span);
 }
 
 struct err *grep_matcher_find(struct grep_matcher *m, size_t from, bool *ret_found,
@@ -499,6 +497,6 @@ struct err *grep_matcher_find(struct grep_matcher *m, size_t from, bool *ret_fou
     TRY(m->p->multiline ? find_in_text(m, from, ret_found, ret_span)
                         : find_in_lines(m, from, ret_found, ret_span));
     if (*ret_found && ret_span->start == m->text.n && str_ends(m->text, S("\n")))
-        *ret_found = false; /* an empty match behind the last line is in no line */
+        *ret_found = false; /* an empty match after the last line is in no line */
     return NULL;
 }

@@ -1,9 +1,9 @@
-/* pattern.h - a search pattern, compiled, and what one thread needs to look for it.
+/* pattern.h - a compiled search pattern, and the state of a thread that looks for it.
  *
- * A line search gives each line to the pattern alone, or looks as if it did: most patterns are
- * rewritten so that they cannot match a line end, and then run over many lines at once. A pattern
- * that runs away ends with an error: short lines have PCRE2's match limit, and longer texts are
- * matched by a program that counts its steps, which also sees that the search is to stop. */
+ * A line search matches each line by itself, or gives the same result: most patterns are rewritten
+ * so that they cannot match a line end, and then run over many lines at once. A pattern that takes
+ * too long ends with an error. Short lines have PCRE2's match limit. Longer texts are matched by a
+ * program that counts its steps, which also notices when the search must stop. */
 #ifndef KEEL_TOOL_GREP_PATTERN_H
 #define KEEL_TOOL_GREP_PATTERN_H
 
@@ -26,30 +26,30 @@ MUST_USE struct err *grep_pattern_compile(const struct grep_query *query,
 void grep_pattern_free(struct grep_pattern *p);
 DEFINE_AUTO_PTR(grep_pattern, grep_pattern_free)
 
-/* Threads share a pattern; each has a matcher. `p` must outlive it. */
+/* Threads share a pattern; each has its own matcher. `p` must outlive it. */
 struct grep_matcher *grep_matcher_new(const struct grep_pattern *p) MUST_USE;
 void grep_matcher_free(struct grep_matcher *m);
 DEFINE_AUTO_PTR(grep_matcher, grep_matcher_free)
 
-/* What comes next: whole lines, or in a multiline search a whole file. The text is borrowed until
- * the next call; `is_over` may be NULL. */
+/* Sets the text: whole lines, or in a multiline search a whole file. It is borrowed until the next
+ * call. `is_over` may be NULL. */
 void grep_matcher_begin(struct grep_matcher *m, struct str text, const atomic_bool *is_over);
 
-/* The first match that starts at or after `from`; in a line search `from` is the start of a line
- * and the match ends in the line it starts in. Finds nothing once the search is over. */
+/* Finds the first match that starts at or after `from`. In a line search `from` is the start of a
+ * line, and the match ends in the line where it starts. Finds nothing once the search is over. */
 MUST_USE struct err *grep_matcher_find(struct grep_matcher *m, size_t from, bool *ret_found,
                                        struct grep_span *ret_span);
 
 /* What grep_translate() learns about a pattern. */
 struct grep_traits {
-    bool by_line;      /* must be given lines one by one: it was not rewritten */
-    bool is_plain;     /* nothing but the literal */
-    bool has_line_end; /* asks for a newline, which no line holds */
-    bool cuts_cr;      /* has a $ and does not speak of \r: lines may end in \r\n */
+    bool by_line;      /* not rewritten: match line by line */
+    bool is_plain;     /* only the literal */
+    bool has_line_end; /* asks for a newline, which no line contains */
+    bool cuts_cr;      /* has a $ and no \r: lines may end in \r\n */
 };
 
-/* Rewrites a regular expression so that nothing in it matches a newline. Appends the longest text
- * that every match holds to `literal`, if it finds one. */
+/* Rewrites a regular expression so that it cannot match a newline. Appends the longest text that
+ * every match contains to `literal`, if it finds one. */
 void grep_translate(struct str pattern, struct strbuf *out, struct strbuf *literal,
                     struct grep_traits *ret_traits);
 

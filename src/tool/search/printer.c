@@ -7,7 +7,7 @@
 #define DEFAULT_LINE_BYTES 2000
 #define DEFAULT_OUTPUT_BYTES ((size_t)1 << 20)
 #define MAX_FILE_OUTPUT ((size_t)64 << 20)
-#define MAX_CONTEXT_BYTES ((size_t)1 << 20) /* kept of lines before a match */
+#define MAX_CONTEXT_BYTES ((size_t)1 << 20) /* of lines kept before a match */
 
 void grep_printer_init(struct grep_printer *pr, const struct grep_query *query)
 {
@@ -78,12 +78,7 @@ static void count_lines(struct grep_printer *pr, struct str window, size_t at)
     pr->line_at = at;
 }
 
-static bool is_continuation(char c)
-{
-    return (c & 0xC0) == 0x80;
-}
-
-/* The part of a long line that has the start of the match in it. */
+/* The part of a long line that contains the start of the match. */
 static void add_cut_line(struct grep_printer *pr, struct str line, struct grep_span match)
 {
     size_t max = pr->max_line_bytes, start = 0;
@@ -91,7 +86,7 @@ static void add_cut_line(struct grep_printer *pr, struct str line, struct grep_s
 
     if (match.end > max) {
         start = match.start - MIN(match.start, max / 4);
-        while (start < line.n && is_continuation(line.p[start]))
+        while (start < line.n && ((line.p[start] & 0xC0) == 0x80))
             start++;
     }
     part = utf8_truncate(str_skip(line, start), max);
@@ -102,7 +97,7 @@ static void add_cut_line(struct grep_printer *pr, struct str line, struct grep_s
         strbuf_add(&pr->text, S(" ..."));
 }
 
-/* Whether there is room for one more; if not, that is remembered. */
+/* Whether there is room for another line; remembers if not. */
 static bool has_room(struct grep_printer *pr)
 {
     pr->is_full |= pr->n_lines >= pr->max_lines || pr->text.n > pr->max_bytes;
@@ -161,7 +156,7 @@ static void add_after(struct grep_printer *pr, struct str window, size_t until)
         add_line(pr, window, '-', no_match);
 }
 
-/* The start of the context before the line at `at`, which has not been written yet. */
+/* The start of the context before the line at `at`, without lines that were written already. */
 static size_t find_before(const struct grep_printer *pr, struct str window, size_t at)
 {
     size_t start = at;
@@ -171,7 +166,7 @@ static size_t find_before(const struct grep_printer *pr, struct str window, size
     return MAX(start, pr->next);
 }
 
-/* What matched, a line of it at a time. */
+/* Writes the match, one line of it at a time. */
 static void add_match(struct grep_printer *pr, struct str window, struct grep_span match)
 {
     while (match.start < match.end && has_room(pr)) {

@@ -1,7 +1,7 @@
-/* printer.h - writes the lines of one file that match, with their context, as grep does.
+/* printer.h - writes the matching lines of one file with their context, as grep does.
  *
- * Private to the search. It is shown the file through a window that moves on: offsets count from
- * the window's start, and grep_printer_move() says that its first bytes are gone. */
+ * Private to the search. It sees the file through a window that moves on: offsets count from the
+ * window's start, and grep_printer_move() drops its first bytes. */
 #ifndef KEEL_TOOL_GREP_PRINTER_H
 #define KEEL_TOOL_GREP_PRINTER_H
 
@@ -14,10 +14,10 @@ struct grep_printer {
     struct strbuf path; /* as it is printed */
     struct strbuf text;
     size_t n_lines; /* in text */
-    bool is_full;   /* lines were left out */
-    size_t next;    /* lines before it have been written or passed by */
-    bool has_gap;   /* lines were passed by since the last one written */
-    size_t n_after; /* context lines still to come */
+    bool is_full;   /* lines were omitted */
+    size_t next;    /* lines before it were written or passed */
+    bool has_gap;   /* lines were passed since the last written one */
+    size_t n_after; /* context lines still to write */
     size_t line_at; /* the start of a line, and its number */
     size_t line_number;
 };
@@ -29,12 +29,12 @@ void grep_printer_done(struct grep_printer *pr);
 void grep_print_path(const struct grep_names *names, struct str path, struct strbuf *out);
 
 void grep_printer_begin(struct grep_printer *pr, struct str path);
-/* The lines that hold the match, whose ends they are given by, and the context before them. */
+/* Writes the lines that contain the match, and the context before them. */
 void grep_printer_match(struct grep_printer *pr, struct str window, struct grep_span lines,
                         struct grep_span match);
-/* There are no more matches in the window: the context after the last one. */
+/* The window has no more matches: writes the context after the last one. */
 void grep_printer_flush(struct grep_printer *pr, struct str window);
-/* Where the window must still begin when it moves on: the context of what may come. */
+/* Where the window must still begin when it moves on, to keep the context of later matches. */
 size_t grep_printer_keep(const struct grep_printer *pr, struct str window);
 void grep_printer_move(struct grep_printer *pr, struct str window, size_t n_gone);
 

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #define BLOCK_BYTES ((size_t)256 << 10)
-#define KEPT_BYTES ((size_t)1 << 20) /* a larger buffer is given back after its file */
+#define KEPT_BYTES ((size_t)1 << 20) /* a larger buffer is freed after its file */
 #define DEFAULT_FILE_BYTES ((uint64_t)1 << 30)
 
 void grep_search_init(struct grep_search *s, const struct grep_query *query,
@@ -40,7 +40,7 @@ static void set_room(struct grep_search *s, size_t room)
     s->room = room;
 }
 
-/* Reads some bytes of the file. False when it cannot be read. */
+/* Reads some bytes. False if the file cannot be read. */
 static bool read_some(struct grep_search *s, char *to, size_t max, size_t *ret_n)
 {
     bool knows_size = s->n_left > 0;
@@ -57,8 +57,8 @@ static bool read_some(struct grep_search *s, char *to, size_t max, size_t *ret_n
     return true;
 }
 
-/* Appends what the raw bytes say to the buffer. */
-static void decode(struct grep_search *s)
+/* Decodes the raw bytes into the buffer. */
+static void decode_raw(struct grep_search *s)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
@@ -69,7 +69,7 @@ static void decode(struct grep_search *s)
     s->n += text.n;
 }
 
-#define MAX_GROWTH 3 /* bytes of UTF-8 for one of another encoding */
+#define MAX_GROWTH 3 /* bytes of UTF-8 for one byte of another encoding */
 
 static bool fill_decoded(struct grep_search *s)
 {
@@ -81,13 +81,13 @@ static bool fill_decoded(struct grep_search *s)
         if (!to || !read_some(s, to, room, &n))
             return false;
         strbuf_grew(&s->raw, n);
-        decode(s);
+        decode_raw(s);
     }
     return true;
 }
 
-/* Reads until the buffer is full or the file ends. False when it cannot be read. */
-static bool fill(struct grep_search *s)
+/* Reads until the buffer is full or the file ends. False if the file cannot be read. */
+static bool fill_buffer(struct grep_search *s)
 {
     size_t n;
 
@@ -101,17 +101,7 @@ static bool fill(struct grep_search *s)
     return true;
 }
 
-static void drop_mark(struct grep_search *s)
-{
-    size_t n = sizeof TEXT_BOM - 1;
-
-    if (!str_starts(window(s, s->n), S(TEXT_BOM)))
-        return;
-    s->n -= n;
-    memmove(s->buffer, s->buffer + n, s->n);
-}
-
-/* After the first bytes were read: makes UTF-8 of them. False when the file is binary. */
+/* Converts the first bytes to UTF-8. False if the file is binary. */
 static bool begin_text(struct grep_search *s)
 {
     s->encoding = text_encoding_of(window(s, s->n));
@@ -123,16 +113,19 @@ static bool begin_text(struct grep_search *s)
         strbuf_clear(&s->raw);
         strbuf_add(&s->raw, window(s, s->n));
         s->n = 0;
-        decode(s);
+        decode_raw(s);
     }
-    drop_mark(s);
+    if (str_starts(window(s, s->n), S(TEXT_BOM))) {
+        s->n -= sizeof TEXT_BOM - 1;
+        memmove(s->buffer, s->buffer + sizeof TEXT_BOM - 1, s->n);
+    }
     return true;
 }
 
 /* --- searching --- */
 
-/* Widens the lines of the last match, or moves on from them, to those of this one. What lies
- * between is looked at once only, however many matches a long line has. */
+/* Widens the lines of the last match, or moves from them to those of this one. Looks at the text
+ * between them once, however many matches a long line has. */
 static void move_lines(struct grep_span *lines, struct str text, struct grep_span match)
 {
     size_t last = match.end > match.start ? match.end - 1 : match.start;
@@ -149,7 +142,7 @@ static void move_lines(struct grep_span *lines, struct str text, struct grep_spa
     }
 }
 
-/* Where to look on: behind the line, or behind the match if a line may have several that count. */
+/* Where to continue: after the line, or after the match if several matches of a line count. */
 static size_t next_start(const struct grep_search *s, struct str text, struct grep_span match,
                          struct grep_span lines)
 {
@@ -167,7 +160,7 @@ static struct grep_span shift(struct grep_span span, size_t n)
     return (struct grep_span){span.start + n, span.end + n};
 }
 
-/* All matches of the bytes from..to of the buffer, which are whole lines. */
+/* Finds all matches in the bytes from..to of the buffer, which are whole lines. */
 static struct err *search_block(struct grep_search *s, size_t from, size_t to)
 {
     struct str text = str_slice(window(s, s->n), from, to - from);
@@ -190,13 +183,8 @@ static struct err *search_block(struct grep_search *s, size_t from, size_t to)
     }
 }
 
-static bool is_done(const struct grep_search *s)
-{
-    return s->n_matches && s->query->mode == GREP_FILES;
-}
-
-/* Moves what is not searched yet, and the context before it, to the front. Returns how many bytes
- * of the buffer have been searched. */
+/* Moves the bytes that are not searched yet, and the context before them, to the front. Returns how
+ * many bytes of the buffer are searched. */
 static size_t move_on(struct grep_search *s, size_t searched)
 {
     struct str seen = window(s, searched);
@@ -229,14 +217,14 @@ static struct err *search_lines(struct grep_search *s)
     for (;; is_first = false) {
         size_t end;
 
-        if (!fill(s) || (is_first && !begin_text(s))) {
+        if (!fill_buffer(s) || (is_first && !begin_text(s))) {
             s->was_skipped = true;
             return NULL;
         }
         end = whole_lines(s, searched);
         if (end > searched)
             TRY(search_block(s, searched, end));
-        if (s->at_end || is_done(s))
+        if (s->at_end || (s->n_matches && s->query->mode == GREP_FILES)) /* one match is enough */
             break;
         searched = move_on(s, end);
         if (s->n > s->room / 2 && s->room >= GREP_MAX_LINE) {
@@ -252,11 +240,11 @@ static struct err *search_lines(struct grep_search *s)
 
 static struct err *search_whole(struct grep_search *s)
 {
-    bool is_text = fill(s) && begin_text(s);
+    bool is_text = fill_buffer(s) && begin_text(s);
 
     while (is_text && !s->at_end && s->room <= GREP_MAX_MULTILINE) {
         set_room(s, s->room * 2);
-        is_text = fill(s);
+        is_text = fill_buffer(s);
     }
     if (!s->at_end || !is_text) {
         s->was_skipped = true;
@@ -267,7 +255,7 @@ static struct err *search_whole(struct grep_search *s)
     return NULL;
 }
 
-/* False when the file is not to be searched. */
+/* False if the file must not be searched. */
 static bool begin_file(struct grep_search *s, int fd)
 {
     struct stat st;
@@ -278,7 +266,7 @@ static bool begin_file(struct grep_search *s, int fd)
     s->encoding = TEXT_UTF8;
     if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > s->max_file_bytes)
         return false;
-    s->n_left = (size_t)st.st_size; /* 0 for files that are made while they are read, as in /proc */
+    s->n_left = (size_t)st.st_size; /* 0 for generated files, as in /proc */
     s->modified_ns = (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
     if (!s->buffer)
         set_room(s, BLOCK_BYTES);

@@ -1,17 +1,17 @@
 /* translate.c - rewrites a pattern so that it stays inside a line.
  *
- * Negated classes, \s and their like get the newline taken out. The anchors ^ and $, word
- * boundaries and look-arounds then say the same in the middle of a text as in a line alone. What
- * this reader does not know for sure makes it give up: such a pattern is matched line by line. */
+ * Excludes the newline from negated classes, \s and the like. The anchors ^ and $, word boundaries
+ * and look-arounds then mean the same inside a text as in a single line. If it does not know a
+ * construct for sure it gives up, and the pattern is matched line by line. */
 #include "base/utf8.h"
 #include "tool/search/pattern.h"
 
-struct translator {
+struct line_translator {
     struct str in;
     size_t at;
     struct strbuf *out;
-    struct strbuf run;      /* the literal text being read */
-    struct strbuf *literal; /* the longest so far */
+    struct strbuf run;      /* the current run of literal text */
+    struct strbuf *literal; /* the longest run so far */
     struct grep_traits traits;
     unsigned depth; /* of groups */
     bool no_literal;
@@ -19,7 +19,7 @@ struct translator {
     bool gave_up;
 };
 
-static char peek(const struct translator *t, size_t ahead)
+static char peek(const struct line_translator *t, size_t ahead)
 {
     return t->at + ahead < t->in.n ? t->in.p[t->at + ahead] : 0;
 }
@@ -34,13 +34,13 @@ static bool is_one_of(char c, const char *set)
     return c && strchr(set, c);
 }
 
-static void copy(struct translator *t, size_t n)
+static void copy_bytes(struct line_translator *t, size_t n)
 {
     strbuf_add(t->out, str_slice(t->in, t->at, n));
     t->at += n;
 }
 
-static void give_up(struct translator *t)
+static void give_up(struct line_translator *t)
 {
     t->gave_up = true;
     t->traits.by_line = true;
@@ -50,7 +50,7 @@ static void give_up(struct translator *t)
 
 /* --- literals --- */
 
-static void end_run(struct translator *t)
+static void end_run(struct line_translator *t)
 {
     if (t->run.n > t->literal->n) {
         strbuf_clear(t->literal);
@@ -59,27 +59,27 @@ static void end_run(struct translator *t)
     strbuf_clear(&t->run);
 }
 
-/* Something that is not plain text. */
-static void break_run(struct translator *t)
+/* Anything that is not plain text ends the run. */
+static void break_run(struct line_translator *t)
 {
     t->traits.is_plain = false;
     end_run(t);
 }
 
-/* A brace that repeats what is before it, or may do so in some version of PCRE2. */
+/* A repetition, or a brace that may be one in some version of PCRE2. */
 static bool is_repeat(char c, char next)
 {
     return is_one_of(c, "*?+") ||
            (c == '{' && (is_one_of(next, ", ") || (next >= '0' && next <= '9')));
 }
 
-/* The next n bytes, of which the last `n_char` are a character that stands for itself. */
-static void add_char(struct translator *t, size_t n, size_t n_char)
+/* Adds the next n bytes, whose last `n_char` are a literal character. */
+static void add_char(struct line_translator *t, size_t n, size_t n_char)
 {
     struct str c = str_slice(t->in, t->at + n - n_char, n_char);
     char next;
 
-    copy(t, n);
+    copy_bytes(t, n);
     next = peek(t, 0);
     if (t->depth) {
         t->traits.is_plain = false;
@@ -92,12 +92,12 @@ static void add_char(struct translator *t, size_t n, size_t n_char)
     }
 }
 
-static void add_plain(struct translator *t, size_t n_before)
+static void add_plain(struct line_translator *t, size_t n_before)
 {
     uint32_t c;
     unsigned n = utf8_decode(str_skip(t->in, t->at + n_before), &c);
 
-    if (n == 0) { /* PCRE2 will not take it */
+    if (n == 0) { /* PCRE2 rejects it */
         give_up(t);
         return;
     }
@@ -109,7 +109,7 @@ static void add_plain(struct translator *t, size_t n_before)
 
 /* --- classes --- */
 
-/* The names of classes without a newline. */
+/* The names of classes that exclude the newline. */
 static bool is_line_class(struct str name)
 {
     static const char *const names[] = {"alnum", "alpha", "blank", "digit",  "graph", "lower",
@@ -121,7 +121,7 @@ static bool is_line_class(struct str name)
     return false;
 }
 
-/* The length of "[:alpha:]" or "[:^alpha:]" at the start, or 0 when it is something else. */
+/* The length of "[:alpha:]" or "[:^alpha:]" at the start, or 0. */
 static size_t named_class_length(struct str rest)
 {
     size_t n = 2;
@@ -131,8 +131,8 @@ static size_t named_class_length(struct str rest)
     return str_starts(rest, S("[:")) && str_starts(str_skip(rest, n), S(":]")) ? n + 2 : 0;
 }
 
-/* One member of a class; *has_newline is set when it may hold one. */
-static void scan_member(struct translator *t, size_t *at, bool *has_newline)
+/* Reads one member of a class. Sets *has_newline if it may include a newline. */
+static void scan_member(struct line_translator *t, size_t *at, bool *has_newline)
 {
     struct str rest = str_skip(t->in, *at);
     char c = rest.p[0], escaped = rest.n > 1 ? rest.p[1] : 0;
@@ -154,7 +154,8 @@ static void scan_member(struct translator *t, size_t *at, bool *has_newline)
         if (is_one_of(escaped, "sWDHvnpP"))
             *has_newline = true;
         else if (is_one_of(escaped, "tfear"))
-            *has_newline |= rest.n > 2 && rest.p[2] == '-'; /* a range that may go over it */
+            *has_newline |=
+                rest.n > 2 && rest.p[2] == '-'; /* a range that may include the newline */
         else if (!is_one_of(escaped, "wdShV") && (is_alnum(escaped) || escaped == 0))
             give_up(t);
     } else if ((unsigned char)c < ' ') {
@@ -163,8 +164,8 @@ static void scan_member(struct translator *t, size_t *at, bool *has_newline)
     }
 }
 
-/* Where the class that starts here ends, behind its bracket. */
-static size_t scan_class(struct translator *t, size_t first, bool *has_newline)
+/* The end of the class that starts here, after its bracket. */
+static size_t scan_class(struct line_translator *t, size_t first, bool *has_newline)
 {
     size_t at = first;
 
@@ -175,7 +176,7 @@ static size_t scan_class(struct translator *t, size_t first, bool *has_newline)
     return at + 1;
 }
 
-static void add_class(struct translator *t)
+static void add_class(struct line_translator *t)
 {
     bool is_negated = peek(t, 1) == '^', has_newline = false;
     size_t first = t->at + 1 + is_negated, end = scan_class(t, first, &has_newline);
@@ -184,23 +185,23 @@ static void add_class(struct translator *t)
     if (t->gave_up)
         return;
     if (is_negated) {
-        copy(t, 2);
+        copy_bytes(t, 2);
         strbuf_add(t->out, S("\\n"));
-        if (is_one_of(peek(t, 0), "]-")) /* they stood first, where they mean themselves */
+        if (is_one_of(peek(t, 0), "]-")) /* at the start of the class they are literal */
             strbuf_add_char(t->out, '\\');
-        copy(t, end - t->at);
+        copy_bytes(t, end - t->at);
     } else if (has_newline) {
         strbuf_add(t->out, S("(?:(?!\\n)"));
-        copy(t, end - t->at);
+        copy_bytes(t, end - t->at);
         strbuf_add_char(t->out, ')');
     } else {
-        copy(t, end - t->at);
+        copy_bytes(t, end - t->at);
     }
 }
 
 /* --- escapes --- */
 
-static void add_class_escape(struct translator *t, char without_newline)
+static void add_class_escape(struct line_translator *t, char without_newline)
 {
     break_run(t);
     strbuf_addf(t->out, "[^\\%c\\n]", without_newline);
@@ -208,7 +209,7 @@ static void add_class_escape(struct translator *t, char without_newline)
 }
 
 /* \pL, \p{Greek} */
-static void add_property(struct translator *t)
+static void add_property(struct line_translator *t)
 {
     size_t n = 3;
 
@@ -223,23 +224,23 @@ static void add_property(struct translator *t)
         return;
     }
     strbuf_add(t->out, S("(?:(?!\\n)"));
-    copy(t, n);
+    copy_bytes(t, n);
     strbuf_add_char(t->out, ')');
 }
 
-static void add_letter_escape(struct translator *t, char c)
+static void add_letter_escape(struct line_translator *t, char c)
 {
     break_run(t);
     t->has_cr |= c == 'r';
     t->traits.has_line_end |= c == 'n';
     if (is_one_of(c, "SwdhbBVtfearn") || (c == 'N' && peek(t, 2) != '{') ||
         (c >= '1' && c <= '9' && !is_alnum(peek(t, 2))))
-        copy(t, 2);
+        copy_bytes(t, 2);
     else
         give_up(t);
 }
 
-static void add_escape(struct translator *t)
+static void add_escape(struct line_translator *t)
 {
     char c = peek(t, 1);
 
@@ -271,8 +272,8 @@ static void add_escape(struct translator *t)
 
 /* --- groups --- */
 
-/* "(?i)" or "(?im:": how many bytes, or 0 when it is something else. */
-static size_t flags_length(const struct translator *t)
+/* The length of "(?i)" or "(?im:", or 0. */
+static size_t flags_length(const struct line_translator *t)
 {
     size_t n = 2;
 
@@ -281,7 +282,7 @@ static size_t flags_length(const struct translator *t)
     return n > 2 && is_one_of(peek(t, n), "):") ? n + 1 : 0;
 }
 
-static size_t opening_length(const struct translator *t)
+static size_t opening_length(const struct line_translator *t)
 {
     static const char *const openings[] = {"(?:", "(?=", "(?!", "(?<", "(?>", "(?P<", "(?'"};
     struct str rest = str_skip(t->in, t->at);
@@ -292,7 +293,7 @@ static size_t opening_length(const struct translator *t)
     return peek(t, 1) == '?' || peek(t, 1) == '*' ? 0 : 1;
 }
 
-static void add_group(struct translator *t)
+static void add_group(struct line_translator *t)
 {
     size_t n_flags = peek(t, 1) == '?' ? flags_length(t) : 0;
     size_t n = n_flags ? n_flags : opening_length(t);
@@ -304,13 +305,13 @@ static void add_group(struct translator *t)
     }
     t->no_literal |= n_flags > 0;
     t->depth += t->in.p[t->at + n - 1] != ')';
-    copy(t, n);
+    copy_bytes(t, n);
 }
 
 /* --- the whole --- */
 
-/* "*", "+" or "{2,5}"; a brace that is something else stands for itself. */
-static void add_repeat(struct translator *t)
+/* "*", "+" or "{2,5}". Any other brace is literal. */
+static void add_repeat(struct line_translator *t)
 {
     size_t n = 1;
 
@@ -320,10 +321,10 @@ static void add_repeat(struct translator *t)
         n = peek(t, n) == '}' ? n + 1 : 1;
     }
     break_run(t);
-    copy(t, n);
+    copy_bytes(t, n);
 }
 
-static void add_item(struct translator *t)
+static void add_item(struct line_translator *t)
 {
     char c = peek(t, 0);
 
@@ -357,13 +358,13 @@ static void add_item(struct translator *t)
         return;
     }
     break_run(t);
-    copy(t, 1);
+    copy_bytes(t, 1);
 }
 
 void grep_translate(struct str pattern, struct strbuf *out, struct strbuf *literal,
                     struct grep_traits *ret_traits)
 {
-    struct translator t = {.in = pattern, .out = out, .literal = literal};
+    struct line_translator t = {.in = pattern, .out = out, .literal = literal};
 
     t.traits.is_plain = true;
     while (t.at < pattern.n && !t.gave_up)

@@ -1,4 +1,4 @@
-/* types.c - the table of file types, with the names that ripgrep gives them. */
+/* types.c - the table of file types, named as in ripgrep. */
 #include "tool/search/types.h"
 
 #include "base/glob.h"
@@ -6,10 +6,10 @@
 
 struct type {
     const char *name;
-    const char *globs; /* one after the other, with a space between */
+    const char *globs; /* separated by spaces */
 };
 
-/* In order of their names, which error texts keep. */
+/* In alphabetical order, which error texts keep. */
 static const struct type types[] = {
     {"asciidoc", "*.adoc *.asc *.asciidoc"},
     {"asm", "*.asm *.s *.S"},
@@ -129,7 +129,7 @@ void grep_type_names(struct strbuf *out)
         strbuf_addf(out, "%s%s", i ? ", " : "", types[i].name);
 }
 
-static struct grep_types *compile(const struct type *type)
+static struct grep_types *compile_type(const struct type *type)
 {
     struct str rest = str_of(type->globs), part;
     struct grep_types *t;
@@ -141,7 +141,7 @@ static struct grep_types *compile(const struct type *type)
     while (str_split(&rest, ' ', &part)) {
         struct err *e = glob_compile(part, 0, &t->globs[t->n_globs]);
 
-        BUG_IF(e); /* the table holds good patterns only */
+        BUG_IF(e); /* all patterns of the table are valid */
         t->n_globs++;
     }
     return t;
@@ -153,7 +153,7 @@ struct err *grep_types_find(struct str name, struct grep_types **ret_types)
 
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_is(name, types[i].name)) {
-            *ret_types = compile(&types[i]);
+            *ret_types = compile_type(&types[i]);
             return NULL;
         }
     grep_type_names(&names);

@@ -1,9 +1,9 @@
-/* background.c - the list of a session's background commands, and the life of one. */
+/* background.c - the background commands of a session, and the life of one. */
 #include "tool/shell/background.h"
 
+#include "tool/shell/command.h"
 #include "tool/shell/follow.h"
-#include "tool/shell/notes.h"
-#include "tool/shell/tail.h"
+#include "tool/shell/output.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,15 +17,15 @@ struct shell {
     enum shell_state state;
     bool is_seen;        /* the model knows that it has ended */
     bool is_left;        /* background_stop() has ended it */
-    char *output_handle; /* of what was stored of its output; NULL: nothing was */
-    int pid;             /* 0: it is being started and has no pid yet */
+    char *output_handle; /* handle of its stored output; NULL: none */
+    int pid;             /* 0: it is starting and has no pid yet */
     struct shell_command running;
     struct follow follow;
     struct tail output;
     uint64_t n_read;     /* position in the output */
     struct strbuf notes; /* what was put right after it */
-    struct chan *ended;  /* closed at the end, for those who wait for it */
-    unsigned n_waiting;  /* of those */
+    struct chan *ended;  /* closed at the end, for tasks that wait for it */
+    unsigned n_waiting;  /* number of those tasks */
     struct shell *next;
 };
 
@@ -57,7 +57,7 @@ enum shell_state shell_state(const struct shell *k)
     return k->state;
 }
 
-/* A signal counts as shells count it, so that there always is a code. */
+/* A signal counts as in shells, so that there is always a code. */
 static int exit_code(const struct proc_status *s)
 {
     return s->exited ? s->exit_code : 128 + s->signal;
@@ -106,7 +106,7 @@ void shell_add_details(const struct shell *k, struct arena *a, struct json *deta
     kept_shell_add_outcome(&now, a, details);
 }
 
-static void tell_session(const struct shell *k)
+static void save_shell(const struct shell *k)
 {
     struct kept_shell now = kept(k);
 
@@ -128,14 +128,14 @@ void shell_mark_seen(struct shell *k)
     if (!shell_is_news(k))
         return;
     k->is_seen = true;
-    tell_session(k);
+    save_shell(k);
 }
 
 void shell_set_output(struct shell *k, const char *handle)
 {
     mem_free(k->output_handle);
     k->output_handle = mem_strdup(handle);
-    tell_session(k);
+    save_shell(k);
 }
 
 static void shell_free(struct shell *k)
@@ -158,7 +158,7 @@ void shell_add_notes(const struct shell *k, struct tool_result *result)
 
 /* --- its output --- */
 
-static void add_output(void *self, struct str bytes)
+static void shell_add_output(void *self, struct str bytes)
 {
     struct shell *k = self;
 
@@ -186,11 +186,11 @@ static void end(struct shell *k)
     shell_command_end(&k->running, &k->notes);
     k->follow.proc = NULL;
     k->state = k->follow.was_stopped || !k->follow.has_status ? SHELL_KILLED : SHELL_ENDED;
-    tell_session(k);
+    save_shell(k);
     chan_close(k->ended);
 }
 
-static struct err *live(void *arg)
+static struct err *shell_watch(void *arg)
 {
     struct shell *k = arg;
 
@@ -233,7 +233,7 @@ static void shells_done(void *block)
     }
 }
 
-/* Numbers go on where an earlier run of the session stopped. */
+/* Numbers continue from an earlier run of the session. */
 static uint64_t find_last_number(const struct tool_state *tools)
 {
     struct state_entry x;
@@ -288,18 +288,9 @@ static void forget_oldest(struct shells *s)
         remove_from(s, link);
 }
 
-static struct shell **last_link(struct shells *s)
+static struct shell *add_shell(struct shells *s, const struct tool_context *c, struct str command)
 {
-    struct shell **link = &s->first;
-
-    while (*link)
-        link = &(*link)->next;
-    return link;
-}
-
-static struct shell *add(struct shells *s, const struct tool_context *c, struct str command)
-{
-    struct shell *k = mem_alloc(sizeof *k);
+    struct shell *k = mem_alloc(sizeof *k), **link = &s->first;
 
     if (s->n_known >= MAX_KNOWN)
         forget_oldest(s);
@@ -309,14 +300,16 @@ static struct shell *add(struct shells *s, const struct tool_context *c, struct 
     k->tools = c->state;
     k->ended = chan_new(1);
     tail_init(&k->output, BACKGROUND_MAX_BYTES);
-    k->follow.on_output = add_output;
+    k->follow.on_output = shell_add_output;
     k->follow.self = k;
-    *last_link(s) = k;
+    while (*link)
+        link = &(*link)->next;
+    *link = k;
     s->n_known++;
     return k;
 }
 
-static void drop(struct shells *s, const struct shell *k)
+static void drop_shell(struct shells *s, const struct shell *k)
 {
     struct shell **link = &s->first;
 
@@ -343,7 +336,7 @@ struct shell *background_find(struct tool_state *tools, struct str id)
     return k;
 }
 
-/* One after the other: what waiting for one gives for others is there already. */
+/* Waits for one after the other: by then the others may have ended too. */
 static struct err *await_all(struct tool_state *tools)
 {
     struct shell *k = background_next(tools, NULL);
@@ -414,12 +407,12 @@ void background_unknown(struct tool_state *tools, struct str id, struct tool_res
 
 /* --- starting --- */
 
-static void begin(struct shell *k)
+static void shell_begin(struct shell *k)
 {
     k->pid = proc_pid(k->running.proc);
     k->follow.proc = k->running.proc;
-    tell_session(k);
-    group_spawn(tool_state_tasks(k->tools), k->id, live, k);
+    save_shell(k);
+    group_spawn(tool_state_tasks(k->tools), k->id, shell_watch, k);
 }
 
 bool background_has_room(struct tool_state *tools)
@@ -430,11 +423,11 @@ bool background_has_room(struct tool_state *tools)
 struct shell *background_adopt(struct tool_context *c, struct str command,
                                struct shell_command *take_running)
 {
-    struct shell *k = add(shells_of(c->state), c, command);
+    struct shell *k = add_shell(shells_of(c->state), c, command);
 
     k->running = *take_running;
     *take_running = (struct shell_command){0};
-    begin(k);
+    shell_begin(k);
     return k;
 }
 
@@ -459,14 +452,14 @@ struct err *background_start(struct tool_context *c, struct str command, struct 
         list_known(s, result);
         return NULL;
     }
-    /* Counted before it is started, which may wait. */
-    k = add(s, c, command);
+    /* Add it before starting it, which may wait. */
+    k = add_shell(s, c, command);
     e = shell_command_start(c, command, /* asks_place= */ false, &k->running);
     if (e) {
-        drop(s, k);
+        drop_shell(s, k);
         return e;
     }
-    begin(k);
+    shell_begin(k);
     *ret_shell = k;
     return NULL;
 }

@@ -1,12 +1,14 @@
-/* command.c - starts a shell and learns where it went.
+/* command.c - starts a shell and learns its last working directory.
  *
- * bash reads the file that BASH_ENV names before its command. That is a pipe with a few lines which
- * close what the command must not see, and tell bash to write its directory into another pipe when
- * it exits. So the command itself stays untouched, its line numbers and syntax errors included.
- * Other shells get the same in front of the command. A command that sets a trap of its own on EXIT
- * replaces ours, and then the directory is not followed. */
+ * bash reads the file that BASH_ENV names before its command. That file is a pipe with a few lines.
+ * They close what the command must not see, and make bash print its directory to another pipe when
+ * it exits. The command itself stays untouched, including its line numbers and syntax errors. For
+ * other shells the same lines precede the command. A command that sets its own trap on EXIT
+ * replaces ours; then the directory is not followed. */
 #include "tool/shell/command.h"
 
+#include "base/quoted.h"
+#include "base/utf8.h"
 #include "sys/clean_env.h"
 #include "sys/env.h"
 #include "sys/fs.h"
@@ -19,25 +21,25 @@
 #define DEFAULT_SHELL "bash"
 #define SPARE_SHELL "/bin/sh"
 
-/* What a pipe holds, and more: whoever writes on after the end is not the shell. */
-#define MAX_TOLD ((size_t)128 << 10)
+/* More than a pipe holds: anything longer was not written by the shell. */
+#define MAX_CWD_BYTES ((size_t)128 << 10)
 
-/* How a shell tells its place: the path and a newline, as pwd prints it, then a NUL. With the
- * errors away, `set -x` does not show it; only `trap` and `set -v` do. */
-#define TELL(fd) "{ { command pwd; printf \"\\\\0\"; } >&" fd " || :; } 2>/dev/null"
+/* How a shell prints its directory: the path and a newline, as pwd prints it, then a NUL. Since
+ * errors are discarded, `set -x` does not show it; only `trap` and `set -v` do. */
+#define PRINT_CWD(fd) "{ { command pwd; printf \"\\\\0\"; } >&" fd " || :; } 2>/dev/null"
 
-/* The pipes come as 3 and 4, numbers that commands like to use; 47 is one that they do not. */
+/* The pipes arrive as 3 and 4, numbers that commands like to use. They do not use 47. */
 #define BASH_START "BASH_ENV=/proc/self/fd/3"
 #define BASH_PROLOGUE                                                                              \
     "unset BASH_ENV\n"                                                                             \
     "exec 47>&4 3<&- 4>&-\n"                                                                       \
-    "trap '" TELL("47") "' EXIT\n"
-/* A shell that gives way to another program runs no trap on EXIT: it tells before. Not when it only
+    "trap '" PRINT_CWD("47") "' EXIT\n"
+/* A shell that execs another program runs no trap on EXIT, so it prints before. Not if exec only
  * redirects. */
 #define IS_NO_EXEC "{ [[ $BASH_COMMAND != exec\\ [!0-9\\<\\>\\&{]* ]]; } 2>/dev/null"
-#define BASH_EXEC_PROLOGUE "trap '" IS_NO_EXEC " || " TELL("47") "' DEBUG\n"
+#define BASH_EXEC_PROLOGUE "trap '" IS_NO_EXEC " || " PRINT_CWD("47") "' DEBUG\n"
 
-/* --- need the shell be asked, and how? --- */
+/* --- whether the shell must print its directory, and how --- */
 
 static bool is_plain(char c)
 {
@@ -55,8 +57,8 @@ static bool runs_other_text(struct str text)
     return false;
 }
 
-/* In a row of plain words, what changes the directory stands there by its name. Not to ask then
- * spares a process: bash becomes the last command of a line, unless it has a trap to run. */
+/* In plain words, a command that changes the directory appears by its name. If there is none, not
+ * asking saves a process: bash becomes the last command of a line unless it has a trap to run. */
 bool command_may_move(struct str text)
 {
     for (size_t i = 0; i < text.n; i++)
@@ -66,21 +68,21 @@ bool command_may_move(struct str text)
            str_find(text, S("popd")) != STR_NONE || runs_other_text(text);
 }
 
-enum manner { TELLS_NOTHING, TELLS_LIKE_BASH, TELLS_LIKE_SH };
+enum cwd_way { CWD_NOT_PRINTED, CWD_VIA_BASH, CWD_VIA_SH };
 
-/* Does it write its place, and how is it told to? In POSIX mode bash does not heed BASH_ENV. */
-static enum manner manner_of(const char *shell, const char *const *environment)
+/* Can this shell print its directory, and how? In POSIX mode bash ignores BASH_ENV. */
+static enum cwd_way cwd_way_of(const char *shell, const char *const *environment)
 {
     static const char *const like_sh[] = {"sh", "dash", "ash", "ksh", "mksh", "zsh"};
     struct str name = str_of(shell);
 
     name = str_skip(name, str_rfind_char(name, '/') + 1); /* STR_NONE + 1 is 0 */
     if (str_is(name, "bash"))
-        return env_find(environment, "POSIXLY_CORRECT") ? TELLS_LIKE_SH : TELLS_LIKE_BASH;
+        return env_find(environment, "POSIXLY_CORRECT") ? CWD_VIA_SH : CWD_VIA_BASH;
     for (size_t i = 0; i < ARRAY_LEN(like_sh); i++)
         if (str_is(name, like_sh[i]))
-            return TELLS_LIKE_SH;
-    return TELLS_NOTHING;
+            return CWD_VIA_SH;
+    return CWD_NOT_PRINTED;
 }
 
 /* --- pipes --- */
@@ -94,7 +96,7 @@ static void close_fd(int *fd)
 
 struct pipes {
     int prologue;        /* read by bash */
-    int place, place_in; /* ours, and the shell's end */
+    int place, place_in; /* our end, and the shell's end */
 };
 
 static void pipes_done(struct pipes *p)
@@ -111,7 +113,7 @@ static struct err *pipe_error(int error)
                     "if too many files are open, raise the limit with ulimit -n");
 }
 
-/* Nobody gets stuck in it. */
+/* Does not block: no process gets stuck in it. */
 static struct err *open_place(struct pipes *p)
 {
     int ends[2];
@@ -141,14 +143,14 @@ static struct err *open_prologue(struct pipes *p, struct str text)
 
 /* --- starting --- */
 
-/* In front of the command, on its first line, since lines are counted in messages. `sh` knows fds
- * of one digit only: it gets one that the command does not have in its text. */
+/* The prologue precedes the command on its first line, since messages count lines. `sh` only knows
+ * descriptors of one digit: use one that the command's text does not contain. */
 static const char *add_prologue(struct arena *a, struct str text)
 {
     for (int fd = 9; fd > 3; fd--)
         if (str_find_char(text, (char)('0' + fd)) == STR_NONE)
-            return arena_format(a, "exec %d>&3 3>&-; trap '" TELL("%d") "' EXIT; %" STR_FMT, fd, fd,
-                                STR_ARG(text))
+            return arena_format(a, "exec %d>&3 3>&-; trap '" PRINT_CWD("%d") "' EXIT; %" STR_FMT,
+                                fd, fd, STR_ARG(text))
                 .p;
     return arena_cstr(a, text);
 }
@@ -177,8 +179,8 @@ static const char *const *environment_for(const struct tool_context *c, struct a
                                                             .settings = settings});
 }
 
-/* What the command runs in is built while the journal learns of it. */
-static struct err *before_start(void *self)
+/* The environment of the command is built while the journal records its start. */
+static struct err *shell_command_begin(void *self)
 {
     return tool_begin(self);
 }
@@ -188,27 +190,27 @@ static struct err *start_in(const struct tool_context *c, const char *shell, str
 {
     AUTO(arena) struct arena a = {0};
     AUTO(pipes) struct pipes pipes = {-1, -1, -1};
-    enum manner manner = asks_place && command_may_move(text)
-                             ? manner_of(shell, c->config->environment)
-                             : TELLS_NOTHING;
+    enum cwd_way way = asks_place && command_may_move(text)
+                           ? cwd_way_of(shell, c->config->environment)
+                           : CWD_NOT_PRINTED;
     const char *argv[] = {shell, "-c", NULL, NULL};
     int fds[2];
     struct proc_spec spec = {.argv = argv,
                              .cwd = tool_state_cwd(c->state),
                              .stdin_kind = PROC_STDIN_CLOSED,
                              .merge_stderr = true,
-                             .before_start = before_start,
+                             .before_start = shell_command_begin,
                              .before_self = (void *)c,
                              .observer = c->observer,
                              .extra_fds = fds};
 
-    argv[2] = manner == TELLS_LIKE_SH ? add_prologue(&a, text) : arena_cstr(&a, text);
-    spec.environment = environment_for(c, &a, text, manner == TELLS_LIKE_BASH ? BASH_START : NULL);
-    if (manner == TELLS_LIKE_BASH) {
+    argv[2] = way == CWD_VIA_SH ? add_prologue(&a, text) : arena_cstr(&a, text);
+    spec.environment = environment_for(c, &a, text, way == CWD_VIA_BASH ? BASH_START : NULL);
+    if (way == CWD_VIA_BASH) {
         TRY(open_prologue(&pipes, text));
         fds[spec.n_extra_fds++] = pipes.prologue;
     }
-    if (manner != TELLS_NOTHING) {
+    if (way != CWD_NOT_PRINTED) {
         TRY(open_place(&pipes));
         fds[spec.n_extra_fds++] = pipes.place_in;
     }
@@ -241,25 +243,20 @@ struct err *shell_command_start(const struct tool_context *c, struct str text, b
     return start_in(c, shell, text, asks_place, ret_command);
 }
 
-static void add_trouble(struct strbuf *notes, struct err *take_error)
-{
-    AUTO_FREE char *message = err_message(take_error);
-
-    strbuf_addf(notes, "cannot check what the command changed: %s\n", message);
-    err_free(take_error);
-}
-
 void shell_command_end(struct shell_command *k, struct strbuf *notes)
 {
-    struct err *e;
+    AUTO(err) struct err *e = NULL;
+    AUTO_FREE char *message = NULL;
 
     if (!k->proc)
         return;
     proc_free(TAKE(k->proc));
     close_fd(&k->place_fd);
     e = launcher_ended(k->launcher, notes);
-    if (e)
-        add_trouble(notes, e);
+    if (!e)
+        return;
+    message = err_message(e);
+    strbuf_addf(notes, "cannot check what the command changed: %s\n", message);
 }
 
 void shell_command_done(struct shell_command *k)
@@ -269,9 +266,30 @@ void shell_command_done(struct shell_command *k)
     shell_command_end(k, &notes);
 }
 
+void notes_add(struct str notes, struct tool_result *result)
+{
+    struct json *list;
+    struct str line;
+
+    if (notes.n == 0)
+        return;
+    if (result->text.n > 0 && !str_ends(strbuf_str(&result->text), S("\n")))
+        tool_result_addf(result, "\n");
+    tool_result_addf(result,
+                     "The sandbox checked what the command changed, and told the person:\n");
+    list = json_new(&result->arena, JSON_ARRAY);
+    while (str_split(&notes, '\n', &line)) {
+        if (line.n == 0)
+            continue;
+        tool_result_addf(result, "- %" STR_FMT "\n", STR_ARG(line));
+        json_push(list, json_new_str(&result->arena, arena_str(&result->arena, line)));
+    }
+    json_set(&result->arena, tool_result_details(result), "sandboxNotes", list);
+}
+
 /* --- where it went --- */
 
-/* The last whole record of all that was told; empty when there is none. */
+/* The last complete record; empty: there is none. */
 static struct str last_record(struct str told)
 {
     size_t end = str_rfind_char(told, '\0');
@@ -282,7 +300,7 @@ static struct str last_record(struct str told)
     return str_skip(told, str_rfind_char(told, '\0') + 1); /* STR_NONE + 1 is 0 */
 }
 
-static void read_told(int fd, struct strbuf *out)
+static void read_printed(int fd, struct strbuf *out)
 {
     ssize_t n;
 
@@ -300,9 +318,9 @@ const char *shell_command_take_place(struct shell_command *k, struct arena *a)
     struct str place;
     const char *path;
 
-    strbuf_init(&told, MAX_TOLD);
+    strbuf_init(&told, MAX_CWD_BYTES);
     if (k->place_fd >= 0)
-        read_told(k->place_fd, &told);
+        read_printed(k->place_fd, &told);
     close_fd(&k->place_fd);
     if (strbuf_is_over(&told))
         return NULL;
@@ -311,4 +329,68 @@ const char *shell_command_take_place(struct shell_command *k, struct arena *a)
         return NULL;
     path = arena_cstr(a, str_slice(place, 0, place.n - 1));
     return fs_is_dir(path) ? path : NULL;
+}
+
+/* Both paths are without links. */
+static bool is_below(const char *real, const char *dir, struct arena *a)
+{
+    struct str top = str_of(fs_resolve(a, dir)), path = str_of(real);
+
+    return str_is(top, "/") || str_eq(path, top) || (str_starts(path, top) && path.p[top.n] == '/');
+}
+
+static bool is_workplace(const struct tool_context *c, const char *place, struct arena *a)
+{
+    const char *real = fs_resolve(a, place), *workspace = tool_state_workspace(c->state);
+    bool is_inside = is_below(real, workspace, a);
+
+    for (size_t i = 0; !is_inside && i < c->config->n_added_dirs; i++) {
+        const char *dir = c->config->added_dirs[i];
+
+        is_inside = is_below(real, *dir == '/' ? dir : fs_join(a, workspace, dir), a);
+    }
+    return is_inside;
+}
+
+/* Says where the session works now. With `why`, it is there again because `other` cannot be used.
+ */
+static void add_cwd(struct strbuf *out, const char *place, const char *other, const char *why)
+{
+    strbuf_addf(out, "The working directory is %s", why ? "" : "now ");
+    quoted_add(out, str_of(place));
+    if (why) {
+        strbuf_add_cstr(out, " again: ");
+        quoted_add(out, str_of(other));
+        strbuf_add_cstr(out, why);
+    }
+    strbuf_add_cstr(out, ".\n");
+}
+
+/* A call that did not change the directory does not undo the change of a concurrent one. */
+static void follow_shell(const struct tool_context *c, const char *before, const char *place,
+                         struct strbuf *out)
+{
+    AUTO(arena) struct arena a = {0};
+
+    if (!place || strcmp(place, before) == 0 || !utf8_is_valid(str_of(place)))
+        return;
+    if (!is_workplace(c, place, &a)) {
+        add_cwd(out, tool_state_cwd(c->state), place, " is outside the workspace");
+        return;
+    }
+    tool_state_set_cwd(c->state, place);
+    add_cwd(out, place, NULL, NULL);
+}
+
+void place_follow(const struct tool_context *c, const char *before, const char *place,
+                  struct strbuf *out)
+{
+    const char *workspace = tool_state_workspace(c->state), *kept;
+
+    follow_shell(c, before, place, out);
+    kept = tool_state_cwd(c->state);
+    if (fs_is_dir(kept) || strcmp(kept, workspace) == 0)
+        return;
+    add_cwd(out, workspace, kept, " no longer exists");
+    tool_state_set_cwd(c->state, workspace);
 }

@@ -1,4 +1,4 @@
-/* exit_code.c - a table of commands whose exit code 1 is one of their two answers. */
+/* exit_code.c - a table of commands for which exit code 1 is an answer. */
 #include "tool/shell/exit_code.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static const struct {
     {"which", MISSING},      {"command -v", MISSING}, {"type", MISSING},
 };
 
-/* Behind the bracket that closes the one at `at`, or the end. */
+/* After the bracket that closes the one at `at`, or the end. */
 static size_t skip_brackets(struct str line, size_t at)
 {
     size_t depth = 0;
@@ -32,14 +32,14 @@ static size_t skip_brackets(struct str line, size_t at)
     return at;
 }
 
-/* "<(sort a)" and "$(pwd)" are words of a command, "(" begins one. */
+/* "<(sort a)" and "$(pwd)" are words of a command; "(" begins a command. */
 static bool is_substitution(struct str line, size_t at)
 {
     return line.p[at] == '(' && at && strchr("<>$", line.p[at - 1]);
 }
 
-/* Where the last command of the line begins. Quotes and substitutions are respected, nothing else
- * is: what is taken for another command than it is only leaves its failure marked as one. */
+/* Where the last command of the line begins. Understands quotes and substitutions only: if it is
+ * wrong, the result is marked as a failure. */
 static size_t last_start(struct str line, bool *ret_is_conditional)
 {
     size_t start = 0;
@@ -63,7 +63,7 @@ static size_t last_start(struct str line, bool *ret_is_conditional)
     return start;
 }
 
-/* Variables that are set for it come before its name. */
+/* Assignments precede the name of a command. */
 static struct str skip_settings(struct str command)
 {
     for (;;) {
@@ -85,7 +85,7 @@ static bool begins_with(struct str command, struct str name)
            (command.n == name.n || command.p[name.n] == ' ' || command.p[name.n] == ')');
 }
 
-/* "cd src && ": had that failed, it would say so. */
+/* "cd src && ": cd would have reported its failure. */
 static bool is_only_cd(struct str before, struct str output)
 {
     bool is_conditional;
@@ -107,7 +107,7 @@ const char *exit_code_meaning(struct str command, int exit_code, struct str outp
         command = str_trim(str_slice(command, 0, command.n - 1));
     start = last_start(command, &is_conditional);
     if (is_conditional && output.n && !is_only_cd(str_slice(command, 0, start), output))
-        return NULL; /* a command before it may be the one that failed */
+        return NULL; /* an earlier command may have failed */
     command = skip_settings(str_skip(command, start));
     for (size_t i = 0; i < ARRAY_LEN(answers); i++)
         if (begins_with(command, str_of(answers[i].command)))

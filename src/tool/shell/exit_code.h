@@ -4,8 +4,8 @@
 
 #include "base/str.h"
 
-/* What the code says where the last command of the line answers with it: "nothing matches" of
- * grep's 1. NULL: it says that something failed. */
+/* The meaning of the exit code if it is an answer of the last command of the line: "nothing
+ * matches" for grep's 1. NULL: it is a failure. */
 const char *exit_code_meaning(struct str command, int exit_code, struct str output);
 
 #endif

@@ -1,5 +1,5 @@
-/* follow.c - two tasks watch a command, one its output and one its end; a third waits for either,
- * for the clock or for an order. */
+/* follow.c - two tasks watch a command, one its output and one its end. A third waits for either of
+ * them, for the time limit or for an order to stop. */
 #include "tool/shell/follow.h"
 
 #include "sys/loop.h"
@@ -8,7 +8,7 @@
 
 enum {
     CHUNK_BYTES = 32 << 10,
-    /* Somebody outside the tree may hold the other end of the pipe for ever. */
+    /* A process outside of the tree may hold the other end of the pipe for ever. */
     LINGER_MS = 1000,
 };
 
@@ -19,7 +19,7 @@ static uint64_t now_ms(void)
     return loop_now_ms(task_loop());
 }
 
-/* Reads, or shows progress when nothing comes until that is due. */
+/* Reads; if nothing comes until progress is due, shows it. */
 static struct err *read_or_show(struct follow *f, size_t *ret_n, bool *ret_shown)
 {
     struct deadline due;
@@ -46,7 +46,7 @@ static struct err *read_some(struct follow *f, size_t *ret_n)
     return shown ? proc_read(f->proc, PROC_OUT, f->chunk, CHUNK_BYTES, ret_n) : NULL;
 }
 
-static struct err *read_output(void *arg)
+static struct err *follow_output(void *arg)
 {
     struct follow *f = arg;
     size_t n;
@@ -69,7 +69,7 @@ static void wake(struct follow *f)
         waker_wake(&f->waker);
 }
 
-static struct err *await_end(void *arg)
+static struct err *follow_end(void *arg)
 {
     struct follow *f = arg;
     struct err *e = proc_wait(f->proc, &f->status);
@@ -100,7 +100,7 @@ static struct err *wait_in_time(struct follow *f)
     return NULL;
 }
 
-/* Until the command has ended or should. */
+/* Waits until the command has ended or should end. */
 static struct err *wait_for_end(struct follow *f)
 {
     struct err *e;
@@ -114,7 +114,7 @@ static struct err *wait_for_end(struct follow *f)
     return e;
 }
 
-/* With the tree gone, the stream ends as soon as it is read. */
+/* When the tree is gone, the stream ends as soon as it is read. */
 static struct err *drain(struct group *watchers)
 {
     struct deadline limit;
@@ -137,8 +137,8 @@ struct err *follow_run(struct follow *f)
 
     f->chunk = chunk;
     group_begin(&watchers, 0, 0);
-    group_spawn(&watchers, "output of a command", read_output, f);
-    group_spawn(&watchers, "end of a command", await_end, f);
+    group_spawn(&watchers, "output of a command", follow_output, f);
+    group_spawn(&watchers, "end of a command", follow_end, f);
     e = wait_for_end(f);
     f->stays = !e && f->timed_out && !f->has_status && f->may_stay && f->may_stay(f->self);
     if (!e && !f->stays)

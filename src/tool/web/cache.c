@@ -1,4 +1,4 @@
-/* cache.c - a list of pages in the order of their age. */
+/* cache.c - a list of pages, ordered by age. */
 #include "tool/web/cache.h"
 
 static void remove_entry(struct web_cache *c, size_t i)
@@ -23,7 +23,7 @@ static void remove_expired(struct web_cache *c, uint64_t now_ms)
         remove_entry(c, 0);
 }
 
-static size_t find(const struct web_cache *c, struct str url)
+static size_t find_entry(const struct web_cache *c, struct str url)
 {
     for (size_t i = 0; i < c->n; i++)
         if (str_is(url, c->entries[i].url))
@@ -37,7 +37,7 @@ const struct web_page *web_cache_find(struct web_cache *c, struct str url, uint6
     size_t i;
 
     remove_expired(c, now_ms);
-    i = find(c, url);
+    i = find_entry(c, url);
     if (i == STR_NONE)
         return NULL;
     *ret_age_ms = now_ms - c->entries[i].at_ms;
@@ -48,7 +48,7 @@ void web_cache_add(struct web_cache *c, struct str url, struct web_page *take_pa
 {
     AUTO(web_page) struct web_page *page = take_page;
     size_t n_bytes = sizeof *page + url.n + page->arena.used_bytes + page->content.room;
-    size_t old = find(c, url);
+    size_t old = find_entry(c, url);
 
     if (old != STR_NONE)
         remove_entry(c, old);

@@ -1,7 +1,7 @@
-/* cache.h - pages that were fetched a short while ago.
+/* cache.h - pages that were fetched recently.
  *
- * One a session, by the address as it was given. Bounded by age, number and bytes: what is oldest
- * goes first. Zeroed is valid and empty. */
+ * One cache for each session, keyed by the address as given. Age, number and bytes are limited; the
+ * oldest page goes first. Valid and empty when zeroed. */
 #ifndef KEEL_TOOL_WEB_CACHE_H
 #define KEEL_TOOL_WEB_CACHE_H
 

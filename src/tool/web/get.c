@@ -1,6 +1,7 @@
-/* get.c - asks, follows redirects, and reads as much as is wanted. */
+/* get.c - sends requests, follows redirects, and reads the first bytes of the body. */
 #include "tool/web/get.h"
 
+#include "sys/task.h"
 #include "tool/web/route.h"
 
 void web_answer_init(struct web_answer *answer)
@@ -58,7 +59,7 @@ static bool is_redirect(const struct http_response *response)
            http_headers_get(&response->headers, "location").n > 0;
 }
 
-/* Another port is another server, but for the one that https has and http has not. */
+/* Another port is another server, except when http becomes https. */
 static bool may_follow(const struct url *from, const struct url *to)
 {
     bool is_upgrade = str_is(from->scheme, "http") && str_is(to->scheme, "https");
@@ -66,9 +67,9 @@ static bool may_follow(const struct url *from, const struct url *to)
     return str_eq(from->host, to->host) && (is_upgrade || url_same_origin(from, to));
 }
 
-/* *u becomes the next address, or the answer says that it is elsewhere. */
-static struct err *follow(struct web_answer *answer, const struct http_response *response,
-                          struct url *u)
+/* Sets *u to the next address, or answer->elsewhere to the address on another host. */
+static struct err *follow_redirect(struct web_answer *answer, const struct http_response *response,
+                                   struct url *u)
 {
     struct str next;
     struct url to;
@@ -102,34 +103,27 @@ static struct err *read_body(struct http_client *client, struct http_exchange *x
     return NULL;
 }
 
-static struct err *read_answer(struct http_client *client, struct http_exchange *x,
-                               const struct http_response *response, struct web_answer *answer)
-{
-    struct arena *a = &answer->arena;
-
-    answer->content_type = arena_str(a, http_headers_get(&response->headers, "content-type"));
-    answer->content_encoding =
-        arena_str(a, http_headers_get(&response->headers, "content-encoding"));
-    return read_body(client, x, answer);
-}
-
-/* One request and what came of it. */
+/* One request and its response. */
 static struct err *get_hop(struct http_client *client, const struct tool_config *config,
                            struct url *u, struct web_answer *answer, bool *ret_again)
 {
+    struct arena *a = &answer->arena;
     struct http_response response;
     struct http_exchange *x;
     struct err *e;
 
-    TRY(open_url(client, config, &answer->arena, u, &x, &response));
-    answer->url = url_format(&answer->arena, u);
+    TRY(open_url(client, config, a, u, &x, &response));
+    answer->url = url_format(a, u);
     answer->status = response.status;
     *ret_again = false;
     if (is_redirect(&response)) {
-        e = follow(answer, &response, u);
+        e = follow_redirect(answer, &response, u);
         *ret_again = !answer->elsewhere.n;
     } else {
-        e = read_answer(client, x, &response, answer);
+        answer->content_type = arena_str(a, http_headers_get(&response.headers, "content-type"));
+        answer->content_encoding =
+            arena_str(a, http_headers_get(&response.headers, "content-encoding"));
+        e = read_body(client, x, answer);
     }
     http_close(client, x);
     return e;
@@ -147,5 +141,33 @@ struct err *web_get(struct http_client *client, const struct tool_config *config
     if (again)
         return err_new(ERR_VALIDATION, "%" STR_FMT " redirects more than %d times", STR_ARG(u.host),
                        WEB_MAX_REDIRECTS);
+    return NULL;
+}
+
+/* --- failures --- */
+
+/* Ends a sentence unless it has an end. */
+static const char *full_stop(const char *sentence)
+{
+    size_t n = strlen(sentence);
+
+    return n && strchr(".?!", sentence[n - 1]) ? "" : ".";
+}
+
+struct err *web_outcome(struct tool_result *result, struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error;
+    AUTO_FREE char *text = NULL;
+    const char *hint;
+
+    if (!e)
+        return NULL;
+    TRY(task_check()); /* the request's own deadline has ended: this is the caller's */
+    text = err_message(e);
+    hint = err_find_hint(e);
+    tool_result_fail(result, "%s%s", text, full_stop(text));
+    if (hint)
+        tool_result_addf(result, " Hint: %s%s", hint, full_stop(hint));
+    result->code = e->kind;
     return NULL;
 }

@@ -1,11 +1,11 @@
-/* hits.c - cleans, filters and collects what was found. */
+/* hits.c - cleans, filters and collects search results. */
 #include "tool/web/hits.h"
 
 #include "base/utf8.h"
 #include "net/url.h"
 #include "tool/html/markdown_text.h"
 
-#define MAX_SEEN 1000 /* of the results that an answer may hold */
+#define MAX_SEEN 1000 /* results of one answer that are looked at */
 
 struct web_query web_query_of(const struct json *args)
 {
@@ -21,8 +21,8 @@ void web_hits_init(struct web_hits *h, struct arena *a, const struct web_query *
 
 /* --- text --- */
 
-/* Length of a tag that search services put around the words that were looked for, or 0. Others
- * stay: "how a <form> works" is no markup. */
+/* Length of a tag that search services put around matched words, or 0. Other tags stay: "how a
+ * <form> works" is not markup. */
 static size_t tag_length(struct str text)
 {
     static const struct str tags[] = {S("<strong>"), S("</strong>"), S("<b>"),    S("</b>"),
@@ -42,7 +42,7 @@ static const struct {
     {{"quot", 4}, '"'}, {{"apos", 4}, '\''}, {{"nbsp", 4}, ' '},
 };
 
-/* 16: it is no digit. */
+/* 16: not a digit. */
 static unsigned digit_value(char c)
 {
     if (c >= '0' && c <= '9')
@@ -51,7 +51,7 @@ static unsigned digit_value(char c)
     return c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10 : 16;
 }
 
-/* The digits after "&#", decimal or with an x before them; 0 when they are no character. */
+/* The digits after "&#", decimal or with an x before them; 0: not a character. */
 static uint32_t parse_reference(struct str digits)
 {
     unsigned base = digits.n && (digits.p[0] | 32) == 'x' ? 16 : 10;
@@ -103,8 +103,8 @@ static void add_without_markup(struct strbuf *out, struct str text)
     }
 }
 
-/* Nothing but the start of a long text is looked at. */
-static struct str clean(struct arena *a, struct str text, size_t max_bytes)
+/* Looks only at the start of a long text. */
+static struct str clean_text(struct arena *a, struct str text, size_t max_bytes)
 {
     AUTO(strbuf) struct strbuf bare = {0}, plain = {0};
     struct str start = utf8_truncate(text, 4 * max_bytes), kept;
@@ -175,7 +175,7 @@ static bool is_denied(const struct web_hits *h, struct str host, struct str addr
     return f->is_denied_url(f->self, address);
 }
 
-/* The hit that this is, new or, with `is_once`, known; NULL: it is omitted. */
+/* The place for this hit: a new one or, with `is_once`, the known one. NULL: omit it. */
 static struct web_hit *find_place(struct web_hits *h, struct str host, struct str url, bool is_once)
 {
     struct str address;
@@ -211,8 +211,8 @@ void web_hits_add(struct web_hits *h, struct str title, struct str url, struct s
 
     if (!hit)
         return;
-    hit->title = clean(h->arena, title, WEB_MAX_HIT_TITLE);
-    hit->description = clean(h->arena, description, WEB_MAX_HIT_DESCRIPTION);
+    hit->title = clean_text(h->arena, title, WEB_MAX_HIT_TITLE);
+    hit->description = clean_text(h->arena, description, WEB_MAX_HIT_DESCRIPTION);
 }
 
 void web_hits_add_once(struct web_hits *h, struct str host, struct str title, struct str url,
@@ -221,9 +221,9 @@ void web_hits_add_once(struct web_hits *h, struct str host, struct str title, st
     struct web_hit *hit = find_place(h, host, url, /* is_once= */ true);
 
     if (hit && hit->title.n == 0)
-        hit->title = clean(h->arena, title, WEB_MAX_HIT_TITLE);
+        hit->title = clean_text(h->arena, title, WEB_MAX_HIT_TITLE);
     if (hit && hit->description.n == 0)
-        hit->description = clean(h->arena, description, WEB_MAX_HIT_DESCRIPTION);
+        hit->description = clean_text(h->arena, description, WEB_MAX_HIT_DESCRIPTION);
 }
 
 void web_hits_set_summary(struct web_hits *h, struct str text)
@@ -258,9 +258,9 @@ void web_hits_add_json(struct web_hits *h, const struct json *array, const char 
         add_object(h, hit, description_key);
 }
 
-/* --- what a command prints --- */
+/* --- output of a command --- */
 
-static struct json *parse(struct arena *a, struct str text)
+static struct json *parse_json(struct arena *a, struct str text)
 {
     struct json_where where;
     struct json *v;
@@ -271,7 +271,7 @@ static struct json *parse(struct arena *a, struct str text)
 static void add_line(struct web_hits *h, struct str line)
 {
     struct str fields[3] = {0}, part;
-    struct json *object = str_starts(line, S("{")) ? parse(h->arena, line) : NULL;
+    struct json *object = str_starts(line, S("{")) ? parse_json(h->arena, line) : NULL;
 
     if (object) {
         add_object(h, object, "description");
@@ -288,7 +288,7 @@ void web_hits_add_output(struct web_hits *h, struct str output)
     struct str line;
 
     output = str_trim(output);
-    array = str_starts(output, S("[")) ? parse(h->arena, output) : NULL;
+    array = str_starts(output, S("[")) ? parse_json(h->arena, output) : NULL;
     if (array) {
         web_hits_add_json(h, array, "description");
         return;

@@ -1,9 +1,9 @@
-/* hits.h - what a search found, cleaned: for a model to read and to follow.
+/* hits.h - search results, cleaned for a model to read and follow.
  *
- * Titles and descriptions are on one line, without markup, without control characters or what hides
- * or reorders text, and cut where they are long. An address is http or https and in the form in
- * which it is fetched; what has none is left out, and what a query's domains leave out too. Pure.
- */
+ * Titles and descriptions are on one line, without markup, control characters, or characters that
+ * reorder or hide text, and are cut if long. Addresses are http or https, in the form in which they
+ * are fetched. Results without an address, or excluded by the query's domains, are omitted.
+ * Pure. */
 #ifndef KEEL_TOOL_WEB_HITS_H
 #define KEEL_TOOL_WEB_HITS_H
 
@@ -19,7 +19,7 @@ struct web_query {
     const struct json *allowed_domains, *blocked_domains; /* arrays of names; may be NULL */
 };
 
-/* Of a call of WebSearch, whose arguments it borrows. */
+/* From the arguments of WebSearch, which it borrows. */
 struct web_query web_query_of(const struct json *args);
 
 struct web_hit {
@@ -29,30 +29,29 @@ struct web_hit {
 struct web_hits {
     struct arena *arena;
     const struct web_query *query;
-    const struct path_filter *hidden;   /* addresses that are left out, too; NULL: none are */
-    struct web_hit items[WEB_MAX_HITS]; /* those beyond are dropped */
+    const struct path_filter *hidden;   /* addresses to omit; NULL: none */
+    struct web_hit items[WEB_MAX_HITS]; /* further ones are dropped */
     size_t n;
-    struct str summary; /* what a model says of them, on several lines; may be empty */
-    size_t n_filtered;  /* left out because of their domain */
-    size_t n_denied;    /* left out because a rule denies them to WebFetch */
-    size_t n_unusable;  /* left out because they have no address */
+    struct str summary; /* what a model says about them, on several lines; may be empty */
+    size_t n_filtered;  /* omitted because of their domain */
+    size_t n_denied;    /* omitted because a rule denies them to WebFetch */
+    size_t n_unusable;  /* omitted because they have no address */
 };
 
 void web_hits_init(struct web_hits *h, struct arena *a, const struct web_query *query);
 
 void web_hits_add(struct web_hits *h, struct str title, struct str url, struct str description);
-/* The same for an address that only leads to a page of this host; empty: it is the page's own. One
- * that is there already is not added again; it gets the title and the description if it has none.
- */
+/* The same for an address that only redirects to a page of `host`; empty: it is the page's own. A
+ * known address is not added again; it gets the title and description if it lacks them. */
 void web_hits_add_once(struct web_hits *h, struct str host, struct str title, struct str url,
                        struct str description);
-/* Control characters and what hides or reorders text are taken out. */
+/* Drops control characters and characters that reorder or hide text. */
 void web_hits_set_summary(struct web_hits *h, struct str text);
-/* An array of {title, url, description}; what holds the description has that other name. Anything
- * else adds nothing. */
+/* An array of {title, url, description}, where the description has this key. Ignores anything
+ * else. */
 void web_hits_add_json(struct web_hits *h, const struct json *array, const char *description_key);
-/* What a command prints: such an array, or a hit a line: as such an object, or as address, title
- * and description with tabs between them. */
+/* The output of a command: such an array, or one hit on each line, as such an object or as address,
+ * title and description separated by tabs. */
 void web_hits_add_output(struct web_hits *h, struct str output);
 
 #endif

@@ -1,4 +1,4 @@
-/* page.c - tells what an answer is, and makes text of it. */
+/* page.c - finds out what an answer is, and converts it to text. */
 #include "tool/web/page.h"
 
 #include "base/file_kind.h"
@@ -8,10 +8,10 @@
 #include "tool/html/markdown.h"
 #include "tool/html/markdown_text.h"
 
-#define HEAD_BYTES 8192                 /* that tell what it is */
-#define LARGE_BYTES ((size_t)64 << 10)  /* more is not read between two waits of others */
+#define HEAD_BYTES 8192                 /* that identify the content */
+#define LARGE_BYTES ((size_t)64 << 10)  /* more is read in a worker */
 #define MAX_NAME_BYTES 127              /* of a type or an encoding */
-#define DECODED_MAX (3 * WEB_MAX_BYTES) /* no byte becomes more */
+#define DECODED_MAX (3 * WEB_MAX_BYTES) /* at most three bytes for one */
 
 void web_page_free(struct web_page *p)
 {
@@ -29,7 +29,7 @@ static bool is_name_char(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c && strchr("!#$&^_.+-/", c));
 }
 
-/* In lower case; empty when it is no name that can be shown. */
+/* In lower case; empty: not a name that can be shown. */
 static struct str clean_name(struct arena *a, struct str text)
 {
     char *name = arena_cstr(a, str_slice(text, 0, MAX_NAME_BYTES));
@@ -43,12 +43,6 @@ static struct str clean_name(struct arena *a, struct str text)
             return (struct str){0};
     }
     return str_make(name, text.n);
-}
-
-/* "text/html; charset=utf-8" */
-static struct str type_of(struct arena *a, struct str content_type)
-{
-    return clean_name(a, str_trim(str_slice(content_type, 0, str_find_char(content_type, ';'))));
 }
 
 static struct str charset_of(struct str content_type)
@@ -90,7 +84,7 @@ static bool is_html(struct str mime, struct str body)
     return str_is(mime, "text/html") || str_is(mime, "application/xhtml+xml");
 }
 
-/* The types that models take. */
+/* The types that models accept. */
 static bool is_common_image(const char *mime)
 {
     static const char *const types[] = {"image/png", "image/jpeg", "image/gif", "image/webp"};
@@ -101,7 +95,7 @@ static bool is_common_image(const char *mime)
     return false;
 }
 
-/* Bytes that look like nothing known: the server may know better. */
+/* Bytes of an unknown kind: the server may know better. */
 static bool may_be_text(const struct web_page *p, struct str body, struct str charset)
 {
     return is_html(p->mime, body) || starts_nocase(charset, S("utf-16"));
@@ -128,7 +122,7 @@ static enum web_page_kind find_kind(const struct web_page *p, const struct file_
 
 /* --- text --- */
 
-/* So many bytes can be kept as they are; the *ret_n_dropped after them are left out. */
+/* The number of bytes to keep; *ret_n_dropped bytes after them are dropped. */
 static size_t clean_run(struct str text, size_t *ret_n_dropped)
 {
     size_t n = 0;
@@ -147,7 +141,7 @@ static size_t clean_run(struct str text, size_t *ret_n_dropped)
     return n;
 }
 
-/* False when not all of it fits. */
+/* False if not all of it fits. */
 static bool add_clean(struct strbuf *out, struct str text)
 {
     while (text.n) {
@@ -169,7 +163,7 @@ static void read_plain(struct web_page *p, struct str body, struct str charset)
     if (p->was_cut) /* perhaps inside a character */
         body.n -= utf8_incomplete_tail(body);
     if (charset.n == 0 && utf8_is_valid(body))
-        charset = S("utf-8"); /* whatever a meta element that it quotes says */
+        charset = S("utf-8"); /* ignore any meta element that the text quotes */
     charset_decode_html(&decoded, body, charset);
     if (!add_clean(&p->content, strbuf_str(&decoded)))
         p->was_cut = true;
@@ -187,14 +181,14 @@ static struct err *read_html(struct web_page *p, struct str body, struct str cha
     return NULL;
 }
 
-struct reading {
+struct page_reading {
     struct web_page *page;
     struct str body, charset;
 };
 
-static struct err *read_text(void *arg)
+static struct err *page_read_text(void *arg)
 {
-    struct reading *r = arg;
+    struct page_reading *r = arg;
 
     if (is_html(r->page->mime, r->body))
         return read_html(r->page, r->body, r->charset);
@@ -206,14 +200,14 @@ static struct err *read_text(void *arg)
 
 static struct err *read_content(struct web_page *p, const struct web_answer *answer)
 {
-    struct reading r = {p, strbuf_str(&answer->body), charset_of(answer->content_type)};
+    struct page_reading r = {p, strbuf_str(&answer->body), charset_of(answer->content_type)};
     struct file_kind kind = file_kind_of(str_slice(r.body, 0, HEAD_BYTES));
 
     p->kind = find_kind(p, &kind, r.body, r.charset);
     p->what = str_of(kind.name);
     switch (p->kind) {
     case WEB_TEXT:
-        return r.body.n > LARGE_BYTES ? work_run(read_text, &r) : read_text(&r);
+        return r.body.n > LARGE_BYTES ? work_run(page_read_text, &r) : page_read_text(&r);
     case WEB_IMAGE:
     case WEB_PDF:
         p->media_type = str_of(kind.mime);
@@ -228,11 +222,12 @@ struct err *web_page_read(const struct web_answer *answer, struct web_page **ret
 {
     AUTO(web_page) struct web_page *p = mem_alloc(sizeof *p);
     struct str encoding = clean_name(&p->arena, answer->content_encoding);
+    struct str type = answer->content_type; /* "text/html; charset=utf-8" */
 
     strbuf_init(&p->content, WEB_MAX_TEXT);
     p->status = answer->status;
     p->url = arena_str(&p->arena, answer->url);
-    p->mime = type_of(&p->arena, answer->content_type);
+    p->mime = clean_name(&p->arena, str_trim(str_slice(type, 0, str_find_char(type, ';'))));
     p->n_bytes = answer->body.n;
     p->was_cut = answer->was_cut;
     if (answer->content_encoding.n && !str_is(encoding, "identity")) {

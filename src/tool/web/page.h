@@ -1,8 +1,8 @@
-/* page.h - what a model gets to see of an answer.
+/* page.h - the content of an answer, for the model.
  *
- * HTML becomes Markdown; other text is kept as it is, but for control characters and what hides or
- * reorders text; images and PDFs are kept as their bytes. The bytes count for more than what the
- * server says they are. */
+ * HTML becomes Markdown. Other text is kept, except for control characters and characters that
+ * reorder or hide text. Images and PDFs are kept as bytes. The bytes decide more than the type that
+ * the server declares. */
 #ifndef KEEL_TOOL_WEB_PAGE_H
 #define KEEL_TOOL_WEB_PAGE_H
 
@@ -16,18 +16,18 @@ struct web_page {
     struct arena arena; /* holds the strings */
     int status;
     struct str url;
-    struct str mime;  /* as the server says, lower case; empty: it says nothing that can be used */
+    struct str mime;  /* as the server declares, lower case; empty: nothing usable */
     struct str title; /* of HTML */
     enum web_page_kind kind;
     struct str what;       /* "a PNG image", "a ZIP archive" */
-    struct str media_type; /* of an image or a PDF: what it really is */
+    struct str media_type; /* of an image or a PDF: the actual type */
     struct strbuf content; /* text, or the bytes of an image or a PDF */
-    size_t n_bytes;        /* that came */
+    size_t n_bytes;        /* received bytes */
     bool was_cut;
     bool is_tangled, is_part; /* as in struct html_page */
 };
 
-/* Large pages are read in a worker: may wait. */
+/* A worker reads large pages: may wait. */
 MUST_USE struct err *web_page_read(const struct web_answer *answer, struct web_page **ret_page);
 void web_page_free(struct web_page *p);
 DEFINE_AUTO_PTR(web_page, web_page_free)

@@ -11,8 +11,8 @@ static bool ends_nocase(struct str s, struct str end)
     return s.n > end.n && str_eq_nocase(str_skip(s, s.n - end.n), end);
 }
 
-/* Where the ":port" of an entry begins; STR_NONE without one. The colons of an IPv6 address that
- * is not in brackets are none. */
+/* The position of the ":port" of an entry; STR_NONE without one. The colons of an IPv6 address
+ * without brackets do not count. */
 static size_t find_port(struct str entry)
 {
     size_t colon = str_rfind_char(entry, ':');
@@ -53,7 +53,7 @@ bool web_host_is_allowed(const struct tool_config *config, struct str host, int 
 
 /* --- the check --- */
 
-static struct err *refuse(const struct url *u, struct str address)
+static struct err *refuse_private(const struct url *u, struct str address)
 {
     AUTO(strbuf) struct strbuf where = {0};
 
@@ -71,17 +71,17 @@ static struct err *check_address(const struct url *u, struct str address,
 {
     if (!url_address_is_private(address) || web_host_is_allowed(config, address, u->port))
         return NULL;
-    return refuse(u, address);
+    return refuse_private(u, address);
 }
 
-/* A name that cannot be found from here is the proxy's to find, but for our own machine. */
+/* The proxy looks up a name that cannot be resolved here, unless it is our own machine. */
 static struct err *check_name(const struct url *u, const struct lookup *l,
                               const struct tool_config *config)
 {
     if (web_host_is_allowed(config, u->host, u->port))
         return NULL;
     if (l->n == 0 && url_host_is_loopback(u->host))
-        return refuse(u, u->host);
+        return refuse_private(u, u->host);
     for (size_t i = 0; i < l->n; i++)
         TRY(check_address(u, str_of(l->addresses[i]), config));
     return NULL;
@@ -123,7 +123,7 @@ struct err *web_route_find(struct arena *a, const struct url *u, const struct to
         if (l.n == 0 && !route.proxy)
             return lookup_not_found(&l);
         TRY(check_name(u, &l, config));
-        if (l.n) /* some proxies (SOCKS) leave it to us, so with them too */
+        if (l.n) /* some proxies (SOCKS) leave the lookup to us */
             route.resolve = pin(a, u, &l);
     }
     *ret_route = route;

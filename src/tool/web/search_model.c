@@ -1,4 +1,4 @@
-/* search_model.c - asks the run's model to search, and reads what it found. */
+/* search_model.c - lets the run's model search, and reads what it found. */
 #include "tool/web/search_model.h"
 
 #define SYSTEM_TEXT                                                                                \
@@ -21,7 +21,7 @@ static void add_domains(struct strbuf *out, const char *before, const struct jso
         strbuf_add_char(out, '.');
 }
 
-/* Not every provider can limit its search: so the question names them, too. */
+/* Not every provider can limit its search, so the question names the domains too. */
 struct model_search web_model_search(struct arena *a, const struct web_query *q)
 {
     struct model_search s = {.system = S(SYSTEM_TEXT),
@@ -38,7 +38,7 @@ struct model_search web_model_search(struct arena *a, const struct web_query *q)
 
 /* --- the answer --- */
 
-/* Google gives an address of its own that leads to the page, and the page's host as the title. */
+/* Google returns its own address, which redirects to the page, and the page's host as the title. */
 static struct str host_behind(const struct part *citation)
 {
     bool is_link = str_find(citation->url, S("/grounding-api-redirect/")) != STR_NONE;
@@ -56,7 +56,7 @@ static void add_citations(struct web_hits *h, const struct message *m)
     }
 }
 
-/* Whatever a provider's block looks like: what has an address is a page. */
+/* In any block of a provider, an object with an address is a page. */
 static void add_pages(struct web_hits *h, const struct json *v, struct str *error)
 {
     struct str url = json_is(v, JSON_OBJECT) ? json_get_text(v, "url") : (struct str){0};
@@ -85,8 +85,8 @@ static void add_results(struct web_hits *h, const struct message *m, struct str 
     }
 }
 
-/* A text about pages that are not wanted, or about none, must not come in their place. */
-static bool may_tell_text(const struct web_hits *h)
+/* A text about unwanted pages, or without any pages, must not replace results. */
+static bool may_add_summary(const struct web_hits *h)
 {
     const struct web_query *q = h->query;
     bool is_limited = (q->allowed_domains && q->allowed_domains->n) ||
@@ -110,13 +110,13 @@ struct err *web_hits_add_answer(struct web_hits *h, const struct message *answer
     struct str error = {0};
 
     TRY(check_refusal(answer));
-    add_citations(h, answer); /* they say more than a result does, and what counts */
+    add_citations(h, answer); /* they say more than results, and mark what the model used */
     add_results(h, answer, &error);
     if (h->n == 0 && error.n)
         return err_new(ERR_TOOL_FAILED, "the provider's own search failed (%" STR_FMT ")",
                        STR_ARG(error));
     message_text(answer, &text);
-    if (may_tell_text(h))
+    if (may_add_summary(h))
         web_hits_set_summary(h, strbuf_str(&text));
     return NULL;
 }

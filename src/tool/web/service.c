@@ -1,13 +1,15 @@
-/* service.c - what asking any search service takes. */
+/* service.c - asks a search service: the parts they share, then each of them. */
 #include "tool/web/service.h"
 
 #include "base/utf8.h"
 #include "net/url.h"
+#include "sys/clean_env.h"
+#include "sys/env.h"
 #include "tool/html/markdown_text.h"
 
 #define MAX_ANSWER_BYTES ((size_t)2 << 20)
-#define MAX_QUERY_CHARS 400 /* that Brave takes */
-#define MAX_ERROR_TEXT 300  /* bytes that are shown of an answer */
+#define MAX_QUERY_CHARS 400 /* Brave's limit */
+#define MAX_ERROR_TEXT 300  /* bytes of an answer to show */
 
 /* --- the question --- */
 
@@ -54,7 +56,7 @@ struct str web_add_parameter(struct arena *a, struct str url, const char *name, 
 
 /* --- the answer --- */
 
-/* A service that quotes what it was sent must not tell the model our key. */
+/* A service may quote what it received: keep our key out of the result. */
 static struct str without_secret(struct arena *a, struct str text, struct str secret)
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -114,5 +116,137 @@ struct err *web_ask_json(struct tool_context *c, struct arena *a, const struct w
         return status_error(ask, response.status, answer);
     if (!json_parse_at(a, answer, JSON_REPAIR_UTF8, ret_answer, &where))
         return err_new(ERR_TOOL_FAILED, "the answer of %s is not JSON", ask->service);
+    return NULL;
+}
+
+/* --- Brave Search --- */
+
+#define BRAVE_ENDPOINT "https://api.search.brave.com/res/v1/web/search"
+
+static struct str brave_key_variable(const struct tool_config *config)
+{
+    struct str name = config->search.key_variable;
+
+    return name.n ? name : S(WEB_BRAVE_KEY_VARIABLE);
+}
+
+struct str web_brave_key(const struct tool_config *config)
+{
+    return str_trim(env_get(config->environment, brave_key_variable(config)));
+}
+
+struct err *web_search_brave(struct tool_context *c, struct web_hits *hits)
+{
+    const struct tool_config *config = c->config;
+    struct web_ask ask = {.service = "Brave Search", .secret = web_brave_key(config)};
+    struct str variable = brave_key_variable(config);
+    const struct web_query *q = hits->query;
+    bool is_limited = q->allowed_domains || q->blocked_domains;
+    struct arena *a = hits->arena;
+    struct json *answer;
+
+    if (ask.secret.n == 0)
+        return err_hint(err_new(ERR_CONFIGURATION, "Brave Search needs a key"),
+                        "set the environment variable %" STR_FMT, STR_ARG(variable));
+    ask.url = config->search.url.n ? config->search.url : S(BRAVE_ENDPOINT);
+    ask.url = web_add_parameter(a, ask.url, "q", web_query_words(a, q));
+    ask.url = web_add_parameter(a, ask.url, "count", is_limited ? S("20") : S("10"));
+    ask.url = web_add_parameter(a, ask.url, "text_decorations", S("0"));
+    ask.hint =
+        arena_format(a, "check the key in the environment variable %" STR_FMT, STR_ARG(variable)).p;
+    http_headers_add(a, &ask.headers, S("Accept"), S("application/json"));
+    http_headers_add(a, &ask.headers, S("X-Subscription-Token"), ask.secret);
+    TRY(web_ask_json(c, a, &ask, &answer));
+    web_hits_add_json(hits, json_get(json_get(answer, "web"), "results"), "description");
+    return NULL;
+}
+
+/* --- SearXNG, run by the operator --- */
+
+struct err *web_search_searxng(struct tool_context *c, struct web_hits *hits)
+{
+    struct arena *a = hits->arena;
+    struct web_ask ask = {.service = "SearXNG"};
+    struct json *answer;
+
+    if (c->config->search.url.n == 0)
+        return err_hint(err_new(ERR_CONFIGURATION, "the address of SearXNG is not set"),
+                        "set webSearch.url in the settings");
+    TRY(url_join(a, c->config->search.url, S("search"), &ask.url));
+    ask.url = web_add_parameter(a, ask.url, "q", web_query_words(a, hits->query));
+    ask.url = web_add_parameter(a, ask.url, "format", S("json"));
+    ask.hint = "check that its settings.yml lists json under search.formats";
+    http_headers_add(a, &ask.headers, S("Accept"), S("application/json"));
+    TRY(web_ask_json(c, a, &ask, &answer));
+    web_hits_add_json(hits, json_get(answer, "results"), "content");
+    return NULL;
+}
+
+/* --- a command of the operator --- */
+
+#define MAX_OUTPUT_BYTES ((size_t)1 << 20)
+#define MAX_ERROR_BYTES 1024
+
+static struct err *check_search_command(const struct proc_output *o)
+{
+    AUTO(strbuf) struct strbuf complaint = {0};
+
+    markdown_add_plain(&complaint, utf8_truncate(strbuf_str(&o->err), MAX_ERROR_BYTES));
+    if (o->timed_out)
+        return err_new(ERR_TOOL_FAILED, "the search command took longer than %d s",
+                       WEB_SEARCH_MS / 1000);
+    if (!o->status.exited)
+        return err_new(ERR_TOOL_FAILED, "the search command was killed by signal %d",
+                       o->status.signal);
+    if (o->status.exit_code != 0)
+        return err_new(ERR_TOOL_FAILED, "the search command exited with code %d%s%s",
+                       o->status.exit_code, complaint.n ? ": " : "", strbuf_cstr(&complaint));
+    if (o->n_out_bytes > MAX_OUTPUT_BYTES)
+        return err_new(ERR_TOOL_FAILED, "the search command printed more than 1 MB");
+    return NULL;
+}
+
+static struct launcher *launcher_of(const struct tool_context *c)
+{
+    return c->config->search.launcher ? c->config->search.launcher : c->launcher;
+}
+
+/* The query is an argument, never a part of the script. */
+static struct err *run_search_command(struct tool_context *c, struct arena *a, struct str query,
+                                      struct proc_output *output)
+{
+    AUTO(proc) struct proc *p = NULL;
+    struct str script = arena_format(a, "%" STR_FMT " \"$1\"", STR_ARG(c->config->search.command));
+    const char *argv[] = {"sh", "-c", script.p, "sh", arena_cstr(a, query), NULL};
+    struct proc_spec spec = {
+        .argv = argv,
+        .environment = environment_without(a, c->config->environment, c->config->secrets,
+                                           c->config->search.key_variable),
+        .cwd = tool_state_workspace(c->state),
+    };
+
+    TRY(launcher_start(launcher_of(c), &spec, &p));
+    return proc_collect(p, WEB_SEARCH_MS, output);
+}
+
+struct err *web_search_command(struct tool_context *c, struct web_hits *hits)
+{
+    AUTO(proc_output) struct proc_output output = {0};
+
+    if (c->config->search.command.n == 0)
+        return err_hint(err_new(ERR_CONFIGURATION, "no search command is configured"),
+                        "set webSearch.command in the settings");
+    if (!launcher_of(c))
+        return err_new(ERR_TOOL_UNAVAILABLE,
+                       "the search service is a command, and commands are not available here");
+    if (str_find_char(hits->query->text, 0) != STR_NONE)
+        return err_new(ERR_VALIDATION, "the query contains a NUL character");
+    strbuf_init(&output.out, MAX_OUTPUT_BYTES);
+    strbuf_init(&output.err, MAX_ERROR_BYTES);
+    TRY(run_search_command(c, hits->arena, hits->query->text, &output));
+    TRY(check_search_command(&output));
+    web_hits_add_output(hits, arena_str(hits->arena, strbuf_str(&output.out)));
+    if (hits->n == 0 && hits->n_unusable)
+        return err_new(ERR_TOOL_FAILED, "the search command printed no result with an address");
     return NULL;
 }

@@ -4,7 +4,6 @@
 #include "tool/shell/command.h"
 #include "tool/shell/exit_code.h"
 #include "tool/shell/output.h"
-#include "tool/shell/progress.h"
 #include "tool/shells.h"
 
 /* --- tail --- */
