@@ -15,7 +15,7 @@ P90_LINES = range(16, 31)
 
 # Headers in src/ that one file includes, or none, beside their own .c; tests count as users. A
 # header exists because several files need it, or because it is a contract. The number only shrinks.
-MAX_HEADERS_WITH_ONE_USER = 79
+MAX_HEADERS_WITH_ONE_USER = 68
 
 # Tags that still have several meanings, with the number of files that define them. The list only
 # shrinks. The two kinds of fibers are alternatives: one of them is built.
@@ -23,37 +23,33 @@ DOUBLED_TAGS = {
     "answer": 2,
     "attempt": 2,
     "builder": 2,
-    "call": 3,
+    "call": 2,
     "check": 2,
     "compacting": 2,
     "draft": 2,
     "entry": 2,
-    "excerpt": 2,
     "exchange": 2,
     "fiber": 2,
     "fiber_pool": 2,
     "input": 2,
-    "job": 7,
+    "job": 4,
     "keyword": 2,
     "listing": 2,
     "making": 2,
-    "mark": 2,
     "options": 2,
-    "output": 2,
     "parser": 2,
-    "place": 4,
-    "reading": 5,
+    "place": 3,
+    "reading": 3,
     "recovery": 2,
     "refusal": 2,
     "replay": 2,
     "report": 2,
     "rules": 2,
-    "run": 4,
-    "search": 4,
+    "run": 3,
+    "search": 3,
     "show": 2,
     "snapshot": 2,
     "state": 4,
-    "step": 2,
     "target": 2,
     "writer": 2,
 }

@@ -1,4 +1,4 @@
-/* answer.c - from exit codes and JSON to an outcome. */
+/* answer.c - turns exit codes and JSON into an outcome. */
 #include "hook/answer.h"
 
 #include "base/clip.h"
@@ -6,8 +6,8 @@
 
 #define MAX_PROBLEM_CHARS 300
 
-/* A reply being read. */
-struct reading {
+/* The state of reading one reply. */
+struct reply_reading {
     enum hook_event event;
     const struct hook_event_info *info;
     struct arena *arena;
@@ -29,8 +29,8 @@ static struct str first_line(struct arena *a, struct str text)
     return shown(a, str_slice(text, 0, str_find_char(text, '\n')), MAX_PROBLEM_CHARS);
 }
 
-/* The first problem is told. */
-static void complain(struct reading *r, struct str problem)
+/* Only the first problem is reported. */
+static void complain(struct reply_reading *r, struct str problem)
 {
     if (r->answer->problem.n == 0)
         r->answer->problem = problem;
@@ -38,18 +38,18 @@ static void complain(struct reading *r, struct str problem)
 
 /* --- members of the answer --- */
 
-static void wrong_type(struct reading *r, const char *key, const char *wanted)
+static void wrong_type(struct reply_reading *r, const char *key, const char *wanted)
 {
     complain(r, arena_format(r->arena, "its answer is not valid: \"%s\" must be %s", key, wanted));
 }
 
-static void unknown_value(struct reading *r, const char *key, struct str value)
+static void unknown_value(struct reply_reading *r, const char *key, struct str value)
 {
     complain(r, arena_format(r->arena, "its answer is not valid: \"%s\" cannot be \"%" STR_FMT "\"",
                              key, STR_ARG(first_line(r->arena, value))));
 }
 
-/* NULL and null are the same: not said. */
+/* The member; NULL if it is missing or null. */
 static const struct json *member(const struct json *object, const char *key)
 {
     const struct json *v = json_get(object, key);
@@ -57,7 +57,7 @@ static const struct json *member(const struct json *object, const char *key)
     return json_is(v, JSON_NULL) ? NULL : v;
 }
 
-static struct str read_raw(struct reading *r, const struct json *object, const char *key)
+static struct str read_raw(struct reply_reading *r, const struct json *object, const char *key)
 {
     const struct json *v = member(object, key);
 
@@ -66,12 +66,13 @@ static struct str read_raw(struct reading *r, const struct json *object, const c
     return json_str(v);
 }
 
-static struct str read_text(struct reading *r, const struct json *object, const char *key)
+static struct str read_text(struct reply_reading *r, const struct json *object, const char *key)
 {
     return shown(r->arena, read_raw(r, object, key), HOOK_MAX_TEXT_CHARS);
 }
 
-static bool read_bool(struct reading *r, const struct json *object, const char *key, bool otherwise)
+static bool read_bool(struct reply_reading *r, const struct json *object, const char *key,
+                      bool otherwise)
 {
     const struct json *v = member(object, key);
 
@@ -80,14 +81,14 @@ static bool read_bool(struct reading *r, const struct json *object, const char *
     return json_bool(v, otherwise);
 }
 
-/* Keeps what is there already when nothing is said. */
+/* Keeps the old text if there is no new one. */
 static void set_text(struct str *text, struct str said)
 {
     if (said.n)
         *text = said;
 }
 
-static void block(struct reading *r)
+static void block(struct reply_reading *r)
 {
     struct hook_outcome *o = &r->answer->outcome;
 
@@ -96,14 +97,14 @@ static void block(struct reading *r)
         o->permission = HOOK_DENY;
 }
 
-/* What the hook has answered is not known, and it may have been a no. */
-static void refuse(struct reading *r)
+/* The answer is unreadable and may have been a denial. */
+static void refuse_call(struct reply_reading *r)
 {
     if (r->event == HOOK_PRE_TOOL_USE)
         block(r);
 }
 
-static void permit(struct reading *r, enum hook_permission permission)
+static void permit(struct reply_reading *r, enum hook_permission permission)
 {
     if (!r->info->decides_permission)
         return;
@@ -112,7 +113,7 @@ static void permit(struct reading *r, enum hook_permission permission)
     r->answer->outcome.permission = MAX(r->answer->outcome.permission, permission);
 }
 
-static void read_changed_input(struct reading *r, const struct json *object)
+static void read_changed_input(struct reply_reading *r, const struct json *object)
 {
     const struct json *changed = member(object, "updatedInput");
 
@@ -130,7 +131,7 @@ static void read_changed_input(struct reading *r, const struct json *object)
 /* --- the forms of a decision --- */
 
 /* {"permissionDecision": "deny", "permissionDecisionReason": "..."} */
-static void read_permission(struct reading *r, const struct json *specific)
+static void read_permission(struct reply_reading *r, const struct json *specific)
 {
     static const struct {
         const char *name;
@@ -150,8 +151,9 @@ static void read_permission(struct reading *r, const struct json *specific)
     unknown_value(r, "permissionDecision", said);
 }
 
-/* PermissionRequest: {"decision": {"behavior": "allow", "updatedInput": {}, "message": "..."}} */
-static void read_behavior(struct reading *r, const struct json *specific)
+/* For PermissionRequest: {"decision": {"behavior": "allow", "updatedInput": {}, "message":
+ * "..."}} */
+static void read_behavior(struct reply_reading *r, const struct json *specific)
 {
     const struct json *decision = member(specific, "decision");
     struct str behavior;
@@ -175,7 +177,7 @@ static void read_behavior(struct reading *r, const struct json *specific)
     }
 }
 
-static void read_specific(struct reading *r, const struct json *answer)
+static void read_specific(struct reply_reading *r, const struct json *answer)
 {
     const struct json *specific = member(answer, "hookSpecificOutput");
     struct str name;
@@ -195,8 +197,8 @@ static void read_specific(struct reading *r, const struct json *answer)
     set_text(&r->answer->outcome.additional_context, read_text(r, specific, "additionalContext"));
 }
 
-/* {"decision": "block", "reason": "..."}, and "approve" for what is about a permission. */
-static void read_decision(struct reading *r, const struct json *answer)
+/* {"decision": "block", "reason": "..."}; for permissions also "approve". */
+static void read_decision(struct reply_reading *r, const struct json *answer)
 {
     struct str said = read_raw(r, answer, "decision");
 
@@ -211,7 +213,7 @@ static void read_decision(struct reading *r, const struct json *answer)
         unknown_value(r, "decision", said);
 }
 
-static void read_continue(struct reading *r, const struct json *answer)
+static void read_continue(struct reply_reading *r, const struct json *answer)
 {
     struct hook_outcome *o = &r->answer->outcome;
 
@@ -224,8 +226,8 @@ static void read_continue(struct reading *r, const struct json *answer)
         o->reason = o->stop_reason;
 }
 
-/* A decision in the wrong place would be lost. */
-static void check_places(struct reading *r, const struct json *answer)
+/* Finds decisions in the wrong place, which would be ignored. */
+static void check_places(struct reply_reading *r, const struct json *answer)
 {
     static const char *const specific[] = {"permissionDecision", "updatedInput"};
 
@@ -236,12 +238,12 @@ static void check_places(struct reading *r, const struct json *answer)
                        r->arena,
                        "its answer is not valid: \"%s\" must be a member of \"hookSpecificOutput\"",
                        specific[i]));
-            refuse(r);
+            refuse_call(r);
         }
 }
 
-/* suppressOutput is known and needs nothing: what hooks print is not shown anyway. */
-static void read_answer(struct reading *r, const struct json *answer)
+/* suppressOutput is known and needs no code: the output of hooks is never shown. */
+static void read_answer(struct reply_reading *r, const struct json *answer)
 {
     struct hook_outcome *o = &r->answer->outcome;
 
@@ -271,7 +273,7 @@ static bool has_byte_order_mark(struct str text)
            (str_starts(text, S("\xEF\xBB\xBF")) && looks_like_json(str_trim(str_skip(text, 3))));
 }
 
-/* Is this a member's name: quotes around it, in whatever way they are escaped, and a colon? */
+/* Is this the name of a member: in quotes, escaped in any way, and followed by a colon? */
 static bool is_member_name(struct str text, size_t at, size_t n)
 {
     struct str rest = str_skip(text, at + n);
@@ -285,8 +287,8 @@ static bool is_member_name(struct str text, size_t at, size_t n)
     return str_starts(str_trim(str_skip(rest, 1)), S(":"));
 }
 
-/* Does a text that is not an answer hold one? Any that could decide something counts, whole or
- * not. */
+/* Does a text that is not an answer contain one? Any name that could decide something counts,
+ * complete or not. */
 static bool holds_answer(struct str text)
 {
     static const char *const names[] = {"hookSpecificOutput", "permissionDecision", "decision",
@@ -305,8 +307,8 @@ static bool holds_answer(struct str text)
     return false;
 }
 
-static const struct json *parse(struct reading *r, const struct hook_reply *reply, struct str text,
-                                struct str *ret_problem)
+static const struct json *parse_answer(struct reply_reading *r, const struct hook_reply *reply,
+                                       struct str text, struct str *ret_problem)
 {
     struct json_where where = {0};
     struct json *value = NULL;
@@ -324,7 +326,8 @@ static const struct json *parse(struct reading *r, const struct hook_reply *repl
     return NULL;
 }
 
-static void read_text_answer(struct reading *r, const struct hook_reply *reply, struct str text)
+static void read_text_answer(struct reply_reading *r, const struct hook_reply *reply,
+                             struct str text)
 {
     if (r->info->stdout_is_context)
         r->answer->outcome.additional_context = shown(r->arena, text, HOOK_MAX_TEXT_CHARS);
@@ -337,10 +340,10 @@ static void read_text_answer(struct reading *r, const struct hook_reply *reply, 
         complain(r, S("it printed other text before its answer, so the answer is ignored"));
     else
         return;
-    refuse(r);
+    refuse_call(r);
 }
 
-static void read_success(struct reading *r, const struct hook_reply *reply)
+static void read_success(struct reply_reading *r, const struct hook_reply *reply)
 {
     struct str text = str_trim(strbuf_str(&reply->out)), problem = {0};
     const struct json *answer;
@@ -349,26 +352,27 @@ static void read_success(struct reading *r, const struct hook_reply *reply)
         read_text_answer(r, reply, text);
         return;
     }
-    answer = parse(r, reply, text, &problem);
+    answer = parse_answer(r, reply, text, &problem);
     if (answer) {
         read_answer(r, answer);
         return;
     }
     complain(r, problem);
-    refuse(r);
+    refuse_call(r);
 }
 
-/* What a hook that did not end well may still have said: that the run shall end. */
-static void read_last_words(struct reading *r, const struct hook_reply *reply)
+/* A hook that failed may still have asked to end the run. */
+static void read_last_words(struct reply_reading *r, const struct hook_reply *reply)
 {
     struct str text = str_trim(strbuf_str(&reply->out)), ignored;
-    const struct json *answer = looks_like_json(text) ? parse(r, reply, text, &ignored) : NULL;
+    const struct json *answer =
+        looks_like_json(text) ? parse_answer(r, reply, text, &ignored) : NULL;
 
     if (answer)
         read_continue(r, answer);
 }
 
-static void read_block(struct reading *r, const struct hook_reply *reply)
+static void read_block(struct reply_reading *r, const struct hook_reply *reply)
 {
     struct hook_outcome *o = &r->answer->outcome;
     struct str said = shown(r->arena, strbuf_str(&reply->err), HOOK_MAX_TEXT_CHARS);
@@ -383,7 +387,7 @@ static void read_block(struct reading *r, const struct hook_reply *reply)
     set_text(&o->reason, said.n ? said : S("no reason given"));
 }
 
-static void read_failure(struct reading *r, const struct hook_reply *reply)
+static void read_failure(struct reply_reading *r, const struct hook_reply *reply)
 {
     struct str said = first_line(r->arena, strbuf_str(&reply->err));
 
@@ -396,7 +400,7 @@ struct hook_answer hook_answer_read(enum hook_event event, const struct hook_rep
                                     struct arena *a)
 {
     struct hook_answer answer = {0};
-    struct reading r = {
+    struct reply_reading r = {
         .event = event, .info = hook_event_info(event), .arena = a, .answer = &answer};
 
     if (reply->exit_code == 0)
@@ -417,7 +421,7 @@ static void add_line(struct strbuf *lines, struct str line)
     strbuf_add(lines, line);
 }
 
-/* Blocking is the strongest opinion for events that know no other, too. */
+/* Blocking is the strongest opinion, also for events that have no other. */
 static int strength(const struct hook_outcome *o)
 {
     return o->is_blocked ? HOOK_DENY : (int)o->permission;
@@ -432,7 +436,7 @@ static int find_strongest(const struct hook_answer *answers, size_t n)
     return strongest;
 }
 
-/* What is blocked is not changed. */
+/* A blocked input is not changed. */
 static const struct hook_outcome *find_changer(const struct hook_answer *answers, size_t n,
                                                int strongest)
 {

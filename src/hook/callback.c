@@ -1,8 +1,8 @@
-/* callback.c - hooks that are functions of the host. */
+/* callback.c - hooks that are functions of the host program. */
 #include "hook/executors.h"
 
-static struct err *run(struct hook_executor *executor, const struct hook_job *job,
-                       struct hook_reply *reply)
+static struct err *callback_hook_run(struct hook_executor *executor, const struct hook_job *job,
+                                     struct hook_reply *reply)
 {
     struct callback_hooks *x = (struct callback_hooks *)executor;
     struct deadline limit;
@@ -24,5 +24,5 @@ void callback_hooks_init(struct callback_hooks *x,
                          void *self)
 {
     *x = (struct callback_hooks){
-        .executor = {.type = "callback", .run = run}, .call = call, .self = self};
+        .executor = {.type = "callback", .run = callback_hook_run}, .call = call, .self = self};
 }

@@ -5,7 +5,7 @@
 
 #define SHELL "bash"
 #define SPARE_SHELL "/bin/sh"
-#define GRACE_MS 500 /* between TERM and KILL, when the time is over */
+#define GRACE_MS 500 /* between TERM and KILL, after the timeout */
 
 /* --- the environment --- */
 
@@ -63,8 +63,8 @@ static struct launcher *launcher_of(const struct command_hooks *x, const struct 
     return job->is_project && x->project_launcher ? x->project_launcher : x->launcher;
 }
 
-static struct err *start(const struct command_hooks *x, const struct hook_job *job, struct arena *a,
-                         struct proc **ret_proc)
+static struct err *start_command(const struct command_hooks *x, const struct hook_job *job,
+                                 struct arena *a, struct proc **ret_proc)
 {
     const char *argv[] = {SHELL, "-c", arena_cstr(a, json_get_text(job->definition, "command")),
                           NULL};
@@ -89,8 +89,8 @@ static int exit_code_of(const struct proc_status *s)
     return s->signalled ? 128 + s->signal : s->exit_code;
 }
 
-/* The buffers are lent to the output for as long as it is collected. */
-static struct err *collect(struct proc *p, uint64_t timeout_ms, struct hook_reply *reply)
+/* Lends the buffers to `output` while it collects. */
+static struct err *collect_reply(struct proc *p, uint64_t timeout_ms, struct hook_reply *reply)
 {
     struct proc_output output = {.out = reply->out, .err = reply->err};
     struct err *e = proc_collect(p, timeout_ms, &output);
@@ -103,8 +103,8 @@ static struct err *collect(struct proc *p, uint64_t timeout_ms, struct hook_repl
     return e;
 }
 
-static struct err *run(struct hook_executor *executor, const struct hook_job *job,
-                       struct hook_reply *reply)
+static struct err *command_hook_run(struct hook_executor *executor, const struct hook_job *job,
+                                    struct hook_reply *reply)
 {
     struct command_hooks *x = (struct command_hooks *)executor;
     AUTO(arena) struct arena a = {0};
@@ -114,10 +114,10 @@ static struct err *run(struct hook_executor *executor, const struct hook_job *jo
 
     if (!x->launcher)
         return err_new(ERR_CONFIGURATION, "commands are not available here");
-    TRY(start(x, job, &a, &p));
-    e = collect(p, job->timeout_ms, reply);
+    TRY(start_command(x, job, &a, &p));
+    e = collect_reply(p, job->timeout_ms, reply);
     proc_free(p);
-    after = launcher_ended(launcher_of(x, job), &notes); /* whose notes are the person's */
+    after = launcher_ended(launcher_of(x, job), &notes); /* its notes are for the person */
     if (!e)
         return after;
     err_ignore(after, "the first error counts");
@@ -127,7 +127,7 @@ static struct err *run(struct hook_executor *executor, const struct hook_job *jo
 void command_hooks_init(struct command_hooks *x, struct launcher *launcher, const char *project_dir,
                         const char *const *environment)
 {
-    *x = (struct command_hooks){.executor = {.type = "command", .run = run},
+    *x = (struct command_hooks){.executor = {.type = "command", .run = command_hook_run},
                                 .launcher = launcher,
                                 .project_dir = project_dir,
                                 .environment = environment};

@@ -1,4 +1,4 @@
-/* executors.h - the kinds of hooks that keel runs by itself. Each is the caller's struct. */
+/* executors.h - the kinds of hooks that keel runs itself. The structs belong to the caller. */
 #ifndef KEEL_HOOK_EXECUTORS_H
 #define KEEL_HOOK_EXECUTORS_H
 
@@ -7,37 +7,37 @@
 #include "port/tool.h"
 
 /* "command": a shell gets the input on stdin. The environment is keel's own without credentials,
- * then the group's env, then CLAUDE_PROJECT_DIR and KEEL_PROJECT_DIR. Whatever is left of the
- * command when it ends, or when its time is over, is ended with it. */
+ * then the group's env, then CLAUDE_PROJECT_DIR and KEEL_PROJECT_DIR. When the command ends or its
+ * time is over, everything it started is ended too. */
 struct command_hooks {
     struct hook_executor executor;
-    struct launcher *launcher;         /* NULL: commands cannot be run */
-    struct launcher *project_launcher; /* of hooks that a project has brought; NULL: the same */
+    struct launcher *launcher;         /* NULL: no commands can run */
+    struct launcher *project_launcher; /* for hooks of the project; NULL: the same launcher */
     const char *project_dir;
     const char *const *environment;     /* NULL: the process's own */
-    const struct str *secret_variables; /* not to be seen though their names look harmless */
+    const struct str *secret_variables; /* also hidden, though their names look harmless */
     size_t n_secret_variables;
-    const struct secrets *secrets; /* nor variables that hold one of these; may be NULL */
-    bool is_confined;              /* the launcher is the sandbox's */
+    const struct secrets *secrets; /* variables that contain one of these are hidden; may be NULL */
+    bool is_confined;              /* the launcher uses the sandbox */
 };
 void command_hooks_init(struct command_hooks *x, struct launcher *launcher, const char *project_dir,
                         const char *const *environment);
 
-/* "http": the input is sent to a URL. 2xx is exit 0 with the body as stdout, 403 is exit 2 with the
- * body as the reason, anything else (a redirect too) is a failure. Values of headers may be
+/* "http": sends the input to a URL. 2xx is exit 0 with the body as stdout, 403 is exit 2 with the
+ * body as the reason, anything else (redirects too) is a failure. Header values may be
  * "$ENV:NAME". */
 struct http_hooks {
     struct hook_executor executor;
-    const struct http_source *http; /* NULL: there is no network */
+    const struct http_source *http; /* NULL: no network */
     const char *const *environment; /* NULL: the process's own */
 };
 void http_hooks_init(struct http_hooks *x, const struct http_source *http,
                      const char *const *environment);
 
-/* "callback": a function of the host that knows the hook by the id in its definition. */
+/* "callback": a function of the host program, which gets the id in the hook's definition. */
 struct callback_hooks {
     struct hook_executor executor;
-    /* May wait; its time is limited by a deadline. An error: it could not be run. */
+    /* May wait; a deadline limits its time. An error: it did not run. */
     struct err *(*call)(void *self, struct str id, struct str input, struct hook_reply *reply);
     void *self;
 };
@@ -46,7 +46,7 @@ void callback_hooks_init(struct callback_hooks *x,
                                              struct hook_reply *reply),
                          void *self);
 
-/* A value that may be "$ENV:NAME"; ERR_CONFIGURATION names a variable that is not set. */
+/* Resolves "$ENV:NAME". ERR_CONFIGURATION names a variable that is not set. */
 MUST_USE struct err *hook_resolve(struct str value, const char *const *environment,
                                   struct str *ret_value);
 

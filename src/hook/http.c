@@ -1,4 +1,4 @@
-/* http.c - hooks that are services. */
+/* http.c - hooks that are web services. */
 #include "base/utf8.h"
 #include "hook/executors.h"
 
@@ -36,8 +36,8 @@ static void read_response(int status, const struct strbuf *body, struct hook_rep
     }
 }
 
-static struct err *fetch(const struct http_hooks *x, const struct hook_job *job,
-                         struct hook_reply *reply)
+static struct err *ask_service(const struct http_hooks *x, const struct hook_job *job,
+                               struct hook_reply *reply)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf body;
@@ -57,8 +57,8 @@ static struct err *fetch(const struct http_hooks *x, const struct hook_job *job,
     return NULL;
 }
 
-static struct err *run(struct hook_executor *executor, const struct hook_job *job,
-                       struct hook_reply *reply)
+static struct err *http_hook_run(struct hook_executor *executor, const struct hook_job *job,
+                                 struct hook_reply *reply)
 {
     struct http_hooks *x = (struct http_hooks *)executor;
     struct deadline limit;
@@ -67,7 +67,7 @@ static struct err *run(struct hook_executor *executor, const struct hook_job *jo
     if (!x->http)
         return err_new(ERR_CONFIGURATION, "no network is available here");
     deadline_begin(&limit, job->timeout_ms, "the hook");
-    e = fetch(x, job, reply);
+    e = ask_service(x, job, reply);
     deadline_end(&limit);
     if (!err_is(e, ERR_TIMEOUT) || !limit.expired)
         return e;
@@ -79,6 +79,7 @@ static struct err *run(struct hook_executor *executor, const struct hook_job *jo
 void http_hooks_init(struct http_hooks *x, const struct http_source *http,
                      const char *const *environment)
 {
-    *x = (struct http_hooks){
-        .executor = {.type = "http", .run = run}, .http = http, .environment = environment};
+    *x = (struct http_hooks){.executor = {.type = "http", .run = http_hook_run},
+                             .http = http,
+                             .environment = environment};
 }

@@ -1,4 +1,4 @@
-/* matcher.c - names, or a regular expression by PCRE2 within limits. */
+/* matcher.c - matches lists of names, or a regular expression with PCRE2 within limits. */
 #include "hook/matcher.h"
 
 #include "base/strbuf.h"
@@ -9,12 +9,12 @@
 #define MAX_PATTERN_BYTES 4096
 #define MAX_GROUP_DEPTH 40 /* pcre2_compile() recurses, and a task's stack is small */
 #define MAX_TEXT_BYTES 1024
-#define MATCH_LIMIT 10000 /* at each place where a match may begin */
+#define MATCH_LIMIT 10000 /* at each possible start of a match */
 #define MAX_HEAP_KIB 4096
 
 struct matcher {
     enum { MATCHES_ALL, MATCHES_NAMES, MATCHES_REGEX } kind;
-    char *names; /* with | between them */
+    char *names; /* separated by | */
     pcre2_code *code;
     pcre2_match_context *limits;
 };
@@ -41,8 +41,8 @@ static bool is_name(struct str text, bool has_hyphens)
     return true;
 }
 
-/* Names with | or commas between them, and blanks around those: with | between them. False: it is
- * something else. A comma makes a list sure, so that its names may have hyphens. */
+/* Reads names separated by | or commas, with optional blanks, as names separated by |. False:
+ * something else. With a comma it is certainly a list, and its names may have hyphens. */
 static bool read_names(struct str pattern, struct strbuf *out)
 {
     bool has_comma = str_find_char(pattern, ',') != STR_NONE;
@@ -72,7 +72,7 @@ static struct err *compile_error(struct str pattern, int code, size_t offset)
                     "of the server db");
 }
 
-static struct err *compile(struct matcher *m, struct str pattern)
+static struct err *compile_regex(struct matcher *m, struct str pattern)
 {
     const uint32_t options =
         PCRE2_UTF | PCRE2_MATCH_INVALID_UTF | PCRE2_NEVER_BACKSLASH_C | PCRE2_DOLLAR_ENDONLY;
@@ -108,7 +108,7 @@ struct err *matcher_new(struct str pattern, bool names_are_regex, struct matcher
         m->names = strbuf_take(&names);
     } else {
         m->kind = MATCHES_REGEX;
-        TRY(compile(m, pattern));
+        TRY(compile_regex(m, pattern));
     }
     *ret_matcher = TAKE(m);
     return NULL;

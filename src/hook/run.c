@@ -1,4 +1,4 @@
-/* run.c - finds the hooks of an event, runs them, and makes one outcome of what they said. */
+/* run.c - finds the hooks of an event, runs them, and merges their answers. */
 #include "hook/run.h"
 
 #include "hook/answer.h"
@@ -7,21 +7,21 @@
 #define MAX_AT_ONCE 16
 #define MAX_INPUT ((size_t)256 << 20) /* arguments and a result, both escaped */
 
-/* One hook of one event. */
-struct job {
+/* One hook that runs for one event. */
+struct hook_call {
     const struct hook_runner *runner;
     const struct hook_def *def;
     struct hook_job what;
     struct hook_reply reply;
-    struct err *failure; /* it could not be run */
+    struct err *failure; /* why it did not run */
 };
 
-struct jobs {
-    struct job *items;
+struct hook_calls {
+    struct hook_call *items;
     size_t n;
 };
 
-static void jobs_done(struct jobs *j)
+static void hook_calls_done(struct hook_calls *j)
 {
     for (size_t i = 0; i < j->n; i++) {
         hook_reply_done(&j->items[i].reply);
@@ -29,7 +29,7 @@ static void jobs_done(struct jobs *j)
     }
     mem_free(j->items);
 }
-DEFINE_AUTO_VAL(jobs, jobs_done)
+DEFINE_AUTO_VAL(hook_calls, hook_calls_done)
 
 /* --- which --- */
 
@@ -45,7 +45,7 @@ static bool is_same(const struct hook_def *a, const struct hook_def *b)
            json_equal(a->definition, b->definition);
 }
 
-static bool is_there(const struct jobs *j, const struct hook_def *def)
+static bool is_there(const struct hook_calls *j, const struct hook_def *def)
 {
     for (size_t i = 0; i < j->n; i++)
         if (is_same(j->items[i].def, def))
@@ -62,19 +62,20 @@ static struct str matched_text(const struct hook_input *input)
     return json_get_text(input->fields, field);
 }
 
-static void find_jobs(const struct hook_runner *r, const struct hook_input *input, struct jobs *j)
+static void find_calls(const struct hook_runner *r, const struct hook_input *input,
+                       struct hook_calls *j)
 {
     const struct hook_list *list = hook_config_list(r->config, input->event);
     struct str text = matched_text(input);
 
     j->items = list->n ? mem_alloc(list->n * sizeof *j->items) : NULL;
     for (size_t i = 0; i < list->n; i++) {
-        struct job *job = &j->items[j->n];
+        struct hook_call *call = &j->items[j->n];
 
         if (!matcher_matches(list->items[i].matcher, text) || is_there(j, &list->items[i]))
             continue;
-        *job = (struct job){.runner = r, .def = &list->items[i]};
-        hook_reply_init(&job->reply);
+        *call = (struct hook_call){.runner = r, .def = &list->items[i]};
+        hook_reply_init(&call->reply);
         j->n++;
     }
 }
@@ -108,34 +109,24 @@ static struct hook_executor *find_executor(const struct hook_runner *r, struct s
     return NULL;
 }
 
-static struct err *execute(struct job *job)
+/* An interruption is an error; any other is the call's failure. */
+static struct err *hook_call_run(void *arg)
 {
-    struct hook_executor *x = find_executor(job->runner, job->def->type);
+    struct hook_call *call = arg;
+    struct hook_executor *x = find_executor(call->runner, call->def->type);
+    struct err *e =
+        x ? x->run(x, &call->what, &call->reply)
+          : err_new(ERR_CONFIGURATION, "hooks of type %" STR_FMT " are not available here",
+                    STR_ARG(call->def->type));
 
-    if (!x)
-        return err_new(ERR_CONFIGURATION, "hooks of type %" STR_FMT " are not available here",
-                       STR_ARG(job->def->type));
-    return x->run(x, &job->what, &job->reply);
-}
-
-static bool is_interruption(const struct err *e)
-{
-    return err_is(e, ERR_CANCELLED) || err_is(e, ERR_TIMEOUT);
-}
-
-static struct err *run_job(void *arg)
-{
-    struct job *job = arg;
-    struct err *e = execute(job);
-
-    if (is_interruption(e))
+    if (err_is(e, ERR_CANCELLED) || err_is(e, ERR_TIMEOUT))
         return e;
-    job->failure = e;
+    call->failure = e;
     return NULL;
 }
 
-/* `cwd` is a copy: the session may move while the hooks run. */
-static struct err *run_jobs(struct jobs *j, const char *cwd, struct str input)
+/* `cwd` is a copy: the session may change its directory while the hooks run. */
+static struct err *run_calls(struct hook_calls *j, const char *cwd, struct str input)
 {
     struct group g;
 
@@ -147,17 +138,11 @@ static struct err *run_jobs(struct jobs *j, const char *cwd, struct str input)
                                              .timeout_ms = j->items[i].def->timeout_ms,
                                              .is_project = j->items[i].def->is_project};
     if (j->n == 1)
-        return run_job(&j->items[0]);
+        return hook_call_run(&j->items[0]);
     group_begin(&g, MAX_AT_ONCE, GROUP_KEEP_GOING);
     for (size_t i = 0; i < j->n; i++)
-        group_spawn(&g, "hook", run_job, &j->items[i]);
+        group_spawn(&g, "hook", hook_call_run, &j->items[i]);
     return group_end(&g);
-}
-
-static void fail_all(struct jobs *j, const struct strbuf *input)
-{
-    for (size_t i = 0; i < j->n; i++)
-        j->items[i].failure = strbuf_check(input, "a hook's input");
 }
 
 /* --- what they said --- */
@@ -170,40 +155,37 @@ static struct str failure_text(const struct err *e, struct arena *a)
     return arena_format(a, "it did not run: %s%s%s", text, hint ? "; " : "", hint ? hint : "");
 }
 
-static struct hook_answer read_job(const struct job *job, enum hook_event event, struct arena *a)
+static struct hook_answer read_call(const struct hook_call *call, enum hook_event event,
+                                    struct arena *a)
 {
-    if (job->failure)
-        return (struct hook_answer){.problem = failure_text(job->failure, a)};
-    if (job->reply.timed_out)
+    if (call->failure)
+        return (struct hook_answer){.problem = failure_text(call->failure, a)};
+    if (call->reply.timed_out)
         return (struct hook_answer){.problem = arena_format(a, "it timed out after %g s",
-                                                            (double)job->what.timeout_ms / 1000)};
-    return hook_answer_read(event, &job->reply, a);
+                                                            (double)call->what.timeout_ms / 1000)};
+    return hook_answer_read(event, &call->reply, a);
 }
 
-static void tell(const struct hook_runner *r, enum hook_event event, struct str text)
+/* A model that changes a hook's script could switch off the hook. */
+static bool is_tampered_with(const struct hook_call *call, enum hook_event event)
 {
-    if (r->notice)
-        r->notice(r->self, event, text);
+    return event == HOOK_PRE_TOOL_USE && err_is(call->failure, ERR_TOOL_DENIED);
 }
 
-/* Who can change a hook's script could also switch the hook off by that. */
-static bool is_tampered_with(const struct job *job, enum hook_event event)
+static struct hook_answer judge_call(const struct hook_call *call, enum hook_event event,
+                                     struct arena *a)
 {
-    return event == HOOK_PRE_TOOL_USE && err_is(job->failure, ERR_TOOL_DENIED);
-}
-
-static struct hook_answer judge_job(const struct job *job, enum hook_event event, struct arena *a)
-{
-    struct hook_answer answer = read_job(job, event, a);
+    struct hook_answer answer = read_call(call, event, a);
     struct hook_outcome *o = &answer.outcome;
     struct str text;
 
     if (answer.problem.n == 0)
         return answer;
     text = arena_format(a, "the %s hook %" STR_FMT " failed: %" STR_FMT, hook_event_name(event),
-                        STR_ARG(job->def->label), STR_ARG(answer.problem));
-    tell(job->runner, event, text);
-    if (job->def->fails_closed || is_tampered_with(job, event)) {
+                        STR_ARG(call->def->label), STR_ARG(answer.problem));
+    if (call->runner->notice)
+        call->runner->notice(call->runner->self, event, text);
+    if (call->def->fails_closed || is_tampered_with(call, event)) {
         o->is_blocked = true;
         o->permission = HOOK_DENY;
     }
@@ -213,47 +195,42 @@ static struct hook_answer judge_job(const struct job *job, enum hook_event event
     return answer;
 }
 
-static void judge_jobs(const struct jobs *j, enum hook_event event, struct arena *a,
-                       struct hook_outcome *ret_outcome)
-{
-    struct hook_answer *answers = ARENA_ARRAY(a, j->n, struct hook_answer);
-
-    for (size_t i = 0; i < j->n; i++)
-        answers[i] = judge_job(&j->items[i], event, a);
-    *ret_outcome = hook_answers_merge(event, answers, j->n, a);
-}
-
-static struct err *run(struct hooks *h, const struct hook_input *input, struct arena *a,
-                       struct hook_outcome *ret_outcome)
+static struct err *hook_runner_run(struct hooks *h, const struct hook_input *input, struct arena *a,
+                                   struct hook_outcome *ret_outcome)
 {
     const struct hook_runner *r = (const struct hook_runner *)h;
-    AUTO(jobs) struct jobs j = {0};
+    AUTO(hook_calls) struct hook_calls j = {0};
     AUTO(strbuf) struct strbuf text = {0};
     struct hook_place place = {0};
+    struct hook_answer *answers;
 
-    find_jobs(r, input, &j);
+    find_calls(r, input, &j);
     if (j.n == 0)
         return NULL;
     r->place(r->self, &place);
     strbuf_init(&text, MAX_INPUT);
     write_input(input, &place, &text);
-    if (strbuf_is_over(&text))
-        fail_all(&j, &text);
-    else
-        TRY(run_jobs(&j, arena_cstr(a, str_of(place.cwd)), strbuf_str(&text)));
-    judge_jobs(&j, input->event, a, ret_outcome);
+    if (!strbuf_is_over(&text))
+        TRY(run_calls(&j, arena_cstr(a, str_of(place.cwd)), strbuf_str(&text)));
+    answers = ARENA_ARRAY(a, j.n, struct hook_answer);
+    for (size_t i = 0; i < j.n; i++) {
+        if (strbuf_is_over(&text))
+            j.items[i].failure = strbuf_check(&text, "a hook's input");
+        answers[i] = judge_call(&j.items[i], input->event, a);
+    }
+    *ret_outcome = hook_answers_merge(input->event, answers, j.n, a);
     return NULL;
 }
 
-static bool has(struct hooks *h, const struct hook_input *input)
+static bool hook_runner_has(struct hooks *h, const struct hook_input *input)
 {
-    AUTO(jobs) struct jobs j = {0};
+    AUTO(hook_calls) struct hook_calls j = {0};
 
-    find_jobs((const struct hook_runner *)h, input, &j);
+    find_calls((const struct hook_runner *)h, input, &j);
     return j.n > 0;
 }
 
 void hook_runner_init(struct hook_runner *r)
 {
-    *r = (struct hook_runner){.hooks = {.run = run, .has = has}};
+    *r = (struct hook_runner){.hooks = {.run = hook_runner_run, .has = hook_runner_has}};
 }

@@ -1,4 +1,4 @@
-/* table.c - one row an event. Adding one to HOOK_EVENTS without a row here fails a test. */
+/* table.c - one row for each event. A test fails if an event of HOOK_EVENTS has no row. */
 #include "hook/table.h"
 
 static const struct hook_event_info infos[HOOK_N_EVENTS] = {

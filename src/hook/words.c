@@ -1,4 +1,4 @@
-/* words.c - cuts a command line into what may be names of files. */
+/* words.c - splits a command line into possible file names. */
 #include "hook/words.h"
 
 #include "base/strbuf.h"
@@ -16,7 +16,7 @@ static bool is_in_list(const struct word_list *l, struct str word)
     return false;
 }
 
-static void add(struct word_list *l, struct arena *a, struct str word)
+static void add_once(struct word_list *l, struct arena *a, struct str word)
 {
     if (word.n == 0 || memchr(word.p, 0, word.n) || is_in_list(l, word))
         return;
@@ -32,11 +32,11 @@ static void add_with_parts(struct word_list *l, struct arena *a, struct str word
 {
     size_t from = 0;
 
-    add(l, a, word);
+    add_once(l, a, word);
     for (size_t i = 0; i <= word.n; i++)
         if (i == word.n || is_one_of(word.p[i], "=:,@")) {
             if (i - from < word.n)
-                add(l, a, str_slice(word, from, i - from));
+                add_once(l, a, str_slice(word, from, i - from));
             from = i + 1;
         }
 }
@@ -46,7 +46,7 @@ static bool is_name(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* How long $NAME, ${...} or $1 at the beginning of the line is; 0: there is none. */
+/* The length of $NAME, ${...} or $1 at the start of the line, or 0. */
 static size_t variable_size(struct str line)
 {
     size_t n = 1;

@@ -1,16 +1,16 @@
-/* words.h - what may be the name of a file in a command line. Pure.
+/* words.h - possible file names in a command line. Pure.
  *
- * For who must know every file that a command could run, not for who runs it: a word too many does
- * no harm, one too few would. So a line is read twice: as a shell would, for names with blanks in
- * quotes, and cut at everything that can stand before or behind a name, for command lines in
- * quotes. Variables are dropped: of "$DIR"/check.sh stays /check.sh. */
+ * For code that must know every file that a command could run: an extra word is harmless, a missing
+ * one is not. Each line is read twice. Once as a shell reads it, for quoted names with blanks; once
+ * split at everything that can precede or follow a name, for quoted command lines. Variables are
+ * dropped: "$DIR"/check.sh becomes /check.sh. */
 #ifndef KEEL_HOOK_WORDS_H
 #define KEEL_HOOK_WORDS_H
 
 #include "base/arena.h"
 
 struct word_list {
-    struct str *items; /* each once, followed by a NUL; in the arena */
+    struct str *items; /* unique, each followed by a NUL; in the arena */
     size_t n, room;
     bool is_full; /* there are more than HOOK_MAX_WORDS */
 };
