@@ -92,6 +92,15 @@ static void check_named(void *self, const char *path)
         n->is_named = true;
 }
 
+/* The same for links in what is named, if that is a directory of hooks. */
+static void check_hooks(void *self, const char *path)
+{
+    struct naming *n = self;
+
+    check_named(n, path);
+    git_hooks_each_link(n->arena, path, check_named, n);
+}
+
 /* Does a repository whose files are in `top` have git obey this file? `git_dir` NULL: there is none
  * there, and only what holds for all of them counts. */
 static bool is_named_by(struct arena *a, const char *git_dir, const char *top, const char *home,
@@ -103,7 +112,9 @@ static bool is_named_by(struct arena *a, const char *git_dir, const char *top, c
     git_settings_read_global(&s);
     if (git_dir)
         git_settings_read_dir(&s, git_dir);
-    git_settings_each_path(&s, 0, top, check_named, &n);
+    git_settings_each_path(&s, 0, top, check_hooks, &n);
+    if (git_dir)
+        git_hooks_each_link(a, fs_join(a, git_dir, "hooks"), check_named, &n);
     return n.is_named;
 }
 

@@ -92,20 +92,24 @@ static bool is_public_root(const char *path)
     return false;
 }
 
-/* /proc may be mounted more than once: a chroot has one. */
-static bool is_in_proc(const char *path)
+/* A chroot has a /proc of its own. */
+static bool is_in_other_proc(const char *path)
 {
     struct statfs fs;
 
-    return place_is_in(path, "/proc") || (statfs(path, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC);
+    return statfs(path, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* No directory of it that is not of a process has such names. */
+/* "/proc/self" is what a command would be. In another one, nothing but processes has such files. */
 static bool is_secret_of_process(const char *path)
 {
     struct str last = str_skip(str_of(path), str_rfind_char(str_of(path), '/') + 1);
 
-    return (str_is(last, "environ") || str_is(last, "mem")) && is_in_proc(path);
+    if (!str_is(last, "environ") && !str_is(last, "mem"))
+        return false;
+    if (place_is_in(path, "/proc"))
+        return strlen(path) > strlen("/proc/") && path[6] >= '0' && path[6] <= '9';
+    return is_in_other_proc(path);
 }
 
 /* --- a walk upwards --- */

@@ -11,6 +11,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+enum { MAX_LINKS = 40 }; /* as the kernel has it */
 
 /* Of a git directory. Attributes choose among the programs of the configuration; other files in
  * "info" name none. "branches" and "remotes" say where remote repositories are, as a configuration
@@ -37,16 +40,57 @@ static bool is_inside(const struct places *p, const char *path)
     return path_is_in(path, p->root) && strcmp(path, p->root) != 0;
 }
 
+/* Cuts the last name off. */
+static void cut_name(struct strbuf *path)
+{
+    strbuf_cut(path, MIN(path->n, str_rfind_char(strbuf_str(path), '/')));
+}
+
+/* What a path leads to, by its own name, be it there or not: a command could make it. Every link on
+ * the way is protected, or a command could have it lead elsewhere. NULL: it leads nowhere. */
+static const char *follow(struct places *p, const char *path)
+{
+    AUTO(strbuf) struct strbuf found = {0};
+    struct str rest = str_of(path), part;
+    char target[PATH_MAX];
+    unsigned n_links = 0;
+
+    while (str_split(&rest, '/', &part)) {
+        ssize_t n;
+
+        if (part.n == 0 || str_is(part, "."))
+            continue;
+        if (str_is(part, "..")) {
+            cut_name(&found);
+            continue;
+        }
+        strbuf_addf(&found, "/%" STR_FMT, STR_ARG(part));
+        n = readlink(strbuf_cstr(&found), target, sizeof target - 1);
+        if (n <= 0)
+            continue;
+        target[n] = 0;
+        if (n_links++ == MAX_LINKS)
+            return NULL;
+        if (is_inside(p, strbuf_cstr(&found)))
+            path_list_add(&p->list, arena_cstr(p->arena, strbuf_str(&found)));
+        if (target[0] == '/')
+            strbuf_clear(&found);
+        else
+            cut_name(&found);
+        rest = arena_format(p->arena, "%s/%" STR_FMT, target, STR_ARG(rest));
+    }
+    return found.n ? arena_cstr(p->arena, strbuf_str(&found)) : "/";
+}
+
 /* A link is protected, and so is what it leads to; but never a directory that it lies in. */
 static void protect(struct places *p, const char *path)
 {
-    char real[PATH_MAX];
+    const char *real = follow(p, path);
 
     if (is_inside(p, path))
         path_list_add(&p->list, path);
-    if (realpath(path, real) && strcmp(real, path) != 0 && is_inside(p, real) &&
-        !path_is_in(path, real))
-        path_list_add(&p->list, arena_cstr(p->arena, str_of(real)));
+    if (real && strcmp(real, path) != 0 && is_inside(p, real) && !path_is_in(path, real))
+        path_list_add(&p->list, real);
 }
 
 /* From where on links are to be looked for in it: many names are of one directory. */
@@ -72,44 +116,30 @@ static void protect_in(struct places *p, const char *directory, const char *name
         protect(p, path);
 }
 
+static void protect_link(void *self, const char *path)
+{
+    protect(self, path);
+}
+
 static void protect_git_dir(struct places *p, const char *git_dir)
 {
+    git_hooks_each_link(p->arena, fs_join(p->arena, git_dir, "hooks"), protect_link, p);
     for (size_t i = 0; i < ARRAY_LEN(git_dir_names); i++)
         protect_in(p, git_dir, git_dir_names[i]);
 }
 
 /* --- repositories --- */
 
-/* The path of something that need not be there, by its own name: as far as there is anything,
- * through the links on the way; from there on by what it says. */
-static const char *canonical_path(struct places *p, const char *path)
-{
-    struct str rest = str_of(path), part;
-    AUTO(strbuf) struct strbuf found = {0};
-    char real[PATH_MAX];
-
-    while (str_split(&rest, '/', &part)) {
-        if (part.n == 0 || str_is(part, "."))
-            continue;
-        if (str_is(part, "..")) {
-            strbuf_cut(&found, MIN(found.n, str_rfind_char(strbuf_str(&found), '/')));
-            continue;
-        }
-        strbuf_addf(&found, "/%" STR_FMT, STR_ARG(part));
-        if (realpath(strbuf_cstr(&found), real)) {
-            strbuf_clear(&found);
-            strbuf_add_cstr(&found, real);
-        }
-    }
-    return arena_cstr(p->arena, strbuf_str(&found));
-}
-
-/* What is named by its settings, be it there or not: a command could make it. */
+/* What is named by its settings. */
 static void protect_named(void *self, const char *path)
 {
     struct places *p = self;
+    const char *real = follow(p, path);
 
-    protect(p, canonical_path(p, path));
+    if (real && is_inside(p, real))
+        path_list_add(&p->list, real);
+    if (real)
+        git_hooks_each_link(p->arena, real, protect_link, p);
 }
 
 /* The settings of a git directory, for a repository whose files are in `top`. */

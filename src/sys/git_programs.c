@@ -4,7 +4,10 @@
 #include "base/git_config.h"
 #include "sys/fs.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <limits.h>
+#include <unistd.h>
 
 enum {
     MAX_BYTES = 1 << 20, /* of one file */
@@ -12,6 +15,7 @@ enum {
     MAX_INCLUDED = 8, /* in each other */
     MAX_LEAD_BYTES = 4096,
     MAX_DIRECTORIES = 4, /* in one line of a command */
+    MAX_HOOKS = 4096,    /* entries of a directory of them */
 };
 
 /* --- reading --- */
@@ -281,4 +285,24 @@ void git_settings_each_path(const struct git_settings *s, size_t first, const ch
     f.top = tree ? expand(s, directory_of(s, tree->config_path), tree->value) : NULL;
     for (size_t i = first; f.top && i < s->n; i++)
         find_named(&f, &s->items[i]);
+}
+
+/* --- hooks --- */
+
+void git_hooks_each_link(struct arena *a, const char *directory,
+                         void (*add)(void *self, const char *path), void *self)
+{
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+    const struct dirent *entry;
+    char target[1];
+
+    if (fd >= 0 && !d)
+        close(fd);
+    for (unsigned n = 0; d && n < MAX_HOOKS && (entry = readdir(d)); n++)
+        if (entry->d_type == DT_LNK || (entry->d_type == DT_UNKNOWN &&
+                                        readlinkat(fd, entry->d_name, target, sizeof target) > 0))
+            add(self, fs_join(a, directory, entry->d_name));
+    if (d)
+        closedir(d);
 }

@@ -51,4 +51,9 @@ bool git_stamps_are_good(const struct git_stamp *stamps, size_t n);
 void git_settings_each_path(const struct git_settings *s, size_t first, const char *top,
                             void (*add)(void *self, const char *path), void *self);
 
+/* Calls `add` with the path of each link in a directory of hooks: what it leads to is run as one.
+ * `directory` need not be there, or be one. */
+void git_hooks_each_link(struct arena *a, const char *directory,
+                         void (*add)(void *self, const char *path), void *self);
+
 #endif

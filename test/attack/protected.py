@@ -107,6 +107,29 @@ def hooks_in_workspace(stage):
     stage.owned(stage.workspace / ".husky/pre-commit", "true\n")
 
 
+def hooks_by_links(stage):
+    """git finds hooks by two links, and one of them is a link itself."""
+    with open(stage.workspace / ".git/config", "a", encoding="utf-8") as config:
+        config.write("[core]\n\thooksPath = l2/hooks\n")
+    stage.owned(stage.workspace / "real/hooks/README", "none\n")
+    stage.owned(stage.workspace / "tools/check", "#!/bin/sh\n", 0o755)
+    for name, target in (("l1", "real"), ("l2", "l1"), ("real/hooks/pre-commit", "../../tools/check")):
+        (stage.workspace / name).symlink_to(target)
+    stage.own()
+
+
+def hook_is_a_link(stage):
+    stage.owned(stage.workspace / "tools/check", "#!/bin/sh\n", 0o755)
+    (stage.workspace / ".git/hooks/pre-commit").symlink_to("../../tools/check")
+    stage.own()
+
+
+def hooks_lead_nowhere(stage):
+    shutil.rmtree(stage.workspace / ".git/hooks")
+    (stage.workspace / ".git/hooks").symlink_to("../hk")
+    stage.own()
+
+
 def fsmonitor_in_workspace(stage):
     with open(stage.workspace / ".git/config", "a", encoding="utf-8") as config:
         config.write("[core]\n\tfsmonitor = tools/monitor\n")
@@ -243,6 +266,20 @@ ATTEMPTS = [
     Hook("the directory of hooks in the workspace, renamed",
          'mv .husky h; cp -r h .husky; cat "$EVIL" >.husky/_/pre-commit',
          prepare=hooks_in_workspace),
+    Hook("hooks in another directory, by a link on the way that is replaced",
+         'mkdir -p e/hooks; cp "$EVIL" e/hooks/pre-commit; rm l1; ln -s e l1',
+         prepare=hooks_by_links),
+    Hook("hooks in another directory, by a link on the way that is moved",
+         'mkdir -p e/hooks; cp "$EVIL" e/hooks/pre-commit; ln -s e l3; mv l1 l4; mv l3 l1',
+         prepare=hooks_by_links),
+    Hook("what a link among hooks in the workspace leads to", 'cat "$EVIL" >tools/check',
+         prepare=hooks_by_links),
+    Hook("what a link among the hooks leads to", 'cat "$EVIL" >tools/check',
+         prepare=hook_is_a_link),
+    Hook("what a link among the hooks leads to, with the directory of it",
+         'mv tools t; mkdir tools; cp "$EVIL" tools/check', prepare=hook_is_a_link),
+    Hook("hooks where the link in their place leads", 'mkdir hk; cp "$EVIL" hk/pre-commit',
+         prepare=hooks_lead_nowhere),
     Hook("a program that the configuration names", 'cat "$EVIL" >tools/monitor',
          prepare=fsmonitor_in_workspace),
     Hook("a configuration that is included",

@@ -150,8 +150,10 @@ class PlantedTest(AgentTest):
         streams.setdefault("stdout", subprocess.PIPE)
         streams.setdefault("stderr", subprocess.PIPE)
         self.hand_over()
-        return subprocess.Popen([*self.prefix, keel_test.KEEL, *arguments],
-                                env=self.environment(env), cwd=cwd or self.project, **streams)
+        process = subprocess.Popen([*self.prefix, keel_test.KEEL, *arguments],
+                                   env=self.environment(env), cwd=cwd or self.project, **streams)
+        self.addCleanup(process.kill)  # one that hangs
+        return process
 
     def hand_over(self):
         """Gives the files to whom keel runs as."""
@@ -629,7 +631,7 @@ class Replaced(PlantedTest):
                           **streams)
 
     def go_on(self):
-        out, err = self.process.communicate(b"\n")
+        out, err = self.process.communicate(b"\n", timeout=scripted.HANG_SECONDS)
         return out.decode(), err.decode()
 
     def when(self, is_open, then):
@@ -688,7 +690,7 @@ class ProtectedFileReplaced(Replaced):
             other.stdout.readline()
         self.stays_protected("for i in $(seq 20); do git config user.name $i; done")
         for other in others:
-            out, err = other.communicate(b"\n")
+            out, err = other.communicate(b"\n", timeout=scripted.HANG_SECONDS)
             self.assertEqual(out, b"runs on\n", err)
 
     def test_where_nothing_can_be_watched(self):
@@ -705,7 +707,7 @@ class WhatCannotBeProtectedAgain(Replaced):
         self.process = self.start("sandbox", "--", "sh", "-c", script)
         self.assertEqual(self.process.stdout.readline(), b"\n")
         self.as_person(how)
-        _, err = self.process.communicate()
+        _, err = self.process.communicate(timeout=scripted.HANG_SECONDS)
         self.assertNotEqual(self.process.returncode, 0)
         self.assertIn(b"another program replaced something that is protected", err)
         self.result = err
@@ -729,7 +731,7 @@ class WhatCannotBeProtectedAgain(Replaced):
                 self.assertEqual(self.process.stdout.readline(), b"\n",
                                  self.process.stderr.read() if self.process.poll() else "")
                 self.as_person(then)
-                _, err = self.process.communicate()
+                _, err = self.process.communicate(timeout=scripted.HANG_SECONDS)
                 self.assertEqual(self.process.returncode, 128 + signal.SIGKILL, err)
                 self.assertIn(b"another program replaced something that is protected", err)
 
@@ -761,7 +763,7 @@ class WhatCannotBeProtectedAgain(Replaced):
         self.process = self.start_python(MANY)
         self.assertEqual(self.process.stdout.readline(), b"\n")
         self.as_person("git config user.name Person")
-        _, err = self.process.communicate()
+        _, err = self.process.communicate(timeout=scripted.HANG_SECONDS)
         self.assertEqual(self.process.returncode, 128 + signal.SIGKILL, err)
         self.assertIn(b"another program replaced something that is protected", err)
 
@@ -932,7 +934,7 @@ for path, at in (("credentials", fd), (home + ".netrc", None)):
         self.hand_over()
         process = self.start("sandbox", "--", "find", str(keel_home), "-type", "f",
                              env={"KEEL_HOME": str(keel_home)})
-        out, err = process.communicate()
+        out, err = process.communicate(timeout=scripted.HANG_SECONDS)
         self.assertEqual(out, b"", err)
         self.assertTrue(keel_home.exists())
 

@@ -87,6 +87,19 @@ class Repositories(ProtectedTest):
             self.assertIn("Permission denied", told)
         self.assertEqual(hook.read_text(), "#!/bin/sh\nexit 0\n")
 
+    def test_what_a_link_among_the_hooks_leads_to_is_not_changed(self):
+        self.git("init")
+        check = self.project / "check"
+        check.write_text("#!/bin/sh\nexit 0\n")
+        (self.project / ".git/hooks").mkdir(exist_ok=True)
+        (self.project / ".git/hooks/pre-commit").symlink_to("../../check")
+        told = self.run_rounds(
+            [Call("Read", file_path="check")],
+            [Call("Edit", file_path="check", old_string="exit 0", new_string=PROGRAM)],
+            mode="bypassPermissions")[-1]
+        self.assertIn("Permission denied", told)
+        self.assertEqual(check.read_text(), "#!/bin/sh\nexit 0\n")
+
 
 class Names(ProtectedTest):
     REFUSED = (".vscode/tasks.json", ".idea/workspace.xml", ".gitmodules", ".hg/hgrc", ".codex/x",

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static bool lists(const char *const *paths, size_t n, const char *path)
 {
@@ -135,6 +136,36 @@ TEST(what_git_runs_is_protected_where_its_configuration_says)
     temp_dir_done(&d);
 }
 
+static void put_link(struct temp_dir *d, const char *path, const char *target)
+{
+    assert_int_equal(symlink(target, temp_path(d, path)), 0);
+}
+
+TEST(links_on_the_way_to_what_git_runs_are_protected)
+{
+    static const char *const names[] = {"a",           "b",          "real/hooks",
+                                        "tools/check", ".git/hooks", "hk/none"};
+    struct temp_dir d = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    const char *const *paths;
+    size_t n;
+
+    put_git_dir(&d, ".git");
+    put(&d, ".git/config", "[core]\n\thooksPath = b/hooks\n\tpager = loop/x\n");
+    put(&d, "real/hooks/README", "");
+    put(&d, "tools/check", "");
+    put_link(&d, "a", "real");
+    put_link(&d, "b", "./a");
+    put_link(&d, "loop", "loop");
+    put_link(&d, "real/hooks/pre-commit", "../../tools/check");
+    put_link(&d, ".git/hooks", "../hk/none");
+    assert_ok(sandbox_protected_places(&a, d.path, &paths, &n));
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        assert_true(lists(paths, n, temp_path(&d, names[i])));
+    assert_false(lists(paths, n, temp_path(&d, "real")));
+    temp_dir_done(&d);
+}
+
 /* --- temporary files --- */
 
 TEST(a_tree_as_deep_as_it_likes_is_removed)
@@ -165,4 +196,5 @@ RUN_TESTS(UNIT(the_homes_of_others_are_secret_but_not_one_s_own),
           UNIT(secrets_that_variables_name_are_found),
           UNIT(repositories_are_found_wherever_they_are),
           UNIT(what_git_runs_is_protected_where_its_configuration_says),
+          UNIT(links_on_the_way_to_what_git_runs_are_protected),
           UNIT(a_tree_as_deep_as_it_likes_is_removed))
