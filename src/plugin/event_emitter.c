@@ -67,6 +67,7 @@ static const char *const names[EVENT_N_TYPES] = {
     [EVENT_ERROR] = "execution.error",
     [EVENT_REWOUND] = "agent.rewound",
     [EVENT_CHECKPOINT] = "agent.checkpoint",
+    [EVENT_SESSION_CHANGED] = "agent.session_changed",
     [EVENT_SESSION_END] = "agent.session_end",
 };
 

@@ -57,6 +57,7 @@
     X(RUN_END, "run_end", result)                                                                  \
     X(REWOUND, "rewound", rewind)                                                                  \
     X(CHECKPOINT, "checkpoint", checkpoint)                                                        \
+    X(SESSION_CHANGED, "session_changed", change)                                                  \
     X(SESSION_END, "session_shutdown", session)
 
 enum event_type {
@@ -80,6 +81,12 @@ struct event_session {
     struct str cwd, provider, model, system; /* BEGIN */
     const struct tool_set *tools;            /* BEGIN; may be NULL */
     const char *reason;                      /* END: "other", "prompt_input_exit", ... */
+};
+
+/* The session has another name, or another model is asked from now on; what stays is empty. */
+struct event_change {
+    struct str name;
+    struct str provider, model;
 };
 
 struct event_run {
@@ -292,13 +299,22 @@ struct event_checkpoint {
     uint64_t n_rounds, n_tool_calls, active_ms;
 };
 
-enum severity { SEVERITY_VERBOSE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITY_FINAL };
-const char *severity_name(enum severity s); /* "VRB", "WRN", "ERR", "FIN" */
+enum severity {
+    SEVERITY_VERBOSE, /* for those who look for it */
+    SEVERITY_WARNING, /* for the person */
+    SEVERITY_ERROR,   /* the same, and something is lost */
+    SEVERITY_FINAL,   /* what a run came to */
+    SEVERITY_INFO,    /* for the person, and nothing is wrong */
+};
+const char *severity_name(enum severity s); /* "VRB", "WRN", "ERR", "FIN", "INF" */
+bool severity_is_for_person(enum severity s);
 
 struct event_notice {
     enum severity severity;
-    const char *source; /* "plugin:limits", "agent:EXIT-TOKEN-LIMIT", "agent:tool_output", "budget",
-                           "secrets", "llm", "tool" */
+    /* "agent:...", "llm", "tool" and "compaction" are the engine's own: a replay gives them again.
+     * Others: "plugin:limits", "budget", "secrets", "hook", "snapshot", "background", "sandbox",
+     * "permissions", "session", "store", "model" */
+    const char *source;
     struct str text;
     const struct json *details; /* may be NULL */
 };
@@ -339,6 +355,7 @@ struct event {
         struct event_notice notice;
         struct event_rewind rewind;
         struct event_checkpoint checkpoint;
+        struct event_change change;
         const struct err *error;
         const struct run_result *result;
     } body;
