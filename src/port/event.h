@@ -1,10 +1,10 @@
-/* event.h - what happens in a run, as one stream of events; everything else is a view of it.
+/* event.h - what happens in a conversation, as one stream of events; everything else is a view of
+ * it.
  *
  * An event says when and where (its stream, its place in the run, its owner) and has a body by its
- * type. Everything is borrowed until the sink returns: one that keeps it copies it. Sinks only
- * listen: they never wait, never fail a run, and belong to a run, not to a provider. Numbers within
- * a stream have no gap and are never used again. Values of known credentials do not stand in
- * events: the engine takes them out of what comes in. */
+ * type. Everything is borrowed until the subscriber returns: one that keeps it copies it. Numbers
+ * within a stream have no gap and are never used again. Values of known credentials do not stand in
+ * events: the engine takes them out of what comes in. port/event_stream.h has the streams. */
 #ifndef KEEL_PORT_EVENT_H
 #define KEEL_PORT_EVENT_H
 
@@ -320,7 +320,7 @@ struct event_notice {
 };
 
 struct event {
-    uint64_t seq;
+    uint64_t seq; /* 0: it has none, and is not recorded (event_stream.h) */
     int64_t unix_ms;
     struct str stream;        /* the session's id */
     struct str parent_stream; /* of a child run; empty: none */
@@ -359,15 +359,6 @@ struct event {
         const struct err *error;
         const struct run_result *result;
     } body;
-};
-
-struct event_sink {
-    void (*on_event)(void *self, const struct event *e);
-    void *self;
-    /* All events of the run's stream before this number are durable. Called now and then; what is
-     * not durable when the run ends will never be, and the recorder has reported that. May be NULL.
-     */
-    void (*on_durable)(void *self, uint64_t next_seq);
 };
 
 #endif

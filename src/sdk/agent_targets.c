@@ -322,7 +322,7 @@ static struct model_lookup *find_lookup(const struct agent *a, const struct mode
 }
 
 /* The request leaves next: a server that takes one connection at a time sees it first. */
-static void begin_lookup(void *self, const struct event *e)
+static void agent_begin_lookup(void *self, const struct event *e)
 {
     struct agent *a = self;
 
@@ -345,9 +345,8 @@ static bool is_unasked(const struct agent *a, const struct profile *p)
              clock_unix_ms(loop_clock(task_loop())) - known.unix_ms < LEARNED_FOR_MS);
 }
 
-void agent_look_up_models(struct agent *a, struct arena *scratch, struct run_options *o)
+void agent_look_up_models(struct agent *a)
 {
-    struct event_sink *sinks = ARENA_ARRAY(scratch, o->n_sinks + 1, struct event_sink);
     bool wants_any = false;
 
     if (!a->asks_runtime || !a->has_lookup)
@@ -360,10 +359,8 @@ void agent_look_up_models(struct agent *a, struct arena *scratch, struct run_opt
         l->was_considered = true;
         wants_any |= l->is_wanted;
     }
-    if (!wants_any)
-        return;
-    if (o->n_sinks)
-        memcpy(sinks, o->sinks, o->n_sinks * sizeof *sinks);
-    sinks[o->n_sinks++] = (struct event_sink){.on_event = begin_lookup, .self = a};
-    o->sinks = sinks;
+    event_stream_unsubscribe(&a->lookup_starter);
+    a->lookup_starter = (struct event_subscriber){.on_event = agent_begin_lookup, .self = a};
+    if (wants_any)
+        event_stream_subscribe(&a->session.conversation.stream, &a->lookup_starter);
 }

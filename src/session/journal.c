@@ -5,6 +5,7 @@
 #include "session/digest.h"
 #include "sys/loop.h"
 
+#define NOTICE_SOURCE "store"
 #define MAX_PUTS 3 /* of a blob that is removed again and again before the append */
 
 /* Somebody who waits until all before `seq` is as safe as that. */
@@ -113,13 +114,11 @@ static void tell_lost(struct journal *j, const char *handle)
 {
     AUTO(strbuf) struct strbuf notice = {0};
 
-    if (!j->options.on_notice)
-        return;
     strbuf_addf(&notice,
                 "stored content %.12s... was removed before the session referred to it: a stored "
                 "tool result or the copy of a file is lost",
                 handle);
-    j->options.on_notice(j->options.self, strbuf_str(&notice));
+    event_stream_notice(j->options.notices, SEVERITY_ERROR, NOTICE_SOURCE, strbuf_str(&notice));
 }
 
 /* A blob whose bytes are not here cannot be put again. The record keeps its name and refers to it
@@ -216,11 +215,11 @@ static void warn(struct journal *j, const struct err *e)
     AUTO_FREE char *text = err_message(e);
     AUTO(strbuf) struct strbuf notice = {0};
 
-    if (j->has_warned || !j->options.on_notice)
+    if (j->has_warned)
         return;
     j->has_warned = true;
     strbuf_addf(&notice, "the session is not being stored: %s", text);
-    j->options.on_notice(j->options.self, strbuf_str(&notice));
+    event_stream_notice(j->options.notices, SEVERITY_ERROR, NOTICE_SOURCE, strbuf_str(&notice));
 }
 
 /* Until somebody waits for it, or for a moment: what comes together is written together. */

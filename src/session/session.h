@@ -11,7 +11,10 @@
  * it goes on, and told as not executed after a new prompt. Background commands that ran when the
  * process died have the state "unknown", and the next message of the person says so to the model.
  *
- * In a task; one run at a time. Between runs the session listens to changes of the tools' state. */
+ * What happens in a run and what happens between runs are events of one stream,
+ * conversation.stream, to which callers subscribe.
+ *
+ * In a task; one run at a time. */
 #ifndef KEEL_SESSION_SESSION_H
 #define KEEL_SESSION_SESSION_H
 
@@ -38,12 +41,14 @@ struct session_options {
     struct budget_limits budget;
     size_t pack_from; /* messages that a checkpoint packs (session/pack.h); 0: CODEC_PACK_FROM */
     enum journal_failure on_failure;
-    void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
-    void *self;
+    /* They hear all that happens, from the opening on; what happens before the stream is open has
+     * no number. */
+    struct event_subscriber *const *subscribers;
+    size_t n_subscribers;
+    const struct secrets *secrets; /* kept out of notices; outlives the session; may be NULL */
     /* Of a child run's: its stream is below this session's, which must outlive it, under the lease
      * and the budget of their root. NULL: it is a root. */
     struct session *parent;
-    struct event_sink between; /* told what happens while no run goes on; its members may be NULL */
     /* Where its writing task runs. It outlives the session, which may then be used by one task
      * after another, as long as no two do at once. NULL: the session belongs to the task that opens
      * it, and is ended by it before what that task has begun earlier. */
@@ -71,12 +76,15 @@ struct session {
 
 /* Whatever comes of it, session_done() must follow. */
 MUST_USE struct err *session_open(struct session *s, const struct session_options *options);
+/* An event for the person, which no run need be under way for. What a child reports is an event of
+ * the root. Empty: nothing. */
+void session_notice(struct session *s, enum severity severity, const char *source, struct str text);
 /* Says what the session begins with, for its log: once, before the first run. */
 void session_begin(struct session *s, const struct event_session *how);
 
-/* One run. `options` is what the caller wants; recorder, compactor, budget and what a crash has
- * left open are filled in here. What has happened is durable when it returns, unless a notice told
- * otherwise. */
+/* One run. `options` is what the caller wants; compactor, budget and what a crash has left open
+ * are filled in here. What has happened is durable when it returns, unless a notice told otherwise.
+ */
 void session_run(struct session *s, const struct run_options *options,
                  struct run_result *ret_result);
 /* Makes the history a summary of itself now, whatever the threshold says: a run without a prompt,
@@ -131,7 +139,7 @@ size_t session_allowed(const struct session *s, struct arena *a, struct str **re
 void session_clear_allowed(struct session *s);
 
 /* Tells the end, makes all durable, writes the record, gives the lease back: once. Waits even when
- * it is cancelled. A record that cannot be written is reported to the person, and is not an error.
+ * it is cancelled. A record that cannot be written is a notice, and not an error.
  * A new session in which nothing has happened leaves nothing behind. `reason` is "other", "clear",
  * "logout", "prompt_input_exit". */
 MUST_USE struct err *session_shutdown(struct session *s, const char *reason);

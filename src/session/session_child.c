@@ -28,7 +28,6 @@ static struct err *open_child(struct session *s, const struct event_child *child
     o.cwd = str_of(tool_state_workspace(tools));
     o.parent = s;
     o.tasks = s->has_tasks ? &s->tasks : s->options.tasks;
-    o.between = (struct event_sink){0};
     TRY(session_open(ret_child, &o));
     tool_state_set_root(ret_child->conversation.state, tools);
     if (!exists)

@@ -7,14 +7,12 @@
 
 int64_t session_now_ms(void);
 struct str session_new_id(struct session *s, char id[UUID_TEXT_SIZE]);
-void session_tell_person(const struct session *s, struct str text); /* empty: nothing */
 
 /* --- session_events.c: between runs --- */
 
 /* Fills in everything but the body. */
 void session_emit(struct session *s, enum event_type type, struct event *e);
-/* Changes of the tools' state are told from here on; a run listens itself. */
-void session_listen(struct session *s);
+struct event_stream *session_notices(struct session *s); /* where its notices go */
 /* `mutation` as event.h says; m NULL: the history is empty from here on. Returns when it was: the
  * history says the same. */
 int64_t session_tell_history(struct session *s, const struct message *m, size_t index,
