@@ -155,6 +155,7 @@ MUST_USE struct err *agent_compact(struct agent *a, const struct run_options *op
 
 /* Asks this model from now on, with the fallbacks that there were; NULL: the runtime's. */
 MUST_USE struct err *agent_set_model(struct agent *a, const char *model);
+void agent_set_mode(struct agent *a, enum permission_mode mode);
 /* What stands instead of keel's own prompt, and what after it; NULL: as it was. Copied. */
 MUST_USE struct err *agent_set_prompt(struct agent *a, const char *instead, const char *append);
 

@@ -134,6 +134,14 @@ void agent_note_mode(struct agent *a)
         tool_state_set_text(tools, STATE_MODE, now);
 }
 
+/* Before the first run there is nothing to tell: it begins with the mode of then. */
+void agent_set_mode(struct agent *a, enum permission_mode mode)
+{
+    a->plan.mode = mode;
+    if (a->session.has_begun)
+        agent_note_mode(a);
+}
+
 /* A model that cannot be asked any more is no reason not to go on. */
 static void restore_model(struct agent *a, const struct agent_options *options)
 {

@@ -203,6 +203,11 @@ struct err *agent_add_targets(struct agent *a, const struct agent_options *optio
     return NULL;
 }
 
+static bool is_same(const struct target *a, const struct target *b)
+{
+    return str_eq(a->model, b->model) && str_eq(a->provider->id, b->provider->id);
+}
+
 /* A new array is a new chain; a run may still be using the old one. */
 struct err *agent_set_model(struct agent *a, const char *model)
 {
@@ -215,6 +220,8 @@ struct err *agent_set_model(struct agent *a, const char *model)
     else
         targets[0] = first_target(a, NULL);
     set_lookup(a, 0, p);
+    if (a->session.has_begun && !is_same(&targets[0], &a->plan.targets[0]))
+        session_note_model(&a->session, targets[0].provider->id, targets[0].model);
     a->plan.targets = targets;
     return NULL;
 }

@@ -43,9 +43,20 @@ struct err *session_clear(struct session *s)
 
 struct err *session_rename(struct session *s, struct str name)
 {
-    return store_update(
-        s->options.store,
-        &(struct store_summary){.id = s->options.id, .name = name, .updated_ms = session_now_ms()});
+    struct event e = {.body.change.name = name};
+
+    TRY(store_update(s->options.store, &(struct store_summary){.id = s->options.id,
+                                                               .name = name,
+                                                               .updated_ms = session_now_ms()}));
+    session_emit(s, EVENT_SESSION_CHANGED, &e);
+    return NULL;
+}
+
+void session_note_model(struct session *s, struct str provider, struct str model)
+{
+    struct event e = {.body.change = {.provider = provider, .model = model}};
+
+    session_emit(s, EVENT_SESSION_CHANGED, &e);
 }
 
 size_t session_allowed(const struct session *s, struct arena *a, struct str **ret_patterns)

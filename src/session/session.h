@@ -134,6 +134,8 @@ void session_tell_images(struct session *s, const struct pre_image *images, size
 /* That what a call changed is not saved, or not all of it; no id: commands in the background. */
 void session_tell_unsaved(struct session *s, struct str call_id, struct str why);
 MUST_USE struct err *session_rename(struct session *s, struct str name);
+/* Another model will be asked: an event for those who show which. */
+void session_note_model(struct session *s, struct str provider, struct str model);
 /* What the person has said yes to for the length of the session. */
 size_t session_allowed(const struct session *s, struct arena *a, struct str **ret_patterns);
 void session_clear_allowed(struct session *s);
