@@ -464,6 +464,53 @@ uint64_t journal_durable_seq(const struct journal *j)
     return j->durable_seq;
 }
 
+uint64_t journal_flushed_seq(const struct journal *j)
+{
+    return j->flushed_seq;
+}
+
+static struct store_record copy_record(struct arena *a, const struct store_record *r)
+{
+    struct store_record copy = *r;
+
+    copy.type = arena_str(a, r->type);
+    copy.run_id = arena_str(a, r->run_id);
+    copy.body = arena_str(a, r->body);
+    copy.payloads = NULL; /* readers find them by what the body says */
+    copy.n_payloads = 0;
+    return copy;
+}
+
+void journal_unwritten(struct journal *j, uint64_t from, struct store_page *ret_page)
+{
+    struct store_page *page = ret_page;
+
+    *page = (struct store_page){.arena = page->arena};
+    page->records = ARENA_ARRAY(&page->arena, j->pending.n, struct store_record);
+    for (size_t i = 0; i < j->pending.n; i++) {
+        struct codec_record *r = j->pending.items[i];
+
+        if (r->record.seq + r->record.n_events <= from)
+            continue;
+        codec_record_end(r);
+        page->records[page->n++] = copy_record(&page->arena, &r->record);
+    }
+}
+
+bool journal_unwritten_blob(const struct journal *j, struct str handle, struct str *ret_bytes)
+{
+    for (size_t i = 0; i < j->pending.n; i++) {
+        const struct codec_record *r = j->pending.items[i];
+
+        for (size_t k = 0; k < r->n_blobs; k++)
+            if (!r->blobs[k].is_there && str_is(handle, r->blobs[k].handle)) {
+                *ret_bytes = r->blobs[k].bytes;
+                return true;
+            }
+    }
+    return false;
+}
+
 uint64_t journal_base_seq(const struct journal *j)
 {
     return codec_writer_base(j->writer);

@@ -47,6 +47,14 @@ uint64_t journal_durable_seq(const struct journal *j); /* the number after the l
 uint64_t journal_base_seq(const struct journal *j);
 /* Events that opening the session reads, since the last checkpoint. */
 size_t journal_n_core(const struct journal *j);
+/* Everything before this event is in the store; the rest is not there, or only being written. */
+uint64_t journal_flushed_seq(const struct journal *j);
+/* Records that are not in the store yet, from the one with event `from` on: copied. Does not wait.
+ * What streams in from now on begins another record. */
+void journal_unwritten(struct journal *j, uint64_t from, struct store_page *ret_page);
+/* Content that such a record refers to; false: it is in the store, or nowhere. Until the next wait.
+ */
+bool journal_unwritten_blob(const struct journal *j, struct str handle, struct str *ret_bytes);
 /* Has a notice said that something could not be stored? */
 bool journal_has_warned(const struct journal *j);
 

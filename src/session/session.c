@@ -146,6 +146,7 @@ void session_done(struct session *s)
         err_ignore(group_end(&s->tasks), "the journal's task tells its failures itself");
     else if (s->journal)
         journal_join(s->journal);
+    session_unlink(s);
     journal_free(s->journal);
     loaded_done(&s->loaded);
     budget_done(&s->budget);

@@ -68,8 +68,9 @@ struct session {
     struct compaction compaction;
     struct child_keeper children;
     size_t n_open_children;
-    struct group tasks;   /* where the caller has given none */
-    struct strbuf notice; /* what the model is still to be told */
+    struct session *live_children, *next_sibling; /* that are open in this process */
+    struct group tasks;                           /* where the caller has given none */
+    struct strbuf notice;                         /* what the model is still to be told */
     uint64_t checkpoint_base_seq;
     bool has_tasks, is_open, has_begun, is_shut_down;
 };
@@ -81,6 +82,22 @@ MUST_USE struct err *session_open(struct session *s, const struct session_option
 void session_notice(struct session *s, enum severity severity, const char *source, struct str text);
 /* Says what the session begins with, for its log: once, before the first run. */
 void session_begin(struct session *s, const struct event_session *how);
+
+/* Somebody who attaches late hears what was stored from that event on (1: from the beginning), also
+ * what is not written yet, and then what happens: without a gap, and nothing twice, also while a
+ * run is under way. Stored events come in the caller's task, which may wait: for the store, and
+ * where the subscriber wants it (pace). Those of a child run come between the events of its parent
+ * that say when it began and ended. A child that had begun before that event and had not ended then
+ * is told from its beginning.
+ *
+ * A stored event is the one that was told, but for what can be derived: a piece of an answer comes
+ * without the reply so far, and a request without its messages, which history_mutation has told.
+ * What cannot be read is left out; the numbers show it.
+ *
+ * The session stays open until this returns. With an error nobody is subscribed. Who unsubscribes
+ * meanwhile hears no more. */
+MUST_USE struct err *session_subscribe(struct session *s, uint64_t from_seq,
+                                       struct event_subscriber *subscriber);
 
 /* One run. `options` is what the caller wants; compactor, budget and what a crash has left open
  * are filled in here. What has happened is durable when it returns, unless a notice told otherwise.

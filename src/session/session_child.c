@@ -124,6 +124,26 @@ static struct err *run_child(struct child_keeper *k, struct event_child *child,
     return session_shutdown(&c, "other");
 }
 
+void session_link(struct session *s)
+{
+    struct session *parent = s->options.parent;
+
+    if (!parent)
+        return;
+    s->next_sibling = parent->live_children;
+    parent->live_children = s;
+}
+
+void session_unlink(struct session *s)
+{
+    struct session **at = s->options.parent ? &s->options.parent->live_children : NULL;
+
+    while (at && *at && *at != s)
+        at = &(*at)->next_sibling;
+    if (at && *at)
+        *at = s->next_sibling;
+}
+
 void session_init_children(struct session *s)
 {
     s->children.run = run_child;

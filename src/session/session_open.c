@@ -294,6 +294,7 @@ static void init_conversation(struct session *s)
     stream->secrets = s->options.secrets;
     for (size_t i = 0; i < s->options.n_subscribers; i++)
         event_stream_subscribe(stream, s->options.subscribers[i]);
+    session_link(s);
     s->options.n_subscribers = 0; /* a child's is not theirs: they hear it from its parent */
 }
 

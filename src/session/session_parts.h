@@ -29,6 +29,9 @@ void session_leave_calls(struct session *s, struct str why);
 /* --- session_child.c --- */
 
 void session_init_children(struct session *s);
+/* Its parent knows it as long as it is there. */
+void session_link(struct session *s);
+void session_unlink(struct session *s);
 /* What open children have spent by now counts. */
 MUST_USE struct err *session_count_children(struct session *s);
 /* They are not continued: the calls that began them have ended in another way. May wait. */
