@@ -22,6 +22,7 @@ struct demo {
     struct runtime runtime;
     struct provider *provider;
     struct show show;
+    struct event_subscriber subscriber;
     char dir[DEMO_PATH_SIZE];
 };
 
@@ -64,14 +65,11 @@ static struct err *play_run(struct demo *d, struct agent *a)
 {
     AUTO(message) struct message *prompt = message_new(ROLE_USER, S(""));
     AUTO(run_result) struct run_result result = {0};
-    struct event_sink sink = {show_event, &d->show};
     struct run_options run;
 
     TRY(agent_prepare(a, &run));
     message_add_text(prompt, S(DEMO_PROMPT));
     run.input = prompt;
-    run.sinks = &sink;
-    run.n_sinks = 1;
     agent_run(a, &run, &result);
     show_end_line(&d->show);
     return TAKE(result.error);
@@ -84,8 +82,10 @@ static struct err *play(void *arg)
     struct demo *d = arg;
     AUTO(agent) struct agent agent = {0};
 
+    d->subscriber = (struct event_subscriber){.on_event = show_event, .self = &d->show};
     TRY(agent_open(&agent, &d->runtime,
                    &(struct agent_options){.provider = d->provider,
+                                           .subscriber = &d->subscriber,
                                            .mode = DEMO_MODE,
                                            .allowed = rules,
                                            .n_allowed = ARRAY_LEN(rules)}));

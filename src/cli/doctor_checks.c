@@ -40,20 +40,17 @@ void doctor_check_settings(struct report *r, const struct runtime *runtime)
     }
 }
 
-static void add_rule_note(void *self, struct str text)
-{
-    report_add(self, HEALTH_NOTE, "Settings", "rules", "%" STR_FMT, STR_ARG(text));
-}
-
 /* A rule that is not understood may be one that was to forbid something. */
 void doctor_check_rules(struct report *r, const struct runtime *runtime)
 {
-    struct agent_options options = {.on_notice = add_rule_note, .notice_self = r};
-    struct rule_set set;
+    struct agent_options options = {0};
+    struct rule_set set = {0};
     AUTO(err) struct err *e = rule_set_init(&set, &r->arena, runtime, &options);
     AUTO_FREE char *text = e ? err_message(e) : NULL;
     const char *hint = e ? err_find_hint(e) : NULL;
 
+    for (size_t i = 0; i < set.n_warnings; i++)
+        report_add(r, HEALTH_NOTE, "Settings", "rules", "%" STR_FMT, STR_ARG(set.warnings[i]));
     if (e)
         report_add(r, HEALTH_BAD, "Settings", "rules", "%s%s%s", text, hint ? "; " : "",
                    hint ? hint : "");

@@ -116,7 +116,7 @@ struct err *input_set_mode(struct input *in, struct str name)
     if (mode == MODE_BYPASS && !in->allows_bypass)
         return err_new(ERR_VALIDATION, "keel was not started with "
                                        "--allow-dangerously-skip-permissions");
-    a->plan.mode = mode;
+    agent_set_mode(a, mode);
     stream_json_set_mode(in->host->json->view, permission_mode_name(mode));
     return NULL;
 }

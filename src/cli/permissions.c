@@ -4,18 +4,12 @@
 #include "cli/agent_flags.h"
 #include "cli/commands.h"
 
-static void tell(void *self, struct str text)
-{
-    cli_tell("%" STR_FMT, STR_ARG(text));
-}
-
 static struct err *read_options(const struct args *args, struct arena *a, struct agent_options *o)
 {
     enum permission_mode known;
 
     TRY(agent_flags_read(args, a, o));
     o->mode = args_get(args, "mode");
-    o->on_notice = tell;
     return o->mode ? agent_find_mode("--mode", str_of(o->mode), &known) : NULL;
 }
 
@@ -23,12 +17,16 @@ struct err *permissions_open(struct permissions *p, const struct args *args)
 {
     struct runtime_options where = {.settings_file = args_get(args, "settings")};
     struct agent_options options;
+    struct err *e;
 
     TRY(read_options(args, &p->arena, &options));
     TRY(runtime_open(&p->runtime, &where));
     for (size_t i = 0; i < settings_n_warnings(p->runtime.settings); i++)
-        tell(NULL, settings_warning(p->runtime.settings, i));
-    return rule_set_init(&p->set, &p->arena, &p->runtime, &options);
+        cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->runtime.settings, i)));
+    e = rule_set_init(&p->set, &p->arena, &p->runtime, &options);
+    for (size_t i = 0; i < p->set.n_warnings; i++)
+        cli_tell("%" STR_FMT, STR_ARG(p->set.warnings[i]));
+    return e;
 }
 
 void permissions_done(struct permissions *p)

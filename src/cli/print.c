@@ -38,6 +38,8 @@ struct print {
     struct print_text text;
     struct print_json json;
     struct err *output_error; /* standard output failed */
+    struct event_subscriber subscriber;
+    bool is_ending;           /* the last run has ended, and its output is written */
     struct loop_watch reader; /* tells when nobody reads standard output any more */
     bool reader_is_gone;
     int status;
@@ -107,11 +109,6 @@ static struct err *read_wait(struct print *p)
     return NULL;
 }
 
-static void on_notice(void *self, struct str text)
-{
-    cli_tell("%" STR_FMT, STR_ARG(text));
-}
-
 static struct err *read_flags(struct print *p)
 {
     const struct args *args = p->args;
@@ -132,7 +129,7 @@ static struct err *read_flags(struct print *p)
     TRY(read_schema(p));
     TRY(agent_flags_read(args, &p->arena, &p->agent_options));
     p->agent_options.asker = input_asker(p->input);
-    p->agent_options.on_notice = on_notice;
+    p->agent_options.subscriber = &p->subscriber;
     return NULL;
 }
 
@@ -287,28 +284,35 @@ static void keep_output_error(struct print *p, struct err *take_error)
     loop_cancel(task_loop());
 }
 
-/* The first of the sinks: what the others print waits for this event. */
-static void print_durable_event(void *self, const struct event *e)
+/* What is printed of a run waits until it is durable, and so does a line about a background command
+ * that ends between two runs. A notice between runs is printed at once. */
+static bool must_be_durable(const struct print *p, const struct event *e)
 {
-    if (e->parent_stream.n == 0)
+    bool is_of_run = e->run_id.n || (e->type == EVENT_STATE && p->json.view);
+
+    return is_of_run && !e->parent_stream.n && e->seq && !p->is_ending;
+}
+
+static void show_to_readers(struct print *p, const struct event *e)
+{
+    run_status_event(&p->waiting, e);
+    print_text_event(&p->text, e);
+    if (p->json.view)
+        print_json_event(&p->json, e);
+}
+
+static void print_event(void *self, const struct event *e)
+{
+    struct print *p = self;
+
+    if (must_be_durable(p, e))
         outbox_follow(e->seq);
+    show_to_readers(p, e);
 }
 
 static void print_durable(void *self, uint64_t next_seq)
 {
     keep_output_error(self, outbox_release(next_seq));
-}
-
-/* A background command may end while no run goes on. */
-static void print_between(void *self, const struct event *e)
-{
-    struct print *p = self;
-
-    if (!p->json.view || e->type != EVENT_STATE)
-        return;
-    if (!p->json.is_ending)
-        print_durable_event(self, e);
-    print_json_event(&p->json, e);
 }
 
 /* The error, if there is one, is told by main. */
@@ -330,7 +334,7 @@ static struct err *finish(struct print *p, struct run_result *r)
 
 /* The last turn is finished. Its process may have died before it printed the answer, and that of
  * a finished turn is always the same: so it is printed, and no model is asked. */
-static struct err *repeat_answer(struct print *p, const struct event_sink *sinks, size_t n_sinks)
+static struct err *repeat_answer(struct print *p)
 {
     const struct session *s = &p->agent->session;
     AUTO(run_result)
@@ -351,8 +355,7 @@ static struct err *repeat_answer(struct print *p, const struct event_sink *sinks
     result.outcome = result.error ? RUN_FAILED : RUN_DONE;
     cli_tell("session %s has nothing to resume; this is its last answer", s->conversation.id);
     p->text.is_streaming = false; /* it has not streamed now */
-    for (size_t i = 0; i < n_sinks; i++)
-        sinks[i].on_event(sinks[i].self, &end);
+    show_to_readers(p, &end);
     keep_output_error(p, outbox_flush());
     return finish(p, &result);
 }
@@ -384,18 +387,13 @@ static struct err *answer(void *self, struct message *prompt)
 {
     struct print *p = self;
     AUTO(run_result) struct run_result result = {0};
-    struct event_sink sinks[] = {{print_durable_event, p, print_durable},
-                                 {run_status_event, &p->waiting},
-                                 {print_text_event, &p->text},
-                                 {print_json_event, &p->json}};
     struct run_options options;
-    size_t n_sinks = ARRAY_LEN(sinks) - (p->format == FORMAT_TEXT ? 1 : 0);
 
     TRY(agent_prepare(p->agent, &options));
     options.input = prompt;
     TRY(read_answers(p, &options));
     if (!prompt && !session_can_go_on(&p->agent->session))
-        return repeat_answer(p, sinks, n_sinks);
+        return repeat_answer(p);
     /* What was suspended is still asked: silence is not a no. */
     if (!prompt && p->agent->session.loaded.last_run == LAST_RUN_SUSPENDED && !options.asker)
         options.asker = &agent_asks_later;
@@ -405,8 +403,6 @@ static struct err *answer(void *self, struct message *prompt)
         options.max_rounds = p->max_rounds ? (unsigned)p->max_rounds : RUN_UNLIMITED;
     if (p->retry_seconds)
         options.retry_max_ms = (uint64_t)p->retry_seconds * 1000;
-    options.sinks = sinks;
-    options.n_sinks = n_sinks;
     if (!p->text.is_streaming && !p->include_partial)
         options.drop_text = may_drop_text; /* nobody has seen it */
     run_status_begin(&p->waiting, p->agent->plan.targets[0].model);
@@ -422,7 +418,8 @@ static struct err *run_agent(struct print *p)
     struct input_host host = {&agent, &p->json, answer, p};
     struct err *e;
 
-    p->agent_options.between = (struct event_sink){print_between, p, print_durable};
+    p->subscriber =
+        (struct event_subscriber){.on_event = print_event, .on_durable = print_durable, .self = p};
     TRY(agent_open(&agent, &p->runtime, &p->agent_options));
     p->agent = &agent;
     tell_model(p, &agent);
@@ -435,7 +432,7 @@ static struct err *run_agent(struct print *p)
     e = p->input ? input_serve(p->input, &host) : answer(p, p->prompt);
     loop_watch_stop(&p->reader); /* it has all there is, and may leave while the session ends */
     keep_output_error(p, outbox_flush());
-    p->json.is_ending = true;
+    p->is_ending = p->json.is_ending = true;
     return e;
 }
 

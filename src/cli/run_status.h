@@ -1,7 +1,7 @@
 /* run_status.h - what a run waits for, in one line of the terminal: "running Bash  make: 12 s".
  *
- * An event sink. The line appears when nothing was printed for a second, and is wiped by the next
- * output. Nothing where standard error is not a terminal. In a task. */
+ * A subscriber to events. The line appears when nothing was printed for a second, and is wiped by
+ * the next output. Nothing where standard error is not a terminal. In a task. */
 #ifndef KEEL_CLI_RUN_STATUS_H
 #define KEEL_CLI_RUN_STATUS_H
 

@@ -3,6 +3,7 @@
 #include "cli/commands.h"
 #include "cli/run.h"
 #include "cli/sandbox_stdio.h"
+#include "cli/show.h"
 #include "sdk/agent_sandbox.h"
 #include "sdk/network_rules.h"
 #include "sdk/passed_variables.h"
@@ -30,6 +31,8 @@ struct job {
     struct rule_set rules;
     struct net_rules network;
     struct group tasks; /* of the proxy */
+    struct event_stream notices;
+    struct event_subscriber printer;
     int status;
 };
 
@@ -69,11 +72,6 @@ static struct err *read_network(struct job *j)
     return read_domains(j, "allow-private", NET_ALLOW_PRIVATE);
 }
 
-static void tell_note(void *self, struct str note)
-{
-    cli_tell("%" STR_FMT, STR_ARG(note));
-}
-
 static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
 {
     const struct runtime_options *o = &j->runtime.options;
@@ -87,7 +85,7 @@ static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
                    .store_place = shelf_place(&j->runtime, shelf_name(&j->runtime, NULL, &j->arena),
                                               &j->arena),
                    .environment = o->environment},
-        .on_notice = tell_note,
+        .notices = &j->notices,
         .is_for_one = true,
         .no_namespaces = args_has(j->args, "no-namespaces"),
         .require_full = settings_bool(j->runtime.settings, "sandbox.requireFull", false),
@@ -96,6 +94,8 @@ static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
         .tasks = &j->tasks,
     };
 
+    j->printer.on_event = show_notices;
+    event_stream_subscribe(&j->notices, &j->printer);
     agent_sandbox_init(sandbox, &wanted);
 }
 

@@ -326,7 +326,7 @@ static void show_attempt(struct show *s, const struct event_attempt *a)
 {
     AUTO(strbuf) struct strbuf line = {0};
 
-    if (!(s->flags & SHOW_DETAILS))
+    if (!(s->flags & SHOW_DETAILS) || a->is_lost) /* it was another process's */
         return;
     strbuf_addf(&line, "  %" STR_FMT "/%" STR_FMT, STR_ARG(a->provider), STR_ARG(a->model));
     if (a->usage && a->usage->routed_model.n)
@@ -359,12 +359,20 @@ static void show_notice(struct show *s, const struct event_notice *n)
         say_line(s, FAINT, n->text);
     else if (is_wait && s->flags & (SHOW_LONG_WAITS | SHOW_DETAILS))
         cli_tell("%" STR_FMT, STR_ARG(n->text));
-    if (n->severity != SEVERITY_WARNING && n->severity != SEVERITY_ERROR)
+    if (!severity_is_for_person(n->severity))
         return;
     if (is_routine(n) && !(s->flags & SHOW_DETAILS))
         return;
     show_end_line(s);
     cli_tell("%" STR_FMT, STR_ARG(n->text));
+}
+
+void show_notices(void *self, const struct event *e)
+{
+    const struct event_notice *n = &e->body.notice;
+
+    if (e->type == EVENT_NOTICE && !e->parent_stream.n && severity_is_for_person(n->severity))
+        cli_tell("%" STR_FMT, STR_ARG(n->text));
 }
 
 static void show_total(struct show *s, const struct run_result *r)

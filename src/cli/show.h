@@ -1,12 +1,12 @@
 /* show.h - a run as a person watches it: text as it comes, a line for each thing that is done.
  *
- * An event sink. The answer's text goes to standard output, everything else to the margin:
+ * A subscriber to events. The answer's text goes to standard output, everything else to the margin:
  * standard error, or standard output too where that is the show. Text of child runs is not the
  * answer and is not shown. */
 #ifndef KEEL_CLI_SHOW_H
 #define KEEL_CLI_SHOW_H
 
-#include "port/event.h"
+#include "port/event_stream.h"
 
 enum show_flags {
     SHOW_TEXT = 1 << 0,      /* the answer, while it streams */
@@ -34,6 +34,8 @@ struct show {
 };
 
 void show_event(void *self, const struct event *e);
+/* Without a run: prints the notices for the person, and nothing else. `self` is not used. */
+void show_notices(void *self, const struct event *e);
 /* Ends the line that text stands in. */
 void show_end_line(struct show *s);
 

@@ -82,8 +82,8 @@ static void leave_room(struct ask_state *a, const struct target *t)
  * the same journal. A limit must hold over a loss of power. */
 static enum recorder_safety safety_of(const struct ask_state *a)
 {
-    return a->run->round <= 1 || a->run->options->budget.is_limited ? RECORDER_DURABLE
-                                                                    : RECORDER_FLUSHED;
+    return a->run->place.round <= 1 || a->run->options->budget.is_limited ? RECORDER_DURABLE
+                                                                          : RECORDER_FLUSHED;
 }
 
 /* May the attempt be made? An error (budget_exceeded, ...) ends the asking with it. */
@@ -97,7 +97,7 @@ static struct err *reserve(struct ask_state *a, const struct attempt *attempt)
                                              .cut = a->aside ? a->aside->cut : NULL,
                                              .tools_version = a->run->tools->version}};
 
-    a->run->attempt = attempt->number;
+    a->run->place.attempt = attempt->number;
     a->was_sent = false;
     a->reserved = reservation_of(&a->request, &attempt->target->price, a->prompt_tokens);
     TRY(ask_budget(a, attempt));
@@ -455,11 +455,11 @@ static struct err *ask(struct ask_state *a, struct message **ret_message)
     struct run *r = a->run;
     struct err *e;
 
-    r->attempt = 1;
+    r->place.attempt = 1;
     e = refusals_end(r, &a->refusals, ask_chain(a));
     if (!e)
         e = check_stop(&a->reply);
-    r->attempt = 0;
+    r->place.attempt = 0;
     *ret_message = accept(a, chain_target(&a->walk), e);
     return e;
 }

@@ -136,7 +136,7 @@ void ask_on_native_payload(void *self, const struct native_payload *p)
 
 void ask_separate(struct ask_state *a)
 {
-    if ((a->run->round > 1 || a->final) && !a->run->is_continuing)
+    if ((a->run->place.round > 1 || a->final) && !a->run->is_continuing)
         emit_delta(a, &(struct delta){.kind = DELTA_TEXT, .text = S(ROUND_SEPARATOR)},
                    /* is_separator= */ true);
 }

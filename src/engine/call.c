@@ -26,7 +26,7 @@ void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                        .owner = {"tool", part->id, &r->execution},
                        .progress = {.set = r->secrets}};
     tool_result_init(&c->result);
-    if (r->round > 0) /* they are for what was open when the run began: models repeat ids */
+    if (r->place.round > 0) /* they are for what was open when the run began: models repeat ids */
         return;
     for (size_t i = 0; i < o->n_answers; i++)
         if (str_eq(o->answers[i].call_id, part->id))

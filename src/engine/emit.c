@@ -1,4 +1,4 @@
-/* emit.c - telling what happens: recorder, sinks and plugins, this run's and its parents'. */
+/* emit.c - what happens in a run, as events of its conversation's stream. */
 #include "engine/run_state.h"
 
 #include "sys/loop.h"
@@ -17,55 +17,9 @@ struct str run_new_id(struct run *r, char id[UUID_TEXT_SIZE])
     return str_of(id);
 }
 
-static void tell(const struct run *r, const struct event *e)
-{
-    for (; r; r = r->options->parent) {
-        for (size_t i = 0; i < r->options->n_sinks; i++)
-            r->options->sinks[i].on_event(r->options->sinks[i].self, e);
-        for (size_t i = 0; i < r->options->n_plugins; i++)
-            if (r->plugins[i]->on_event)
-                r->plugins[i]->on_event(r->plugins[i], e);
-    }
-}
-
-static void record(struct run *r, enum event_type type, struct event *e)
-{
-    const struct run *parent = r->options->parent;
-
-    e->type = type;
-    e->seq = r->conversation->next_seq++;
-    e->unix_ms = run_unix_ms();
-    e->stream = str_of(r->conversation->id);
-    e->parent_stream = parent ? str_of(parent->conversation->id) : (struct str){0};
-    e->run_id = str_of(r->id);
-    if (!e->owner)
-        e->owner = &r->execution;
-    e->turn = r->conversation->n_runs;
-    e->round = r->round;
-    e->attempt = r->attempt;
-    recorder_append(r->options->recorder, e);
-}
-
-void run_tell_durable(void *run, uint64_t next_seq)
-{
-    const struct run_options *o = ((struct run *)run)->options;
-
-    for (size_t i = 0; i < o->n_sinks; i++)
-        if (o->sinks[i].on_durable)
-            o->sinks[i].on_durable(o->sinks[i].self, next_seq);
-}
-
-void run_tell(struct run *r, const struct event *e)
-{
-    tell(r, e);
-    if (!r->options->recorder)
-        run_tell_durable(r, e->seq + 1);
-}
-
 void run_emit(struct run *r, enum event_type type, struct event *e)
 {
-    record(r, type, e);
-    run_tell(r, e);
+    event_stream_emit(&r->conversation->stream, type, e);
 }
 
 /* The recorder writes in a task of its own, which gets its turn here. */
@@ -74,7 +28,7 @@ void run_hurry(struct run *r, enum recorder_safety safety)
     bool is_recorded = false;
 
     for (; r; r = r->options->parent) {
-        struct recorder *recorder = r->options->recorder;
+        struct recorder *recorder = r->conversation->stream.recorder;
 
         if (!recorder || !recorder->hurry)
             continue;
@@ -90,23 +44,12 @@ struct err *run_wait(struct run *r, enum recorder_safety safety)
 {
     if (r->options->parent)
         TRY(run_wait(r->options->parent, safety));
-    return recorder_wait(r->options->recorder, safety);
+    return recorder_wait(r->conversation->stream.recorder, safety);
 }
 
 struct err *run_sync(struct run *r)
 {
     return run_wait(r, RECORDER_DURABLE);
-}
-
-struct err *run_record_durable(struct run *r, enum event_type type, struct event *e)
-{
-    struct err *failure;
-
-    record(r, type, e);
-    task_shield_begin();
-    failure = run_sync(r);
-    task_shield_end();
-    return failure;
 }
 
 void run_emit_message(struct run *r, enum event_type type, const struct message *m)
@@ -118,14 +61,7 @@ void run_emit_message(struct run *r, enum event_type type, const struct message 
 
 void run_notice(struct run *r, enum severity severity, const char *source, struct str text)
 {
-    AUTO(strbuf) struct strbuf shown = {0};
-    struct event e = {
-        .body.notice = {.severity = severity,
-                        .source = source,
-                        .text = secrets_hide(r->secrets, text, &shown, NULL)},
-    };
-
-    run_emit(r, EVENT_NOTICE, &e);
+    event_stream_notice(&r->conversation->stream, severity, source, text);
 }
 
 void run_tell_hidden(struct run *r, uint64_t found, struct str where)

@@ -25,7 +25,7 @@ bool news_tell(struct run *r)
 
 static bool has_round_left(const struct run *r)
 {
-    return r->options->before.n_rounds + r->round < run_max_rounds(r);
+    return r->options->before.n_rounds + r->place.round < run_max_rounds(r);
 }
 
 /* The answer is durable before the wait, which may be long. */

@@ -21,7 +21,7 @@ static struct plugin_run view(const struct run *r)
     return (struct plugin_run){.run_id = str_of(r->id),
                                .stream = str_of(r->conversation->id),
                                .owner = &r->execution,
-                               .round = r->round};
+                               .round = r->place.round};
 }
 
 static void report(struct run *r, const struct plugin *p, struct err *take_error)

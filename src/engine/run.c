@@ -7,13 +7,6 @@
 
 /* --- beginning --- */
 
-static void on_state_change(void *self, struct str key, const struct json *value)
-{
-    struct event e = {.body.state = {.key = key, .value = value}};
-
-    run_emit(self, EVENT_STATE, &e);
-}
-
 static const struct run_plan *first_plan(struct run *r)
 {
     r->plan = r->options->plan(r->options->plan_self);
@@ -56,6 +49,29 @@ static enum final_reason find_must_finish(const struct run_options *o, const str
     return FINAL_NONE;
 }
 
+/* Until run_done() its events come from this run. */
+static void enter_stream(struct run *r)
+{
+    struct event_stream *s = &r->conversation->stream;
+    struct run *parent = r->options->parent;
+
+    r->place = (struct event_place){.run_id = str_of(r->id), .owner = &r->execution};
+    r->secrets_before = s->secrets;
+    s->parent = parent ? &parent->conversation->stream : NULL;
+    s->secrets = r->secrets ? r->secrets : s->secrets;
+    s->place = &r->place;
+    s->turn++;
+    conversation_listen(r->conversation);
+}
+
+static void leave_stream(struct run *r)
+{
+    struct event_stream *s = &r->conversation->stream;
+
+    s->place = NULL;
+    s->secrets = r->secrets_before;
+}
+
 static void run_init(struct run *r, struct conversation *c, const struct run_options *options,
                      struct run_result *result)
 {
@@ -82,13 +98,8 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
         if (r->input->id.n == 0)
             message_set_id(r->input, run_new_id(r, id));
     }
-    c->n_runs++;
     plugins_sort(r);
-    if (options->recorder) {
-        options->recorder->on_durable = run_tell_durable;
-        options->recorder->durable_self = r;
-    }
-    tool_state_listen(c->state, (struct state_listener){on_state_change, r});
+    enter_stream(r);
 }
 
 /* The prompt is durable before anything follows from it. Where no hook is asked, that is the next
@@ -368,9 +379,7 @@ static void tell_summaries(struct run *r)
 
 static void run_done(struct run *r)
 {
-    if (r->options->recorder)
-        r->options->recorder->on_durable = NULL;
-    tool_state_listen(r->conversation->state, (struct state_listener){0});
+    leave_stream(r);
     tool_set_unref(r->tools);
     message_unref(r->input);
     strbuf_done(&r->continued);
@@ -383,13 +392,17 @@ static void end_durably(struct run *r)
 {
     struct run_result *x = r->result;
     struct event end = {.history = &r->conversation->history, .body.result = x};
-    AUTO(err) struct err *failure = run_record_durable(r, EVENT_RUN_END, &end);
+    AUTO(err) struct err *failure = NULL;
 
+    event_stream_record(&r->conversation->stream, EVENT_RUN_END, &end);
+    task_shield_begin();
+    failure = run_sync(r);
+    task_shield_end();
     if (failure && x->outcome == RUN_DONE) {
         x->outcome = RUN_FAILED;
         x->error = TAKE(failure);
     }
-    run_tell(r, &end);
+    event_stream_tell(&r->conversation->stream, &end);
 }
 
 void run_start(struct conversation *c, const struct run_options *options,

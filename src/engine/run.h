@@ -4,7 +4,8 @@
  * continuation of a suspended run all come through it. It runs in a task, cancelling that task
  * interrupts it, and it always gives a result: what went wrong is in there.
  *
- * All that a run uses is passed in. What may change while it runs (targets, mode, tools) is read
+ * All that a run uses is passed in. What happens are events of the conversation's stream, which has
+ * a recorder and subscribers. What may change while it runs (targets, mode, tools) is read
  * anew before each round. */
 #ifndef KEEL_ENGINE_RUN_H
 #define KEEL_ENGINE_RUN_H
@@ -17,7 +18,6 @@
 #include "engine/reserve.h"
 #include "port/hook.h"
 #include "port/plugin.h"
-#include "port/recorder.h"
 
 #include <limits.h>
 
@@ -143,7 +143,7 @@ struct news {
     /* Required. Appends a text for the model, nothing if there is nothing new; it counts as told.
      * Must not wait, but for a replay's. */
     void (*take)(struct news *n, struct strbuf *out);
-    /* The model has answered: waits for what may still happen, and tells the run's listeners so.
+    /* The model has answered: waits for what may still happen, and emits a notice about it.
      * NULL: no one waits, and a later run reports what happens then. */
     struct err *(*wait)(struct news *n, struct run *r);
 };
@@ -198,11 +198,8 @@ struct run_options {
     /* Kept out of messages, events, errors and hooks; NULL: the parent's. */
     const struct secrets *secrets;
 
-    /* who is told */
-    struct recorder *recorder;
+    /* who has a say */
     struct hooks *hooks; /* a person's; NULL: none */
-    const struct event_sink *sinks;
-    size_t n_sinks;
     struct plugin *const *plugins;
     size_t n_plugins;
     struct attempt_budget budget;
@@ -214,7 +211,7 @@ struct run_options {
     void *drop_self;
 
     /* under whom */
-    struct run *parent; /* whose listeners and costs get this run's, too; NULL: nobody's */
+    struct run *parent; /* whose subscribers and costs get this run's, too; NULL: nobody's */
     struct str call_id; /* of the parent's call that started it; may be empty */
     /* Appends what the model is to be reminded of now: it comes with a result. May be NULL. */
     void (*remind)(void *self, const struct history *h, struct strbuf *out);
@@ -237,7 +234,7 @@ MUST_USE struct err *answer_parse(const struct json *output_schema, struct str t
 /* The tools that a run with these options shows its model now: a new reference. */
 struct tool_set *run_tools(const struct run_options *o, const struct run_plan *plan) MUST_USE;
 
-/* Tells this run's listeners something; for what runs inside of it (hooks, child runs). */
+/* An event of this run, for what runs inside of it (hooks, child runs). */
 void run_notice(struct run *r, enum severity severity, const char *source, struct str text);
 
 /* --- for a compactor, and for tools that ask the model --- */

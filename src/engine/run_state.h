@@ -45,6 +45,8 @@ struct run {
     struct arena arena;            /* as long as the run */
     struct owner call;             /* of the parent's that started it */
     struct owner node, agent, execution;
+    struct event_place place;             /* what its events say; round and attempt of now */
+    const struct secrets *secrets_before; /* of the stream */
     char id[UUID_TEXT_SIZE];
     uint64_t started_ms;
     int64_t total_microcents; /* with all child runs */
@@ -69,8 +71,7 @@ struct run {
     bool has_made_room; /* for the overflow that a provider has told of */
     unsigned needs;     /* that can be met */
     struct chain chain;
-    uint32_t told_unfit; /* targets of which the person knows that they are too small */
-    unsigned round, attempt;
+    uint32_t told_unfit;     /* targets of which the person knows that they are too small */
     enum stop stop;          /* of the last answer */
     struct str stop_detail;  /* what its provider adds to that; empty: nothing */
     struct str given_answer; /* by a call of the last batch (TOOL_ANSWER); empty: by none */
@@ -90,11 +91,6 @@ struct run {
 
 /* emit.c */
 void run_emit(struct run *r, enum event_type type, struct event *e); /* fills in all but the body */
-/* The same in two steps: the recorder has it, durably or with an error; then sinks see it. */
-MUST_USE struct err *run_record_durable(struct run *r, enum event_type type, struct event *e);
-void run_tell(struct run *r, const struct event *e);
-/* For the recorder: how far events of the run are durable. */
-void run_tell_durable(void *run, uint64_t next_seq);
 /* Has the recorder begin to make what was emitted so safe, and continues. */
 void run_hurry(struct run *r, enum recorder_safety safety);
 /* Waits until all that was emitted is durable. */

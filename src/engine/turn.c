@@ -190,7 +190,7 @@ static struct err *find_end(struct run *r, enum final_reason *ret_reason)
     *ret_reason = r->must_finish;
     if (r->is_stopping)
         *ret_reason = FINAL_STOPPED;
-    else if (before->n_rounds + r->round >= max) {
+    else if (before->n_rounds + r->place.round >= max) {
         if (before->forced == FINAL_TURN_LIMIT)
             return end_again(max);
         *ret_reason = FINAL_TURN_LIMIT;
@@ -290,7 +290,7 @@ static struct err *ask_and_act(struct run *r, bool *ret_is_over)
         return news_await(r, /* may_ask= */ false, &goes_on);
     }
 
-    r->round++;
+    r->place.round++;
     r->result->n_rounds++;
     run_emit_context(r);
     e = ask_model(r, NULL, &answer);

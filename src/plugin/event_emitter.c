@@ -13,7 +13,7 @@ struct name_count {
 };
 
 struct event_emitter {
-    struct plugin plugin; /* first */
+    struct event_subscriber subscriber;
     struct emitter_failures failures;
     struct subscription *subscriptions;
     size_t n_subscriptions, room; /* removed ones included */
@@ -67,6 +67,7 @@ static const char *const names[EVENT_N_TYPES] = {
     [EVENT_ERROR] = "execution.error",
     [EVENT_REWOUND] = "agent.rewound",
     [EVENT_CHECKPOINT] = "agent.checkpoint",
+    [EVENT_SESSION_CHANGED] = "agent.session_changed",
     [EVENT_SESSION_END] = "agent.session_end",
 };
 
@@ -268,9 +269,9 @@ static void emit(struct event_emitter *m, const struct emitted *emitted)
     sweep(m);
 }
 
-static void on_event(struct plugin *p, const struct event *e)
+static void emitter_event(void *self, const struct event *e)
 {
-    struct event_emitter *m = (struct event_emitter *)p;
+    struct event_emitter *m = self;
     const char *found[EVENT_EMITTER_MAX_NAMES];
     size_t n = event_emitter_names(e, found);
 
@@ -278,16 +279,13 @@ static void on_event(struct plugin *p, const struct event *e)
         emit(m, &(struct emitted){.name = found[i], .owner = owner_of(e), .event = e});
 }
 
-/* --- the plugin --- */
+/* --- its life --- */
 
 struct event_emitter *event_emitter_new(struct emitter_failures failures)
 {
     struct event_emitter *m = mem_alloc(sizeof *m);
 
-    m->plugin = (struct plugin){.name = "event-emitter",
-                                .category = PLUGIN_EVENT_PROCESSING,
-                                .priority = PRIORITY_NORMAL,
-                                .on_event = on_event};
+    m->subscriber = (struct event_subscriber){.on_event = emitter_event, .self = m};
     m->failures = failures;
     return m;
 }
@@ -296,6 +294,7 @@ void event_emitter_free(struct event_emitter *m)
 {
     if (!m)
         return;
+    event_stream_unsubscribe(&m->subscriber);
     for (size_t i = 0; i < m->n_subscriptions; i++)
         mem_free(m->subscriptions[i].pattern);
     mem_free(m->subscriptions);
@@ -303,9 +302,9 @@ void event_emitter_free(struct event_emitter *m)
     mem_free(m);
 }
 
-struct plugin *event_emitter_plugin(struct event_emitter *m)
+struct event_subscriber *event_emitter_subscriber(struct event_emitter *m)
 {
-    return &m->plugin;
+    return &m->subscriber;
 }
 
 struct emitter_metrics event_emitter_metrics(const struct event_emitter *m)

@@ -1,4 +1,4 @@
-/* event_emitter.h - a plugin that passes a run's events on to listeners, by name.
+/* event_emitter.h - a subscriber that passes events on to listeners, by name.
  *
  * Names are owner.what: "execution.start", "tool.execute_success", "agent.completion",
  * "task.started" (a child run), "user.input". A listener subscribes to one of them, to all of an
@@ -9,7 +9,7 @@
 #ifndef KEEL_PLUGIN_EVENT_EMITTER_H
 #define KEEL_PLUGIN_EVENT_EMITTER_H
 
-#include "port/plugin.h"
+#include "port/event_stream.h"
 
 #define EVENT_EMITTER_MAX_LISTENERS 1000
 #define EVENT_EMITTER_MAX_NAMES 4 /* that one event can have */
@@ -37,8 +37,8 @@ struct event_emitter *event_emitter_new(struct emitter_failures failures) MUST_U
 void event_emitter_free(struct event_emitter *m); /* not from inside a listener */
 DEFINE_AUTO_PTR(event_emitter, event_emitter_free)
 
-/* For run_options.plugins; lives as long as the emitter. */
-struct plugin *event_emitter_plugin(struct event_emitter *m);
+/* For event_stream_subscribe(); lives as long as the emitter, whose end unsubscribes it. */
+struct event_subscriber *event_emitter_subscriber(struct event_emitter *m);
 
 /* ERR_VALIDATION: no such pattern; ERR_PLUGIN: too many listeners. */
 MUST_USE struct err *event_emitter_on(struct event_emitter *m, const char *pattern,

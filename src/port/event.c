@@ -19,6 +19,11 @@ const char *output_source_name(enum output_source s)
 
 const char *severity_name(enum severity s)
 {
-    static const char *const names[] = {"VRB", "WRN", "ERR", "FIN"};
+    static const char *const names[] = {"VRB", "WRN", "ERR", "FIN", "INF"};
     return names[s];
+}
+
+bool severity_is_for_person(enum severity s)
+{
+    return s == SEVERITY_WARNING || s == SEVERITY_ERROR || s == SEVERITY_INFO;
 }

@@ -1,10 +1,10 @@
-/* event.h - what happens in a run, as one stream of events; everything else is a view of it.
+/* event.h - what happens in a conversation, as one stream of events; everything else is a view of
+ * it.
  *
  * An event says when and where (its stream, its place in the run, its owner) and has a body by its
- * type. Everything is borrowed until the sink returns: one that keeps it copies it. Sinks only
- * listen: they never wait, never fail a run, and belong to a run, not to a provider. Numbers within
- * a stream have no gap and are never used again. Values of known credentials do not stand in
- * events: the engine takes them out of what comes in. */
+ * type. Everything is borrowed until the subscriber returns: one that keeps it copies it. Numbers
+ * within a stream have no gap and are never used again. Values of known credentials do not stand in
+ * events: the engine takes them out of what comes in. port/event_stream.h has the streams. */
 #ifndef KEEL_PORT_EVENT_H
 #define KEEL_PORT_EVENT_H
 
@@ -57,6 +57,7 @@
     X(RUN_END, "run_end", result)                                                                  \
     X(REWOUND, "rewound", rewind)                                                                  \
     X(CHECKPOINT, "checkpoint", checkpoint)                                                        \
+    X(SESSION_CHANGED, "session_changed", change)                                                  \
     X(SESSION_END, "session_shutdown", session)
 
 enum event_type {
@@ -80,6 +81,12 @@ struct event_session {
     struct str cwd, provider, model, system; /* BEGIN */
     const struct tool_set *tools;            /* BEGIN; may be NULL */
     const char *reason;                      /* END: "other", "prompt_input_exit", ... */
+};
+
+/* The session has another name, or another model is asked from now on; what stays is empty. */
+struct event_change {
+    struct str name;
+    struct str provider, model;
 };
 
 struct event_run {
@@ -292,19 +299,28 @@ struct event_checkpoint {
     uint64_t n_rounds, n_tool_calls, active_ms;
 };
 
-enum severity { SEVERITY_VERBOSE, SEVERITY_WARNING, SEVERITY_ERROR, SEVERITY_FINAL };
-const char *severity_name(enum severity s); /* "VRB", "WRN", "ERR", "FIN" */
+enum severity {
+    SEVERITY_VERBOSE, /* for those who look for it */
+    SEVERITY_WARNING, /* for the person */
+    SEVERITY_ERROR,   /* the same, and something is lost */
+    SEVERITY_FINAL,   /* what a run came to */
+    SEVERITY_INFO,    /* for the person, and nothing is wrong */
+};
+const char *severity_name(enum severity s); /* "VRB", "WRN", "ERR", "FIN", "INF" */
+bool severity_is_for_person(enum severity s);
 
 struct event_notice {
     enum severity severity;
-    const char *source; /* "plugin:limits", "agent:EXIT-TOKEN-LIMIT", "agent:tool_output", "budget",
-                           "secrets", "llm", "tool" */
+    /* "agent:...", "llm", "tool" and "compaction" are the engine's own: a replay gives them again.
+     * Others: "plugin:limits", "budget", "secrets", "hook", "snapshot", "background", "sandbox",
+     * "permissions", "session", "store", "model" */
+    const char *source;
     struct str text;
     const struct json *details; /* may be NULL */
 };
 
 struct event {
-    uint64_t seq;
+    uint64_t seq; /* 0: it has none, and is not recorded (event_stream.h) */
     int64_t unix_ms;
     struct str stream;        /* the session's id */
     struct str parent_stream; /* of a child run; empty: none */
@@ -339,18 +355,10 @@ struct event {
         struct event_notice notice;
         struct event_rewind rewind;
         struct event_checkpoint checkpoint;
+        struct event_change change;
         const struct err *error;
         const struct run_result *result;
     } body;
-};
-
-struct event_sink {
-    void (*on_event)(void *self, const struct event *e);
-    void *self;
-    /* All events of the run's stream before this number are durable. Called now and then; what is
-     * not durable when the run ends will never be, and the recorder has reported that. May be NULL.
-     */
-    void (*on_durable)(void *self, uint64_t next_seq);
 };
 
 #endif

@@ -55,8 +55,6 @@ struct plugin {
                                const struct event_tool *call);
     struct err *(*after_tool)(struct plugin *p, const struct plugin_run *run,
                               const struct event_tool *result);
-    /* Not one of the six: sees every event, for plugins that pass them on. */
-    void (*on_event)(struct plugin *p, const struct event *e);
 };
 
 #endif

@@ -20,8 +20,8 @@ struct recorder {
     struct err *(*wait)(struct recorder *r, enum recorder_safety safety);
     /* Begins to make it so and returns: a wait() that follows takes less time. May be NULL. */
     void (*hurry)(struct recorder *r, enum recorder_safety safety);
-    /* Set by the run under way, for the recorder to call when events before a number have become
-     * durable. */
+    /* Set by the stream, for the recorder to call when events before a number have become durable.
+     */
     void (*on_durable)(void *self, uint64_t next_seq);
     void *durable_self;
 };

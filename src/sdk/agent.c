@@ -13,6 +13,14 @@
 /* At a time; a model seldom asks for more, and each may be a process. */
 #define MAX_CONCURRENT_TOOLS 10
 
+void agent_notice(struct agent *a, enum severity severity, const char *source, struct str text)
+{
+    if (a->session.conversation.id)
+        session_notice(&a->session, severity, source, text);
+    else
+        event_stream_notice(&a->opening, severity, source, text);
+}
+
 /* --- what the model is told --- */
 
 /* Of keel's own lines those about `tools`; NULL: none of them. */
@@ -114,8 +122,7 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                                       .keel_home = runtime_home(r, &a->arena).p,
                                       .store_place = a->store->place,
                                       .environment = r->options.environment},
-                           .on_notice = options->on_notice,
-                           .self = options->notice_self,
+                           .notices = &a->session.conversation.stream,
                            .on_tmp_dir = let_read,
                            .tmp_self = a,
                            .remedy = sandbox_off,
@@ -154,6 +161,8 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     if (!runtime->options.cwd)
         return err_hint(err_new(ERR_VALIDATION, "the working directory no longer exists"),
                         "start keel in a directory that exists, or add --cwd DIR");
+    if (options->subscriber)
+        event_stream_subscribe(&a->opening, options->subscriber);
     TRY(find_asker(a, options->asker));
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
@@ -165,7 +174,7 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_open_session(a, options));
     agent_choose_native(a);
     TRY(open_sandbox(a, options));
-    TRY(agent_add_snapshots(a, options));
+    TRY(agent_add_snapshots(a));
     a->http = (struct http_source){get_http, a};
     a->plan_mode = (struct plan_mode){leave_plan_mode, describe_new_mode, a};
     a->plan.stream = !options->no_stream;
@@ -173,8 +182,6 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     a->plan.reasoning_budget = options->reasoning_budget;
     a->wait_background_ms = options->wait_background_ms;
     a->stops_background = options->stops_background;
-    a->hooks.on_notice = options->on_notice;
-    a->hooks.self = options->notice_self;
     return agent_hooks_open(a);
 }
 
@@ -190,6 +197,7 @@ void agent_done(struct agent *a)
         agent_news_end(a);
     }
     agent_close_session(a);
+    event_stream_done(&a->opening);
     agent_hooks_done(a);
     agent_sandbox_done(&a->sandbox);
     denied_paths_free(a->denied);
@@ -337,7 +345,6 @@ static void begin_session(struct agent *a)
 void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result)
 {
     AUTO(message) struct message *input = NULL;
-    AUTO(arena) struct arena scratch = {0};
     struct run_options o = *options;
 
     begin_session(a);
@@ -345,7 +352,7 @@ void agent_run(struct agent *a, const struct run_options *options, struct run_re
         o.input = input = agent_with_context(a, options->input);
     agent_note_mode(a);
     agent_remember_typed(a);
-    agent_look_up_models(a, &scratch, &o);
+    agent_look_up_models(a);
     session_run(&a->session, &o, ret_result);
 }
 

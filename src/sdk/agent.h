@@ -52,11 +52,11 @@ struct agent_options {
     /* How long a run that has its answer waits for background commands, whose results its model
      * then gets; 0: they run on until agent_done(). */
     uint64_t wait_background_ms;
-    bool stops_background;     /* they are stopped before the run ends, and do not run on */
-    struct event_sink between; /* told what happens between runs; its members may be NULL */
-    struct asker *asker; /* NULL: no person can answer, and permissions.onAsk says what then */
-    void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
-    void *notice_self;
+    bool stops_background; /* they are stopped before the run ends, and do not run on */
+    struct asker *asker;   /* NULL: no person can answer, and permissions.onAsk says what then */
+    /* Hears all that happens, from here on; what happens before the session is open has no number.
+     * Others subscribe later, to the session's stream. NULL: there is none. */
+    struct event_subscriber *subscriber;
 };
 
 /* What is found out about a target of the chain whose model is unknown. */
@@ -85,8 +85,9 @@ struct agent {
     struct blob_store *blobs;        /* the store's */
     struct snapshotter *snapshotter; /* NULL: nothing is saved before tools change it */
     struct asker *asker;
-    struct secrets *secrets; /* all credentials that it knows of; NULL: none */
-    struct group background; /* commands that outlive their call */
+    struct event_stream opening; /* until the session's is there */
+    struct secrets *secrets;     /* all credentials that it knows of; NULL: none */
+    struct group background;     /* commands that outlive their call */
     /* the rest is private */
     struct store *store;
     bool is_kept;             /* the store outlives the process */
@@ -107,6 +108,7 @@ struct agent {
     struct model_lookup *asked;   /* of the target whose request is made; NULL: of none */
     struct group lookup;          /* asks about unknown models */
     bool has_lookup;
+    struct event_subscriber lookup_starter;
     const char *system_prompt, *append_system_prompt;
     bool names_tools; /* of the plan's filter: agent_options */
     enum native_wish search_wish, fetch_wish;
@@ -140,7 +142,7 @@ DEFINE_AUTO_VAL(agent, agent_done)
  * or was written by a program. Copied. */
 void agent_note_typed(struct agent *a, struct str text);
 
-/* Fills in everything of a run that is the agent's: the caller adds input, sinks and limits. */
+/* Fills in everything of a run that is the agent's: the caller adds input and limits. */
 MUST_USE struct err *agent_prepare(struct agent *a, struct run_options *ret_options);
 /* With what was prepared; the result is the caller's to end. */
 void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result);
@@ -153,6 +155,7 @@ MUST_USE struct err *agent_compact(struct agent *a, const struct run_options *op
 
 /* Asks this model from now on, with the fallbacks that there were; NULL: the runtime's. */
 MUST_USE struct err *agent_set_model(struct agent *a, const char *model);
+void agent_set_mode(struct agent *a, enum permission_mode mode);
 /* What stands instead of keel's own prompt, and what after it; NULL: as it was. Copied. */
 MUST_USE struct err *agent_set_prompt(struct agent *a, const char *instead, const char *append);
 

@@ -24,24 +24,14 @@ static void tell_place(void *self, struct hook_place *ret_place)
                                      .permission_mode = permission_mode_name(a->plan.mode)};
 }
 
-/* A hook may print anything. */
-static void tell(const struct agent *a, struct str text)
+static void warn(struct agent *a, struct str text)
 {
-    AUTO(strbuf) struct strbuf shown = {0};
-
-    if (a->hooks.on_notice)
-        a->hooks.on_notice(a->hooks.self, secrets_hide(a->secrets, text, &shown, NULL));
+    agent_notice(a, SEVERITY_WARNING, "hook", text);
 }
 
-static void on_notice(void *self, enum hook_event event, struct str text)
+static void on_failure(void *self, enum hook_event event, struct str text)
 {
-    tell(self, text);
-}
-
-static void tell_warnings(const struct agent_hooks *h)
-{
-    for (size_t i = 0; h->on_notice && i < hook_config_n_warnings(h->config); i++)
-        h->on_notice(h->self, hook_config_warning(h->config, i));
+    warn(self, text);
 }
 
 struct err *agent_hooks_open(struct agent *a)
@@ -52,7 +42,8 @@ struct err *agent_hooks_open(struct agent *a)
     bool is_confined = settings_bool(a->runtime->settings, "sandbox.hooks", false);
 
     TRY(settings_hooks(a->runtime->settings, &h->config));
-    tell_warnings(h);
+    for (size_t i = 0; i < hook_config_n_warnings(h->config); i++)
+        warn(a, hook_config_warning(h->config, i));
     if (hook_config_is_empty(h->config))
         return NULL;
     command_hooks_init(&h->commands, is_confined ? &a->sandbox.launcher : &launcher_plain,
@@ -71,7 +62,7 @@ struct err *agent_hooks_open(struct agent *a)
     h->runner.executors = h->executors;
     h->runner.n_executors = ARRAY_LEN(h->executors);
     h->runner.place = tell_place;
-    h->runner.notice = on_notice;
+    h->runner.notice = on_failure;
     h->runner.self = a;
     a->gate.hooks = agent_hooks_port(a);
     return NULL;
@@ -115,7 +106,7 @@ struct err *agent_hooks_begin(struct agent *a)
     a->hooks.has_begun = true;
     TRY(ask(a, HOOK_SESSION_START, "source", source, &scratch, &outcome));
     if (outcome.system_message.n)
-        tell(a, outcome.system_message);
+        warn(a, outcome.system_message);
     if (outcome.additional_context.n)
         agent_add_context(a, outcome.additional_context);
     return NULL;

@@ -16,9 +16,7 @@ struct agent_hooks {
     struct hook_executor *executors[2];
     struct hook_runner runner;
     bool has_begun;
-    struct str transcript;                          /* found when it is asked for */
-    void (*on_notice)(void *self, struct str text); /* may be NULL */
-    void *self;
+    struct str transcript; /* found when it is asked for */
 };
 
 /* Reads the settings; an agent without hooks has nothing to do with the rest. */

@@ -66,8 +66,13 @@ void agent_news_begin(struct agent *a)
         a->news.wait = news_wait;
 }
 
+static void tell_stopped(void *self, struct str line)
+{
+    agent_notice(self, SEVERITY_WARNING, "background", line);
+}
+
 void agent_news_end(struct agent *a)
 {
     if (state_of(a))
-        shell_news_store(state_of(a), a->blobs, a->hooks.on_notice, a->hooks.self);
+        shell_news_store(state_of(a), a->blobs, tell_stopped, a);
 }

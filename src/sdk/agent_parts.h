@@ -16,12 +16,15 @@ static inline void texts_add(struct texts *list, struct arena *a, struct str tex
     list->items[list->n++] = text;
 }
 
+/* An event for the person, also before the session is open. */
+void agent_notice(struct agent *a, enum severity severity, const char *source, struct str text);
+
 /* The chain: the runtime's model (or the caller's provider), then the fallbacks. */
 MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_options *options);
 
 /* Asks providers about the models of the chain that are unknown, beside the run that begins: about
- * each once its first request is on its way. What the options get lives in `scratch`. */
-void agent_look_up_models(struct agent *a, struct arena *scratch, struct run_options *o);
+ * each once its first request is on its way. */
+void agent_look_up_models(struct agent *a);
 /* Between rounds: what has become known of one goes into the plan. */
 void agent_use_learned(struct agent *a);
 
@@ -60,7 +63,7 @@ void agent_remember_typed(struct agent *a);
 
 /* What is saved before tools change files, and what a crash has left of that. After the blobs are
  * there. */
-MUST_USE struct err *agent_add_snapshots(struct agent *a, const struct agent_options *options);
+MUST_USE struct err *agent_add_snapshots(struct agent *a);
 /* Before the session is closed, when no command runs any more. */
 void agent_settle_snapshots(struct agent *a);
 

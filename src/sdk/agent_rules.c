@@ -49,16 +49,15 @@ static struct err *keep_in_file(void *arg)
     return project_rules_allow(&k->arena, k->place, k->rule, &k->kept);
 }
 
-static void tell_unused(const struct agent *a, struct keeping *k)
+static void tell_unused(struct agent *a, struct keeping *k)
 {
-    if (a->hooks.on_notice)
-        a->hooks.on_notice(
-            a->hooks.self,
-            arena_format(
-                &k->arena,
-                "%" STR_FMT
-                ": the rule is saved, but has no effect until you trust this project: keel trust",
-                STR_ARG(k->kept.file)));
+    agent_notice(
+        a, SEVERITY_WARNING, "permissions",
+        arena_format(
+            &k->arena,
+            "%" STR_FMT
+            ": the rule is saved, but has no effect until you trust this project: keel trust",
+            STR_ARG(k->kept.file)));
 }
 
 static struct err *keep(void *self, struct str rule)
@@ -75,9 +74,12 @@ static struct err *keep(void *self, struct str rule)
 
 struct err *agent_set_rules(struct agent *a, const struct agent_options *options)
 {
-    struct rule_set set;
+    struct rule_set set = {0};
+    struct err *e = rule_set_init(&set, &a->arena, a->runtime, options);
 
-    TRY(rule_set_init(&set, &a->arena, a->runtime, options));
+    for (size_t i = 0; i < set.n_warnings; i++)
+        agent_notice(a, SEVERITY_WARNING, "permissions", set.warnings[i]);
+    TRY(e);
     hide_denied(a, &set.gate_rules);
     TRY(show_only(a, options));
     a->plan.mode = set.mode;

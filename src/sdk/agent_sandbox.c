@@ -92,6 +92,11 @@ static struct err *run_prepare(struct preparation *p)
     return maker && policy_maker_is_quick(maker, p->only_looks) ? prepare(p) : work_run(prepare, p);
 }
 
+static void warn(const struct agent_sandbox *s, struct str text)
+{
+    event_stream_notice(s->options.notices, SEVERITY_WARNING, "sandbox", text);
+}
+
 /* --- starting --- */
 
 static struct err *add_remedy(const struct agent_sandbox *s, struct err *e)
@@ -115,14 +120,14 @@ static void tell_refusal(struct agent_sandbox *s, const struct err *e)
     const char *hint = err_find_hint(e);
     AUTO(strbuf) struct strbuf line = {0};
 
-    if (!err_is(e, ERR_SANDBOX) || !s->options.remedy || !s->options.on_notice)
+    if (!err_is(e, ERR_SANDBOX) || !s->options.remedy)
         return;
     strbuf_addf(&line, "a command did not run: %s; %s", text, hint ? hint : "run keel doctor");
     if (s->told_refusal && strcmp(s->told_refusal, strbuf_cstr(&line)) == 0)
         return;
     mem_free(s->told_refusal);
     s->told_refusal = mem_strdup(strbuf_cstr(&line));
-    s->options.on_notice(s->options.self, strbuf_str(&line));
+    warn(s, strbuf_str(&line));
 }
 
 /* Told once a host: the person may want to allow it. */
@@ -133,11 +138,9 @@ static void on_refusal(void *self, struct str host, const struct err *why)
     const char *hint = err_find_hint(why);
     AUTO(strbuf) struct strbuf line = {0};
 
-    if (!s->options.on_notice)
-        return;
     strbuf_addf(&line, "blocked a command's connection: %s%s%s", text, hint ? "; " : "",
                 hint ? hint : "");
-    s->options.on_notice(s->options.self, strbuf_str(&line));
+    warn(s, strbuf_str(&line));
 }
 
 static void set_network(struct agent_sandbox *s, struct sandbox_policy *policy)
@@ -184,11 +187,11 @@ static void tell_weakness(struct agent_sandbox *s, const struct sandbox *sandbox
     const char *weakness = sandbox_weakness(sandbox);
     AUTO(strbuf) struct strbuf line = {0};
 
-    if (s->has_told_weakness || !weakness || !s->options.on_notice || s->options.no_namespaces)
+    if (s->has_told_weakness || !weakness || s->options.no_namespaces)
         return;
     s->has_told_weakness = true;
     strbuf_addf(&line, "the sandbox is weaker here: %s; keel doctor says more", weakness);
-    s->options.on_notice(s->options.self, strbuf_str(&line));
+    warn(s, strbuf_str(&line));
 }
 
 /* git is run so that neither its repository nor the person's settings start a program or write:
@@ -333,9 +336,8 @@ static void tell(const struct agent_sandbox *s, struct str notes)
 {
     struct str line;
 
-    while (s->options.on_notice && str_split(&notes, '\n', &line))
-        if (line.n)
-            s->options.on_notice(s->options.self, line);
+    while (str_split(&notes, '\n', &line))
+        warn(s, line);
 }
 
 static struct err *look_after(struct agent_sandbox *s, struct sandbox *sandbox,

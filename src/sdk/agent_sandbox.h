@@ -7,6 +7,7 @@
 #ifndef KEEL_SDK_AGENT_SANDBOX_H
 #define KEEL_SDK_AGENT_SANDBOX_H
 
+#include "port/event_stream.h"
 #include "sandbox/proxy.h"
 #include "sdk/sandbox_policy.h"
 #include "sdk/settings.h"
@@ -14,8 +15,7 @@
 
 struct agent_sandbox_options {
     struct policy_source source;
-    void (*on_notice)(void *self, struct str text); /* a line for the person; may be NULL */
-    void *self;
+    struct event_stream *notices; /* for the person; may be NULL */
     /* The directory for temporary files is there; may be NULL. */
     void (*on_tmp_dir)(void *self, const char *path);
     void *tmp_self;

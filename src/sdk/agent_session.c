@@ -6,6 +6,8 @@
 #include "snapshot/snapshot.h"
 #include "store/memory.h"
 
+#define NOTICE_SOURCE "session"
+
 /* --- which session --- */
 
 static struct err *find_session(struct agent *a, const struct agent_session *wanted,
@@ -113,12 +115,6 @@ static struct err *read_budget(const struct settings *s, struct budget_limits *l
 
 /* --- what comes back with it --- */
 
-static void tell(const struct agent_options *options, struct str text)
-{
-    if (options->on_notice)
-        options->on_notice(options->notice_self, text);
-}
-
 /* What was allowed without asking then is asked again now, unless it is said again. */
 static void restore_mode(struct agent *a, const struct agent_options *options)
 {
@@ -138,6 +134,14 @@ void agent_note_mode(struct agent *a)
         tool_state_set_text(tools, STATE_MODE, now);
 }
 
+/* Before the first run there is nothing to tell: it begins with the mode of then. */
+void agent_set_mode(struct agent *a, enum permission_mode mode)
+{
+    a->plan.mode = mode;
+    if (a->session.has_begun)
+        agent_note_mode(a);
+}
+
 /* A model that cannot be asked any more is no reason not to go on. */
 static void restore_model(struct agent *a, const struct agent_options *options)
 {
@@ -154,31 +158,34 @@ static void restore_model(struct agent *a, const struct agent_options *options)
                                .p);
     text = e ? err_message(e) : NULL;
     if (e)
-        tell(options,
-             arena_format(&a->arena,
-                          "the session's model %" STR_FMT "/%" STR_FMT
-                          " is unavailable: %s; using %" STR_FMT,
-                          STR_ARG(l->provider), STR_ARG(l->model), text, STR_ARG(first->model)));
+        agent_notice(a, SEVERITY_WARNING, "model",
+                     arena_format(&a->arena,
+                                  "the session's model %" STR_FMT "/%" STR_FMT
+                                  " is unavailable: %s; using %" STR_FMT,
+                                  STR_ARG(l->provider), STR_ARG(l->model), text,
+                                  STR_ARG(first->model)));
 }
 
 /* --- opening and closing --- */
 
 /* Where nothing can be written and nobody has asked for it, a new session is not worth failing. */
-static struct err *do_without(struct agent *a, const struct agent_options *options,
-                              const struct session_options *o, struct err *take_error)
+static struct err *do_without(struct agent *a, const struct session_options *o,
+                              struct err *take_error)
 {
     AUTO(err) struct err *e = take_error;
     AUTO_FREE char *text = err_message(e);
     struct session_options private = *o;
     const char *hint = err_find_hint(e);
 
-    tell(options, arena_format(&a->arena, "this session is not stored: %s%s%s", text,
-                               hint ? "; " : "", hint ? hint : ""));
     session_done(&a->session);
     store_free(a->store);
     a->store = private.store = store_memory_new();
     a->is_kept = false;
-    return session_open(&a->session, &private);
+    TRY(session_open(&a->session, &private));
+    agent_notice(a, SEVERITY_WARNING, "store",
+                 arena_format(&a->arena, "this session is not stored: %s%s%s", text,
+                              hint ? "; " : "", hint ? hint : ""));
+    return NULL;
 }
 
 struct err *agent_open_session(struct agent *a, const struct agent_options *options)
@@ -190,9 +197,9 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
                                 .name = str_of(options->session.name),
                                 .must_be_whole = true,
                                 .budget = options->budget,
-                                .on_notice = options->on_notice,
-                                .self = options->notice_self,
-                                .between = options->between};
+                                .subscribers = &options->subscriber,
+                                .n_subscribers = options->subscriber ? 1 : 0,
+                                .secrets = a->secrets};
     bool is_resumed = options->session.resume || options->session.continues;
     struct err *e;
 
@@ -201,9 +208,10 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
     TRY((is_resumed ? shelf_open_existing : shelf_open)(a->runtime, name, &a->store, &a->is_kept));
     TRY(find_session(a, &options->session, &o));
     o.store = a->store;
+    event_stream_done(&a->opening);
     e = session_open(&a->session, &o);
     if (err_is(e, ERR_STORAGE) && !name.n && o.start == SESSION_NEW)
-        e = do_without(a, options, &o, e);
+        e = do_without(a, &o, e);
     if (e)
         return e;
     group_begin(&a->background, 0, GROUP_KEEP_GOING); /* ends before the session's own tasks */
@@ -227,19 +235,17 @@ static void prune(struct agent *a)
     if (!a->is_kept || !a->session.has_begun || a->session.loaded.last_run == LAST_RUN_NONE)
         return;
     e = prune_daily(a->runtime, a->store, str_of(a->session.conversation.id), &a->arena, &report);
-    if (!a->hooks.on_notice)
-        return;
     if (report.n) {
         strbuf_add_cstr(&text, "removed ");
         prune_describe(&report, &text);
         strbuf_add_cstr(&text, ", unused for too long (sessions.retentionDays) or over the limit "
                                "(sessions.maxBytes)");
-        a->hooks.on_notice(a->hooks.self, strbuf_str(&text));
+        agent_notice(a, SEVERITY_INFO, NOTICE_SOURCE, strbuf_str(&text));
     }
     if (report.n_held) {
         strbuf_clear(&text);
         prune_describe_held(&report, &text);
-        a->hooks.on_notice(a->hooks.self, strbuf_str(&text));
+        agent_notice(a, SEVERITY_WARNING, NOTICE_SOURCE, strbuf_str(&text));
     }
 }
 
@@ -253,8 +259,8 @@ void agent_close_session(struct agent *a)
     text = e ? err_message(e) : NULL;
     if (!e)
         snapshotter_forget_logs(a->snapshotter);
-    if (e && a->hooks.on_notice && !(a->session.journal && journal_has_warned(a->session.journal)))
-        a->hooks.on_notice(a->hooks.self, str_of(text));
+    if (e && !(a->session.journal && journal_has_warned(a->session.journal)))
+        agent_notice(a, SEVERITY_ERROR, "store", str_of(text));
     agent_hooks_end(a);
     prune(a);
     session_done(&a->session);

@@ -203,6 +203,11 @@ struct err *agent_add_targets(struct agent *a, const struct agent_options *optio
     return NULL;
 }
 
+static bool is_same(const struct target *a, const struct target *b)
+{
+    return str_eq(a->model, b->model) && str_eq(a->provider->id, b->provider->id);
+}
+
 /* A new array is a new chain; a run may still be using the old one. */
 struct err *agent_set_model(struct agent *a, const char *model)
 {
@@ -215,6 +220,8 @@ struct err *agent_set_model(struct agent *a, const char *model)
     else
         targets[0] = first_target(a, NULL);
     set_lookup(a, 0, p);
+    if (a->session.has_begun && !is_same(&targets[0], &a->plan.targets[0]))
+        session_note_model(&a->session, targets[0].provider->id, targets[0].model);
     a->plan.targets = targets;
     return NULL;
 }
@@ -322,7 +329,7 @@ static struct model_lookup *find_lookup(const struct agent *a, const struct mode
 }
 
 /* The request leaves next: a server that takes one connection at a time sees it first. */
-static void begin_lookup(void *self, const struct event *e)
+static void agent_begin_lookup(void *self, const struct event *e)
 {
     struct agent *a = self;
 
@@ -345,9 +352,8 @@ static bool is_unasked(const struct agent *a, const struct profile *p)
              clock_unix_ms(loop_clock(task_loop())) - known.unix_ms < LEARNED_FOR_MS);
 }
 
-void agent_look_up_models(struct agent *a, struct arena *scratch, struct run_options *o)
+void agent_look_up_models(struct agent *a)
 {
-    struct event_sink *sinks = ARENA_ARRAY(scratch, o->n_sinks + 1, struct event_sink);
     bool wants_any = false;
 
     if (!a->asks_runtime || !a->has_lookup)
@@ -360,10 +366,8 @@ void agent_look_up_models(struct agent *a, struct arena *scratch, struct run_opt
         l->was_considered = true;
         wants_any |= l->is_wanted;
     }
-    if (!wants_any)
-        return;
-    if (o->n_sinks)
-        memcpy(sinks, o->sinks, o->n_sinks * sizeof *sinks);
-    sinks[o->n_sinks++] = (struct event_sink){.on_event = begin_lookup, .self = a};
-    o->sinks = sinks;
+    event_stream_unsubscribe(&a->lookup_starter);
+    a->lookup_starter = (struct event_subscriber){.on_event = agent_begin_lookup, .self = a};
+    if (wants_any)
+        event_stream_subscribe(&a->session.conversation.stream, &a->lookup_starter);
 }

@@ -6,6 +6,8 @@
 #include "sdk/rewind.h"
 #include "snapshot/snapshot.h"
 
+#define NOTICE_SOURCE "snapshot"
+
 /* What another shell makes of a line is not known. */
 static bool may_write(void *self, const struct snapshot_call *call)
 {
@@ -45,39 +47,37 @@ struct err *undo_options_read(const struct runtime *r, struct arena *a,
 }
 
 /* That it cannot be found out is no reason not to go on. */
-static void recover(struct agent *a, const struct snapshot_options *o,
-                    const struct agent_options *options)
+static void recover(struct agent *a, const struct snapshot_options *o)
 {
     AUTO(err) struct err *e = rewind_recover(&a->session, o);
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
-    if (e && options->on_notice)
-        options->on_notice(
-            options->notice_self,
-            arena_format(&a->arena, "cannot undo the changes of the last call: %s", text));
+    if (e)
+        agent_notice(a, SEVERITY_WARNING, NOTICE_SOURCE,
+                     arena_format(&a->arena, "cannot undo the changes of the last call: %s", text));
 }
 
 /* The conversation that is resumed is that of files which were not all restored yet. */
-static void finish_rewind(struct agent *a, const struct snapshot_options *o,
-                          const struct agent_options *options)
+static void finish_rewind(struct agent *a, const struct snapshot_options *o)
 {
     struct restore_report report;
     unsigned turn;
     AUTO(err) struct err *e = rewind_finish(&a->session, o, &a->arena, &turn, &report);
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
-    if (!options->on_notice || (!e && !turn))
-        return;
-    options->on_notice(options->notice_self,
-                       e ? arena_format(&a->arena, "cannot finish the interrupted rewind: %s", text)
-                         : arena_format(&a->arena,
-                                        "finished the interrupted rewind to before turn %u: %zu "
-                                        "file%s restored, %zu not restored",
-                                        turn, report.n_restored, report.n_restored == 1 ? "" : "s",
-                                        report.n_conflicts + report.n_failed + report.n_left));
+    if (e)
+        agent_notice(a, SEVERITY_WARNING, NOTICE_SOURCE,
+                     arena_format(&a->arena, "cannot finish the interrupted rewind: %s", text));
+    else if (turn)
+        agent_notice(a, SEVERITY_INFO, NOTICE_SOURCE,
+                     arena_format(&a->arena,
+                                  "finished the interrupted rewind to before turn %u: %zu file%s "
+                                  "restored, %zu not restored",
+                                  turn, report.n_restored, report.n_restored == 1 ? "" : "s",
+                                  report.n_conflicts + report.n_failed + report.n_left));
 }
 
-struct err *agent_add_snapshots(struct agent *a, const struct agent_options *options)
+struct err *agent_add_snapshots(struct agent *a)
 {
     struct snapshot_options o;
 
@@ -93,8 +93,8 @@ struct err *agent_add_snapshots(struct agent *a, const struct agent_options *opt
     o.watches = agent_sandbox_watches(&a->sandbox);
     o.self = a;
     if (!o.is_off)
-        recover(a, &o, options);
-    finish_rewind(a, &o, options);
+        recover(a, &o);
+    finish_rewind(a, &o);
     a->snapshotter = snapshotter_new(&o);
     return NULL;
 }

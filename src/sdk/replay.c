@@ -192,7 +192,6 @@ static struct err *run_again(void *arg)
         .context_floor = x->context_floor,
         .known_delay = replay_known_delay,
         .delay_self = r,
-        .recorder = &r->recorder,
         .hooks = &r->hooks,
         .plugins = plugins,
         .n_plugins = ARRAY_LEN(plugins),
@@ -236,6 +235,7 @@ static struct err *prepare(struct replay *r, struct loaded *loaded)
     replay_compare_init(r);
     replay_ports_init(r);
     TRY(session_load(o->store, o->session, r->recording->seq, &r->conversation, loaded));
+    event_stream_open(&r->conversation.stream, r->conversation.stream.next_seq, &r->recorder);
     TRY(recording_load(r->recording));
     init_plan(r);
     TRY(replay_add_targets(r));

@@ -38,8 +38,11 @@ static void add_rule(struct making *m, const struct rule *rule)
 
 static void warn(const struct making *m, struct str text)
 {
-    if (m->options->on_notice)
-        m->options->on_notice(m->options->notice_self, text);
+    struct rule_set *s = m->set;
+
+    s->warnings =
+        arena_grow(m->arena, s->warnings, s->n_warnings, &s->warnings_room, sizeof *s->warnings);
+    s->warnings[s->n_warnings++] = text;
 }
 
 /* --- settings --- */

@@ -37,10 +37,13 @@ struct rule_set {
      */
     const char *const *added_dirs;
     size_t n_added_dirs;
-    const char *shell; /* that reads command lines */
+    const char *shell;    /* that reads command lines */
+    struct str *warnings; /* for the person: what is ignored, and why */
+    size_t n_warnings, warnings_room;
 };
 
-/* Of the options only those about permissions count. Blocks: directories are looked up. */
+/* Of the options only those about permissions count. Blocks: directories are looked up. With an
+ * error the set has the warnings up to there. */
 MUST_USE struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct runtime *r,
                                    const struct agent_options *options);
 

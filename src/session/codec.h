@@ -149,6 +149,15 @@ void codec_reader_pass(struct codec_reader *r, uint64_t before);
  * taken. Before the first codec_read(). */
 void codec_reader_begin_with(struct codec_reader *r, uint64_t base_seq,
                              struct history *take_history, const struct chain_hash *chain);
+/* It is the stream of a child run: its events say below which session. Before the first
+ * codec_read(). */
+void codec_reader_below(struct codec_reader *r, struct str parent);
+/* The end was read, and more has been appended since. */
+void codec_reader_go_on(struct codec_reader *r);
+/* The number of the event that the next codec_read() is to give. */
+uint64_t codec_reader_next_seq(const struct codec_reader *r);
+/* Goes on with that event, whatever comes before it. */
+void codec_reader_skip_to(struct codec_reader *r, uint64_t seq);
 /* Frees what can be read again; the event that was read last is good no more. The end of a later
  * run is without its text where that was said before this. */
 void codec_reader_let_go(struct codec_reader *r);

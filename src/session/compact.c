@@ -124,7 +124,7 @@ static enum room find_room(struct compactor *base, struct run *r, const struct w
     x.before = run_context(r, &x.window);
     /* exact after an answer, if the provider counts right; behind results the estimate counts */
     x.before.used = MAX(x.before.used, x.before.serialized);
-    c->looked_in = c->conversation->n_runs;
+    c->looked_in = c->conversation->stream.turn;
     c->is_promised = false;
     if (per_mille < 0)
         return ROOM_LITTLE;
@@ -684,7 +684,7 @@ static struct err *compact_in_steps(struct compacting *x)
 static struct err *compact(struct compactor *base, struct run *r, bool is_full)
 {
     struct compaction *c = (struct compaction *)base;
-    bool has_looked = c->looked_in == c->conversation->n_runs;
+    bool has_looked = c->looked_in == c->conversation->stream.turn;
     AUTO(compacting)
     struct compacting x = {.owner = c,
                            .run = r,

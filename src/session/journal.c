@@ -5,6 +5,7 @@
 #include "session/digest.h"
 #include "sys/loop.h"
 
+#define NOTICE_SOURCE "store"
 #define MAX_PUTS 3 /* of a blob that is removed again and again before the append */
 
 /* Somebody who waits until all before `seq` is as safe as that. */
@@ -113,13 +114,11 @@ static void tell_lost(struct journal *j, const char *handle)
 {
     AUTO(strbuf) struct strbuf notice = {0};
 
-    if (!j->options.on_notice)
-        return;
     strbuf_addf(&notice,
                 "stored content %.12s... was removed before the session referred to it: a stored "
                 "tool result or the copy of a file is lost",
                 handle);
-    j->options.on_notice(j->options.self, strbuf_str(&notice));
+    event_stream_notice(j->options.notices, SEVERITY_ERROR, NOTICE_SOURCE, strbuf_str(&notice));
 }
 
 /* A blob whose bytes are not here cannot be put again. The record keeps its name and refers to it
@@ -216,11 +215,11 @@ static void warn(struct journal *j, const struct err *e)
     AUTO_FREE char *text = err_message(e);
     AUTO(strbuf) struct strbuf notice = {0};
 
-    if (j->has_warned || !j->options.on_notice)
+    if (j->has_warned)
         return;
     j->has_warned = true;
     strbuf_addf(&notice, "the session is not being stored: %s", text);
-    j->options.on_notice(j->options.self, strbuf_str(&notice));
+    event_stream_notice(j->options.notices, SEVERITY_ERROR, NOTICE_SOURCE, strbuf_str(&notice));
 }
 
 /* Until somebody waits for it, or for a moment: what comes together is written together. */
@@ -463,6 +462,53 @@ struct err *journal_sync(struct journal *j)
 uint64_t journal_durable_seq(const struct journal *j)
 {
     return j->durable_seq;
+}
+
+uint64_t journal_flushed_seq(const struct journal *j)
+{
+    return j->flushed_seq;
+}
+
+static struct store_record copy_record(struct arena *a, const struct store_record *r)
+{
+    struct store_record copy = *r;
+
+    copy.type = arena_str(a, r->type);
+    copy.run_id = arena_str(a, r->run_id);
+    copy.body = arena_str(a, r->body);
+    copy.payloads = NULL; /* readers find them by what the body says */
+    copy.n_payloads = 0;
+    return copy;
+}
+
+void journal_unwritten(struct journal *j, uint64_t from, struct store_page *ret_page)
+{
+    struct store_page *page = ret_page;
+
+    *page = (struct store_page){.arena = page->arena};
+    page->records = ARENA_ARRAY(&page->arena, j->pending.n, struct store_record);
+    for (size_t i = 0; i < j->pending.n; i++) {
+        struct codec_record *r = j->pending.items[i];
+
+        if (r->record.seq + r->record.n_events <= from)
+            continue;
+        codec_record_end(r);
+        page->records[page->n++] = copy_record(&page->arena, &r->record);
+    }
+}
+
+bool journal_unwritten_blob(const struct journal *j, struct str handle, struct str *ret_bytes)
+{
+    for (size_t i = 0; i < j->pending.n; i++) {
+        const struct codec_record *r = j->pending.items[i];
+
+        for (size_t k = 0; k < r->n_blobs; k++)
+            if (!r->blobs[k].is_there && str_is(handle, r->blobs[k].handle)) {
+                *ret_bytes = r->blobs[k].bytes;
+                return true;
+            }
+    }
+    return false;
 }
 
 uint64_t journal_base_seq(const struct journal *j)

@@ -11,7 +11,7 @@
 #define KEEL_SESSION_JOURNAL_H
 
 #include "model/history.h"
-#include "port/recorder.h"
+#include "port/event_stream.h"
 #include "port/store.h"
 #include "session/codec.h"
 #include "sys/task.h"
@@ -31,8 +31,7 @@ struct journal_options {
     size_t pack_from;    /* see codec_writer_pack_from(); 0: as it says itself */
     struct group *tasks; /* where the writing task runs; outlives the journal */
     enum journal_failure on_failure;
-    void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
-    void *self;
+    struct event_stream *notices; /* where it reports what is not stored; may be NULL */
 };
 
 struct journal;
@@ -48,7 +47,15 @@ uint64_t journal_durable_seq(const struct journal *j); /* the number after the l
 uint64_t journal_base_seq(const struct journal *j);
 /* Events that opening the session reads, since the last checkpoint. */
 size_t journal_n_core(const struct journal *j);
-/* Has the person been told that something could not be stored? */
+/* Everything before this event is in the store; the rest is not there, or only being written. */
+uint64_t journal_flushed_seq(const struct journal *j);
+/* Records that are not in the store yet, from the one with event `from` on: copied. Does not wait.
+ * What streams in from now on begins another record. */
+void journal_unwritten(struct journal *j, uint64_t from, struct store_page *ret_page);
+/* Content that such a record refers to; false: it is in the store, or nowhere. Until the next wait.
+ */
+bool journal_unwritten_blob(const struct journal *j, struct str handle, struct str *ret_bytes);
+/* Has a notice said that something could not be stored? */
 bool journal_has_warned(const struct journal *j);
 
 /* Waits until its task has ended, even when the caller is cancelled. */

@@ -397,7 +397,7 @@ static void take(struct loading *l, const struct event *e)
     bool is_new = e->seq > l->checkpoint_seq; /* what came before it is in the checkpoint */
 
     if (l->conversation)
-        l->conversation->n_runs = MAX(l->conversation->n_runs, e->turn);
+        l->conversation->stream.turn = MAX(l->conversation->stream.turn, e->turn);
     if (e->run_id.n && str_eq(e->run_id, l->out->run_id))
         l->last_ms = e->unix_ms;
     switch (e->type) {
@@ -701,7 +701,7 @@ static struct err *load(struct loading *l, struct str id, uint64_t to)
     if (l->must_not_pass)
         return NULL;
     if (l->conversation) {
-        l->conversation->next_seq = l->end;
+        l->conversation->stream.next_seq = l->end;
         find_outcomes(l);
     }
     if (out->n_outcomes) /* the rest of that answer's calls is still to be judged */

@@ -31,6 +31,29 @@ void codec_reader_skip(struct codec_reader *r, const bool *types)
     memcpy(r->skips, types, sizeof r->skips);
 }
 
+void codec_reader_below(struct codec_reader *r, struct str parent)
+{
+    r->parent = arena_str(&r->arena, parent);
+}
+
+void codec_reader_go_on(struct codec_reader *r)
+{
+    r->is_over = false;
+}
+
+uint64_t codec_reader_next_seq(const struct codec_reader *r)
+{
+    return r->n_in_record ? r->page.records[r->at].seq + r->n_in_record : r->next_seq;
+}
+
+void codec_reader_skip_to(struct codec_reader *r, uint64_t seq)
+{
+    r->next_seq = seq;
+    r->n_in_record = 0;
+    r->at = r->page.n;
+    r->is_over = false;
+}
+
 void codec_reader_pass(struct codec_reader *r, uint64_t before)
 {
     r->passes_before = before;

@@ -155,7 +155,7 @@ static void add_notice(struct record_writer *w, const struct event *e)
     const struct event_notice *n = &e->body.notice;
     struct json_writer to;
 
-    if (n->severity != SEVERITY_WARNING && n->severity != SEVERITY_ERROR)
+    if (!e->run_id.n || !severity_is_for_person(n->severity))
         return;
     to = begin_told(w, e, "notice");
     jw_kv_str(&to, "severity", str_of(severity_name(n->severity)));

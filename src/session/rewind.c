@@ -56,7 +56,7 @@ static void tell_rewind(struct session *s, const struct session_rewind *how)
                                       .takes_messages = how->takes_messages,
                                       .n_files = how->n_files}};
 
-    s->conversation.n_runs++;
+    s->conversation.stream.turn++;
     session_emit(s, EVENT_REWOUND, &e);
     session_tell_images(s, how->files, how->n_files);
 }
@@ -126,7 +126,7 @@ struct err *session_rewind(struct session *s, const struct session_rewind *how)
 
     if (how->takes_messages)
         session_abandon_children(s);
-    at = s->conversation.next_seq + 1; /* behind the note */
+    at = s->conversation.stream.next_seq + 1; /* behind the note */
     conversation_init(&then, s->options.id, s->options.cwd);
     if (how->takes_messages)
         TRY(session_load(s->options.store, s->options.id, how->seq, &then, &loaded));

@@ -43,9 +43,20 @@ struct err *session_clear(struct session *s)
 
 struct err *session_rename(struct session *s, struct str name)
 {
-    return store_update(
-        s->options.store,
-        &(struct store_summary){.id = s->options.id, .name = name, .updated_ms = session_now_ms()});
+    struct event e = {.body.change.name = name};
+
+    TRY(store_update(s->options.store, &(struct store_summary){.id = s->options.id,
+                                                               .name = name,
+                                                               .updated_ms = session_now_ms()}));
+    session_emit(s, EVENT_SESSION_CHANGED, &e);
+    return NULL;
+}
+
+void session_note_model(struct session *s, struct str provider, struct str model)
+{
+    struct event e = {.body.change = {.provider = provider, .model = model}};
+
+    session_emit(s, EVENT_SESSION_CHANGED, &e);
 }
 
 size_t session_allowed(const struct session *s, struct arena *a, struct str **ret_patterns)
@@ -68,9 +79,12 @@ void session_clear_allowed(struct session *s)
 
 /* --- the end --- */
 
+/* A notice alone is nothing to keep: a setting is wrong, say. */
 static bool is_untouched(const struct session *s)
 {
-    return s->lease.is_new && s->conversation.next_seq == s->lease.next_seq;
+    const struct event_stream *stream = &s->conversation.stream;
+
+    return s->lease.is_new && stream->next_seq - s->lease.next_seq == stream->n_notices;
 }
 
 static struct err *write_end(struct session *s, const char *reason)
@@ -94,31 +108,33 @@ static void save_record(struct session *s)
         return;
     strbuf_addf(&notice, "%s%s%s", text, err_find_hint(e) ? "; " : "",
                 err_find_hint(e) ? err_find_hint(e) : "");
-    session_tell_person(s, strbuf_str(&notice));
+    session_notice(s, SEVERITY_WARNING, "session", strbuf_str(&notice));
 }
 
-static struct err *give_back(struct session *s, struct err *take_error)
+static struct err *give_back(struct session *s, bool leaves_nothing, struct err *take_error)
 {
     store_close(s->options.store, s->options.id, s->lease.fence);
-    if (s->journal && is_untouched(s))
-        return store_remove(s->options.store, s->options.id);
-    return take_error;
+    return leaves_nothing ? store_remove(s->options.store, s->options.id) : take_error;
 }
 
 struct err *session_shutdown(struct session *s, const char *reason)
 {
+    bool leaves_nothing = s->journal && is_untouched(s);
     struct err *e = NULL;
 
     if (!s->is_open || s->is_shut_down)
         return NULL;
     s->is_shut_down = true;
     task_shield_begin();
-    if (s->journal && !is_untouched(s))
+    if (leaves_nothing)
+        err_ignore(journal_sync(s->journal), "what it writes is about to be removed");
+    else if (s->journal)
         e = write_end(s, reason);
-    if (!e && s->journal && !is_untouched(s))
+    event_stream_close(&s->conversation.stream);
+    if (!e && s->journal && !leaves_nothing)
         save_record(s);
     if (!s->options.parent)
-        e = give_back(s, e);
+        e = give_back(s, leaves_nothing, e);
     task_shield_end();
     return e;
 }
@@ -130,6 +146,7 @@ void session_done(struct session *s)
         err_ignore(group_end(&s->tasks), "the journal's task tells its failures itself");
     else if (s->journal)
         journal_join(s->journal);
+    session_unlink(s);
     journal_free(s->journal);
     loaded_done(&s->loaded);
     budget_done(&s->budget);

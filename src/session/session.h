@@ -11,7 +11,10 @@
  * it goes on, and told as not executed after a new prompt. Background commands that ran when the
  * process died have the state "unknown", and the next message of the person says so to the model.
  *
- * In a task; one run at a time. Between runs the session listens to changes of the tools' state. */
+ * What happens in a run and what happens between runs are events of one stream,
+ * conversation.stream, to which callers subscribe.
+ *
+ * In a task; one run at a time. */
 #ifndef KEEL_SESSION_SESSION_H
 #define KEEL_SESSION_SESSION_H
 
@@ -38,12 +41,14 @@ struct session_options {
     struct budget_limits budget;
     size_t pack_from; /* messages that a checkpoint packs (session/pack.h); 0: CODEC_PACK_FROM */
     enum journal_failure on_failure;
-    void (*on_notice)(void *self, struct str text); /* for the person; may be NULL */
-    void *self;
+    /* They hear all that happens, from the opening on; what happens before the stream is open has
+     * no number. */
+    struct event_subscriber *const *subscribers;
+    size_t n_subscribers;
+    const struct secrets *secrets; /* kept out of notices; outlives the session; may be NULL */
     /* Of a child run's: its stream is below this session's, which must outlive it, under the lease
      * and the budget of their root. NULL: it is a root. */
     struct session *parent;
-    struct event_sink between; /* told what happens while no run goes on; its members may be NULL */
     /* Where its writing task runs. It outlives the session, which may then be used by one task
      * after another, as long as no two do at once. NULL: the session belongs to the task that opens
      * it, and is ended by it before what that task has begun earlier. */
@@ -63,20 +68,40 @@ struct session {
     struct compaction compaction;
     struct child_keeper children;
     size_t n_open_children;
-    struct group tasks;   /* where the caller has given none */
-    struct strbuf notice; /* what the model is still to be told */
+    struct session *live_children, *next_sibling; /* that are open in this process */
+    struct group tasks;                           /* where the caller has given none */
+    struct strbuf notice;                         /* what the model is still to be told */
     uint64_t checkpoint_base_seq;
     bool has_tasks, is_open, has_begun, is_shut_down;
 };
 
 /* Whatever comes of it, session_done() must follow. */
 MUST_USE struct err *session_open(struct session *s, const struct session_options *options);
+/* An event for the person, which no run need be under way for. What a child reports is an event of
+ * the root. Empty: nothing. */
+void session_notice(struct session *s, enum severity severity, const char *source, struct str text);
 /* Says what the session begins with, for its log: once, before the first run. */
 void session_begin(struct session *s, const struct event_session *how);
 
-/* One run. `options` is what the caller wants; recorder, compactor, budget and what a crash has
- * left open are filled in here. What has happened is durable when it returns, unless a notice told
- * otherwise. */
+/* Somebody who attaches late hears what was stored from that event on (1: from the beginning), also
+ * what is not written yet, and then what happens: without a gap, and nothing twice, also while a
+ * run is under way. Stored events come in the caller's task, which may wait: for the store, and
+ * where the subscriber wants it (pace). Those of a child run come between the events of its parent
+ * that say when it began and ended. A child that had begun before that event and had not ended then
+ * is told from its beginning.
+ *
+ * A stored event is the one that was told, but for what can be derived: a piece of an answer comes
+ * without the reply so far, and a request without its messages, which history_mutation has told.
+ * What cannot be read is left out; the numbers show it.
+ *
+ * The session stays open until this returns. With an error nobody is subscribed. Who unsubscribes
+ * meanwhile hears no more. */
+MUST_USE struct err *session_subscribe(struct session *s, uint64_t from_seq,
+                                       struct event_subscriber *subscriber);
+
+/* One run. `options` is what the caller wants; compactor, budget and what a crash has left open
+ * are filled in here. What has happened is durable when it returns, unless a notice told otherwise.
+ */
 void session_run(struct session *s, const struct run_options *options,
                  struct run_result *ret_result);
 /* Makes the history a summary of itself now, whatever the threshold says: a run without a prompt,
@@ -126,12 +151,14 @@ void session_tell_images(struct session *s, const struct pre_image *images, size
 /* That what a call changed is not saved, or not all of it; no id: commands in the background. */
 void session_tell_unsaved(struct session *s, struct str call_id, struct str why);
 MUST_USE struct err *session_rename(struct session *s, struct str name);
+/* Another model will be asked: an event for those who show which. */
+void session_note_model(struct session *s, struct str provider, struct str model);
 /* What the person has said yes to for the length of the session. */
 size_t session_allowed(const struct session *s, struct arena *a, struct str **ret_patterns);
 void session_clear_allowed(struct session *s);
 
 /* Tells the end, makes all durable, writes the record, gives the lease back: once. Waits even when
- * it is cancelled. A record that cannot be written is reported to the person, and is not an error.
+ * it is cancelled. A record that cannot be written is a notice, and not an error.
  * A new session in which nothing has happened leaves nothing behind. `reason` is "other", "clear",
  * "logout", "prompt_input_exit". */
 MUST_USE struct err *session_shutdown(struct session *s, const char *reason);

@@ -28,7 +28,6 @@ static struct err *open_child(struct session *s, const struct event_child *child
     o.cwd = str_of(tool_state_workspace(tools));
     o.parent = s;
     o.tasks = s->has_tasks ? &s->tasks : s->options.tasks;
-    o.between = (struct event_sink){0};
     TRY(session_open(ret_child, &o));
     tool_state_set_root(ret_child->conversation.state, tools);
     if (!exists)
@@ -123,6 +122,26 @@ static struct err *run_child(struct child_keeper *k, struct event_child *child,
     if (ret_result->outcome != RUN_SUSPENDED)
         note_end(s, child_list_find(&s->loaded.children, child->id));
     return session_shutdown(&c, "other");
+}
+
+void session_link(struct session *s)
+{
+    struct session *parent = s->options.parent;
+
+    if (!parent)
+        return;
+    s->next_sibling = parent->live_children;
+    parent->live_children = s;
+}
+
+void session_unlink(struct session *s)
+{
+    struct session **at = s->options.parent ? &s->options.parent->live_children : NULL;
+
+    while (at && *at && *at != s)
+        at = &(*at)->next_sibling;
+    if (at && *at)
+        *at = s->next_sibling;
 }
 
 void session_init_children(struct session *s)

@@ -1,4 +1,4 @@
-/* session_events.c - what a session tells its journal between runs, and its checkpoints. */
+/* session_events.c - what happens in a session between runs, and its checkpoints. */
 #include "session/session_parts.h"
 
 #include "sys/loop.h"
@@ -18,44 +18,24 @@ struct str session_new_id(struct session *s, char id[UUID_TEXT_SIZE])
     return str_of(id);
 }
 
-void session_tell_person(const struct session *s, struct str text)
-{
-    if (text.n && s->options.on_notice)
-        s->options.on_notice(s->options.self, text);
-}
-
-/* --- events outside of runs --- */
+/* --- events --- */
 
 void session_emit(struct session *s, enum event_type type, struct event *e)
 {
-    static const struct owner main_agent = {"agent", {"main", 4}, NULL};
-
-    e->type = type;
-    e->seq = s->conversation.next_seq++;
-    e->unix_ms = session_now_ms();
-    e->stream = str_of(s->conversation.id);
-    e->owner = &main_agent;
-    e->turn = s->conversation.n_runs;
-    recorder_append(journal_recorder(s->journal), e);
-    if (s->options.between.on_event)
-        s->options.between.on_event(s->options.between.self, e);
+    event_stream_emit(&s->conversation.stream, type, e);
 }
 
-static void on_state_change(void *self, struct str key, const struct json *value)
+/* What a child has to report concerns the conversation that the person reads. */
+struct event_stream *session_notices(struct session *s)
 {
-    struct event e = {.body.state = {.key = key, .value = value}};
-
-    session_emit(self, EVENT_STATE, &e);
+    while (s->options.parent)
+        s = s->options.parent;
+    return &s->conversation.stream;
 }
 
-/* A run listens itself, and is told itself what is durable. */
-void session_listen(struct session *s)
+void session_notice(struct session *s, enum severity severity, const char *source, struct str text)
 {
-    struct recorder *recorder = journal_recorder(s->journal);
-
-    recorder->on_durable = s->options.between.on_durable;
-    recorder->durable_self = s->options.between.self;
-    tool_state_listen(s->conversation.state, (struct state_listener){on_state_change, s});
+    event_stream_notice(session_notices(s), severity, source, text);
 }
 
 int64_t session_tell_history(struct session *s, const struct message *m, size_t index,

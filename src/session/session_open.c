@@ -6,6 +6,7 @@
 #include "port/stored_result.h"
 #include "sys/fs.h"
 
+#define NOTICE_SOURCE "session"
 #define LEFT_TEXT                                                                                  \
     "This call was under way in the session that this one was copied from. Its outcome is "        \
     "unknown here, and it was not run again."
@@ -69,11 +70,10 @@ static void start_journal(struct session *s)
         .pack_from = s->options.pack_from,
         .tasks = s->has_tasks ? &s->tasks : s->options.tasks,
         .on_failure = s->options.on_failure,
-        .on_notice = s->options.on_notice,
-        .self = s->options.self,
+        .notices = session_notices(s),
     });
-    s->conversation.next_seq = s->lease.next_seq;
-    session_listen(s);
+    event_stream_open(&s->conversation.stream, s->lease.next_seq, journal_recorder(s->journal));
+    conversation_listen(&s->conversation);
 }
 
 static struct store_summary summary_of(const struct session *s)
@@ -198,8 +198,8 @@ static struct err *open_again(struct session *s)
     start_journal(s);
     continue_journal(s);
     s->checkpoint_base_seq = s->loaded.base_seq;
-    session_tell_person(s, s->lease.notice);
-    session_tell_person(s, s->loaded.notice);
+    session_notice(s, SEVERITY_WARNING, NOTICE_SOURCE, s->lease.notice);
+    session_notice(s, SEVERITY_WARNING, NOTICE_SOURCE, s->loaded.notice);
     s->budget.spent = s->loaded.spent;
     TRY(session_count_children(s));
     settle_lost(s);
@@ -272,7 +272,7 @@ static struct err *open_copy(struct session *s)
     TRY(draft_begin(&draft, s->options.store, s->options.id, create.created_ms));
     TRY(take_lease(s, &create));
     start_journal(s);
-    session_tell_person(s, s->loaded.notice);
+    session_notice(s, SEVERITY_WARNING, NOTICE_SOURCE, s->loaded.notice);
     copy_history(s);
     TRY(copy_stored_results(s));
     session_leave_calls(s, S(LEFT_TEXT)); /* the source may still be at work */
@@ -284,6 +284,20 @@ static struct err *open_copy(struct session *s)
     return NULL;
 }
 
+static void init_conversation(struct session *s)
+{
+    struct event_stream *stream = &s->conversation.stream;
+
+    conversation_init(&s->conversation, s->options.id, s->options.cwd);
+    stream->next_seq = 0; /* until the session has its lease */
+    stream->parent = s->options.parent ? &s->options.parent->conversation.stream : NULL;
+    stream->secrets = s->options.secrets;
+    for (size_t i = 0; i < s->options.n_subscribers; i++)
+        event_stream_subscribe(stream, s->options.subscribers[i]);
+    session_link(s);
+    s->options.n_subscribers = 0; /* a child's is not theirs: they hear it from its parent */
+}
+
 struct err *session_open(struct session *s, const struct session_options *options)
 {
     *s = (struct session){0};
@@ -291,7 +305,7 @@ struct err *session_open(struct session *s, const struct session_options *option
     s->has_tasks = !s->options.tasks;
     if (s->has_tasks)
         group_begin(&s->tasks, 0, GROUP_KEEP_GOING);
-    conversation_init(&s->conversation, s->options.id, s->options.cwd);
+    init_conversation(s);
     compaction_init(&s->compaction, &s->options.compact, &s->conversation, NULL);
     budget_init(&s->budget, &s->options.budget);
     s->budget.state = s->conversation.state;

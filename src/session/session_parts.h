@@ -7,14 +7,12 @@
 
 int64_t session_now_ms(void);
 struct str session_new_id(struct session *s, char id[UUID_TEXT_SIZE]);
-void session_tell_person(const struct session *s, struct str text); /* empty: nothing */
 
 /* --- session_events.c: between runs --- */
 
 /* Fills in everything but the body. */
 void session_emit(struct session *s, enum event_type type, struct event *e);
-/* Changes of the tools' state are told from here on; a run listens itself. */
-void session_listen(struct session *s);
+struct event_stream *session_notices(struct session *s); /* where its notices go */
 /* `mutation` as event.h says; m NULL: the history is empty from here on. Returns when it was: the
  * history says the same. */
 int64_t session_tell_history(struct session *s, const struct message *m, size_t index,
@@ -31,6 +29,9 @@ void session_leave_calls(struct session *s, struct str why);
 /* --- session_child.c --- */
 
 void session_init_children(struct session *s);
+/* Its parent knows it as long as it is there. */
+void session_link(struct session *s);
+void session_unlink(struct session *s);
 /* What open children have spent by now counts. */
 MUST_USE struct err *session_count_children(struct session *s);
 /* They are not continued: the calls that began them have ended in another way. May wait. */

@@ -152,7 +152,6 @@ static void end_run(struct session *s, const struct run_options *o, const struct
     l->turn.n_rounds += r->n_rounds;
     l->turn.forced = r->forced;
     budget_end_run(&s->budget);
-    session_listen(s);
     message_unref(TAKE(l->prompt));
     l->n_outcomes = l->n_asks = 0;
     l->last_run = r->outcome == RUN_SUSPENDED ? LAST_RUN_SUSPENDED : LAST_RUN_ENDED;
@@ -178,7 +177,6 @@ void session_run(struct session *s, const struct run_options *options,
     if (options->input || s->loaded.prompt)
         session_abandon_children(s);
     o.input = input = find_input(s, options->input);
-    o.recorder = journal_recorder(s->journal);
     o.budget = budget_hooks(&s->budget);
     if (!o.max_rounds)
         o.max_rounds = RUN_UNLIMITED; /* a session's rounds have no cap unless somebody sets one */

@@ -46,6 +46,7 @@ const struct codec_type codec_types[EVENT_N_TYPES] = {
     [EVENT_RUN_END] = {codec_encode_result, codec_decode_result, true},
     [EVENT_REWOUND] = {NULL, NULL, true},
     [EVENT_CHECKPOINT] = {codec_encode_checkpoint, NULL, true},
+    [EVENT_SESSION_CHANGED] = {NULL, NULL, false},
     [EVENT_SESSION_END] = {codec_encode_session, codec_decode_session, false},
 };
 

@@ -328,6 +328,20 @@ static void take_fallback(struct story *s, const struct event *e)
     note(s, e, TONE_WARNING, strbuf_str(&text));
 }
 
+/* Those from between runs are about keel and this machine, not about the conversation. */
+static void take_notice(struct story *s, const struct event *e)
+{
+    enum severity severity = e->body.notice.severity;
+
+    if (!e->run_id.n || !severity_is_for_person(severity))
+        return;
+    note(s, e,
+         severity == SEVERITY_ERROR     ? TONE_ERROR
+         : severity == SEVERITY_WARNING ? TONE_WARNING
+                                        : TONE_PLAIN,
+         e->body.notice.text);
+}
+
 static void take_run_end(struct story *s, const struct event *e)
 {
     const struct run_result *r = e->body.result;
@@ -380,10 +394,7 @@ void story_event(struct story *s, const struct event *e)
         take_checkpoint(s, &e->body.checkpoint);
         break;
     case EVENT_NOTICE:
-        if (e->body.notice.severity == SEVERITY_WARNING ||
-            e->body.notice.severity == SEVERITY_ERROR)
-            note(s, e, e->body.notice.severity == SEVERITY_ERROR ? TONE_ERROR : TONE_WARNING,
-                 e->body.notice.text);
+        take_notice(s, e);
         break;
     case EVENT_RUN_END:
         take_run_end(s, e);

@@ -46,6 +46,13 @@ static const struct event_field session_fields[] = {
     END,
 };
 
+static const struct event_field change_fields[] = {
+    FIELD(event_change, name, "name", TEXT, SET),
+    FIELD(event_change, provider, "provider", TEXT, SET),
+    FIELD(event_change, model, "model", TEXT, SET),
+    END,
+};
+
 /* The input of PRE_RUN is in one other record: a blob would cost more than it saves. */
 static const struct event_field run_fields[] = {
     FIELD(event_run, policy, "policy", WORD, ALWAYS),
@@ -237,7 +244,7 @@ const struct event_field answer_fields[] = {
 };
 
 static const struct event_field notice_fields[] = {
-    NAMED(event_notice, severity, "severity", severity, SEVERITY_FINAL, ALWAYS, .is_kept = true),
+    NAMED(event_notice, severity, "severity", severity, SEVERITY_INFO, ALWAYS, .is_kept = true),
     FIELD(event_notice, source, "source", WORD, ALWAYS),
     FIELD(event_notice, text, "message", TEXT, ALWAYS),
     FIELD(event_notice, details, "details", GIVEN, SET),

@@ -285,14 +285,19 @@ static void log_compacted(const struct library_view *v, const struct event *e, s
               out);
 }
 
+/* The callback has no word for what is worth knowing and no warning. */
+static const char *severity_of(const struct event_notice *n)
+{
+    return severity_name(n->severity == SEVERITY_INFO ? SEVERITY_VERBOSE : n->severity);
+}
+
 static void log_notice(const struct library_view *v, const struct event *e, struct strbuf *out)
 {
     const struct event_notice *n = &e->body.notice;
     bool is_tool = n->source && (strcmp(n->source, "tool") == 0 || strstr(n->source, "tool_"));
 
     write_log(v, e,
-              (struct entry){severity_name(n->severity), false, is_tool ? OF_TOOL : OF_LLM,
-                             str_of(n->source)},
+              (struct entry){severity_of(n), false, is_tool ? OF_TOOL : OF_LLM, str_of(n->source)},
               n->text, out);
 }
 

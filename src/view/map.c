@@ -377,6 +377,15 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* nothing has happened */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* nothing has happened */
         },
+    [EVENT_SESSION_CHANGED] =
+        {
+            [VIEW_JOURNAL] = "session_changed",
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* not one of the eight */
+            [VIEW_EMITTER] = "agent.session_changed",
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the library knows runs only */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the next run's init says it */
+        },
     [EVENT_SESSION_END] =
         {
             [VIEW_JOURNAL] = "session_shutdown",

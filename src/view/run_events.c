@@ -250,7 +250,7 @@ static void write_session(struct run_events *v, const struct event *e, struct st
 {
     struct json_writer w;
 
-    if (!v->of_session)
+    if (!v->of_session || event_is_child(e))
         return;
     if (e->type == EVENT_SESSION_BEGIN) {
         begin(v, &w, e, "session:started", out);

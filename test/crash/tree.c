@@ -19,6 +19,7 @@ struct scene {
     struct store *store;
     struct target target;
     struct run_plan plan;
+    struct event_subscriber printer, *subscribers[1];
 };
 
 /* --- the model --- */
@@ -132,9 +133,10 @@ static const struct run_plan *get_plan(void *self)
     return &((struct scene *)self)->plan;
 }
 
-static void tell(void *self, struct str text)
+static void print_notice(void *self, const struct event *e)
 {
-    fprintf(stderr, "%.*s\n", (int)text.n, text.p);
+    if (e->type == EVENT_NOTICE && severity_is_for_person(e->body.notice.severity))
+        fprintf(stderr, "%.*s\n", (int)e->body.notice.text.n, e->body.notice.text.p);
 }
 
 static struct err *open_session(struct scene *s, struct session *ret_session)
@@ -143,13 +145,16 @@ static struct err *open_session(struct scene *s, struct session *ret_session)
     struct store_summary found;
     bool exists;
 
+    s->printer.on_event = print_notice;
+    s->subscribers[0] = &s->printer;
     TRY(store_find(s->store, str_of(s->id), &a, &found, &exists));
     return session_open(ret_session,
                         &(struct session_options){.store = s->store,
                                                   .start = exists ? SESSION_RESUME : SESSION_NEW,
                                                   .id = str_of(s->id),
                                                   .cwd = S("/"),
-                                                  .on_notice = tell});
+                                                  .subscribers = s->subscribers,
+                                                  .n_subscribers = 1});
 }
 
 static void run_session(struct scene *s, struct session *session, struct run_result *ret_result)

@@ -1,6 +1,7 @@
 /* compact.c - `keel session compact`: a long history becomes a summary of it. */
 #include "cli/session/session.h"
 
+#include "cli/show.h"
 #include "sdk/agent.h"
 
 static const struct option options[] = {
@@ -15,23 +16,20 @@ struct compacting {
     struct session_work *work;
     struct event_compact sizes;
     bool is_done;
+    struct event_subscriber subscriber;
 };
 
-static void on_event(void *self, const struct event *e)
+static void compact_event(void *self, const struct event *e)
 {
     struct compacting *c = self;
+    bool is_told = e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "compaction") == 0;
 
-    if (e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "budget") == 0)
-        cli_tell("%" STR_FMT, STR_ARG(e->body.notice.text));
+    if (!is_told) /* the command fails with it */
+        show_notices(NULL, e);
     if (e->type != EVENT_COMPACTED)
         return;
     c->sizes = e->body.compact;
     c->is_done = true;
-}
-
-static void on_notice(void *self, struct str text)
-{
-    cli_tell("%" STR_FMT, STR_ARG(text));
 }
 
 static struct err *print_sizes(const struct compacting *c)
@@ -48,12 +46,9 @@ static struct err *print_sizes(const struct compacting *c)
 static struct err *compact_with(struct compacting *c, struct agent *agent)
 {
     AUTO(run_result) struct run_result result = {0};
-    struct event_sink sink = {on_event, c};
     struct run_options o;
 
     TRY(agent_prepare(agent, &o));
-    o.sinks = &sink;
-    o.n_sinks = 1;
     TRY(agent_compact(agent, &o, str_of(args_get(c->work->args, "instructions")), &result));
     return print_sizes(c);
 }
@@ -66,8 +61,9 @@ static struct err *open_and_compact(struct compacting *c, struct str id)
     struct agent_options o = {.session = {.store = args_get(w->args, "store"),
                                           .resume = arena_cstr(&w->arena, id),
                                           .keeps_model = !model},
-                              .on_notice = on_notice};
+                              .subscriber = &c->subscriber};
 
+    c->subscriber = (struct event_subscriber){.on_event = compact_event, .self = c};
     TRY(runtime_use_model(&w->runtime, model));
     TRY(agent_open(&agent, &w->runtime, &o));
     return compact_with(c, &agent);

@@ -56,11 +56,6 @@ static struct err *find_place(struct session_work *w, const struct store_summary
     return number ? NULL : bad_place(given);
 }
 
-static void tell(void *self, struct str text)
-{
-    cli_tell("%" STR_FMT, STR_ARG(text));
-}
-
 static struct err *print_id(struct session *s)
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -83,7 +78,10 @@ static void end_copy(struct session *copy)
 static struct err *fork_session(struct session_work *w)
 {
     AUTO(session) struct session copy = {0};
-    struct session_options o = {.store = w->store, .start = SESSION_FORK, .on_notice = tell};
+    struct session_options o = {.store = w->store,
+                                .start = SESSION_FORK,
+                                .subscribers = w->subscribers,
+                                .n_subscribers = ARRAY_LEN(w->subscribers)};
     struct store_summary source = {0};
 
     TRY(session_name_check(args_get(w->args, "name")));

@@ -261,11 +261,6 @@ static struct err *print_json(const struct rewind *r, const struct rewind_option
 
 /* --- doing it --- */
 
-static void tell(void *self, struct str text)
-{
-    cli_tell("%" STR_FMT, STR_ARG(text));
-}
-
 static struct err *confirm(struct session_work *w, bool *ret_yes)
 {
     *ret_yes = true;
@@ -383,7 +378,7 @@ static struct err *undo_turns(struct session_work *w, struct session *s, struct 
         return NULL;
     }
     TRY(progress_around("restoring files", rewind_work_apply, &x));
-    number = s->conversation.n_runs;
+    number = s->conversation.stream.turn;
     report(w, r, s->conversation.id);
     if (args_has(w->args, "json"))
         return print_json(r, o, str_of(s->conversation.id), number);
@@ -473,7 +468,8 @@ static struct err *open_session(struct session_work *w, struct session *s, struc
                                                      .start = SESSION_RESUME,
                                                      .id = id,
                                                      .cwd = str_of(w->runtime.options.cwd),
-                                                     .on_notice = tell});
+                                                     .subscribers = w->subscribers,
+                                                     .n_subscribers = ARRAY_LEN(w->subscribers)});
 }
 
 /* --- a workspace that a command has closed --- */

@@ -4,6 +4,7 @@
 #include "base/width.h"
 #include "cli/commands.h"
 #include "cli/run.h"
+#include "cli/show.h"
 #include "view/field.h"
 
 #include <time.h>
@@ -31,6 +32,8 @@ static struct err *run_job(void *arg)
         &w->runtime, shelf_name(&w->runtime, args_get(w->args, "store"), &w->arena), &store,
         &is_kept));
     w->store = store;
+    w->printer.on_event = show_notices;
+    w->subscribers[0] = &w->printer;
     return job->fn(w);
 }
 

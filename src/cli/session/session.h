@@ -3,6 +3,7 @@
 #define KEEL_CLI_SESSION_SESSION_H
 
 #include "cli/command.h"
+#include "port/event_stream.h"
 #include "sdk/shelf.h"
 #include "sys/clock.h"
 
@@ -31,8 +32,9 @@ struct session_work {
     struct arena arena;
     struct runtime runtime;
     struct store *store;
-    void *self; /* the command's own */
-    int status; /* that the program will end with */
+    void *self;                                       /* the command's own */
+    int status;                                       /* that the program will end with */
+    struct event_subscriber printer, *subscribers[1]; /* prints notices, for a session_open() */
 };
 
 /* Opens the store, which must exist unless it is the default, and calls `work` in a task that the

@@ -97,7 +97,7 @@ static bool drop(void *self)
 static struct err *run(void *arg)
 {
     struct world *w = arg;
-    struct event_sink sink = {.on_event = on_event, .self = w};
+    struct event_subscriber subscriber = {.on_event = on_event, .self = w};
     AUTO(conversation) struct conversation conversation;
     AUTO(message) struct message *input = message_new(ROLE_USER, (struct str){0});
     AUTO(run_result) struct run_result result = {0};
@@ -106,14 +106,14 @@ static struct err *run(void *arg)
                                   .plan_self = w,
                                   .retry_max_ms = w->max_wait_ms,
                                   .budget = {.reserve = reserve, .self = w},
-                                  .recorder = w->cannot_send ? &w->recorder : NULL,
                                   .drop_text = drop,
-                                  .drop_self = w,
-                                  .sinks = &sink,
-                                  .n_sinks = 1};
+                                  .drop_self = w};
 
     message_add_text(input, S("say hello"));
     conversation_init(&conversation, S("session"), S("/tmp"));
+    event_stream_subscribe(&conversation.stream, &subscriber);
+    if (w->cannot_send)
+        event_stream_open(&conversation.stream, 1, &w->recorder);
     run_start(&conversation, &options, &result);
     return NULL;
 }

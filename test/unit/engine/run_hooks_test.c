@@ -1,4 +1,4 @@
-/* run_hooks_test.c - who is told of a run: recorder, plugins, parents. */
+/* run_hooks_test.c - who hears of a run: recorder, plugins, parents. */
 #include "world.h"
 
 static const char one_tool[] = "turns:\n"
@@ -42,7 +42,7 @@ TEST(prompt_call_and_end_are_durable_before_anything_follows_from_them)
     AUTO(world) struct world w = {.script = one_tool};
     struct tape tape = {.recorder = {tape_append, tape_wait}};
 
-    w.options.recorder = &tape.recorder;
+    w.recorder = &tape.recorder;
     world_run(&w, "go");
     assert_str(strbuf_str(&tape.log), "user_input attempt_begin durable attempt_end "
                                       "tool_execution_request tool_begin durable tool_end "
@@ -55,7 +55,7 @@ TEST(under_a_limit_each_request_is_durable_before_it_is_sent)
     AUTO(world) struct world w = {.script = one_tool};
     struct tape tape = {.recorder = {tape_append, tape_wait}};
 
-    w.options.recorder = &tape.recorder;
+    w.recorder = &tape.recorder;
     w.options.budget.is_limited = true;
     world_run(&w, "go");
     assert_null(strstr(strbuf_cstr(&tape.log), "flushed"));
@@ -83,7 +83,7 @@ TEST(a_prompt_is_durable_before_hooks_are_asked_about_it)
     struct tape tape = {.recorder = {tape_append, tape_wait}};
     struct asked asked = {.hooks = {note_asked}, .tape = &tape};
 
-    w.options.recorder = &tape.recorder;
+    w.recorder = &tape.recorder;
     w.options.hooks = &asked.hooks;
     world_run(&w, "go");
     assert_true(str_starts(strbuf_str(&tape.log), S("user_input durable asked attempt_begin ")));
@@ -93,7 +93,7 @@ TEST(a_prompt_is_durable_before_hooks_are_asked_about_it)
 static void note_told_end(struct world *w, const struct event *e)
 {
     if (e->type == EVENT_RUN_END)
-        strbuf_add_cstr(&((struct tape *)w->options.recorder)->log, "told");
+        strbuf_add_cstr(&((struct tape *)w->recorder)->log, "told");
 }
 
 TEST(the_end_is_told_when_it_is_durable)
@@ -101,7 +101,7 @@ TEST(the_end_is_told_when_it_is_durable)
     AUTO(world) struct world w = {.script = one_tool, .on_event = note_told_end};
     struct tape tape = {.recorder = {tape_append, tape_wait}};
 
-    w.options.recorder = &tape.recorder;
+    w.recorder = &tape.recorder;
     world_run(&w, "go");
     assert_true(str_ends(strbuf_str(&tape.log), S("run_end durable told")));
     strbuf_done(&tape.log);
@@ -112,7 +112,7 @@ TEST(a_model_is_not_told_what_is_not_stored)
     AUTO(world) struct world w = {.script = one_tool};
     struct tape tape = {.recorder = {tape_append, tape_wait}, .broken_from = 3};
 
-    w.options.recorder = &tape.recorder;
+    w.recorder = &tape.recorder;
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_STORAGE);
     assert_int_equal(w.result.n_tools_executed, 1);
@@ -125,7 +125,7 @@ TEST(nothing_runs_when_the_journal_cannot_be_written)
     AUTO(world) struct world w = {.script = one_tool};
     struct tape tape = {.recorder = {tape_append, tape_wait}, .broken_from = 1};
 
-    w.options.recorder = &tape.recorder;
+    w.recorder = &tape.recorder;
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_STORAGE);
     assert_null(strstr(strbuf_cstr(&tape.log), "tool_begin"));
@@ -137,7 +137,7 @@ TEST(a_tool_does_not_run_when_its_beginning_is_not_durable)
     AUTO(world) struct world w = {.script = one_tool};
     struct tape tape = {.recorder = {tape_append, tape_wait}, .broken_from = 2};
 
-    w.options.recorder = &tape.recorder;
+    w.recorder = &tape.recorder;
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_STORAGE);
     assert_non_null(strstr(strbuf_cstr(&tape.log), "tool_begin"));
@@ -160,7 +160,7 @@ TEST(a_tool_that_begins_late_gets_ready_while_its_beginning_becomes_durable)
     AUTO(world) struct world w = {.script = late_tool, .has_late = true};
     struct tape tape = {.recorder = {tape_append, tape_wait, tape_hurry}};
 
-    w.options.recorder = &tape.recorder;
+    w.recorder = &tape.recorder;
     world_run(&w, "go");
     assert_non_null(
         strstr(strbuf_cstr(&tape.log), "tool_begin hurry ready durable begun tool_end"));
@@ -172,7 +172,7 @@ TEST(and_goes_no_further_when_that_fails)
     AUTO(world) struct world w = {.script = late_tool, .has_late = true};
     struct tape tape = {.recorder = {tape_append, tape_wait}, .broken_from = 2};
 
-    w.options.recorder = &tape.recorder;
+    w.recorder = &tape.recorder;
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_STORAGE);
     assert_non_null(strstr(strbuf_cstr(&tape.log), "tool_begin ready durable"));
@@ -201,7 +201,7 @@ TEST(events_are_numbered_without_a_gap_over_all_runs)
     w.script = "turns:\n - text: Again.\n";
     world_run(&w, "more");
     assert_false(has_gap);
-    assert_int_equal(next_seq, w.conversation.next_seq);
+    assert_int_equal(next_seq, w.conversation.stream.next_seq);
 }
 
 /* --- plugins --- */
@@ -258,8 +258,7 @@ static struct err *spy_after_tool(struct plugin *p, const struct plugin_run *r,
 static struct spy spy_make(const char *name, int priority, struct strbuf *log)
 {
     return (struct spy){.plugin = {name, PLUGIN_CUSTOM, priority, spy_before_run, spy_after_run,
-                                   spy_on_error, spy_on_chunk, spy_before_tool, spy_after_tool,
-                                   NULL},
+                                   spy_on_error, spy_on_chunk, spy_before_tool, spy_after_tool},
                         .log = log,
                         .fails_with = ERR_INTERNAL};
 }
@@ -481,7 +480,7 @@ TEST(a_turn_keeps_its_order_from_the_raw_prompt_to_stop)
                       .plugin = {.name = "p", .before_run = order_before_run}};
     struct plugin *plugins[] = {&o.plugin};
 
-    w.options.recorder = &o.recorder;
+    w.recorder = &o.recorder;
     w.options.compactor = &o.compactor;
     w.options.hooks = &o.hooks;
     w.options.plugins = plugins;
@@ -517,7 +516,7 @@ TEST(a_prompt_that_a_plugin_refuses_is_durable_and_not_in_the_history)
     struct plugin *plugins[] = {&spy.plugin};
 
     spy.fails_with = ERR_BUDGET_EXCEEDED;
-    w.options.recorder = &o.recorder;
+    w.recorder = &o.recorder;
     w.options.plugins = plugins;
     w.options.n_plugins = 1;
     world_run(&w, "go");

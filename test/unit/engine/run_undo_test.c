@@ -57,7 +57,7 @@ static struct err *run_it(void *arg)
 {
     struct told *t = arg;
     struct world_gate gate = {{world_judge}, &t->world};
-    struct event_sink sink = {on_event, t};
+    struct event_subscriber subscriber = {.on_event = on_event, .self = t};
     struct world *w = &t->world;
     AUTO(message) struct message *input = message_new(ROLE_USER, S("m"));
 
@@ -71,10 +71,10 @@ static struct err *run_it(void *arg)
                                       .plan_self = w,
                                       .gate = &gate.gate,
                                       .launcher = &launcher_plain,
-                                      .snapshotter = t->scene.snapshotter,
-                                      .sinks = &sink,
-                                      .n_sinks = 1};
+                                      .snapshotter = t->scene.snapshotter};
+    event_stream_subscribe(&w->conversation.stream, &subscriber);
     run_start(&w->conversation, &w->options, &w->result);
+    event_stream_unsubscribe(&subscriber);
     return NULL;
 }
 

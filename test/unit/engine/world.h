@@ -32,6 +32,8 @@ struct world {
     enum event_type cancel_at;
     bool cancels;
     void (*on_event)(struct world *w, const struct event *e);
+    struct recorder *recorder; /* NULL: nothing is recorded */
+    struct event_subscriber subscriber;
     struct tool_registry *registry;
     struct provider *providers[2];
     struct target targets[2];
@@ -304,6 +306,13 @@ static inline void world_on_event(void *self, const struct event *e)
     }
 }
 
+/* Until event_stream_unsubscribe(): it hears one stream at a time. */
+static inline void world_subscribe(struct world *w, struct event_stream *s)
+{
+    w->subscriber = (struct event_subscriber){.on_event = world_on_event, .self = w};
+    event_stream_subscribe(s, &w->subscriber);
+}
+
 /* --- running --- */
 
 static inline const struct run_plan *world_plan(void *self)
@@ -365,7 +374,6 @@ static inline void world_run(struct world *w, const char *prompt)
     AUTO(loop) struct loop *l = NULL;
     AUTO(message) struct message *input = NULL;
     struct world_gate gate = {.gate = {w->judge ? w->judge : world_judge}, .world = w};
-    struct event_sink sink = {world_on_event, w};
 
     if (!w->goes_on)
         world_open(w);
@@ -394,11 +402,13 @@ static inline void world_run(struct world *w, const char *prompt)
     w->options.plan = world_plan;
     w->options.plan_self = w;
     w->options.gate = &gate.gate;
-    w->options.sinks = &sink;
-    w->options.n_sinks = 1;
     w->options.random = &random.random;
+    if (w->recorder)
+        event_stream_open(&w->conversation.stream, w->conversation.stream.next_seq, w->recorder);
+    world_subscribe(w, &w->conversation.stream);
     l = loop_new(&clock.clock);
     err_free(loop_run(l, world_task, w));
+    event_stream_unsubscribe(&w->subscriber);
     w->goes_on = true;
 }
 

@@ -69,29 +69,15 @@ static void subscribe(struct scene *scene, struct ear *ear, const char *name, co
 
 static void happen(struct scene *scene, enum event_type t)
 {
-    struct plugin *p = event_emitter_plugin(scene->emitter);
+    struct event_subscriber *s = event_emitter_subscriber(scene->emitter);
 
-    p->on_event(p, &scene->s.events[t]);
+    s->on_event(s->self, &scene->s.events[t]);
 }
 
 static void assert_heard(struct scene *scene, const char *want)
 {
     assert_str(strbuf_str(&scene->heard), want);
     strbuf_clear(&scene->heard);
-}
-
-TEST(it_is_a_plugin_that_processes_events)
-{
-    AUTO(scene) struct scene scene;
-    const struct plugin *p;
-
-    scene_init(&scene);
-    p = event_emitter_plugin(scene.emitter);
-    assert_string_equal(p->name, "event-emitter");
-    assert_string_equal(plugin_category_name(p->category), "event_processing");
-    assert_int_equal(p->priority, PRIORITY_NORMAL);
-    assert_null(p->before_run);
-    assert_null(p->before_tool);
 }
 
 TEST(a_run_is_heard_by_dotted_names)
@@ -295,8 +281,8 @@ TEST(listeners_have_a_cap)
     assert_ok(event_emitter_on(scene.emitter, "agent.created", listener, &id));
 }
 
-RUN_TESTS(UNIT(it_is_a_plugin_that_processes_events), UNIT(a_run_is_heard_by_dotted_names),
-          UNIT(a_child_run_is_a_task), UNIT(an_agent_is_created_once),
+RUN_TESTS(UNIT(a_run_is_heard_by_dotted_names), UNIT(a_child_run_is_a_task),
+          UNIT(an_agent_is_created_once),
           UNIT(listeners_are_called_in_the_order_they_came_and_only_for_what_they_want),
           UNIT(an_event_comes_with_its_owners), UNIT(who_unsubscribes_hears_no_more),
           UNIT(a_listener_may_unsubscribe_itself_while_it_is_called),

@@ -235,7 +235,6 @@ static void run(struct trial *t, const char *script, const char *script2, const 
     const struct str ask[] = {S("Slow"), S("State")};
     const struct permission_rules rules = {.ask = ask, .n_ask = ARRAY_LEN(ask)};
     struct world *w = &t->stage.world;
-    struct event_sink sink = {world_on_event, w};
     AUTO(message) struct message *input = NULL;
     struct permission_gate gate;
 
@@ -265,8 +264,6 @@ static void run(struct trial *t, const char *script, const char *script2, const 
                                       .plan = world_plan,
                                       .plan_self = w,
                                       .gate = &gate.gate,
-                                      .sinks = &sink,
-                                      .n_sinks = 1,
                                       .blobs = store_blobs(t->stage.store, S(ID)),
                                       .random = &t->dice.random};
     if (!is_plain) {
@@ -277,7 +274,9 @@ static void run(struct trial *t, const char *script, const char *script2, const 
         w->options.asker = t->plan.has_asker ? &t->asker : NULL;
         w->options.hooks = gate.hooks = t->plan.has_hooks ? &t->hooks : NULL;
     }
+    stage_subscribe_world(&t->stage);
     session_run(&t->stage.session, &w->options, &w->result);
+    event_stream_unsubscribe(&w->subscriber);
     w->options = (struct run_options){0};
     permission_gate_done(&gate);
 }

@@ -67,10 +67,14 @@ struct fixture {
     struct journal *journal;
     uint64_t next_seq;
     unsigned n_notices;
+    struct event_stream notices;
+    struct event_subscriber subscriber;
 };
 
-static void count_notice(void *self, struct str text)
+static void count_notice(void *self, const struct event *e)
 {
+    assert_int_equal(e->type, EVENT_NOTICE);
+    assert_int_equal(e->body.notice.severity, SEVERITY_ERROR);
     ((struct fixture *)self)->n_notices++;
 }
 
@@ -81,6 +85,8 @@ static void fixture_begin(struct fixture *f, enum journal_failure on_failure)
     struct store_lease lease;
 
     *f = (struct fixture){.next_seq = 1};
+    f->subscriber = (struct event_subscriber){.on_event = count_notice, .self = f};
+    event_stream_subscribe(&f->notices, &f->subscriber);
     f->flaky.ops = (struct store_ops){.append = flaky_append,
                                       .append_soon = flaky_append_soon,
                                       .sync = flaky_sync,
@@ -95,8 +101,7 @@ static void fixture_begin(struct fixture *f, enum journal_failure on_failure)
                                                        .next_seq = lease.next_seq,
                                                        .tasks = &f->tasks,
                                                        .on_failure = on_failure,
-                                                       .on_notice = count_notice,
-                                                       .self = f});
+                                                       .notices = &f->notices});
 }
 
 static void fixture_end(struct fixture *f)

@@ -200,10 +200,10 @@ IN_TASK(a_history_that_begins_anew_forgets_its_packs)
     run_again(&st, "after the summary");
     assert_same_load(st.store, S(ID));
     stage_open(&st, &again);
-    assert_ok(session_rewind(&st.session,
-                             &(struct session_rewind){.turn = st.session.conversation.n_runs,
-                                                      .seq = st.session.conversation.next_seq - 1,
-                                                      .takes_messages = true}));
+    assert_ok(session_rewind(
+        &st.session, &(struct session_rewind){.turn = st.session.conversation.stream.turn,
+                                              .seq = st.session.conversation.stream.next_seq - 1,
+                                              .takes_messages = true}));
     stage_close(&st);
     assert_same_load(st.store, S(ID));
 }

@@ -122,8 +122,8 @@ static inline void same_load_conversation(struct json_writer *w, const struct co
     struct state_entry x;
     size_t at = 0;
 
-    jw_kv_int(w, "nextSeq", (int64_t)c->next_seq);
-    jw_kv_int(w, "runs", c->n_runs);
+    jw_kv_int(w, "nextSeq", (int64_t)c->stream.next_seq);
+    jw_kv_int(w, "runs", c->stream.turn);
     jw_key(w, "state");
     jw_begin_object(w);
     while (tool_state_walk(c->state, &at, &x)) {

@@ -62,7 +62,7 @@ IN_TASK(history_state_and_totals_come_back)
                                  "    user: \"second\"\n"
                                  "+5 assistant: \"Two.\"\n"
                                  "= done: \"Two.\"\n");
-    assert_int_equal(st.session.conversation.n_runs, 2);
+    assert_int_equal(st.session.conversation.stream.turn, 2);
     stage_close(&st);
 }
 
@@ -180,7 +180,7 @@ IN_TASK(a_fork_up_to_an_event_has_what_was_before_it)
 
     stage_open(&st, &fresh);
     stage_run(&st, "turns:\n - text: One.\n", "first");
-    fork.source_seq = st.session.conversation.next_seq;
+    fork.source_seq = st.session.conversation.stream.next_seq;
     stage_run(&st, "turns:\n - text: Two.\n", "second");
     stage_close(&st);
     stage_open(&st, &fork);

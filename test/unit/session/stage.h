@@ -18,14 +18,34 @@ struct stage {
     struct session session;
     struct world world;
     struct strbuf notices;
+    struct event_subscriber subscriber, *subscribers[1];
 };
 
-static inline void stage_notice(void *self, struct str text)
+/* What the session and its journal have to say. */
+static inline void stage_event(void *self, const struct event *e)
 {
     struct stage *st = self;
+    const struct event_notice *n = &e->body.notice;
 
-    strbuf_add(&st->notices, text);
+    if (e->type != EVENT_NOTICE ||
+        (strcmp(n->source, "session") != 0 && strcmp(n->source, "store") != 0))
+        return;
+    strbuf_add(&st->notices, n->text);
     strbuf_add_char(&st->notices, '\n');
+}
+
+/* The world hears of runs only, not of what a session does around them. */
+static inline void stage_run_event(void *self, const struct event *e)
+{
+    if (e->run_id.n)
+        world_on_event(self, e);
+}
+
+static inline void stage_subscribe_world(struct stage *st)
+{
+    st->world.subscriber =
+        (struct event_subscriber){.on_event = stage_run_event, .self = &st->world};
+    event_stream_subscribe(&st->session.conversation.stream, &st->world.subscriber);
 }
 
 static inline struct err *stage_try_open(struct stage *st, const struct session_options *options)
@@ -38,8 +58,10 @@ static inline struct err *stage_try_open(struct stage *st, const struct session_
         world_open(&st->world);
     o.store = st->store;
     o.cwd = o.cwd.n ? o.cwd : S("/tmp");
-    o.on_notice = stage_notice;
-    o.self = st;
+    st->subscriber = (struct event_subscriber){.on_event = stage_event, .self = st};
+    st->subscribers[0] = &st->subscriber;
+    o.subscribers = st->subscribers;
+    o.n_subscribers = ARRAY_LEN(st->subscribers);
     return session_open(&st->session, &o);
 }
 
@@ -53,7 +75,6 @@ static inline void stage_run(struct stage *st, const char *script, const char *p
 {
     struct world *w = &st->world;
     struct world_gate gate = {.gate = {world_judge}, .world = w};
-    struct event_sink sink = {world_on_event, w};
     AUTO(message) struct message *input = NULL;
 
     run_result_done(&w->result);
@@ -73,9 +94,9 @@ static inline void stage_run(struct stage *st, const char *script, const char *p
     w->options.plan = w->options.plan ? w->options.plan : world_plan;
     w->options.plan_self = w;
     w->options.gate = &gate.gate;
-    w->options.sinks = &sink;
-    w->options.n_sinks = 1;
+    stage_subscribe_world(st);
     session_run(&st->session, &w->options, &w->result);
+    event_stream_unsubscribe(&w->subscriber);
     w->options = (struct run_options){0};
 }
 
@@ -83,16 +104,15 @@ static inline void stage_run(struct stage *st, const char *script, const char *p
 static inline void stage_compact(struct stage *st, const char *script, const char *instructions)
 {
     struct world *w = &st->world;
-    struct event_sink sink = {world_on_event, w};
 
     run_result_done(&w->result);
     provider_free(TAKE(w->providers[0]));
     world_add_target(w, 0, script);
     w->options.plan = world_plan;
     w->options.plan_self = w;
-    w->options.sinks = &sink;
-    w->options.n_sinks = 1;
+    stage_subscribe_world(st);
     assert_ok(session_compact(&st->session, &w->options, str_of(instructions), &w->result));
+    event_stream_unsubscribe(&w->subscriber);
     w->options = (struct run_options){0};
 }
 

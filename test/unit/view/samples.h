@@ -274,6 +274,8 @@ static inline void sample_bodies(struct samples *s)
                                                                     .usage = s->answer->usage,
                                                                     .is_estimated = true,
                                                                     .is_unpriced = true};
+    e[EVENT_SESSION_CHANGED].body.change =
+        (struct event_change){.name = S("the maze"), .provider = S("anthropic"), .model = S("m2")};
     e[EVENT_RUN_END].body.result = &s->run_result;
     e[EVENT_RUN_END].history = &s->history;
 }
