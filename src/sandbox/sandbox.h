@@ -181,8 +181,9 @@ const char *const *sandbox_secret_places(struct arena *a, const char *home, cons
 /* Adds those of the secret places that are there and that the person may read. Blocks. */
 void sandbox_find_secrets(struct path_list *l, const char *home, const char *keel_home);
 
-/* Adds those that variables name and that are there (secret_variables), but for devices and for
- * what holds the home or the workspace: such a value is a mistake. A relative path counts for
+/* Adds those that variables name and that are there (secret_variables; XDG_CONFIG_HOME and its like
+ * for what is usually in ~/.config), but for devices and for what holds the home or the workspace:
+ * such a value is a mistake. A relative path counts for
  * nothing. Blocks. */
 void sandbox_find_named_secrets(struct path_list *l, const char *const *environment,
                                 const char *home, const char *workspace);

@@ -138,21 +138,55 @@ static bool is_plausible(const char *real, const char *home, const char *workspa
            !(home && path_is_in(home, real)) && !(workspace && path_is_in(workspace, real));
 }
 
+static void add_named(struct path_list *l, const char *path, const char *home,
+                      const char *workspace)
+{
+    char real[PATH_MAX];
+
+    if (realpath(path, real) && is_plausible(real, home, workspace))
+        path_list_add(l, arena_cstr(l->arena, str_of(real)));
+}
+
+/* All programs that follow the XDG base directories keep their files there then. */
+static void find_in_moved_directory(struct path_list *l, struct str moved, struct str usual,
+                                    const char *home, const char *workspace)
+{
+    const char *directory = arena_cstr(l->arena, moved);
+
+    if (!str_starts(moved, S("/")) ||
+        (home && strcmp(directory, fs_join(l->arena, home, usual.p)) == 0))
+        return;
+    for (const struct secret_place *p = secret_places_in_home; p->path; p++) {
+        struct str path = str_of(p->path);
+
+        if (str_starts(path, usual) && p->path[usual.n] == '/')
+            add_named(l, fs_join(l->arena, directory, p->path + usual.n + 1), home, workspace);
+    }
+}
+
 void sandbox_find_named_secrets(struct path_list *l, const char *const *environment,
                                 const char *home, const char *workspace)
 {
+    static const struct {
+        struct str variable, usual;
+    } directories[] = {
+        {S("XDG_CACHE_HOME"), S(".cache")},
+        {S("XDG_CONFIG_HOME"), S(".config")},
+        {S("XDG_DATA_HOME"), S(".local/share")},
+        {S("XDG_STATE_HOME"), S(".local/state")},
+    };
+
     for (const struct secret_variable *v = secret_variables; environment && v->name; v++) {
         struct str rest = env_get(environment, str_of(v->name)), named;
-        char real[PATH_MAX];
 
         while (str_split(&rest, ':', &named)) { /* KUBECONFIG is a list */
             const char *path = arena_cstr(l->arena, named);
 
-            if (v->below)
-                path = fs_join(l->arena, path, v->below);
-            if (str_starts(named, S("/")) && realpath(path, real) &&
-                is_plausible(real, home, workspace))
-                path_list_add(l, arena_cstr(l->arena, str_of(real)));
+            if (str_starts(named, S("/")))
+                add_named(l, v->below ? fs_join(l->arena, path, v->below) : path, home, workspace);
         }
     }
+    for (size_t i = 0; environment && i < ARRAY_LEN(directories); i++)
+        find_in_moved_directory(l, env_get(environment, directories[i].variable),
+                                directories[i].usual, home, workspace);
 }

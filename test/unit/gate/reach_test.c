@@ -269,6 +269,10 @@ TEST(a_place_of_credentials_is_found_in_every_home)
         "/etc/shadow",
         "/var/lib/postgresql/16/x",
         "/etc/letsencrypt/live/x/privkey.pem",
+        "~/.cf/config.json",
+        "~/.config/hardhat-nodejs/vars.json",
+        "~/.sfdx/me.json",
+        "~/.wakatime.cfg",
     };
     static const char *const other[] = {
         "/home/.ssh/x",

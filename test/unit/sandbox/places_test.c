@@ -71,6 +71,26 @@ TEST(secrets_that_variables_name_are_found)
     temp_dir_done(&d);
 }
 
+TEST(secrets_in_a_moved_configuration_directory_are_found)
+{
+    struct temp_dir d = temp_dir_make();
+    AUTO(arena) struct arena a = {0};
+    struct path_list l = {.arena = &a};
+    const char *home = arena_cstr(&a, str_of(temp_path(&d, "home")));
+    const char *const environment[] = {
+        arena_format(&a, "XDG_CONFIG_HOME=%s", temp_path(&d, "cfg")).p,
+        arena_format(&a, "XDG_DATA_HOME=%s/.local/share", home).p, /* where it usually is */
+        "XDG_STATE_HOME=relative", NULL};
+
+    put(&d, "home/.local/share/keyrings/x", "x");
+    put(&d, "cfg/gh/hosts.yml", "x");
+    put(&d, "cfg/ordinary/x", "x");
+    sandbox_find_named_secrets(&l, environment, home, NULL);
+    assert_int_equal(l.n, 1);
+    assert_true(lists(l.paths, l.n, temp_path(&d, "cfg/gh")));
+    temp_dir_done(&d);
+}
+
 /* --- protected files --- */
 
 static void put_git_dir(struct temp_dir *d, const char *path)
@@ -194,6 +214,7 @@ TEST(a_tree_as_deep_as_it_likes_is_removed)
 RUN_TESTS(UNIT(the_homes_of_others_are_secret_but_not_one_s_own),
           UNIT(a_secret_behind_a_link_is_named_by_its_own_path),
           UNIT(secrets_that_variables_name_are_found),
+          UNIT(secrets_in_a_moved_configuration_directory_are_found),
           UNIT(repositories_are_found_wherever_they_are),
           UNIT(what_git_runs_is_protected_where_its_configuration_says),
           UNIT(links_on_the_way_to_what_git_runs_are_protected),
