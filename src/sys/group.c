@@ -24,6 +24,20 @@ void group_begin(struct group *g, unsigned max_running, int flags)
     t->innermost_group = g;
 }
 
+void group_begin_in(struct group *g, struct group *outer)
+{
+    struct group *in = outer ? outer : &task_loop()->root;
+
+    group_init(g, in->loop, NULL, 0, GROUP_KEEP_GOING);
+    g->outer = in;
+    g->cancelled = in->cancelled;
+    g->beside = in->first_inner;
+    g->back = &in->first_inner;
+    if (g->beside)
+        g->beside->back = &g->beside;
+    in->first_inner = g;
+}
+
 /* --- children --- */
 
 static void link_child(struct group *g, struct task *t)
@@ -119,6 +133,12 @@ static void cancel_child(struct task *t)
         task_make_ready(t);
 }
 
+static void cancel_later(struct group *g, struct group **todo)
+{
+    g->next_to_cancel = *todo;
+    *todo = g;
+}
+
 /* Down the tree without recursion: tasks may be nested deeper than a stack of theirs holds.
  * Groups that were begun inside a shield stay as they are. */
 void group_cancel(struct group *g)
@@ -133,14 +153,13 @@ void group_cancel(struct group *g)
         if (now->cancelled)
             continue;
         now->cancelled = true;
+        for (struct group *inner = now->first_inner; inner; inner = inner->beside)
+            cancel_later(inner, &todo);
         for (struct task *t = now->first_child; t; t = t->next) {
             cancel_child(t);
-            for (struct group *inner = t->innermost_group; inner; inner = inner->outer) {
-                if (inner->n_shields > 0)
-                    continue;
-                inner->next_to_cancel = todo;
-                todo = inner;
-            }
+            for (struct group *inner = t->innermost_group; inner; inner = inner->outer)
+                if (inner->n_shields == 0)
+                    cancel_later(inner, &todo);
         }
     }
 }
@@ -178,19 +197,30 @@ struct err *group_join(struct group *g)
 {
     struct err *own = task_check();
 
-    BUG_IF(g->owner != task_self());
+    BUG_IF(g->owner && g->owner != task_self());
     if (!own)
         own = wait_for_children(g);
     return choose_error(g, own);
 }
 
+/* Of a group that belongs to no task. */
+static void unlink_group(struct group *g)
+{
+    *g->back = g->beside;
+    if (g->beside)
+        g->beside->back = g->back;
+    g->back = NULL;
+}
+
 struct err *group_end(struct group *g)
 {
     struct task *t = task_self();
-    struct err *own = task_check();
+    struct err *own = NULL;
 
-    BUG_IF(g->owner != t || t->innermost_group != g);
-    if (!own)
+    BUG_IF(!g->back && (g->owner != t || t->innermost_group != g));
+    if (!g->back || g->n_live > 0)
+        own = task_check();
+    if (!own && g->n_live > 0)
         own = wait_for_children(g);
     if (g->n_live > 0) {
         /* Children under the same deadline end by themselves and say what took too long. */
@@ -200,7 +230,12 @@ struct err *group_end(struct group *g)
         err_ignore(wait_for_children(g), "nothing interrupts a shielded wait");
         task_shield_end();
     }
-    t->innermost_group = g->outer;
+    if (g->first_inner)
+        BUG("a group ended before one in it");
+    if (g->back)
+        unlink_group(g);
+    else
+        t->innermost_group = g->outer;
     g->owner = NULL;
     return choose_error(g, own);
 }

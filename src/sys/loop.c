@@ -9,7 +9,7 @@ enum { MAX_RESUMES = 1000 };
 
 static bool is_running(const struct loop *l)
 {
-    return l->root.n_live > 0;
+    return l->n_tasks > 0;
 }
 
 uint64_t loop_now_ms(struct loop *l)
@@ -116,6 +116,8 @@ static void list_tasks(const struct group *g, unsigned depth)
         for (const struct group *inner = t->innermost_group; inner; inner = inner->outer)
             list_tasks(inner, depth + 1);
     }
+    for (const struct group *inner = g->first_inner; inner; inner = inner->beside)
+        list_tasks(inner, depth);
 }
 
 static void on_alarm(uv_timer_t *alarm)
@@ -231,11 +233,37 @@ struct loop *loop_new(const struct clock *clock)
     return l;
 }
 
+void loop_ending_start(struct loop_ending *x, struct loop *l, void (*fn)(void *arg), void *arg)
+{
+    *x = (struct loop_ending){.loop = l, .next = l->endings, .fn = fn, .arg = arg};
+    l->endings = x;
+}
+
+void loop_ending_stop(struct loop_ending *x)
+{
+    struct loop_ending **at;
+
+    if (!x->loop)
+        return;
+    for (at = &x->loop->endings; *at != x;)
+        at = &(*at)->next;
+    *at = x->next;
+    x->loop = NULL;
+}
+
 void loop_free(struct loop *l)
 {
     if (!l)
         return;
     BUG_IF(is_running(l) || l->root.error || l->n_external);
+    while (l->endings) {
+        struct loop_ending *x = l->endings;
+
+        loop_ending_stop(x);
+        x->fn(x->arg);
+    }
+    if (l->root.first_inner)
+        BUG("a loop is freed before a group in it has ended");
     reaper_finish(l);
     while (post_queue_run(&l->posts))
         ; /* what they were given has no other owner, and one may post another */
@@ -257,12 +285,15 @@ void loop_free(struct loop *l)
 
 void loop_start(struct loop *l, task_fn fn, void *arg)
 {
+    struct group *lasting = l->root.first_inner;
+
     if (task_self())
         BUG("a task may not drive a loop");
     BUG_IF(is_running(l) || l->root.error);
     atomic_store(&l->is_cancelled, false);
     atomic_store(&l->last_pauses_ms, 0);
     group_init(&l->root, l, NULL, 0, 0);
+    l->root.first_inner = lasting; /* groups outlive root tasks */
     group_spawn(&l->root, "root", fn, arg);
 }
 

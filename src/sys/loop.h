@@ -73,6 +73,18 @@ struct loop_timer *loop_timer_start(struct loop *l, uint64_t delay_ms, void (*fn
                                     void *arg) MUST_USE;
 void loop_timer_stop(struct loop_timer *t); /* frees; accepts NULL; fine after it fired */
 
+/* Calls fn when the loop is freed, while it still works, outside tasks, the last begun first: for
+ * what keeps timers, watches or groups in a loop and is ended by code that does not know whether
+ * that is still there. Lives in the caller's memory. */
+struct loop_ending {   /* private */
+    struct loop *loop; /* NULL: stopped, or called */
+    struct loop_ending *next;
+    void (*fn)(void *arg);
+    void *arg;
+};
+void loop_ending_start(struct loop_ending *x, struct loop *l, void (*fn)(void *arg), void *arg);
+void loop_ending_stop(struct loop_ending *x); /* stopped and zeroed ones too */
+
 /* Runs a function of the host on the thread's own stack instead of a task's small one, and waits
  * for it. No task is current meanwhile: it cannot wait, but it may run another loop. Straight call
  * when no task is current. */

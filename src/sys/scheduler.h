@@ -69,6 +69,8 @@ struct loop {
     struct task *first_ready, *last_ready;
     struct fiber_pool *fibers;
     struct group root; /* holds the root task */
+    unsigned n_tasks;
+    struct loop_ending *endings; /* newest first */
     unsigned n_external;
     atomic_bool is_cancelled;   /* as a whole, since it was started */
     atomic_uint last_pauses_ms; /* of its workers since then, see work_pause() */

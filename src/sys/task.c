@@ -42,6 +42,7 @@ struct task *task_new(struct group *g, const char *name, task_fn fn, void *arg)
     t->arg = arg;
     t->cancelled = g->cancelled;
     t->inherited_deadline = g->deadline;
+    t->loop->n_tasks++;
     return t;
 }
 
@@ -92,6 +93,7 @@ void task_resume(struct task *t)
     if (alive)
         return;
     fiber_free(TAKE(t->fiber));
+    t->loop->n_tasks--;
     group_child_ended(t->group, t);
     mem_free(t);
 }

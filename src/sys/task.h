@@ -96,8 +96,10 @@ enum group_flags { GROUP_KEEP_GOING = 1 };
 
 struct group { /* private */
     struct loop *loop;
-    struct task *owner;
+    struct task *owner; /* NULL: it belongs to no task */
     struct group *outer;
+    struct group *first_inner;             /* of those that belong to no task */
+    struct group *beside, **back;          /* the next one in the same group; what points here */
     struct deadline *deadline;             /* that children inherit */
     struct task *first_child, *last_child; /* that live, in order of spawning */
     struct task *first_waiting;            /* for its turn, and so all after it */
@@ -111,6 +113,12 @@ struct group { /* private */
 };
 
 void group_begin(struct group *g, unsigned max_running, int flags);
+/* A group that belongs to no task, for what outlives the function that begins it, such as the
+ * commands that a conversation leaves running. No child's error cancels its siblings. It is in
+ * `outer`, another such group, or in the loop's own where that is NULL: it is cancelled with that
+ * one and ends before it. Any task of the loop may spawn into it, cancel, join and end it; ending
+ * it while no child is left needs no task. loop_run() returns when its children have ended, too. */
+void group_begin_in(struct group *g, struct group *outer);
 /* Never waits and never switches: the child runs when its parent waits, and one over the bound
  * when another one ends. `name` is borrowed. Children may spawn siblings. */
 void group_spawn(struct group *g, const char *name, task_fn fn, void *arg);

@@ -289,6 +289,229 @@ TEST(returning_with_a_group_open_aborts)
     assert_aborts(run_forgetful, "a task returned with a group, a deadline or a shield open");
 }
 
+/* --- groups of no task --- */
+
+struct lasting {
+    struct group outer, inner;
+    struct scene scene;
+};
+
+static struct err *begin_lasting(void *arg)
+{
+    struct lasting *x = arg;
+
+    group_begin_in(&x->outer, NULL);
+    group_begin_in(&x->inner, &x->outer);
+    spawn_all(&x->inner, &x->scene);
+    return NULL;
+}
+
+static struct err *end_lasting(void *arg)
+{
+    struct lasting *x = arg;
+    unsigned n_before = x->scene.n_running;
+    AUTO(err) struct err *e = group_end(&x->inner), *outer = group_end(&x->outer);
+
+    EXPECT(n_before > 0 && x->scene.n_running == 0 && !outer);
+    return TAKE(e);
+}
+
+/* Each part is a task of its own. */
+static struct err *in_two_tasks(struct lasting *x, task_fn first, task_fn second)
+{
+    struct group g;
+
+    group_begin(&g, 1, 0);
+    group_spawn(&g, "first", first, x);
+    TRY(group_join(&g));
+    group_spawn(&g, "second", second, x);
+    return group_end(&g);
+}
+
+static struct err *begin_here_end_there(void *arg)
+{
+    AUTO(scene) struct scene after = {0};
+    struct lasting x = {.scene = {.children = {{30}, {10}}}};
+    struct err *e = in_two_tasks(&x, begin_lasting, end_lasting);
+
+    after = x.scene;
+    TRY(e);
+    EXPECT(strcmp(strbuf_cstr(&after.log), "+a+b-b-a") == 0);
+    EXPECT(now_ms() == 30);
+    return NULL;
+}
+
+TEST(a_group_of_no_task_is_begun_by_one_task_and_ended_by_another)
+{
+    assert_ok(run_tasks(begin_here_end_there, NULL));
+}
+
+static struct err *begin_and_wait(void *arg)
+{
+    TRY(begin_lasting(arg));
+    return task_sleep(100);
+}
+
+static struct err *cancel_who_began(void *arg)
+{
+    AUTO(scene) struct scene after = {0};
+    struct lasting x = {.scene = {.children = {{30}}}};
+    struct group g;
+    struct err *e;
+
+    group_begin(&g, 0, 0);
+    group_spawn(&g, "begins", begin_and_wait, &x);
+    e = task_sleep(10);
+    group_cancel(&g);
+    err_free(group_end(&g));
+    if (!e)
+        e = end_lasting(&x);
+    after = x.scene;
+    TRY(e);
+    EXPECT(after.children[0].sleep_result == NULL);
+    EXPECT(now_ms() == 30);
+    return NULL;
+}
+
+TEST(cancelling_the_task_that_began_a_group_of_no_task_does_not_reach_it)
+{
+    assert_ok(run_tasks(cancel_who_began, NULL));
+}
+
+static struct err *fail_in_lasting(void *arg)
+{
+    AUTO(scene) struct scene after = {0};
+    struct lasting x = {.scene = {.children = {{10, ERR_NETWORK}, {20}}}};
+    struct err *e;
+
+    TRY(begin_lasting(&x));
+    EXPECT_TEXT(group_end(&x.inner), "a failed");
+    e = group_end(&x.outer);
+    after = x.scene;
+    TRY(e);
+    EXPECT(after.children[1].sleep_result == NULL);
+    return NULL;
+}
+
+TEST(a_child_that_fails_in_a_group_of_no_task_cancels_nobody)
+{
+    assert_ok(run_tasks(fail_in_lasting, NULL));
+}
+
+static struct err *cancel_outer(void *arg)
+{
+    AUTO(scene) struct scene after = {0};
+    struct lasting x = {.scene = {.children = {{30}}}};
+    struct group late;
+    struct err *e;
+
+    TRY(begin_lasting(&x));
+    TRY(task_sleep(10));
+    group_cancel(&x.outer);
+    group_begin_in(&late, &x.outer);
+    e = group_end(&x.inner);
+    EXPECT(late.cancelled);
+    TRY(group_end(&late));
+    TRY(group_end(&x.outer));
+    EXPECT_ERR(e, ERR_CANCELLED);
+    after = x.scene;
+    EXPECT_ERR(TAKE(after.children[0].sleep_result), ERR_CANCELLED);
+    EXPECT(now_ms() == 10);
+    return NULL;
+}
+
+TEST(cancelling_a_group_of_no_task_cancels_those_in_it_now_and_later)
+{
+    assert_ok(run_tasks(cancel_outer, NULL));
+}
+
+TEST(a_loop_runs_until_the_children_of_groups_of_no_task_have_ended)
+{
+    AUTO(scene) struct scene after = {0};
+    struct lasting x = {.scene = {.children = {{30}}}};
+    struct virtual_clock clock;
+    AUTO(loop) struct loop *l = NULL;
+
+    virtual_clock_init(&clock, 0);
+    l = loop_new(&clock.clock);
+    assert_ok(loop_run(l, begin_lasting, &x));
+    assert_string_equal(strbuf_cstr(&x.scene.log), "+a-a");
+    assert_ok(group_end(&x.inner)); /* no child is left: no task is needed */
+    assert_ok(group_end(&x.outer));
+    after = x.scene;
+}
+
+static struct err *spawn_again(void *arg)
+{
+    struct lasting *x = arg;
+
+    strbuf_clear(&x->scene.log);
+    spawn_all(&x->inner, &x->scene);
+    TRY(task_sleep(1));
+    return end_lasting(x);
+}
+
+TEST(a_group_of_no_task_outlives_the_root_task)
+{
+    AUTO(scene) struct scene after = {0};
+    struct lasting x = {.scene = {.children = {{30}}}};
+    struct virtual_clock clock;
+    AUTO(loop) struct loop *l = NULL;
+
+    virtual_clock_init(&clock, 0);
+    l = loop_new(&clock.clock);
+    assert_ok(loop_run(l, begin_lasting, &x));
+    assert_ok(loop_run(l, spawn_again, &x));
+    assert_string_equal(strbuf_cstr(&x.scene.log), "+a-a");
+    after = x.scene;
+}
+
+static struct err *cancel_loop(void *arg)
+{
+    struct lasting *x = arg;
+
+    TRY(begin_lasting(x));
+    TRY(task_sleep(10));
+    loop_cancel(task_loop());
+    return end_lasting(x);
+}
+
+TEST(cancelling_the_loop_reaches_groups_of_no_task)
+{
+    AUTO(scene) struct scene after = {0};
+    struct lasting x = {.scene = {.children = {{30}}}};
+
+    assert_err(run_tasks(cancel_loop, &x), ERR_CANCELLED);
+    after = x.scene;
+    assert_err(TAKE(after.children[0].sleep_result), ERR_CANCELLED);
+}
+
+static struct err *end_outer_first(void *arg)
+{
+    struct lasting x = {0};
+
+    TRY(begin_lasting(&x));
+    return group_end(&x.outer);
+}
+
+static void end_in_the_wrong_order(void)
+{
+    err_ignore(run_tasks(end_outer_first, NULL), "it aborts before");
+}
+
+static void forget_a_group(void)
+{
+    struct lasting x = {0};
+
+    err_ignore(run_tasks(begin_lasting, &x), "it aborts before");
+}
+
+TEST(a_group_that_ends_before_one_in_it_or_is_forgotten_aborts)
+{
+    assert_aborts(end_in_the_wrong_order, "a group ended before one in it");
+    assert_aborts(forget_a_group, "a loop is freed before a group in it has ended");
+}
+
 RUN_TESTS(UNIT(returning_with_a_group_open_aborts),
           UNIT(children_start_in_order_and_run_side_by_side),
           UNIT(a_bound_is_kept_and_those_who_wait_start_in_order),
@@ -300,4 +523,12 @@ RUN_TESTS(UNIT(returning_with_a_group_open_aborts),
           UNIT(a_cancelled_group_ends_with_cancelled_though_its_owner_is_not),
           UNIT(a_join_leaves_the_group_open_and_a_cancelled_group_stays_cancelled),
           UNIT(a_group_waits_for_siblings_that_its_children_spawned),
-          UNIT(children_that_never_wait_and_empty_groups_are_joined))
+          UNIT(children_that_never_wait_and_empty_groups_are_joined),
+          UNIT(a_group_of_no_task_is_begun_by_one_task_and_ended_by_another),
+          UNIT(cancelling_the_task_that_began_a_group_of_no_task_does_not_reach_it),
+          UNIT(a_child_that_fails_in_a_group_of_no_task_cancels_nobody),
+          UNIT(cancelling_a_group_of_no_task_cancels_those_in_it_now_and_later),
+          UNIT(a_loop_runs_until_the_children_of_groups_of_no_task_have_ended),
+          UNIT(a_group_of_no_task_outlives_the_root_task),
+          UNIT(cancelling_the_loop_reaches_groups_of_no_task),
+          UNIT(a_group_that_ends_before_one_in_it_or_is_forgotten_aborts))

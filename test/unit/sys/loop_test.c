@@ -573,6 +573,43 @@ TEST(the_time_of_day_is_read_once_between_two_waits)
     assert_int_equal(loop_unix_ms(l), 4000);
 }
 
+static void note_ending(void *arg)
+{
+    strbuf_add_char(arg, 'a');
+}
+
+/* What keeps a timer in the loop takes it back then. */
+struct late_timer {
+    struct loop_timer *timer;
+    struct strbuf *log;
+};
+
+static void note_ending_of_timer(void *arg)
+{
+    struct late_timer *t = arg;
+
+    loop_timer_stop(t->timer);
+    strbuf_add_char(t->log, 'b');
+}
+
+TEST(endings_are_called_when_the_loop_is_freed_the_last_begun_first)
+{
+    AUTO(strbuf) struct strbuf log = {0};
+    struct late_timer timer = {.log = &log};
+    struct loop_ending endings[3];
+    struct loop *l = loop_new(NULL);
+
+    timer.timer = loop_timer_start(l, 3600 * 1000, note_ending, &log);
+    loop_ending_start(&endings[0], l, note_ending, &log);
+    loop_ending_start(&endings[1], l, note_ending, &log);
+    loop_ending_start(&endings[2], l, note_ending_of_timer, &timer);
+    loop_ending_stop(&endings[1]);
+    loop_ending_stop(&endings[1]);
+    loop_free(l);
+    assert_str(strbuf_str(&log), "ba");
+    loop_ending_stop(&endings[0]); /* it was called */
+}
+
 TEST(two_loops_on_two_threads_run_independently_and_post_to_each_other)
 {
     struct side sides[2] = {0};
@@ -610,4 +647,5 @@ RUN_TESTS(UNIT(a_deadlock_aborts_and_lists_who_waits_for_what),
           UNIT(asking_for_the_time_out_notices_what_has_happened),
           UNIT(handles_of_others_on_libuvs_loop_can_wake_tasks),
           UNIT(the_time_of_day_is_read_once_between_two_waits),
+          UNIT(endings_are_called_when_the_loop_is_freed_the_last_begun_first),
           UNIT(two_loops_on_two_threads_run_independently_and_post_to_each_other))
