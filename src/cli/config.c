@@ -5,11 +5,15 @@
 #include "cli/text.h"
 #include "net/url.h"
 
-struct err *config_open(const struct args *args, struct runtime *r)
+struct err *config_open(const struct args *args, struct project **ret_project)
 {
-    TRY(runtime_open(r, &(struct runtime_options){.settings_file = args_get(args, "settings")}));
-    for (size_t i = 0; i < settings_n_warnings(r->settings); i++)
-        cli_tell("%" STR_FMT, STR_ARG(settings_warning(r->settings, i)));
+    struct project_options options = {.settings_file = args_get(args, "settings")};
+    const struct settings *s;
+
+    TRY(project_open(NULL, &options, ret_project));
+    s = (*ret_project)->settings;
+    for (size_t i = 0; i < settings_n_warnings(s); i++)
+        cli_tell("%" STR_FMT, STR_ARG(settings_warning(s, i)));
     return NULL;
 }
 
@@ -17,15 +21,17 @@ struct err *config_open(const struct args *args, struct runtime *r)
 
 static struct err *run_provider(const struct args *args, int *ret_status)
 {
-    AUTO(runtime) struct runtime r = {0};
+    AUTO(project) struct project *p = NULL;
+    AUTO(model_choice) struct model_choice *m = NULL;
+    AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf out = {0};
 
     TRY(args_count(args, 0, 0, "no arguments"));
-    TRY(config_open(args, &r));
-    TRY(runtime_use_model(&r, args_get(args, "model")));
-    strbuf_addf(&out, "%" STR_FMT "/%" STR_FMT "  %s  %" STR_FMT "\n", STR_ARG(r.profile.id),
-                STR_ARG(r.profile.model), r.profile.protocol->name,
-                STR_ARG(url_redact(&r.arena, r.profile.base_url)));
+    TRY(config_open(args, &p));
+    TRY(project_choose_model(p, args_get(args, "model"), &m));
+    strbuf_addf(&out, "%" STR_FMT "/%" STR_FMT "  %s  %" STR_FMT "\n", STR_ARG(m->profile.id),
+                STR_ARG(m->profile.model), m->profile.protocol->name,
+                STR_ARG(url_redact(&a, m->profile.base_url)));
     return cli_print_visible(strbuf_str(&out));
 }
 

@@ -3,11 +3,11 @@
 #define KEEL_CLI_CONFIG_H
 
 #include "cli/command.h"
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 
 extern const struct command command_config_show;
 
 /* Opens the settings and tells their warnings. */
-MUST_USE struct err *config_open(const struct args *args, struct runtime *r);
+MUST_USE struct err *config_open(const struct args *args, struct project **ret_project);
 
 #endif

@@ -159,18 +159,18 @@ static void tell_ignored(const struct settings *s, enum layer l)
 
 static struct err *run_show(const struct args *args, int *ret_status)
 {
-    AUTO(runtime) struct runtime r = {0};
+    AUTO(project) struct project *p = NULL;
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf out = {0};
     struct show show = {.arena = &a, .with_origin = args_has(args, "origin"), .out = &out};
     struct json *tree;
 
     TRY(args_count(args, 0, 0, "no arguments"));
-    TRY(config_open(args, &r));
-    show.settings = r.settings;
+    TRY(config_open(args, &p));
+    show.settings = p->settings;
     for (int l = 0; l < N_LAYERS; l++)
-        tell_ignored(r.settings, (enum layer)l);
-    tree = without_secrets(&a, settings_root(r.settings), (struct str){0});
+        tell_ignored(p->settings, (enum layer)l);
+    tree = without_secrets(&a, settings_root(p->settings), (struct str){0});
     if (args_has(args, "json"))
         show_json(&show, tree);
     else

@@ -19,7 +19,8 @@ static const struct option options[] = {
 
 struct demo {
     struct arena arena;
-    struct runtime runtime;
+    struct host *host;
+    struct project *project;
     struct provider *provider;
     struct show show;
     struct event_subscriber subscriber;
@@ -83,7 +84,7 @@ static struct err *play(void *arg)
     AUTO(agent) struct agent agent = {0};
 
     d->subscriber = (struct event_subscriber){.on_event = show_event, .self = &d->show};
-    TRY(agent_open(&agent, &d->runtime,
+    TRY(agent_open(&agent, d->project,
                    &(struct agent_options){.provider = d->provider,
                                            .subscriber = &d->subscriber,
                                            .mode = DEMO_MODE,
@@ -141,11 +142,9 @@ static struct err *show_all(struct demo *d, const struct args *args)
     bool is_bundled = !args_has(args, "script");
     struct virtual_clock no_wait;
 
-    TRY(runtime_open(&d->runtime, &(struct runtime_options){
-                                      .cwd = d->dir,
-                                      .project_dir = d->dir,
-                                      .environment = without_homes(&d->arena),
-                                  }));
+    d->host = host_new(&(struct host_options){.environment = without_homes(&d->arena)});
+    TRY(project_open(d->host, &(struct project_options){.cwd = d->dir, .dir = d->dir},
+                     &d->project));
     if (is_bundled)
         TRY(introduce(d));
     virtual_clock_init(&no_wait, clock_unix_ms(&clock_system));
@@ -176,7 +175,8 @@ static struct err *run(const struct args *args, int *ret_status)
     if (!e && !args_has(args, "script"))
         e = say_next(!args_has(args, "no-next"));
     provider_free(d.provider);
-    runtime_done(&d.runtime);
+    project_unref(d.project);
+    host_unref(d.host);
     arena_done(&d.arena);
     return e;
 }

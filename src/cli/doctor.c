@@ -42,7 +42,7 @@ void report_add(struct report *r, enum health health, const char *section, const
 /* --- the probe --- */
 
 struct probe {
-    struct runtime *runtime;
+    struct project *project;
     struct report *report;
     const char *model;
 };
@@ -55,25 +55,26 @@ static bool lists(const struct model_list *models, struct str id)
     return false;
 }
 
-static struct err *list_models(struct probe *p, struct model_list *ret_models)
+static struct err *list_models(struct probe *p, struct arena *a, struct model_choice **ret_asked,
+                               struct model_list *ret_models)
 {
     struct provider_call call;
 
-    TRY(runtime_use_model(p->runtime, p->model));
-    TRY(runtime_call(p->runtime, &call));
-    return provider_list_models(p->runtime->provider, &call, &p->runtime->arena, ret_models);
+    TRY(project_choose_model(p->project, p->model, ret_asked));
+    call = project_provider_call(p->project, &(*ret_asked)->profile);
+    return provider_list_models((*ret_asked)->provider, &call, a, ret_models);
 }
 
 static struct err *probe(void *arg)
 {
     struct probe *p = arg;
-    const struct profile *profile = &p->runtime->profile;
+    AUTO(arena) struct arena a = {0};
+    AUTO(model_choice) struct model_choice *asked = NULL;
     struct model_list models = {0};
-    AUTO(err) struct err *e = list_models(p, &models);
+    AUTO(err) struct err *e = list_models(p, &a, &asked, &models);
     AUTO_FREE char *message = e ? err_message(e) : NULL;
     const char *hint = err_find_hint(e);
 
-    http_client_free(TAKE(p->runtime->http));
     if (err_is(e, ERR_CANCELLED))
         return TAKE(e);
     if (e)
@@ -81,11 +82,12 @@ static struct err *probe(void *arg)
                    hint ? hint : "");
     else
         report_add(p->report, HEALTH_GOOD, "Probe", "answer",
-                   "%" STR_FMT " answers and lists %zu model%s", STR_ARG(profile->id), models.n,
-                   models.n == 1 ? "" : "s");
-    if (!e && !lists(&models, profile->model))
+                   "%" STR_FMT " answers and lists %zu model%s", STR_ARG(asked->profile.id),
+                   models.n, models.n == 1 ? "" : "s");
+    if (!e && !lists(&models, asked->profile.model))
         report_add(p->report, HEALTH_NOTE, "Probe", "model",
-                   "%" STR_FMT " is not in that list; it may still work", STR_ARG(profile->model));
+                   "%" STR_FMT " is not in that list; it may still work",
+                   STR_ARG(asked->profile.model));
     return NULL;
 }
 
@@ -199,43 +201,42 @@ static void add_broken(void *self, const struct err *e)
 
 /* A file that cannot be used is the first thing to report, and no reason to look at nothing else.
  * False: without settings at all the rest cannot be looked at. */
-static bool open_runtime(struct runtime *runtime, struct report *r, const struct args *args)
+static bool open_project(struct report *r, const struct args *args, struct project **ret_project)
 {
-    AUTO(err)
-    struct err *e =
-        runtime_open(runtime, &(struct runtime_options){.settings_file = args_get(args, "settings"),
-                                                        .on_broken_settings = add_broken,
-                                                        .self = r});
+    struct project_options how = {
+        .settings_file = args_get(args, "settings"), .on_broken_settings = add_broken, .self = r};
+    AUTO(err) struct err *e = project_open(NULL, &how, ret_project);
 
     if (e)
         add_broken(r, e);
     return !e;
 }
 
-static void check_all(struct report *r, struct runtime *runtime, const char *model)
+static void check_all(struct report *r, struct project *project, const char *model)
 {
-    doctor_check_settings(r, runtime);
-    doctor_check_rules(r, runtime);
-    doctor_check_providers(r, runtime, model);
-    doctor_check_network(r, runtime);
-    doctor_check_sandbox(r, runtime);
+    doctor_check_settings(r, project);
+    doctor_check_rules(r, project);
+    doctor_check_providers(r, project, model);
+    doctor_check_network(r, project);
+    doctor_check_sandbox(r, project);
     doctor_check_media(r);
-    doctor_check_stores(r, runtime);
+    doctor_check_stores(r, project);
     doctor_check_terminal(r);
 }
 
 static struct err *run(const struct args *args, int *ret_status)
 {
-    AUTO(runtime) struct runtime runtime = {0};
+    AUTO(project) struct project *project = NULL;
     AUTO(report) struct report report = {0};
     AUTO(strbuf) struct strbuf out = {0};
-    struct probe p = {.runtime = &runtime, .report = &report, .model = args_get(args, "model")};
+    struct probe p = {.report = &report, .model = args_get(args, "model")};
     bool is_open;
 
     TRY(args_count(args, 0, 0, "no arguments"));
-    is_open = open_runtime(&runtime, &report, args);
+    is_open = open_project(&report, args, &project);
     if (is_open)
-        check_all(&report, &runtime, p.model);
+        check_all(&report, project, p.model);
+    p.project = project;
     if (is_open && args_has(args, "probe"))
         TRY(probe_after(&report, &p, args_has(args, "json")));
     if (args_has(args, "json"))

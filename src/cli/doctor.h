@@ -2,7 +2,7 @@
 #ifndef KEEL_CLI_DOCTOR_H
 #define KEEL_CLI_DOCTOR_H
 
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 
 enum health { HEALTH_GOOD, HEALTH_NOTE, HEALTH_BAD };
 
@@ -21,14 +21,14 @@ DEFINE_AUTO_VAL(report, report_done)
 void report_add(struct report *r, enum health health, const char *section, const char *name,
                 const char *format, ...) PRINTF_LIKE(5, 6);
 
-void doctor_check_settings(struct report *r, const struct runtime *runtime);
-void doctor_check_rules(struct report *r, const struct runtime *runtime);
+void doctor_check_settings(struct report *r, const struct project *project);
+void doctor_check_rules(struct report *r, const struct project *project);
 /* `model`: as --model says it; NULL: as for a prompt without it. */
-void doctor_check_providers(struct report *r, struct runtime *runtime, const char *model);
-void doctor_check_network(struct report *r, const struct runtime *runtime);
-void doctor_check_sandbox(struct report *r, const struct runtime *runtime);
+void doctor_check_providers(struct report *r, const struct project *project, const char *model);
+void doctor_check_network(struct report *r, const struct project *project);
+void doctor_check_sandbox(struct report *r, const struct project *project);
 void doctor_check_media(struct report *r);
-void doctor_check_stores(struct report *r, const struct runtime *runtime);
+void doctor_check_stores(struct report *r, const struct project *project);
 void doctor_check_terminal(struct report *r);
 
 #endif

@@ -25,9 +25,9 @@
 
 /* --- settings --- */
 
-void doctor_check_settings(struct report *r, const struct runtime *runtime)
+void doctor_check_settings(struct report *r, const struct project *project)
 {
-    const struct settings *s = runtime->settings;
+    const struct settings *s = project->settings;
 
     for (size_t i = 0; i < settings_n_warnings(s); i++)
         report_add(r, HEALTH_NOTE, "Settings", "file", "%" STR_FMT,
@@ -41,11 +41,11 @@ void doctor_check_settings(struct report *r, const struct runtime *runtime)
 }
 
 /* A rule that is not understood may be one that was to forbid something. */
-void doctor_check_rules(struct report *r, const struct runtime *runtime)
+void doctor_check_rules(struct report *r, const struct project *project)
 {
     struct agent_options options = {0};
     struct rule_set set = {0};
-    AUTO(err) struct err *e = rule_set_init(&set, &r->arena, runtime, &options);
+    AUTO(err) struct err *e = rule_set_init(&set, &r->arena, project, &options);
     AUTO_FREE char *text = e ? err_message(e) : NULL;
     const char *hint = e ? err_find_hint(e) : NULL;
 
@@ -58,13 +58,13 @@ void doctor_check_rules(struct report *r, const struct runtime *runtime)
 
 /* --- providers --- */
 
-static void check_vendor(struct report *r, const struct runtime *runtime, const struct vendor *v)
+static void check_vendor(struct report *r, const struct project *project, const struct vendor *v)
 {
-    struct str variable = vendor_key_variable(v, runtime->options.environment);
+    struct str variable = vendor_key_variable(v, host_environment(project->host));
 
     if (!variable.n)
         return;
-    if (http_is_value(env_get(runtime->options.environment, variable)))
+    if (http_is_value(env_get(host_environment(project->host), variable)))
         report_add(r, HEALTH_GOOD, "Providers", v->name, "%" STR_FMT " is set", STR_ARG(variable));
     else
         report_add(r, HEALTH_BAD, "Providers", v->name,
@@ -73,12 +73,12 @@ static void check_vendor(struct report *r, const struct runtime *runtime, const 
                    STR_ARG(variable));
 }
 
-static void check_profile(struct report *r, struct runtime *runtime, struct str name)
+static void check_profile(struct report *r, const struct project *project, struct str name)
 {
     AUTO_FREE char *id = str_dup(name);
     struct profile p;
-    struct profile_query query = runtime_query(runtime, id);
-    AUTO(err) struct err *e = profile_resolve(runtime->settings, &query, &runtime->arena, &p);
+    struct profile_query query = project_query(project, id);
+    AUTO(err) struct err *e = profile_resolve(project->settings, &query, &r->arena, &p);
     AUTO_FREE char *message = e ? err_message(e) : NULL;
 
     if (e)
@@ -104,23 +104,23 @@ static void add_no_provider(struct report *r)
                others.n ? ", or one of these: " : "", others.n ? strbuf_cstr(&others) + 2 : "");
 }
 
-void doctor_check_providers(struct report *r, struct runtime *runtime, const char *model)
+void doctor_check_providers(struct report *r, const struct project *project, const char *model)
 {
     size_t before = r->n;
-    struct profile_query query = runtime_query(runtime, model);
+    struct profile_query query = project_query(project, model);
     struct profile chosen;
     struct str elsewhere = {0};
     AUTO(err) struct err *e = NULL;
     AUTO_FREE char *message = NULL;
 
     for (const struct vendor *v = vendors; v->name; v++)
-        check_vendor(r, runtime, v);
-    json_each (profile, json_get(settings_root(runtime->settings), "providers"))
-        check_profile(r, runtime, profile->key);
-    e = profile_resolve(runtime->settings, &query, &runtime->arena, &chosen);
+        check_vendor(r, project, v);
+    json_each (profile, json_get(settings_root(project->settings), "providers"))
+        check_profile(r, project, profile->key);
+    e = profile_resolve(project->settings, &query, &r->arena, &chosen);
     message = e ? err_message(e) : NULL;
     if (!e)
-        elsewhere = profile_elsewhere(&chosen, &runtime->arena);
+        elsewhere = profile_elsewhere(&chosen, &r->arena);
     if (!e)
         report_add(r, HEALTH_GOOD, "Providers", "in use", "%" STR_FMT "/%" STR_FMT "%s%" STR_FMT,
                    STR_ARG(chosen.id), STR_ARG(chosen.model), elsewhere.n ? " at " : "",
@@ -134,10 +134,10 @@ void doctor_check_providers(struct report *r, struct runtime *runtime, const cha
 
 /* --- network --- */
 
-static void check_certificates(struct report *r, const struct runtime *runtime)
+static void check_certificates(struct report *r, const struct project *project)
 {
-    const char *const *environment = runtime->options.environment;
-    struct str own = settings_text(runtime->settings, "caFile", &r->arena);
+    const char *const *environment = host_environment(project->host);
+    struct str own = settings_text(project->settings, "caFile", &r->arena);
     struct ca_options options = {.environment = environment};
     AUTO(strbuf) struct strbuf extra = {0};
     struct ca ca;
@@ -168,7 +168,7 @@ static void check_certificates(struct report *r, const struct runtime *runtime)
     }
 }
 
-void doctor_check_network(struct report *r, const struct runtime *runtime)
+void doctor_check_network(struct report *r, const struct project *project)
 {
     static const char *const variables[] = {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
                                             "http_proxy",  "ALL_PROXY",   "NO_PROXY"};
@@ -179,7 +179,7 @@ void doctor_check_network(struct report *r, const struct runtime *runtime)
     else
         report_add(r, HEALTH_BAD, "Network", "HTTP client", "https cannot be used: %s: %s", e->text,
                    e->hint);
-    check_certificates(r, runtime);
+    check_certificates(r, project);
     for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
         struct str value = str_of(getenv(variables[i]));
         AUTO(arena) struct arena a = {0};
@@ -243,14 +243,14 @@ static void check_switch(struct report *r, const struct settings *s)
 }
 
 /* So that a person whose build lacks one knows why. */
-static void check_environment(struct report *r, const struct runtime *runtime)
+static void check_environment(struct report *r, const struct project *project)
 {
-    struct clean_env_options clean = {.environment = runtime->options.environment,
+    struct clean_env_options clean = {.environment = host_environment(project->host),
                                       .is_confined = true};
     AUTO(strbuf) struct strbuf names = {0};
     size_t n = 0;
 
-    clean.passed = passed_variables(runtime->settings, &r->arena, &clean.n_passed);
+    clean.passed = passed_variables(project->settings, &r->arena, &clean.n_passed);
     for (const char *const *entry = clean.environment; entry && *entry; entry++)
         if (clean_env_withholds(&clean, *entry))
             strbuf_addf(&names, "%s%.*s", n++ ? ", " : "", (int)strcspn(*entry, "="), *entry);
@@ -260,14 +260,14 @@ static void check_environment(struct report *r, const struct runtime *runtime)
                    strbuf_cstr(&names));
 }
 
-void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
+void doctor_check_sandbox(struct report *r, const struct project *project)
 {
     struct sandbox_probe probe;
     char path[4096];
     AUTO(err) struct err *e = proc_find_supervisor(path);
 
-    check_switch(r, runtime->settings);
-    check_environment(r, runtime);
+    check_switch(r, project->settings);
+    check_environment(r, project);
     if (!e) {
         report_add(r, HEALTH_GOOD, "Sandbox", "keel-exec", "%s", path);
         e = sandbox_probe(&probe);
@@ -277,8 +277,8 @@ void doctor_check_sandbox(struct report *r, const struct runtime *runtime)
                    e->hint ? e->hint : "");
     else {
         add_sandbox(r, &probe);
-        if (settings_bool(runtime->settings, "sandbox.enabled", true))
-            add_verdict(r, &probe, settings_bool(runtime->settings, "sandbox.requireFull", false));
+        if (settings_bool(project->settings, "sandbox.enabled", true))
+            add_verdict(r, &probe, settings_bool(project->settings, "sandbox.requireFull", false));
     }
 }
 
@@ -327,36 +327,36 @@ static bool is_nearly_full(const char *home, struct arena *a, double *ret_mb)
     return (uint64_t)disk.f_bavail * disk.f_frsize < LITTLE_BYTES;
 }
 
-void doctor_check_stores(struct report *r, const struct runtime *runtime)
+void doctor_check_stores(struct report *r, const struct project *project)
 {
     static const struct {
         const char *name, *soname, *package;
     } libraries[] = {{"SQLite", "libsqlite3.so.0", "libsqlite3-0"},
                      {"PostgreSQL", "libpq.so.5", "libpq5"}};
-    struct str home = runtime_home(runtime, &r->arena);
+    const char *home = project->place.keel_home;
     double free_mb = 0;
 
-    if (home.n == 0)
+    if (!home)
         report_add(
             r, HEALTH_BAD, "Stores", "home",
             "HOME and KEEL_HOME are not set to a directory: sessions are not stored; set one of "
             "them");
-    else if (!can_be_written(home.p, &r->arena))
+    else if (!can_be_written(home, &r->arena))
         report_add(r, HEALTH_BAD, "Stores", "home",
                    "%s cannot be written: sessions are not stored; check its permissions, or set "
                    "KEEL_HOME to another directory",
-                   home.p);
-    else if (is_nearly_full(home.p, &r->arena, &free_mb))
+                   home);
+    else if (is_nearly_full(home, &r->arena, &free_mb))
         report_add(
             r, HEALTH_BAD, "Stores", "home",
             "%s is on a disk with %.1f MB left: sessions may not be stored; free some space, "
             "or set KEEL_HOME to another directory",
-            home.p, free_mb);
-    else if (!fs_exists(home.p))
+            home, free_mb);
+    else if (!fs_exists(home))
         report_add(r, HEALTH_NOTE, "Stores", "home", "%s does not exist yet; keel creates it",
-                   home.p);
+                   home);
     else
-        report_add(r, HEALTH_GOOD, "Stores", "home", "%s", home.p);
+        report_add(r, HEALTH_GOOD, "Stores", "home", "%s", home);
     for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
         bool is_there = dlopen(libraries[i].soname, RTLD_LAZY | RTLD_LOCAL) != NULL;
 

@@ -83,7 +83,7 @@ static struct err *initialize(struct input *in, const struct json *request, stru
 {
     AUTO(arena) struct arena a = {0};
     struct agent *agent = in->host->agent;
-    struct str key = agent->runtime->profile.key_source;
+    struct str key = agent->model->profile.key_source;
 
     TRY(check_initialize(request));
     TRY(agent_set_prompt(agent, prompt_text(&a, json_get(request, "systemPrompt")),

@@ -15,7 +15,7 @@ static const struct option options[] = {
 
 static const struct json *profiles_of(const struct models *m)
 {
-    return json_get(settings_root(m->runtime.settings), "providers");
+    return json_get(settings_root(m->project->settings), "providers");
 }
 
 /* The first profile that stands for the vendor, by its name or its type; NULL: there is none. */
@@ -42,16 +42,16 @@ static struct err *fetch(struct models *m, struct listing *l)
     /* any model will do: only the address and the key matter for listing */
     strbuf_add(&name, found ? found->key : str_of(l->vendor->name));
     strbuf_addf(&name, "/%s", l->vendor->default_model ? l->vendor->default_model : "any");
-    TRY(profile_resolve(m->runtime.settings,
+    TRY(profile_resolve(m->project->settings,
                         &(struct profile_query){.model = strbuf_cstr(&name),
-                                                .environment = m->runtime.options.environment},
+                                                .environment = host_environment(m->project->host)},
                         &m->arena, &profile));
     TRY(profile_make_provider(&profile, &provider));
-    TRY(runtime_call(&m->runtime, &call));
+    call = project_provider_call(m->project, &profile);
     TRY(provider_list_models(provider, &call, &m->arena, &l->models));
     l->status = CATALOGUE_LIVE;
     l->fetched_at = (struct str){0};
-    return saved_catalogue_write(runtime_home(&m->runtime, &m->arena).p, l->vendor, &l->models);
+    return saved_catalogue_write(m->project->place.keel_home, l->vendor, &l->models);
 }
 
 static struct err *refresh(void *arg)
@@ -69,15 +69,14 @@ static struct err *refresh(void *arg)
         if (err_is(l->problem, ERR_CANCELLED))
             e = TAKE(l->problem);
     }
-    http_client_free(TAKE(m->runtime.http));
     return e;
 }
 
 static void use_known(struct models *m, struct listing *l)
 {
-    struct str home = runtime_home(&m->runtime, &m->arena);
+    const char *home = m->project->place.keel_home;
 
-    if (home.n && saved_catalogue_read(home.p, l->vendor, &m->arena, &l->models, &l->fetched_at)) {
+    if (home && saved_catalogue_read(home, l->vendor, &m->arena, &l->models, &l->fetched_at)) {
         l->status = CATALOGUE_GENERATED;
         return;
     }
@@ -87,7 +86,7 @@ static void use_known(struct models *m, struct listing *l)
 
 bool models_is_set_up(const struct models *m, const struct vendor *v)
 {
-    const char *const *environment = m->runtime.options.environment;
+    const char *const *environment = host_environment(m->project->host);
 
     if (find_profile(m, v) || vendor_key_variable(v, environment).n)
         return true;
@@ -143,7 +142,7 @@ static struct err *run(const struct args *args, int *ret_status)
     struct err *e;
 
     TRY(args_count(args, 0, 1, "at most one VENDOR"));
-    e = runtime_open(&m.runtime, &(struct runtime_options){0});
+    e = project_open(NULL, &(struct project_options){0}, &m.project);
     if (!e)
         e = gather(&m);
     if (!e && args_has(args, "refresh"))
@@ -157,7 +156,7 @@ static struct err *run(const struct args *args, int *ret_status)
         cli_tell(
             "no provider is set up; keel models --all lists all vendors, keel doctor says what "
             "to do");
-    runtime_done(&m.runtime);
+    project_unref(m.project);
     arena_done(&m.arena);
     return e;
 }

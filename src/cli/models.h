@@ -3,7 +3,7 @@
 #define KEEL_CLI_MODELS_H
 
 #include "cli/args.h"
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 #include "sdk/saved_catalogue.h"
 
 struct listing {
@@ -16,7 +16,7 @@ struct listing {
 
 struct models {
     const struct args *args;
-    struct runtime runtime;
+    struct project *project;
     struct arena arena;
     struct listing *listings;
     size_t n;

@@ -15,15 +15,15 @@ static struct err *read_options(const struct args *args, struct arena *a, struct
 
 struct err *permissions_open(struct permissions *p, const struct args *args)
 {
-    struct runtime_options where = {.settings_file = args_get(args, "settings")};
+    struct project_options where = {.settings_file = args_get(args, "settings")};
     struct agent_options options;
     struct err *e;
 
     TRY(read_options(args, &p->arena, &options));
-    TRY(runtime_open(&p->runtime, &where));
-    for (size_t i = 0; i < settings_n_warnings(p->runtime.settings); i++)
-        cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->runtime.settings, i)));
-    e = rule_set_init(&p->set, &p->arena, &p->runtime, &options);
+    TRY(project_open(NULL, &where, &p->project));
+    for (size_t i = 0; i < settings_n_warnings(p->project->settings); i++)
+        cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->project->settings, i)));
+    e = rule_set_init(&p->set, &p->arena, p->project, &options);
     for (size_t i = 0; i < p->set.n_warnings; i++)
         cli_tell("%" STR_FMT, STR_ARG(p->set.warnings[i]));
     return e;
@@ -31,7 +31,7 @@ struct err *permissions_open(struct permissions *p, const struct args *args)
 
 void permissions_done(struct permissions *p)
 {
-    runtime_done(&p->runtime);
+    project_unref(p->project);
     arena_done(&p->arena);
     *p = (struct permissions){0};
 }

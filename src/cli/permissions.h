@@ -26,7 +26,7 @@ extern const struct command command_permissions_test;
 /* What holds here and now. */
 struct permissions {
     struct arena arena;
-    struct runtime runtime;
+    struct project *project;
     struct rule_set set;
 };
 /* Tells what is wrong with the settings on stderr. */

@@ -147,7 +147,7 @@ static struct err *add_example(struct explain *x, struct str value)
     AUTO(arena) struct arena a = {0};
     struct permission_call c = {
         .tool = x->tool,
-        .cwd = x->permissions->runtime.options.cwd,
+        .cwd = x->permissions->project->place.cwd,
         .policy = x->permissions->set.policy,
         .mode = MODE_BYPASS,
     };
@@ -215,7 +215,7 @@ static void add_meaning(struct explain *x)
     }
     add_paragraph(x, arena_format(a, "Calls of %" STR_FMT " with %" STR_FMT ".", STR_ARG(name),
                                   STR_ARG(argument_in_words(a, x->tool, x->pattern.argument,
-                                                            x->permissions->runtime.options.cwd))));
+                                                            x->permissions->project->place.cwd))));
     if (more)
         add_paragraph(x, str_of(more));
 }
@@ -225,7 +225,7 @@ static void add_warnings(struct explain *x)
     struct rule_warnings warnings;
 
     rule_warnings_find(&warnings, &x->permissions->arena, &x->pattern, x->tool,
-                       x->permissions->runtime.options.cwd);
+                       x->permissions->project->place.cwd);
     for (size_t i = 0; i < warnings.n; i++) {
         AUTO(strbuf) struct strbuf visible = {0};
 
@@ -296,7 +296,7 @@ static struct err *run(const struct args *args, int *ret_status)
                         "deny rule in the settings, this text makes keel ask about every call of "
                         "its tool");
     TRY(permissions_open(&p, args));
-    if (!p.runtime.options.cwd)
+    if (!p.project->place.cwd)
         return err_new(ERR_VALIDATION, "the working directory is gone");
     x.tool = permission_tool(&p.arena, x.pattern.tool);
     e = cli_run(NULL, explain, &x);

@@ -155,7 +155,7 @@ static void add_directories(struct strbuf *out, const struct permissions *p)
     strbuf_add_char(out, '\n');
     cli_add_tinted(out, TINT_BOLD, S("Files may be changed only in"));
     strbuf_add_cstr(out, "\n  ");
-    cli_add_visible(out, str_of(p->runtime.options.cwd));
+    cli_add_visible(out, str_of(p->project->place.cwd));
     strbuf_add_char(out, '\n');
     for (size_t i = 0; i < p->set.n_added_dirs; i++) {
         strbuf_add_cstr(out, "  ");

@@ -102,7 +102,7 @@ static void add_judged(struct strbuf *out, const struct try *t, const struct jud
     add_rule(out, t, j->rule);
     if (j->decision == DECISION_APPROVE)
         add_row(out, "so", S("keel asks you; print mode (keel -p) cannot ask and denies the call"));
-    if (json_has(settings_get(t->permissions->runtime.settings, "hooks"), "PreToolUse"))
+    if (json_has(settings_get(t->permissions->project->settings, "hooks"), "PreToolUse"))
         add_row(out, "but",
                 S("PreToolUse hooks are set and may decide otherwise; they were not run"));
 }
@@ -146,7 +146,7 @@ static struct err *read_call(struct try *t)
     TRY(tool_name_check("permissions test", str_of(args->operands[0])));
     t->call = (struct permission_call){
         .tool = permission_tool(&p->arena, str_of(args->operands[0])),
-        .cwd = p->runtime.options.cwd,
+        .cwd = p->project->place.cwd,
         .rules = p->set.gate_rules,
         .policy = p->set.policy,
         .mode = p->set.mode,

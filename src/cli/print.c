@@ -28,7 +28,8 @@ struct print {
     int64_t retry_seconds; /* 0: as the settings say */
     struct json *schema;   /* NULL: any text will do */
     struct agent_options agent_options;
-    struct runtime runtime;
+    struct host *host;
+    struct project *project;
     struct message *prompt;
     struct input *input;         /* prompts come as lines; NULL: there is one prompt */
     struct agent *agent;         /* while it lives */
@@ -97,7 +98,7 @@ static struct err *read_schema(struct print *p)
  */
 static struct err *read_wait(struct print *p)
 {
-    const struct json *setting = settings_get(p->runtime.settings, "background.waitSeconds");
+    const struct json *setting = settings_get(p->project->settings, "background.waitSeconds");
     int64_t seconds = p->input ? 0 : json_int_or(setting, DEFAULT_WAIT_SECONDS);
 
     if (seconds < 0 || seconds > MAX_WAIT_SECONDS)
@@ -166,26 +167,27 @@ static void trace_line(void *self, char kind, struct str text)
 
 /* --- before the run --- */
 
-static struct err *open_runtime(struct print *p)
+static struct err *open_project(struct print *p)
 {
-    struct runtime_options options = {.settings_file = args_get(p->args, "settings"),
-                                      .loads_ahead = true};
+    struct host_options host = {.loads_ahead = true};
+    struct project_options options = {.settings_file = args_get(p->args, "settings")};
 
     if (args_has(p->args, "trace-llm"))
-        options.trace = (struct http_trace){trace_line, p};
+        host.trace = (struct http_trace){trace_line, p};
     TRY(agent_flags_cwd(p->args, &p->arena, &options.cwd));
     TRY(agent_flags_layers(p->args, &options.skipped_layers));
-    TRY(runtime_open(&p->runtime, &options));
+    p->host = host_new(&host);
+    TRY(project_open(p->host, &options, &p->project));
     TRY(read_wait(p));
-    print_tell_settings(&p->runtime);
-    return runtime_use_model(&p->runtime, args_get(p->args, "model"));
+    print_tell_settings(p->project);
+    return project_choose_model(p->project, args_get(p->args, "model"), &p->agent_options.model);
 }
 
 /* Which model is asked, where no flag names one: a session keeps its own. For people who watch: in
  * a script it would be there every time. */
 static void tell_model(const struct print *p, const struct agent *a)
 {
-    const struct profile *found = &p->runtime.profile;
+    const struct profile *found = &p->agent_options.model->profile;
     const struct target *first = &a->plan.targets[0];
     bool is_watched = isatty(STDERR_FILENO) == 1 || args_has(p->args, "verbose");
 
@@ -231,13 +233,13 @@ static void open_json(struct print *p, struct agent *a)
     p->json.view = stream_json_new(&(struct stream_json_options){
         .session_id =
             arena_cstr(&p->arena, str_of(a->session.conversation.id)), /* outlives the agent */
-        .cwd = a->runtime->options.cwd,
+        .cwd = p->project->place.cwd,
         .model = arena_cstr(&p->arena, a->plan.targets[0].model),
         .permission_mode = permission_mode_name(a->plan.mode),
         .version = KEEL_VERSION,
-        .api_key_source =
-            arena_cstr(&p->arena, a->runtime->profile.key_source.n ? a->runtime->profile.key_source
-                                                                   : S("none")),
+        .api_key_source = arena_cstr(&p->arena, p->agent_options.model->profile.key_source.n
+                                                    ? p->agent_options.model->profile.key_source
+                                                    : S("none")),
         .tools = names,
         .n_tools = tools->n,
         .include_partial = p->include_partial,
@@ -377,7 +379,7 @@ static struct err *read_answers(struct print *p, struct run_options *options)
 /* What stands on the command line, unless another program has put it there. */
 static void note_typed(struct print *p)
 {
-    const char *const *environment = p->runtime.options.environment;
+    const char *const *environment = host_environment(p->host);
 
     if (!p->input && p->args->n_operands && !env_find(environment, "CLAUDE_CODE_ENTRYPOINT"))
         agent_note_typed(p->agent, str_of(p->args->operands[0]));
@@ -420,10 +422,10 @@ static struct err *run_agent(struct print *p)
 
     p->subscriber =
         (struct event_subscriber){.on_event = print_event, .on_durable = print_durable, .self = p};
-    TRY(agent_open(&agent, &p->runtime, &p->agent_options));
+    TRY(agent_open(&agent, p->project, &p->agent_options));
     p->agent = &agent;
     tell_model(p, &agent);
-    print_tell_missing(p->args, &p->runtime, agent.is_kept);
+    print_tell_missing(p->args, p->project, agent.is_kept);
     if (agent.is_kept)
         p->text.session = arena_cstr(&p->arena, str_of(agent.session.conversation.id));
     p->trace.set = p->secrets = secrets_ref(agent.secrets);
@@ -448,7 +450,6 @@ static struct err *run(void *arg)
     end_trace(p);
     secrets_hide_in_err(p->secrets, e);
     loop_watch_stop(&p->reader);
-    http_client_free(TAKE(p->runtime.http));
     return e;
 }
 
@@ -457,7 +458,7 @@ static struct err *print_all(struct print *p)
     struct err *e;
 
     TRY(read_flags(p));
-    TRY(open_runtime(p));
+    TRY(open_project(p));
     if (!p->input)
         TRY(print_read_prompt(p->args, &p->prompt));
     choose_show(p);
@@ -476,7 +477,9 @@ static void print_done(struct print *p)
     print_json_done(&p->json);
     message_unref(p->prompt);
     input_free(p->input);
-    runtime_done(&p->runtime);
+    model_choice_unref(p->agent_options.model);
+    project_unref(p->project);
+    host_unref(p->host);
     secrets_unref(p->secrets);
     err_free(p->output_error);
     arena_done(&p->arena);

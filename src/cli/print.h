@@ -21,11 +21,11 @@ MUST_USE struct err *print_read_prompt(const struct args *args, struct message *
 
 /* --- print_notices.c --- */
 
-struct runtime;
+struct project;
 /* Warnings about settings, and, once, what is taken from files of other programs. */
-void print_tell_settings(const struct runtime *r);
+void print_tell_settings(const struct project *p);
 /* Tells that the session is not stored for want of a home, or that no command can run. */
-void print_tell_missing(const struct args *args, const struct runtime *r, bool is_kept);
+void print_tell_missing(const struct args *args, const struct project *p, bool is_kept);
 
 /* --- print_text.c: the answer as text --- */
 

@@ -130,14 +130,15 @@ static const char overview[] =
 /* What is missing for a prompt, or what it would be sent to. */
 static void add_model_in_use(struct strbuf *out)
 {
-    AUTO(runtime) struct runtime r = {0};
-    AUTO(err) struct err *e = runtime_open(&r, &(struct runtime_options){0});
+    AUTO(project) struct project *p = NULL;
+    AUTO(model_choice) struct model_choice *m = NULL;
+    AUTO(err) struct err *e = project_open(NULL, &(struct project_options){0}, &p);
 
     if (!e)
-        e = runtime_use_model(&r, NULL);
+        e = project_choose_model(p, NULL, &m);
     if (!e)
         strbuf_addf(out, "It asks %" STR_FMT "/%" STR_FMT "; keel models lists others.\n",
-                    STR_ARG(r.profile.id), STR_ARG(r.profile.model));
+                    STR_ARG(m->profile.id), STR_ARG(m->profile.model));
     else if (err_is(e, ERR_CONFIGURATION))
         strbuf_add_cstr(
             out, "It needs a key: export ANTHROPIC_API_KEY=... (keel doctor names the others).\n");

@@ -26,7 +26,7 @@ static const struct option options[] = {
 
 struct job {
     const struct args *args;
-    struct runtime runtime;
+    struct project *project;
     struct arena arena;
     struct rule_set rules;
     struct net_rules network;
@@ -45,7 +45,7 @@ static struct err *read_rules(struct job *j)
 
     while ((path = args_next(j->args, "add-dir", &at)))
         TRY(agent_flags_directory("add-dir", path, &j->arena, &dirs[added.n_added_dirs++]));
-    return rule_set_init(&j->rules, &j->arena, &j->runtime, &added);
+    return rule_set_init(&j->rules, &j->arena, j->project, &added);
 }
 
 static struct err *read_domains(struct job *j, const char *option, enum net_list list)
@@ -65,7 +65,7 @@ static struct err *read_domains(struct job *j, const char *option, enum net_list
 /* What the settings allow, and what is given. */
 static struct err *read_network(struct job *j)
 {
-    TRY(network_rules_from_settings(&j->arena, j->runtime.settings, &j->rules.gate_rules,
+    TRY(network_rules_from_settings(&j->arena, j->project->settings, &j->rules.gate_rules,
                                     &j->network));
     j->network.has_flags = true;
     TRY(read_domains(j, "allow-domain", NET_ALLOW));
@@ -74,23 +74,23 @@ static struct err *read_network(struct job *j)
 
 static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
 {
-    const struct runtime_options *o = &j->runtime.options;
+    const struct project *p = j->project;
+    const char *const *environment = host_environment(p->host);
     struct agent_sandbox_options wanted = {
-        .source = {.workspace = o->cwd,
+        .source = {.workspace = p->place.cwd,
                    .added_dirs = j->rules.added_dirs,
                    .n_added_dirs = j->rules.n_added_dirs,
                    .rules = &j->rules.gate_rules,
-                   .home = env_find(o->environment, "HOME"),
-                   .keel_home = runtime_home(&j->runtime, &j->arena).p,
-                   .store_place = shelf_place(&j->runtime, shelf_name(&j->runtime, NULL, &j->arena),
-                                              &j->arena),
-                   .environment = o->environment},
+                   .home = p->place.home,
+                   .keel_home = p->place.keel_home,
+                   .store_place = shelf_place(p, shelf_name(p, NULL, &j->arena), &j->arena),
+                   .environment = environment},
         .notices = &j->notices,
         .is_for_one = true,
         .no_namespaces = args_has(j->args, "no-namespaces"),
-        .require_full = settings_bool(j->runtime.settings, "sandbox.requireFull", false),
+        .require_full = settings_bool(j->project->settings, "sandbox.requireFull", false),
         .network = &j->network,
-        .environment = o->environment,
+        .environment = environment,
         .tasks = &j->tasks,
     };
 
@@ -109,7 +109,7 @@ static struct err *run_in(struct job *j, struct launcher *launcher)
     struct proc_spec spec = {.argv = j->args->operands};
     struct err *e, *after;
 
-    clean.passed = passed_variables(j->runtime.settings, &j->arena, &clean.n_passed);
+    clean.passed = passed_variables(j->project->settings, &j->arena, &clean.n_passed);
     spec.environment = clean_environment(&j->arena, &clean);
     sandbox_stdio_choose(&spec);
     TRY(launcher_start(launcher, &spec, &p));
@@ -131,7 +131,7 @@ static struct err *run_job(void *arg)
     AUTO(agent_sandbox) struct agent_sandbox sandbox = {0};
     struct err *e;
 
-    if (!j->runtime.options.cwd)
+    if (!j->project->place.cwd)
         return err_new(ERR_VALIDATION, "the working directory is gone");
     TRY(read_rules(j));
     TRY(read_network(j));
@@ -176,11 +176,11 @@ static struct err *run(const struct args *args, int *ret_status)
     *j = (struct job){.args = args};
     e = args_count(args, 1, SIZE_MAX, "a command");
     if (!e)
-        e = runtime_open(&j->runtime, &(struct runtime_options){0});
+        e = project_open(NULL, &(struct project_options){0}, &j->project);
     if (!e)
         e = cli_run(NULL, run_job, j);
     *ret_status = j->status;
-    runtime_done(&j->runtime);
+    project_unref(j->project);
     arena_done(&j->arena);
     mem_free(j);
     return tell(e, args->operands[0], ret_status);

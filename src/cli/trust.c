@@ -2,7 +2,7 @@
 #include "cli/commands.h"
 
 #include "base/utf8.h"
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 #include "sys/fs.h"
 
 #define EXIT_BY_PERSON 4
@@ -15,11 +15,11 @@ static const struct option options[] = {
 };
 
 /* Why the trust does not hold any more; empty: it does. */
-static struct err *find_end(const struct runtime *r, const char *dir, struct arena *a,
+static struct err *find_end(const struct project *p, const char *dir, struct arena *a,
                             struct str *ret_reason)
 {
     struct project_place place = {
-        .dir = dir, .cwd = dir, .home = r->place.home, .keel_home = r->place.keel_home};
+        .dir = dir, .cwd = dir, .home = p->place.home, .keel_home = p->place.keel_home};
     struct project_files files = {0};
     struct trust_state state;
 
@@ -29,23 +29,23 @@ static struct err *find_end(const struct runtime *r, const char *dir, struct are
         return NULL;
     }
     project_files_read(a, &place, &files);
-    TRY(trust_check(a, runtime_home(r, a), dir, &files, &state));
+    TRY(trust_check(a, str_of(p->place.keel_home), dir, &files, &state));
     *ret_reason =
         state.trust == TRUST_NOT_NEEDED ? S("it has no project settings now") : state.reason;
     return NULL;
 }
 
-static struct err *print_list(const struct runtime *r)
+static struct err *print_list(const struct project *p)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf out = {0};
     struct json *list;
 
-    TRY(trust_list(&a, runtime_home(r, &a), &list));
+    TRY(trust_list(&a, str_of(p->place.keel_home), &list));
     json_each (entry, list) {
         struct str reason;
 
-        TRY(find_end(r, arena_cstr(&a, entry->key), &a, &reason));
+        TRY(find_end(p, arena_cstr(&a, entry->key), &a, &reason));
         strbuf_addf(&out, "%" STR_FMT "  since %" STR_FMT "%s%" STR_FMT "\n", STR_ARG(entry->key),
                     STR_ARG(json_get_text(entry, "time")), reason.n ? "; ended: " : "",
                     STR_ARG(reason));
@@ -55,12 +55,12 @@ static struct err *print_list(const struct runtime *r)
     return cli_print_visible(strbuf_str(&out));
 }
 
-static struct err *revoke(const struct runtime *r, const char *dir)
+static struct err *revoke(const struct project *p, const char *dir)
 {
     AUTO(arena) struct arena a = {0};
     bool was_given;
 
-    TRY(trust_revoke(runtime_home(r, &a), dir, &was_given));
+    TRY(trust_revoke(str_of(p->place.keel_home), dir, &was_given));
     cli_tell(was_given ? "%s is no longer trusted" : "%s was not trusted", dir);
     return NULL;
 }
@@ -102,31 +102,31 @@ static struct err *show_file(const char *dir, const struct trust_state *state,
 }
 
 /* A person must see what it is about: the settings first, then what they run. */
-static struct err *show_files(const struct runtime *r)
+static struct err *show_files(const struct project *p)
 {
-    const char *dir = r->options.project_dir;
+    const char *dir = p->place.dir;
 
     cli_tell("%s comes with these files:", dir);
     for (int kind = PROJECT_SETTINGS; kind <= PROJECT_OTHER; kind++)
-        for (size_t i = 0; i < r->project.n; i++)
-            if (r->project.items[i].kind == (enum project_file_kind)kind)
-                TRY(show_file(dir, &r->trust, &r->project.items[i]));
+        for (size_t i = 0; i < p->files.n; i++)
+            if (p->files.items[i].kind == (enum project_file_kind)kind)
+                TRY(show_file(dir, &p->trust, &p->files.items[i]));
     return NULL;
 }
 
-static void tell_names(const struct runtime *r)
+static void tell_names(const struct project *p)
 {
-    for (size_t i = 0; i < r->project.n; i++)
-        cli_tell("  %s  %llu bytes", r->project.items[i].name,
-                 (unsigned long long)r->project.items[i].n_bytes);
+    for (size_t i = 0; i < p->files.n; i++)
+        cli_tell("  %s  %llu bytes", p->files.items[i].name,
+                 (unsigned long long)p->files.items[i].n_bytes);
 }
 
 /* What is shown, digested and trusted are the same bytes: nothing is read again. */
-static struct err *give(const struct runtime *r, bool is_sure, int *ret_status)
+static struct err *give(const struct project *p, bool is_sure, int *ret_status)
 {
     AUTO(arena) struct arena a = {0};
-    const char *dir = r->options.project_dir;
-    enum trust trust = r->trust.trust;
+    const char *dir = p->place.dir;
+    enum trust trust = p->trust.trust;
     bool yes = is_sure;
 
     if (trust == TRUST_NOT_NEEDED || trust == TRUST_GIVEN) {
@@ -136,9 +136,9 @@ static struct err *give(const struct runtime *r, bool is_sure, int *ret_status)
         return NULL;
     }
     if (trust == TRUST_CHANGED)
-        cli_tell("%" STR_FMT, STR_ARG(r->trust.reason));
-    if (!yes && !r->project.problem) {
-        TRY(show_files(r));
+        cli_tell("%" STR_FMT, STR_ARG(p->trust.reason));
+    if (!yes && !p->files.problem) {
+        TRY(show_files(p));
         TRY(cli_confirm("\nUse these settings until one of the files changes?",
                         "read the files, then run keel trust --yes", &yes));
         if (!yes) {
@@ -146,26 +146,26 @@ static struct err *give(const struct runtime *r, bool is_sure, int *ret_status)
             return NULL;
         }
     }
-    TRY(trust_give(runtime_home(r, &a), dir, &r->project));
+    TRY(trust_give(str_of(p->place.keel_home), dir, &p->files));
     cli_tell("%s is trusted until one of these files changes", dir);
     if (is_sure)
-        tell_names(r);
+        tell_names(p);
     return NULL;
 }
 
 static struct err *run(const struct args *args, int *ret_status)
 {
-    AUTO(runtime) struct runtime r = {0};
+    AUTO(project) struct project *p = NULL;
 
     TRY(args_count(args, 0, 0, "no arguments: it is about the project of the working directory"));
     if (args_has(args, "list") + args_has(args, "revoke") + args_has(args, "yes") > 1)
         return err_new(ERR_VALIDATION, "--list, --revoke and --yes cannot be combined");
-    TRY(runtime_open(&r, &(struct runtime_options){0}));
+    TRY(project_open(NULL, &(struct project_options){0}, &p));
     if (args_has(args, "list"))
-        return print_list(&r);
+        return print_list(p);
     if (args_has(args, "revoke"))
-        return revoke(&r, r.options.project_dir);
-    return give(&r, args_has(args, "yes"), ret_status);
+        return revoke(p, p->place.dir);
+    return give(p, args_has(args, "yes"), ret_status);
 }
 
 const struct command command_trust = {

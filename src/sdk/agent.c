@@ -1,4 +1,4 @@
-/* agent.c - puts an agent together from a runtime and what the caller wants. */
+/* agent.c - puts an agent together from a project and what the caller wants. */
 #include "sdk/agent_parts.h"
 
 #include "port/todos.h"
@@ -34,7 +34,7 @@ static struct err *write_system_prompt(struct agent *a, const struct tool_set *t
                    .append = a->append_system_prompt,
                    .tools = tools,
                    .searches_web = a->plan.web_search,
-                   .is_summarised = settings_bool(a->runtime->settings, "compact.enabled", true),
+                   .is_summarised = settings_bool(a->project->settings, "compact.enabled", true),
                });
     a->plan.system = arena_str(&a->arena, strbuf_str(&text));
     return strbuf_check(&text, "the system prompt");
@@ -64,7 +64,7 @@ struct asker agent_asks_later = {answer_later};
 static struct err *find_asker(struct agent *a, struct asker *given)
 {
     static const char path[] = "permissions.onAsk";
-    struct str choice = json_str(settings_get(a->runtime->settings, path));
+    struct str choice = json_str(settings_get(a->project->settings, path));
 
     a->asker = given;
     if (given || choice.n == 0 || str_is(choice, "deny"))
@@ -78,16 +78,6 @@ static struct err *find_asker(struct agent *a, struct asker *given)
 }
 
 /* --- what tools use --- */
-
-static struct err *get_http(void *self, struct http_client **ret_client)
-{
-    struct agent *a = self;
-    struct provider_call call;
-
-    TRY(runtime_call(a->runtime, &call));
-    *ret_client = call.http;
-    return NULL;
-}
 
 /* A model may read this: it must not think that it has a say. */
 static const char sandbox_off[] = "Only a person can let commands run without the sandbox, by "
@@ -107,30 +97,31 @@ static void let_read(void *self, const char *tmp_dir)
 
 static struct err *open_sandbox(struct agent *a, const struct agent_options *options)
 {
-    const struct runtime *r = a->runtime;
-    bool is_on = settings_bool(r->settings, "sandbox.enabled", true);
+    const struct project *p = a->project;
+    const char *const *environment = host_environment(p->host);
+    bool is_on = settings_bool(p->settings, "sandbox.enabled", true);
 
     a->tool_config.is_confined = is_on;
-    TRY(network_rules_from_settings(&a->arena, r->settings, &a->gate.rules, &a->network));
+    TRY(network_rules_from_settings(&a->arena, p->settings, &a->gate.rules, &a->network));
     agent_sandbox_init(&a->sandbox,
                        &(struct agent_sandbox_options){
-                           .source = {.workspace = r->options.cwd,
+                           .source = {.workspace = p->place.cwd,
                                       .added_dirs = a->tool_config.added_dirs,
                                       .n_added_dirs = a->tool_config.n_added_dirs,
                                       .rules = &a->gate.rules,
-                                      .home = env_find(r->options.environment, "HOME"),
-                                      .keel_home = runtime_home(r, &a->arena).p,
+                                      .home = p->place.home,
+                                      .keel_home = p->place.keel_home,
                                       .store_place = a->store->place,
-                                      .environment = r->options.environment},
+                                      .environment = environment},
                            .notices = &a->session.conversation.stream,
                            .on_tmp_dir = let_read,
                            .tmp_self = a,
                            .remedy = sandbox_off,
                            .network = &a->network,
-                           .environment = r->options.environment,
+                           .environment = environment,
                            .tasks = &a->background,
                            .is_off = !is_on,
-                           .require_full = settings_bool(r->settings, "sandbox.requireFull", false),
+                           .require_full = settings_bool(p->settings, "sandbox.requireFull", false),
                        });
     agent_sandbox_recover(&a->sandbox);
     return NULL;
@@ -154,11 +145,11 @@ static void describe_new_mode(void *self, struct strbuf *out)
 
 /* --- all together --- */
 
-struct err *agent_open(struct agent *a, struct runtime *runtime,
+struct err *agent_open(struct agent *a, struct project *project,
                        const struct agent_options *options)
 {
-    *a = (struct agent){.runtime = runtime};
-    if (!runtime->options.cwd)
+    *a = (struct agent){.project = project_ref(project)};
+    if (!project->place.cwd)
         return err_hint(err_new(ERR_VALIDATION, "the working directory no longer exists"),
                         "start keel in a directory that exists, or add --cwd DIR");
     if (options->subscriber)
@@ -167,15 +158,14 @@ struct err *agent_open(struct agent *a, struct runtime *runtime,
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
     TRY(agent_add_tools(a));
-    a->secrets = known_secrets(a->runtime, options->session.store);
+    a->secrets = known_secrets(a->project, options->session.store);
     a->tool_config.secrets = a->secrets;
-    a->runtime->credentials.secrets = a->secrets;
+    a->project->credentials.secrets = a->secrets;
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
     agent_choose_native(a);
     TRY(open_sandbox(a, options));
     TRY(agent_add_snapshots(a));
-    a->http = (struct http_source){get_http, a};
     a->plan_mode = (struct plan_mode){leave_plan_mode, describe_new_mode, a};
     a->plan.stream = !options->no_stream;
     a->plan.effort = options->effort;
@@ -203,16 +193,19 @@ void agent_done(struct agent *a)
     denied_paths_free(a->denied);
     permission_gate_done(&a->gate);
     tool_registry_free(a->tools);
-    if (a->runtime)
-        a->runtime->credentials.secrets = NULL;
+    if (a->project)
+        a->project->credentials.secrets = NULL;
     secrets_unref(a->secrets);
     snapshotter_free(a->snapshotter);
-    store_free(a->store);
+    if (a->project)
+        host_close_store(a->project->host, a->store);
     strbuf_done(&a->context);
     strbuf_done(&a->typed);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
+    model_choice_unref(a->model);
     arena_done(&a->arena);
+    project_unref(a->project);
     *a = (struct agent){0};
 }
 
@@ -242,7 +235,7 @@ static struct run_options options_of(struct agent *a)
         .tool_config = &a->tool_config,
         .launcher = &a->sandbox.launcher,
         .looker = &a->sandbox.looker.launcher,
-        .http = &a->http,
+        .http = &a->project->http,
         .blobs = a->blobs,
         .snapshotter = a->snapshotter,
         .news = &a->news,
@@ -277,10 +270,10 @@ struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
     TRY(agent_hooks_begin(a));
     agent_news_begin(a);
     *ret_options = options_of(a);
-    if (!a->asks_runtime)
+    if (!a->asks_models)
         return NULL;
-    TRY(runtime_call(a->runtime, &ret_options->call));
-    profile_credentials_learn(&a->runtime->credentials, a->plan.targets[0].provider->id);
+    ret_options->call = project_provider_call(a->project, &a->model->profile);
+    profile_credentials_learn(&a->project->credentials, a->plan.targets[0].provider->id);
     return NULL;
 }
 
@@ -329,7 +322,7 @@ static void begin_session(struct agent *a)
     if (!is_kept)
         err_ignore(write_system_prompt(a, tools), "its length was checked when it was set");
     session_begin(&a->session, &(struct event_session){
-                                   .cwd = str_of(a->runtime->options.cwd),
+                                   .cwd = str_of(a->project->place.cwd),
                                    .provider = first->provider->id,
                                    .model = first->model,
                                    .system = a->plan.system,

@@ -1,6 +1,6 @@
 /* agent.h - an agent put together: model chain, tools, gate, store, one session.
  *
- * Made from a runtime and what the caller wants; everything that is not asked for has the default
+ * Made from a project and what the caller wants; everything that is not asked for has the default
  * of the settings. agent_open() does no work that the first request does not need: it opens the
  * session in its store, but starts no process and walks no directory. */
 #ifndef KEEL_SDK_AGENT_H
@@ -11,7 +11,7 @@
 #include "sdk/agent_hooks.h"
 #include "sdk/agent_sandbox.h"
 #include "sdk/prefix.h"
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 #include "session/session.h"
 
 /* Which session, and where it is kept. */
@@ -24,7 +24,7 @@ struct agent_session {
     const char *id;     /* of a new one or a copy, a UUID; NULL: one is made */
     const char *name;   /* that it is to have; NULL: as it is */
     bool is_private;    /* nothing is kept */
-    bool keeps_model;   /* the one that the session had is asked, not the runtime's */
+    bool keeps_model;   /* the one that the session had is asked, not the options' */
 };
 
 struct agent_options {
@@ -32,7 +32,8 @@ struct agent_options {
     struct budget_limits budget;        /* 0: the settings' */
     const char *const *fallback_models; /* --fallback-model, in order */
     size_t n_fallback_models;
-    /* Asked instead of the runtime's model, which is then not needed; borrowed. */
+    struct model_choice *model; /* NULL: the settings' */
+    /* Asked instead of a model of the project's; borrowed. */
     const struct provider *provider;
     const char *system_prompt;        /* instead of keel's own; NULL: keel's own */
     const char *append_system_prompt; /* after it; NULL: nothing */
@@ -72,7 +73,8 @@ struct model_lookup {
 };
 
 struct agent {
-    struct runtime *runtime; /* borrowed; runtime_use_model() has been called */
+    struct project *project;
+    struct model_choice *model; /* that it began with; NULL: the caller has brought a provider */
     struct arena arena;
     struct session session;
     struct tool_registry *tools;
@@ -80,7 +82,6 @@ struct agent {
     struct run_plan plan;
     struct tool_config tool_config;
     struct checked_launcher search; /* of a search command that the project has brought */
-    struct http_source http;
     struct plan_mode plan_mode;
     struct blob_store *blobs;        /* the store's */
     struct snapshotter *snapshotter; /* NULL: nothing is saved before tools change it */
@@ -101,7 +102,7 @@ struct agent {
     bool stops_background;
     struct denied_paths *denied; /* what searches leave out; NULL: nothing */
     struct path_filter hidden;
-    bool asks_runtime;           /* the model is the runtime's */
+    bool asks_models;            /* the caller has brought no provider */
     struct provider **providers; /* all that were made: a run may still use an earlier one */
     size_t n_providers, providers_room;
     struct model_lookup *lookups; /* by target */
@@ -132,7 +133,7 @@ MUST_USE struct err *agent_find_mode(const char *where, struct str name,
                                      enum permission_mode *ret_mode);
 
 /* In a task; whatever comes of it, agent_done() must follow. */
-MUST_USE struct err *agent_open(struct agent *a, struct runtime *runtime,
+MUST_USE struct err *agent_open(struct agent *a, struct project *project,
                                 const struct agent_options *options);
 void agent_done(struct agent *a); /* in the same task; ends background commands */
 DEFINE_AUTO_VAL(agent, agent_done)
@@ -153,7 +154,7 @@ MUST_USE struct err *agent_compact(struct agent *a, const struct run_options *op
 
 /* The rest may be changed between and during runs; it counts from the next round. */
 
-/* Asks this model from now on, with the fallbacks that there were; NULL: the runtime's. */
+/* Asks this model from now on, with the fallbacks that there were; NULL: the first. */
 MUST_USE struct err *agent_set_model(struct agent *a, const char *model);
 void agent_set_mode(struct agent *a, enum permission_mode mode);
 /* What stands instead of keel's own prompt, and what after it; NULL: as it was. Copied. */

@@ -26,9 +26,9 @@ static struct str describe_repository(struct agent *a, struct arena *scratch)
 {
     struct str state;
 
-    if (!a->runtime->is_repository)
+    if (!a->project->is_repository)
         return S("no");
-    state = git_state_describe(scratch, a->runtime->options.project_dir);
+    state = git_state_describe(scratch, a->project->place.dir);
     return arena_format(scratch, "yes%s%" STR_FMT, state.n ? ", " : "", STR_ARG(state));
 }
 
@@ -230,7 +230,7 @@ static struct surroundings find_surroundings(struct agent *a, struct arena *scra
 {
     struct surroundings s = {0};
 
-    surroundings_add(&s, "Working directory", str_of(a->runtime->options.cwd));
+    surroundings_add(&s, "Working directory", str_of(a->project->place.cwd));
     surroundings_add(&s, "Further directories", join_dirs(a, scratch));
     surroundings_add(&s, "Git repository", describe_repository(a, scratch));
     surroundings_add(&s, "System", describe_system(a, scratch));

@@ -37,24 +37,24 @@ static void on_failure(void *self, enum hook_event event, struct str text)
 struct err *agent_hooks_open(struct agent *a)
 {
     struct agent_hooks *h = &a->hooks;
-    const char *const *environment = a->runtime->options.environment;
+    const char *const *environment = host_environment(a->project->host);
     /* A person's own commands run as they are, unless the settings say otherwise. */
-    bool is_confined = settings_bool(a->runtime->settings, "sandbox.hooks", false);
+    bool is_confined = settings_bool(a->project->settings, "sandbox.hooks", false);
 
-    TRY(settings_hooks(a->runtime->settings, &h->config));
+    TRY(settings_hooks(a->project->settings, &h->config));
     for (size_t i = 0; i < hook_config_n_warnings(h->config); i++)
         warn(a, hook_config_warning(h->config, i));
     if (hook_config_is_empty(h->config))
         return NULL;
     command_hooks_init(&h->commands, is_confined ? &a->sandbox.launcher : &launcher_plain,
-                       a->runtime->options.project_dir, environment);
+                       a->project->place.dir, environment);
     h->commands.is_confined = is_confined && a->tool_config.is_confined;
     h->commands.secret_variables = a->tool_config.secret_variables;
     h->commands.n_secret_variables = a->tool_config.n_secret_variables;
     h->commands.secrets = a->secrets;
-    checked_launcher_init(&h->checked, h->commands.launcher, a->runtime);
+    checked_launcher_init(&h->checked, h->commands.launcher, a->project);
     h->commands.project_launcher = &h->checked.launcher;
-    http_hooks_init(&h->http, &a->http, environment);
+    http_hooks_init(&h->http, &a->project->http, environment);
     h->executors[0] = &h->commands.executor;
     h->executors[1] = &h->http.executor;
     hook_runner_init(&h->runner);

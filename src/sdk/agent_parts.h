@@ -19,7 +19,7 @@ static inline void texts_add(struct texts *list, struct arena *a, struct str tex
 /* An event for the person, also before the session is open. */
 void agent_notice(struct agent *a, enum severity severity, const char *source, struct str text);
 
-/* The chain: the runtime's model (or the caller's provider), then the fallbacks. */
+/* The chain: the model of the options (or the caller's provider), then the fallbacks. */
 MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_options *options);
 
 /* Asks providers about the models of the chain that are unknown, beside the run that begins: about

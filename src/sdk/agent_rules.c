@@ -63,7 +63,7 @@ static void tell_unused(struct agent *a, struct keeping *k)
 static struct err *keep(void *self, struct str rule)
 {
     struct agent *a = self;
-    struct keeping k = {.place = &a->runtime->place, .rule = rule};
+    struct keeping k = {.place = &a->project->place, .rule = rule};
     struct err *e = work_run(keep_in_file, &k);
 
     if (!e && !k.kept.is_used)
@@ -75,7 +75,7 @@ static struct err *keep(void *self, struct str rule)
 struct err *agent_set_rules(struct agent *a, const struct agent_options *options)
 {
     struct rule_set set = {0};
-    struct err *e = rule_set_init(&set, &a->arena, a->runtime, options);
+    struct err *e = rule_set_init(&set, &a->arena, a->project, options);
 
     for (size_t i = 0; i < set.n_warnings; i++)
         agent_notice(a, SEVERITY_WARNING, "permissions", set.warnings[i]);

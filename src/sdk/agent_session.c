@@ -4,7 +4,6 @@
 #include "sdk/prune.h"
 #include "sdk/shelf.h"
 #include "snapshot/snapshot.h"
-#include "store/memory.h"
 
 #define NOTICE_SOURCE "session"
 
@@ -53,7 +52,7 @@ static struct err *check_thresholds(const struct json *models)
 
 static struct err *read_compaction(struct agent *a, struct compact_options *ret)
 {
-    const struct settings *s = a->runtime->settings;
+    const struct settings *s = a->project->settings;
     const struct json *threshold = settings_get(s, "compact.threshold");
     double share;
 
@@ -150,7 +149,7 @@ static void restore_model(struct agent *a, const struct agent_options *options)
     AUTO(err) struct err *e = NULL;
     AUTO_FREE char *text = NULL;
 
-    if (!options->session.keeps_model || !l->model.n || !a->asks_runtime ||
+    if (!options->session.keeps_model || !l->model.n || !a->asks_models ||
         (str_eq(l->model, first->model) && str_eq(l->provider, first->provider->id)))
         return;
     e = agent_set_model(a, arena_format(&a->arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(l->provider),
@@ -178,9 +177,9 @@ static struct err *do_without(struct agent *a, const struct session_options *o,
     const char *hint = err_find_hint(e);
 
     session_done(&a->session);
-    store_free(a->store);
-    a->store = private.store = store_memory_new();
-    a->is_kept = false;
+    host_close_store(a->project->host, TAKE(a->store));
+    TRY(host_open_store(a->project->host, S("memory:"), 0, &a->store, &a->is_kept));
+    private.store = a->store;
     TRY(session_open(&a->session, &private));
     agent_notice(a, SEVERITY_WARNING, "store",
                  arena_format(&a->arena, "this session is not stored: %s%s%s", text,
@@ -192,8 +191,8 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
 {
     struct str name = options->session.is_private
                           ? S("memory:")
-                          : shelf_name(a->runtime, options->session.store, &a->arena);
-    struct session_options o = {.cwd = str_of(a->runtime->options.cwd),
+                          : shelf_name(a->project, options->session.store, &a->arena);
+    struct session_options o = {.cwd = str_of(a->project->place.cwd),
                                 .name = str_of(options->session.name),
                                 .must_be_whole = true,
                                 .budget = options->budget,
@@ -203,9 +202,9 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
     bool is_resumed = options->session.resume || options->session.continues;
     struct err *e;
 
-    TRY(read_budget(a->runtime->settings, &o.budget));
+    TRY(read_budget(a->project->settings, &o.budget));
     TRY(read_compaction(a, &o.compact));
-    TRY((is_resumed ? shelf_open_existing : shelf_open)(a->runtime, name, &a->store, &a->is_kept));
+    TRY((is_resumed ? shelf_open_existing : shelf_open)(a->project, name, &a->store, &a->is_kept));
     TRY(find_session(a, &options->session, &o));
     o.store = a->store;
     event_stream_done(&a->opening);
@@ -234,7 +233,7 @@ static void prune(struct agent *a)
 
     if (!a->is_kept || !a->session.has_begun || a->session.loaded.last_run == LAST_RUN_NONE)
         return;
-    e = prune_daily(a->runtime, a->store, str_of(a->session.conversation.id), &a->arena, &report);
+    e = prune_daily(a->project, a->store, str_of(a->session.conversation.id), &a->arena, &report);
     if (report.n) {
         strbuf_add_cstr(&text, "removed ");
         prune_describe(&report, &text);

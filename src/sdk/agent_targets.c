@@ -113,10 +113,8 @@ static void use_learned(const struct profile *p, const struct learned_model *m, 
 
 static bool recall(const struct agent *a, const struct profile *p, struct learned_model *ret)
 {
-    AUTO(arena) struct arena scratch = {0};
-
     return is_unknown(p) &&
-           saved_catalogue_recall(runtime_home(a->runtime, &scratch).p, p->base_url, p->model, ret);
+           saved_catalogue_recall(a->project->place.keel_home, p->base_url, p->model, ret);
 }
 
 /* --- targets --- */
@@ -124,7 +122,7 @@ static bool recall(const struct agent *a, const struct profile *p, struct learne
 static struct target target_of(struct agent *a, const struct profile *p,
                                const struct provider *provider)
 {
-    const struct settings *s = a->runtime->settings;
+    const struct settings *s = a->project->settings;
     struct target t = {
         .provider = provider,
         .model = p->model,
@@ -146,16 +144,15 @@ static struct target target_of(struct agent *a, const struct profile *p,
     return t;
 }
 
-/* A target for a model by name, which may be another vendor's than the runtime's. */
+/* A target for a model by name, which may be another vendor's than the first. */
 static struct err *make_target(struct agent *a, const char *model, struct target *ret_target,
                                const struct profile **ret_profile)
 {
-    struct runtime *r = a->runtime;
-    struct profile_query query = runtime_query(r, model);
+    struct profile_query query = project_query(a->project, model);
     struct profile *p = ARENA_NEW(&a->arena, struct profile);
     struct provider *provider = NULL;
 
-    TRY(profile_resolve(r->settings, &query, &a->arena, p));
+    TRY(profile_resolve(a->project->settings, &query, &a->arena, p));
     TRY(profile_make_provider(p, &provider));
     a->providers = arena_grow(&a->arena, a->providers, a->n_providers, &a->providers_room,
                               sizeof(struct provider *));
@@ -169,12 +166,22 @@ static struct target first_target(struct agent *a, const struct provider *given)
 {
     if (given)
         return (struct target){.provider = given, .model = given->id, .price = {-1, -1, -1, -1}};
-    return target_of(a, &a->runtime->profile, a->runtime->provider);
+    return target_of(a, &a->model->profile, a->model->provider);
 }
 
 static void set_lookup(struct agent *a, size_t target, const struct profile *p)
 {
     a->lookups[target] = (struct model_lookup){.agent = a, .target = target, .profile = p};
+}
+
+static struct err *choose_model(struct agent *a, const struct agent_options *options)
+{
+    if (options->provider)
+        return NULL;
+    if (!options->model)
+        return project_choose_model(a->project, NULL, &a->model);
+    a->model = model_choice_ref(options->model);
+    return NULL;
 }
 
 struct err *agent_add_targets(struct agent *a, const struct agent_options *options)
@@ -185,11 +192,12 @@ struct err *agent_add_targets(struct agent *a, const struct agent_options *optio
     if (n >= CHAIN_MAX_TARGETS)
         return err_new(ERR_VALIDATION, "too many fallback models: %zu; the limit is %d", n,
                        CHAIN_MAX_TARGETS - 1);
-    TRY(read_cache(a->runtime->settings, &a->arena, &a->plan.cache));
+    TRY(read_cache(a->project->settings, &a->arena, &a->plan.cache));
     a->lookups = ARENA_ARRAY(&a->arena, CHAIN_MAX_TARGETS, struct model_lookup);
-    a->asks_runtime = !options->provider;
+    a->asks_models = !options->provider;
+    TRY(choose_model(a, options));
     targets[0] = first_target(a, options->provider);
-    set_lookup(a, 0, options->provider ? NULL : &a->runtime->profile);
+    set_lookup(a, 0, options->provider ? NULL : &a->model->profile);
     for (size_t i = 0; i < n; i++) {
         const struct profile *p = NULL;
         struct err *e = make_target(a, options->fallback_models[i], &targets[i + 1], &p);
@@ -213,7 +221,7 @@ struct err *agent_set_model(struct agent *a, const char *model)
 {
     struct target *targets =
         arena_copy(&a->arena, a->plan.targets, a->plan.n_targets * sizeof *targets);
-    const struct profile *p = &a->runtime->profile;
+    const struct profile *p = &a->model->profile;
 
     if (model)
         TRY(make_target(a, model, &targets[0], &p));
@@ -281,10 +289,9 @@ static struct err *ask_about_model(struct agent *a, const struct profile *p,
                                    const struct provider *provider, struct learned_model *ret)
 {
     AUTO(arena) struct arena scratch = {0};
-    struct provider_call call = {0};
+    struct provider_call call = project_provider_call(a->project, &a->model->profile);
     struct model_info info;
 
-    TRY(runtime_call(a->runtime, &call));
     TRY(endpoint_ask_model(provider, &call, p->model, &scratch, &info));
     *ret = (struct learned_model){info.context_window, info.max_output,
                                   clock_unix_ms(loop_clock(task_loop()))};
@@ -300,8 +307,7 @@ static struct err *agent_lookup(void *arg)
     struct model_lookup *l = arg;
     struct agent *a = l->agent;
     const struct profile *p = l->profile;
-    AUTO(arena) struct arena scratch = {0};
-    struct learning found = {runtime_home(a->runtime, &scratch).p, p->base_url, p->model, {0}};
+    struct learning found = {a->project->place.keel_home, p->base_url, p->model, {0}};
     AUTO(err)
     struct err *e = ask_about_model(a, p, a->plan.targets[l->target].provider, &found.learned);
     AUTO_FREE char *why = e ? err_message(e) : NULL;
@@ -356,7 +362,7 @@ void agent_look_up_models(struct agent *a)
 {
     bool wants_any = false;
 
-    if (!a->asks_runtime || !a->has_lookup)
+    if (!a->asks_models || !a->has_lookup)
         return;
     for (size_t i = 0; i < a->plan.n_targets; i++) {
         struct model_lookup *l = &a->lookups[i];

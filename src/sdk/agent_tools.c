@@ -52,7 +52,7 @@ static struct launcher *search_launcher(struct agent *a, const struct settings *
 
     if (!origin.is_set || !layer_is_project(origin.layer))
         return &launcher_plain;
-    checked_launcher_init(&a->search, &launcher_plain, a->runtime);
+    checked_launcher_init(&a->search, &launcher_plain, a->project);
     return &a->search.launcher;
 }
 
@@ -127,9 +127,9 @@ static void find_secrets(struct agent *a, const struct settings *s)
 
 struct err *agent_add_tools(struct agent *a)
 {
-    const struct settings *s = a->runtime->settings;
+    const struct settings *s = a->project->settings;
 
-    a->tool_config.environment = a->runtime->options.environment;
+    a->tool_config.environment = host_environment(a->project->host);
     TRY(read_limits(a, s));
     TRY(read_search(a, s));
     TRY(check_fetch(s, &a->arena));
@@ -167,7 +167,7 @@ static bool is_own_choice(const struct settings *s, const char *path)
 static enum native_wish native_wish(struct agent *a, const char *path, bool is_configured,
                                     const struct tool *tool)
 {
-    const struct settings *s = a->runtime->settings;
+    const struct settings *s = a->project->settings;
     AUTO(arena) struct arena scratch = {0};
     struct decided d =
         permission_decide(a->gate.book, a->plan.mode, tool, json_new(&scratch, JSON_OBJECT),
@@ -184,7 +184,7 @@ static enum native_wish native_wish(struct agent *a, const char *path, bool is_c
 
 void agent_choose_native(struct agent *a)
 {
-    const struct settings *s = a->runtime->settings;
+    const struct settings *s = a->project->settings;
     bool fetches = str_is(settings_text(s, "webFetch.provider", &a->arena), "native");
 
     a->search_wish = native_wish(a, "webSearch.provider",

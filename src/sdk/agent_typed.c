@@ -17,7 +17,7 @@ static struct err *find_typed(void *arg)
     struct typed_search *t = arg;
 
     typed_find(&t->names, &t->arena, t->text, t->agent->session.conversation.state,
-               t->agent->runtime->options.environment);
+               host_environment(t->agent->project->host));
     return NULL;
 }
 

@@ -18,11 +18,11 @@ static bool may_write(void *self, const struct snapshot_call *call)
            !line_only_looks(json_get_text(call->args, arg));
 }
 
-static struct err *limit(const struct runtime *r, const char *path, int64_t *ret_value)
+static struct err *limit(const struct project *p, const char *path, int64_t *ret_value)
 {
-    int64_t value = settings_int(r->settings, path, 0);
+    int64_t value = settings_int(p->settings, path, 0);
 
-    if (value < 0 || (value == 0 && settings_get(r->settings, path)))
+    if (value < 0 || (value == 0 && settings_get(p->settings, path)))
         return err_hint(
             err_new(ERR_VALIDATION, "%s must be 1 or more, not %lld", path, (long long)value),
             "to turn undo off: \"snapshot\": {\"enabled\": false}");
@@ -30,16 +30,15 @@ static struct err *limit(const struct runtime *r, const char *path, int64_t *ret
     return NULL;
 }
 
-struct err *undo_options_read(const struct runtime *r, struct arena *a,
-                              struct snapshot_options *ret_options)
+struct err *undo_options_read(const struct project *p, struct snapshot_options *ret_options)
 {
     int64_t max_bytes, max_file_bytes;
 
-    TRY(limit(r, "snapshot.maxBytes", &max_bytes));
-    TRY(limit(r, "snapshot.maxFileBytes", &max_file_bytes));
+    TRY(limit(p, "snapshot.maxBytes", &max_bytes));
+    TRY(limit(p, "snapshot.maxFileBytes", &max_file_bytes));
     *ret_options = (struct snapshot_options){
-        .workspace = r->options.cwd,
-        .home = runtime_home(r, a).p,
+        .workspace = p->place.cwd,
+        .home = p->place.keel_home,
         .max_bytes = (uint64_t)max_bytes,
         .max_file_bytes = (uint64_t)max_file_bytes,
     };
@@ -81,10 +80,10 @@ struct err *agent_add_snapshots(struct agent *a)
 {
     struct snapshot_options o;
 
-    TRY(undo_options_read(a->runtime, &a->arena, &o));
+    TRY(undo_options_read(a->project, &o));
     if (!a->is_kept)
         return NULL;
-    o.is_off = !settings_bool(a->runtime->settings, "snapshot.enabled", true);
+    o.is_off = !settings_bool(a->project->settings, "snapshot.enabled", true);
     o.added_dirs = a->tool_config.added_dirs;
     o.n_added_dirs = a->tool_config.n_added_dirs;
     o.own = own_files(a->store, o.workspace, o.added_dirs, o.n_added_dirs, &a->arena);

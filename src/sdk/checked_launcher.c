@@ -21,7 +21,7 @@ static struct err *checked_launcher_start(struct launcher *l, const struct proc_
 {
     const struct checked_launcher *c = (const struct checked_launcher *)l;
     struct file_check check = {
-        .files = &c->runtime->project, .place = c->runtime->place, .line = str_of(spec->argv[2])};
+        .files = &c->project->files, .place = c->project->place, .line = str_of(spec->argv[2])};
 
     if (spec->cwd)
         check.place.cwd = spec->cwd;
@@ -41,11 +41,11 @@ static void checked_launcher_advise(struct launcher *l, const struct command_end
 }
 
 void checked_launcher_init(struct checked_launcher *c, struct launcher *inner,
-                           const struct runtime *runtime)
+                           const struct project *project)
 {
     *c = (struct checked_launcher){.launcher = {.start = checked_launcher_start,
                                                 .ended = checked_launcher_ended,
                                                 .advise = checked_launcher_advise},
                                    .inner = inner,
-                                   .runtime = runtime};
+                                   .project = project};
 }

@@ -8,17 +8,17 @@
 #define KEEL_SDK_CHECKED_LAUNCHER_H
 
 #include "port/launcher.h"
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 
 struct checked_launcher {
     struct launcher launcher;
     struct launcher *inner;
-    const struct runtime *runtime;
+    const struct project *project;
 };
 
 /* For command lines of a shell: argv is SHELL -c LINE. Both are borrowed; `inner` may be NULL when
  * nothing is ever started. */
 void checked_launcher_init(struct checked_launcher *c, struct launcher *inner,
-                           const struct runtime *runtime);
+                           const struct project *project);
 
 #endif

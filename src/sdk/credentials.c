@@ -101,7 +101,6 @@ static struct err *get_fetched(struct profile_credentials *c, const struct key_p
     struct login l = {
         .environment = c->environment,
         .profile = json_get_str(json_get(settings_root(c->settings), "providers"), provider),
-        .http = c->http ? *c->http : NULL,
         .secrets = c->secrets,
         .unix_now_ms = clock_unix_ms(loop_clock(task_loop())),
     };
@@ -111,6 +110,8 @@ static struct err *get_fetched(struct profile_credentials *c, const struct key_p
         secret_copy(ret_secret, &kept->key);
         return NULL;
     }
+    if (c->http)
+        TRY(c->http->get(c->http->self, &l.http));
     e = fetch_key(place, &l);
     if (!e && refresh && kept && is_same(&kept->key, &l.key))
         e = not_renewed(provider);

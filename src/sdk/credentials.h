@@ -9,6 +9,7 @@
 #include "base/secrets.h"
 #include "net/http.h"
 #include "port/credential.h"
+#include "port/tool.h"
 #include "sdk/key_place.h"
 
 struct kept_key;
@@ -17,8 +18,8 @@ struct profile_credentials {
     struct credentials port;
     const struct settings *settings;
     const char *const *environment;
-    struct http_client *const *http; /* where the client stands, for tokens; NULL: there is none */
-    struct secrets *secrets;         /* borrowed; NULL: nothing has to be hidden */
+    const struct http_source *http; /* for tokens; NULL: none can be fetched */
+    struct secrets *secrets;        /* borrowed; NULL: nothing has to be hidden */
     struct kept_key *kept;
 };
 void profile_credentials_init(struct profile_credentials *c, const struct settings *settings,

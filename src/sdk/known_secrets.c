@@ -161,17 +161,17 @@ static void add_settings(struct collection *c, const struct settings *s)
 
 /* --- all together --- */
 
-struct secrets *known_secrets(const struct runtime *r, const char *store)
+struct secrets *known_secrets(const struct project *p, const char *store)
 {
-    struct collection c = {.environment = r->options.environment};
-    struct str search_key = settings_text(r->settings, "webSearch.keyVariable", &c.arena);
+    struct collection c = {.environment = host_environment(p->host)};
+    struct str search_key = settings_text(p->settings, "webSearch.keyVariable", &c.arena);
     struct secrets *found;
 
     add_vendors(&c);
     add_environment(&c);
     add_url(&c, env_get(c.environment, S("KEEL_STORE")), S("KEEL_STORE"));
     add_url(&c, str_of(store), S("--store"));
-    add_settings(&c, r->settings);
+    add_settings(&c, p->settings);
     add_variable(&c, search_key.n ? search_key : S(WEB_BRAVE_KEY_VARIABLE));
     found = secrets_new_growing(c.items, c.n);
     arena_done(&c.arena);

@@ -4,10 +4,10 @@
 #define KEEL_SDK_KNOWN_SECRETS_H
 
 #include "base/secrets.h"
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 
 /* `store` is --store as it was given, which may hold a password; NULL: it was not. The set is never
  * NULL, and grows with the keys that are fetched later (credentials.h). */
-struct secrets *known_secrets(const struct runtime *r, const char *store) MUST_USE;
+struct secrets *known_secrets(const struct project *p, const char *store) MUST_USE;
 
 #endif

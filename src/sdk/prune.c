@@ -418,14 +418,14 @@ struct err *prune_by_clock(struct store *s, const struct prune_limits *limits, s
 
 /* --- once a day --- */
 
-struct err *prune_daily(const struct runtime *r, struct store *s, struct str kept, struct arena *a,
+struct err *prune_daily(const struct project *p, struct store *s, struct str kept, struct arena *a,
                         struct prune_report *ret_report)
 {
     struct prune_limits limits;
     struct prune_clock c;
 
     *ret_report = (struct prune_report){0};
-    TRY(prune_limits_read(r->settings, &limits));
+    TRY(prune_limits_read(p->settings, &limits));
     TRY(prune_clock_read(s, kept, a, &c));
     TRY(mend_own_time(s, kept, &c));
     TRY(mend_times(s, kept, &c));

@@ -13,7 +13,7 @@
 #define KEEL_SDK_PRUNE_H
 
 #include "port/store.h"
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 
 #define PRUNE_DEFAULT_DAYS 90
 #define PRUNE_DEFAULT_BYTES ((int64_t)8 << 30)
@@ -73,7 +73,7 @@ MUST_USE struct err *prune_visit(struct store *s, const struct prune_limits *lim
 /* Once a day at most for all who share the store; *ret_report is empty when it is not due or there
  * is nothing to do, and true after an error. Each time, times are mended, and `kept` gets a
  * believable one where the clock is far behind. */
-MUST_USE struct err *prune_daily(const struct runtime *r, struct store *s, struct str kept,
+MUST_USE struct err *prune_daily(const struct project *p, struct store *s, struct str kept,
                                  struct arena *a, struct prune_report *ret_report);
 
 /* "3 sessions (12.4 MB)" */

@@ -16,7 +16,7 @@
 #define KEEL_SDK_REPLAY_H
 
 #include "port/store.h"
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 #include "sys/clock.h"
 
 /* Goes with the recorded times, and jumps where a task sleeps. */
@@ -46,7 +46,7 @@ struct replayed_run {
 };
 
 struct replay_options {
-    const struct runtime *runtime; /* for profiles */
+    const struct project *project; /* for profiles */
     struct store *store;
     struct str session;
     unsigned only_turn;         /* 0: all runs */

@@ -317,13 +317,13 @@ static const struct provider_ops ops = {
 static void find_profile(struct replay *r, const struct recorded_target *a,
                          const struct protocol *protocol, struct profile *p)
 {
-    const struct runtime *runtime = r->options->runtime;
+    const struct project *project = r->options->project;
     struct profile_query query = {.model = arena_format(&r->arena, "%" STR_FMT "/%" STR_FMT,
                                                         STR_ARG(a->provider), STR_ARG(a->model))
                                                .p,
-                                  .environment = runtime->options.environment,
+                                  .environment = host_environment(project->host),
                                   .is_offline = true};
-    AUTO(err) struct err *e = profile_resolve(runtime->settings, &query, &r->arena, p);
+    AUTO(err) struct err *e = profile_resolve(project->settings, &query, &r->arena, p);
 
     if (e || p->protocol != protocol)
         *p = (struct profile){.id = a->provider, .protocol = protocol, .model = a->model};

@@ -8,7 +8,7 @@
 #ifndef KEEL_SDK_REWIND_H
 #define KEEL_SDK_REWIND_H
 
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 #include "session/session.h"
 #include "session/turns.h"
 #include "snapshot/restore.h"
@@ -56,7 +56,7 @@ MUST_USE struct err *rewind_apply(struct rewind *r, struct session *s,
                                   const struct rewind_options *o, struct arena *a);
 
 /* What the settings say about it; added directories, blobs and callbacks are the caller's. */
-MUST_USE struct err *undo_options_read(const struct runtime *r, struct arena *a,
+MUST_USE struct err *undo_options_read(const struct project *p,
                                        struct snapshot_options *ret_options);
 
 /* Files are not as the conversation says, because the process that rewound the session was killed:

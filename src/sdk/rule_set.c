@@ -24,7 +24,7 @@ const char *rule_kind_name(enum rule_kind k)
 struct making {
     struct rule_set *set;
     struct arena *arena;
-    const struct runtime *runtime;
+    const struct project *project;
     const struct agent_options *options;
 };
 
@@ -105,7 +105,7 @@ static struct err *add_list(struct making *m, const struct json *tree, struct ru
 /* From low to high, as they are merged. */
 static struct err *add_settings(struct making *m, enum rule_kind kind)
 {
-    const struct settings *s = m->runtime->settings;
+    const struct settings *s = m->project->settings;
 
     for (int l = N_LAYERS - 1; l >= 0; l--) {
         struct rule rule = {.kind = kind, .source = source_of(s, (enum layer)l)};
@@ -195,7 +195,7 @@ static void set_gate_rules(struct making *m)
         .deny = lists[RULE_DENY].items,
         .n_deny = lists[RULE_DENY].n,
         .deny_is_untrusted = is_untrusted,
-        .environment = m->runtime->options.environment,
+        .environment = host_environment(m->project->host),
     };
 }
 
@@ -205,7 +205,7 @@ static void set_gate_rules(struct making *m)
 static struct err *read_auto(const struct making *m, const char *path, bool otherwise,
                              bool *ret_is_auto)
 {
-    struct str given = json_str(settings_get(m->runtime->settings, path));
+    struct str given = json_str(settings_get(m->project->settings, path));
 
     *ret_is_auto = given.n ? str_is(given, "auto") : otherwise;
     if (given.n == 0 || str_is(given, "auto") || str_is(given, "ask"))
@@ -228,7 +228,7 @@ static struct str locale_of(const char *const *environment)
 /* In POSIX mode bash reads some lines otherwise, and so it does with some character sets. */
 static void choose_shell(struct making *m)
 {
-    const char *const *environment = m->runtime->options.environment;
+    const char *const *environment = host_environment(m->project->host);
 
     m->set->shell = shell_of(environment);
     m->set->gate_rules.other_shell = !shell_is_bash(m->set->shell) ||
@@ -244,7 +244,7 @@ static struct err *set_sandboxed(struct making *m)
 
     TRY(read_auto(m, "permissions.lookingCommands", true, &looks));
     TRY(read_auto(m, "permissions.sandboxedCommands", false, &runs));
-    has_walls = (looks || runs) && sandbox_is_there(m->runtime->settings);
+    has_walls = (looks || runs) && sandbox_is_there(m->project->settings);
     rules->looks_freely = looks && has_walls;
     rules->commands_run_freely = runs && has_walls;
     add_rule(m, &(struct rule){.text = S(RULE_LOOKING),
@@ -276,7 +276,7 @@ struct err *agent_find_mode(const char *where, struct str name, enum permission_
 static struct err *choose_mode(struct making *m)
 {
     static const char path[] = "permissions.defaultMode";
-    const struct settings *s = m->runtime->settings;
+    const struct settings *s = m->project->settings;
     struct str name = json_str(settings_get(s, path));
     struct setting_origin origin = settings_origin(s, path);
     struct err *e;
@@ -315,14 +315,14 @@ static void add_path(struct paths *list, struct arena *a, const char *path)
 /* From the project's root, as the rest of its settings count for all of it. */
 static const char *directory_path(const struct making *m, struct str given)
 {
-    const char *home = env_find(m->runtime->options.environment, "HOME");
+    const char *home = env_find(host_environment(m->project->host), "HOME");
     const char *path = arena_cstr(m->arena, given);
 
     if (home && (str_is(given, "~") || str_starts(given, S("~/"))))
         return arena_format(m->arena, "%s%s", home, path + 1).p;
-    if (*path == '/' || !m->runtime->options.project_dir)
+    if (*path == '/' || !m->project->place.dir)
         return path;
-    return fs_join(m->arena, m->runtime->options.project_dir, path);
+    return fs_join(m->arena, m->project->place.dir, path);
 }
 
 /* One that is not there today is no reason not to work. */
@@ -349,7 +349,7 @@ static void find_directories(struct making *m)
 
         add_path(&list, m->arena, real ? arena_cstr(m->arena, str_of(real)) : given);
     }
-    json_each (given, settings_get(m->runtime->settings, "permissions.additionalDirectories"))
+    json_each (given, settings_get(m->project->settings, "permissions.additionalDirectories"))
         add_directory(m, &list, json_str(given));
     m->set->added_dirs = list.items;
     m->set->n_added_dirs = list.n;
@@ -357,7 +357,7 @@ static void find_directories(struct making *m)
 
 static struct texts list_of(const struct making *m, const char *path, bool *ret_is_set)
 {
-    const struct json *list = settings_get(m->runtime->settings, path);
+    const struct json *list = settings_get(m->project->settings, path);
     struct texts texts = {0};
 
     json_each (text, list)
@@ -369,7 +369,7 @@ static struct texts list_of(const struct making *m, const char *path, bool *ret_
 /* What variables name in the workspace is part of it, as a dotenv file is. */
 static bool is_opened(const struct making *m, const char *path)
 {
-    const char *cwd = m->runtime->options.cwd;
+    const char *cwd = m->project->place.cwd;
     bool is_open = cwd && path_is_in(path, cwd);
 
     for (size_t i = 0; i < m->set->n_added_dirs && !is_open; i++)
@@ -386,8 +386,8 @@ static void set_secrets(struct making *m, const char *home, const char *keel_hom
     places = sandbox_secret_places(m->arena, home, keel_home, &n);
     for (size_t i = 0; i < n; i++)
         path_list_add(&all, places[i]);
-    sandbox_find_named_secrets(&named, m->runtime->options.environment, home,
-                               m->runtime->options.cwd);
+    sandbox_find_named_secrets(&named, host_environment(m->project->host), home,
+                               m->project->place.cwd);
     for (size_t i = 0; i < named.n; i++)
         if (!is_opened(m, named.paths[i]))
             path_list_add(&all, named.paths[i]);
@@ -409,10 +409,9 @@ static void check_domains(const struct making *m, const struct hard_policy *p)
 static void set_policy(struct making *m)
 {
     struct hard_policy *p = &m->set->policy;
-    const char *home = env_find(m->runtime->options.environment, "HOME");
-    const char *cwd = m->runtime->options.cwd;
+    const char *home = env_find(host_environment(m->project->host), "HOME");
+    const char *cwd = m->project->place.cwd;
     char real[PATH_MAX];
-    struct str keel_home = runtime_home(m->runtime, m->arena);
     struct texts commands = list_of(m, "permissions.allowedCommands", &p->lists_commands),
                  domains = list_of(m, "permissions.allowedDomains", &p->lists_domains);
 
@@ -421,7 +420,7 @@ static void set_policy(struct making *m)
     p->domains = domains.items;
     p->n_domains = domains.n;
     check_domains(m, p);
-    set_secrets(m, home, keel_home.n ? keel_home.p : NULL);
+    set_secrets(m, home, m->project->place.keel_home);
     p->writable = m->set->added_dirs;
     p->n_writable = m->set->n_added_dirs;
     if (cwd && realpath(cwd, real)) {
@@ -430,10 +429,10 @@ static void set_policy(struct making *m)
     }
 }
 
-struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct runtime *r,
+struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct project *p,
                           const struct agent_options *options)
 {
-    struct making m = {.set = set, .arena = a, .runtime = r, .options = options};
+    struct making m = {.set = set, .arena = a, .project = p, .options = options};
 
     *set = (struct rule_set){0};
     TRY(add_all(&m));

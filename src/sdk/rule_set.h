@@ -1,7 +1,7 @@
 /* rule_set.h - what flags, settings and keel itself say about permissions, and who said it.
  *
  * Made once for an agent, or for a command that shows it. Everything lives in the arena it was made
- * with, and as long as the runtime's settings. */
+ * with, and as long as the project's settings. */
 #ifndef KEEL_SDK_RULE_SET_H
 #define KEEL_SDK_RULE_SET_H
 
@@ -44,7 +44,7 @@ struct rule_set {
 
 /* Of the options only those about permissions count. Blocks: directories are looked up. With an
  * error the set has the warnings up to there. */
-MUST_USE struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct runtime *r,
+MUST_USE struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct project *p,
                                    const struct agent_options *options);
 
 /* Who said the pattern that the gate names; NULL: nobody, it is the mode or a yes of the session.

@@ -15,15 +15,15 @@
 
 /* --- the store --- */
 
-struct str shelf_name(const struct runtime *r, const char *given, struct arena *a)
+struct str shelf_name(const struct project *p, const char *given, struct arena *a)
 {
-    const char *variable = env_find(r->options.environment, "KEEL_STORE");
+    const char *variable = env_find(host_environment(p->host), "KEEL_STORE");
 
     if (given)
         return str_of(given);
     if (variable && *variable)
         return str_of(variable);
-    return settings_text(r->settings, "store", a);
+    return settings_text(p->settings, "store", a);
 }
 
 static struct err *read_timeout(const struct settings *s, uint64_t *ret_ms)
@@ -38,28 +38,22 @@ static struct err *read_timeout(const struct settings *s, uint64_t *ret_ms)
     return NULL;
 }
 
-struct err *shelf_open(const struct runtime *r, struct str name, struct store **ret_store,
+struct err *shelf_open(const struct project *p, struct str name, struct store **ret_store,
                        bool *ret_is_kept)
 {
-    AUTO(arena) struct arena a = {0};
-    struct str home = runtime_home(r, &a);
     uint64_t timeout_ms;
 
-    TRY(read_timeout(r->settings, &timeout_ms));
-    *ret_is_kept = !str_is(name, "memory:") && (name.n || home.n);
-    TRY(store_from_url(*ret_is_kept ? arena_cstr(&a, name) : "memory:",
-                       home.n ? arena_cstr(&a, home) : ".", timeout_ms, ret_store));
-    drafts_sweep(*ret_store);
-    return NULL;
+    TRY(read_timeout(p->settings, &timeout_ms));
+    return host_open_store(p->host, name, timeout_ms, ret_store, ret_is_kept);
 }
 
-const char *shelf_place(const struct runtime *r, struct str name, struct arena *a)
+const char *shelf_place(const struct project *p, struct str name, struct arena *a)
 {
-    struct str home = runtime_home(r, a);
+    const char *home = p->place.keel_home;
     struct store *s = NULL;
     const char *place = NULL;
     struct err *e =
-        name.n || home.n ? store_from_url(arena_cstr(a, name), home.n ? home.p : ".", 0, &s) : NULL;
+        name.n || home ? store_from_url(arena_cstr(a, name), home ? home : ".", 0, &s) : NULL;
 
     err_ignore(e, "who opens it says what is wrong with it");
     if (s && s->place)
@@ -76,24 +70,37 @@ static bool is_missing(const struct store *s)
     return s->place && stat(s->place, &st) < 0 && errno == ENOENT;
 }
 
-struct err *shelf_open_existing(const struct runtime *r, struct str name, struct store **ret_store,
-                                bool *ret_is_kept)
+static struct err *check_existing(const struct project *p, struct str name, const struct store *s)
 {
-    AUTO(store) struct store *s = NULL;
-
-    TRY(shelf_open(r, name, &s, ret_is_kept));
-    if (!*ret_is_kept && !name.n)
+    if (!p->place.keel_home && !name.n)
         return err_hint(
             err_new(ERR_VALIDATION,
                     "no sessions are stored: HOME and KEEL_HOME are not set to a directory"),
             "set one of them, or choose a store with --store");
-    if (is_missing(s) && name.n)
-        return err_hint(
-            err_new(ERR_VALIDATION, "the store %s does not exist", s->place),
-            "check --store, KEEL_STORE and the setting store; the first session that is "
-            "stored there creates it");
-    *ret_store = is_missing(s) ? store_memory_new() : TAKE(s);
-    return NULL;
+    if (!is_missing(s) || !name.n)
+        return NULL;
+    return err_hint(err_new(ERR_VALIDATION, "the store %s does not exist", s->place),
+                    "check --store, KEEL_STORE and the setting store; the first session that is "
+                    "stored there creates it");
+}
+
+struct err *shelf_open_existing(const struct project *p, struct str name, struct store **ret_store,
+                                bool *ret_is_kept)
+{
+    struct store *s;
+    bool is_kept, is_empty;
+    struct err *e;
+
+    TRY(shelf_open(p, name, &s, &is_kept));
+    e = check_existing(p, name, s);
+    is_empty = !e && is_missing(s);
+    if (!e && !is_empty) {
+        *ret_store = s;
+        *ret_is_kept = is_kept;
+        return NULL;
+    }
+    host_close_store(p->host, s);
+    return e ? e : host_open_store(p->host, S("memory:"), 0, ret_store, ret_is_kept);
 }
 
 /* --- a session --- */

@@ -1,25 +1,24 @@
-/* shelf.h - where a runtime's sessions are kept, and how people name one of them. */
+/* shelf.h - where a project's sessions are kept, and how people name one of them. */
 #ifndef KEEL_SDK_SHELF_H
 #define KEEL_SDK_SHELF_H
 
 #include "port/store.h"
-#include "sdk/runtime.h"
+#include "sdk/project.h"
 
 /* `given` as store/open.h takes it; NULL: KEEL_STORE, else the setting, else the default in keel's
  * home. */
-struct str shelf_name(const struct runtime *r, const char *given, struct arena *a);
-/* The store of that name, which may be empty, without what killed processes have begun to make
- * there. In a task. *ret_is_kept: it outlives the process; without a home
- * there is no place for the default. */
-MUST_USE struct err *shelf_open(const struct runtime *r, struct str name, struct store **ret_store,
+struct str shelf_name(const struct project *p, const char *given, struct arena *a);
+/* The store of that name, which may be empty, as host_open_store() opens it: host_close_store()
+ * closes it. */
+MUST_USE struct err *shelf_open(const struct project *p, struct str name, struct store **ret_store,
                                 bool *ret_is_kept);
 /* The file or directory of the store of that name; NULL: it has none. In `a`. */
-const char *shelf_place(const struct runtime *r, struct str name, struct arena *a);
+const char *shelf_place(const struct project *p, struct str name, struct arena *a);
 
 /* The same for who looks for sessions: nothing is made. A store that was asked for and does not
  * exist is ERR_VALIDATION, and so is the default without a home; the default that nobody has used
  * yet is empty. */
-MUST_USE struct err *shelf_open_existing(const struct runtime *r, struct str name,
+MUST_USE struct err *shelf_open_existing(const struct project *p, struct str name,
                                          struct store **ret_store, bool *ret_is_kept);
 
 /* An id, the start of one (8 letters or more), or a name: of a session in `cwd`, or else anywhere.

@@ -64,8 +64,11 @@ static struct err *open_and_compact(struct compacting *c, struct str id)
                               .subscriber = &c->subscriber};
 
     c->subscriber = (struct event_subscriber){.on_event = compact_event, .self = c};
-    TRY(runtime_use_model(&w->runtime, model));
-    TRY(agent_open(&agent, &w->runtime, &o));
+    AUTO(model_choice) struct model_choice *chosen = NULL;
+
+    TRY(project_choose_model(w->project, model, &chosen));
+    o.model = chosen;
+    TRY(agent_open(&agent, w->project, &o));
     return compact_with(c, &agent);
 }
 
@@ -73,12 +76,9 @@ static struct err *compact(struct session_work *w)
 {
     struct compacting c = {.work = w};
     struct store_summary s = {0};
-    struct err *e;
 
     TRY(session_work_find(w, 0, &s));
-    e = open_and_compact(&c, s.id);
-    http_client_free(TAKE(w->runtime.http));
-    return e;
+    return open_and_compact(&c, s.id);
 }
 
 static struct err *run(const struct args *args, int *ret_status)

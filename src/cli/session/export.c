@@ -134,7 +134,7 @@ static struct err *check_path(const struct store *s, const char *path)
 static struct err *export_session(struct session_work *w)
 {
     AUTO(new_file) struct new_file file = NEW_FILE_NONE;
-    AUTO(secrets) struct secrets *secrets = known_secrets(&w->runtime, args_get(w->args, "store"));
+    AUTO(secrets) struct secrets *secrets = known_secrets(w->project, args_get(w->args, "store"));
     struct store_summary summary;
     struct target target = {.path = output_of(w->args), .is_terminal = isatty(STDOUT_FILENO)};
     struct transcript t = {.store = w->store,

@@ -115,7 +115,7 @@ static struct err *save(struct importing_files *f, const char *path, struct impo
 {
     struct session_work *w = f->work;
     struct import_place place = {.store = w->store,
-                                 .cwd = str_of(w->runtime.options.cwd),
+                                 .cwd = str_of(w->project->place.cwd),
                                  .name = str_of(args_get(w->args, "name")),
                                  .secrets = f->secrets,
                                  .on_progress = show_progress,
@@ -163,7 +163,7 @@ static struct err *import_file(struct importing_files *f, const char *path)
 /* A file that cannot be imported does not keep the others from it. */
 static struct err *import_files(struct session_work *w)
 {
-    AUTO(secrets) struct secrets *secrets = known_secrets(&w->runtime, args_get(w->args, "store"));
+    AUTO(secrets) struct secrets *secrets = known_secrets(w->project, args_get(w->args, "store"));
     struct importing_files f = {
         .work = w, .secrets = secrets, .has_json = args_has(w->args, "json")};
     struct err *e = NULL;

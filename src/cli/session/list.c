@@ -31,7 +31,7 @@ static struct err *read_query(struct session_work *w, struct store_list_query *r
     TRY(args_int(w->args, "limit", 0, INT32_MAX, DEFAULT_N, &n_max));
     *ret_query = (struct store_list_query){.n_max = (size_t)n_max};
     if (!args_has(w->args, "all"))
-        ret_query->cwd = str_of(w->runtime.options.cwd);
+        ret_query->cwd = str_of(w->project->place.cwd);
     if (!before)
         return NULL;
     TRY(shelf_find(w->store, (struct str){0}, str_of(before), &w->arena, &last));

@@ -46,7 +46,7 @@ static struct err *prune(struct session_work *w)
     struct prune_report report;
     struct prune_clock clock;
 
-    TRY(prune_limits_read(w->runtime.settings, &limits));
+    TRY(prune_limits_read(w->project->settings, &limits));
     TRY(prune_clock_read(w->store, (struct str){0}, &w->arena, &clock));
     clock.is_right = args_has(w->args, "trust-clock") || prune_clock_is_likely(&clock);
     if (is_dry)

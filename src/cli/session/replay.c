@@ -128,12 +128,12 @@ static struct err *replay_stream(struct replaying *x, struct str session, unsign
 {
     struct session_work *w = x->work;
     struct replay_options how = {
-        .runtime = &w->runtime,
+        .project = w->project,
         .store = w->store,
         .session = session,
         .only_turn = only_turn,
         .tool_response_bytes =
-            (size_t)MAX(settings_int(w->runtime.settings, "toolResponseMaxBytes", 0), (int64_t)0),
+            (size_t)MAX(settings_int(w->project->settings, "toolResponseMaxBytes", 0), (int64_t)0),
         .clock = x->clock,
         .on_run = on_run,
         .self = x,

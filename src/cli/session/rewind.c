@@ -37,8 +37,8 @@ static struct err *read_options(struct session_work *w, struct rewind_options *o
     o->keeps_messages = args_has(w->args, "files-only");
     o->keeps_files = args_has(w->args, "conversation-only");
     o->force = args_has(w->args, "force");
-    o->workspace = w->runtime.options.cwd;
-    o->home = runtime_home(&w->runtime, &w->arena).p;
+    o->workspace = w->project->place.cwd;
+    o->home = w->project->place.keel_home;
     if (o->keeps_messages && o->keeps_files)
         return err_new(ERR_VALIDATION, "--files-only and --conversation-only cannot be combined");
     return NULL;
@@ -56,7 +56,7 @@ static struct err *find_directories(struct session_work *w, struct rewind_option
     while ((dir = args_next(w->args, "add-dir", &at)))
         TRY(agent_flags_directory("add-dir", dir, &w->arena, &dirs[agent.n_added_dirs++]));
     agent.added_dirs = dirs;
-    TRY(rule_set_init(&rules, &w->arena, &w->runtime, &agent));
+    TRY(rule_set_init(&rules, &w->arena, w->project, &agent));
     o->added_dirs = rules.added_dirs;
     o->n_added_dirs = rules.n_added_dirs;
     return NULL;
@@ -69,7 +69,7 @@ static struct err *check_place(struct session_work *w, const struct store_summar
         return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %" STR_FMT,
                                 STR_ARG(s->id), STR_ARG(s->holder)),
                         "stop that process first");
-    if (o->keeps_files || str_is(s->cwd, w->runtime.options.cwd))
+    if (o->keeps_files || str_is(s->cwd, w->project->place.cwd))
         return NULL;
     return err_hint(
         err_new(ERR_VALIDATION, "the files of this session are in %" STR_FMT, STR_ARG(s->cwd)),
@@ -396,7 +396,7 @@ static struct err *show_plan(struct session_work *w, const struct rewind *r,
     if (args_has(w->args, "json"))
         return NULL;
     add_turns(&out, r, o);
-    add_files(&out, r, w->runtime.options.cwd);
+    add_files(&out, r, w->project->place.cwd);
     add_unsaved(&out, r);
     return cli_print(strbuf_str(&out));
 }
@@ -420,7 +420,7 @@ static struct err *print_finished(struct session_work *w, struct str id, unsigne
     w->status = is_whole ? 0 : 1;
     if (!args_has(w->args, "json")) {
         strbuf_addf(&out, "finished the rewind to before turn %u, which was interrupted\n", turn);
-        add_files(&out, &r, w->runtime.options.cwd);
+        add_files(&out, &r, w->project->place.cwd);
         add_unsaved(&out, &r);
         return cli_print(strbuf_str(&out));
     }
@@ -448,7 +448,7 @@ static struct err *repair(struct session_work *w, struct session *s, const struc
     unsigned turn;
 
     *ret_done = false;
-    TRY(undo_options_read(&w->runtime, &w->arena, &files));
+    TRY(undo_options_read(w->project, &files));
     files.added_dirs = o->added_dirs;
     files.n_added_dirs = o->n_added_dirs;
     files.blobs = store_blobs(w->store, s->options.id);
@@ -467,7 +467,7 @@ static struct err *open_session(struct session_work *w, struct session *s, struc
     return session_open(s, &(struct session_options){.store = w->store,
                                                      .start = SESSION_RESUME,
                                                      .id = id,
-                                                     .cwd = str_of(w->runtime.options.cwd),
+                                                     .cwd = str_of(w->project->place.cwd),
                                                      .subscribers = w->subscribers,
                                                      .n_subscribers = ARRAY_LEN(w->subscribers)});
 }

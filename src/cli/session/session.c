@@ -25,36 +25,37 @@ static struct err *run_job(void *arg)
 {
     struct job *job = arg;
     struct session_work *w = &job->work;
-    AUTO(store) struct store *store = NULL;
+    struct str name = shelf_name(w->project, args_get(w->args, "store"), &w->arena);
+    struct err *e;
     bool is_kept;
 
-    TRY((job->makes_store ? shelf_open : shelf_open_existing)(
-        &w->runtime, shelf_name(&w->runtime, args_get(w->args, "store"), &w->arena), &store,
-        &is_kept));
-    w->store = store;
+    TRY((job->makes_store ? shelf_open : shelf_open_existing)(w->project, name, &w->store,
+                                                              &is_kept));
     w->printer.on_event = show_notices;
     w->subscribers[0] = &w->printer;
-    return job->fn(w);
+    e = job->fn(w);
+    host_close_store(w->project->host, w->store);
+    return e;
 }
 
-static struct err *open_runtime(struct session_work *w)
+static struct err *open_project(struct session_work *w)
 {
-    struct runtime_options options = {.settings_file = args_get(w->args, "settings")};
+    struct project_options options = {.settings_file = args_get(w->args, "settings")};
 
-    TRY(runtime_open(&w->runtime, &options));
-    for (size_t i = 0; i < settings_n_warnings(w->runtime.settings); i++)
-        cli_tell("%" STR_FMT, STR_ARG(settings_warning(w->runtime.settings, i)));
+    TRY(project_open(NULL, &options, &w->project));
+    for (size_t i = 0; i < settings_n_warnings(w->project->settings); i++)
+        cli_tell("%" STR_FMT, STR_ARG(settings_warning(w->project->settings, i)));
     return NULL;
 }
 
 static struct err *run_with(struct job *job, const struct clock *clock, int *ret_status)
 {
-    struct err *e = open_runtime(&job->work);
+    struct err *e = open_project(&job->work);
 
     if (!e)
         e = cli_run(clock, run_job, job);
     *ret_status = job->work.status;
-    runtime_done(&job->work.runtime);
+    project_unref(job->work.project);
     arena_done(&job->work.arena);
     return e;
 }
@@ -85,7 +86,7 @@ struct err *session_work_run(const struct args *args, struct err *(*work)(struct
 struct err *session_work_find(struct session_work *w, size_t operand,
                               struct store_summary *ret_summary)
 {
-    struct str cwd = str_of(w->runtime.options.cwd);
+    struct str cwd = str_of(w->project->place.cwd);
 
     if (operand < w->args->n_operands)
         return shelf_find(w->store, cwd, str_of(w->args->operands[operand]), &w->arena,
@@ -96,7 +97,7 @@ struct err *session_work_find(struct session_work *w, size_t operand,
 struct err *session_work_look(struct session_work *w, size_t operand,
                               struct store_summary *ret_summary, bool *ret_found)
 {
-    return shelf_look(w->store, str_of(w->runtime.options.cwd), str_of(w->args->operands[operand]),
+    return shelf_look(w->store, str_of(w->project->place.cwd), str_of(w->args->operands[operand]),
                       &w->arena, ret_summary, ret_found);
 }
 

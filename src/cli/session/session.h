@@ -30,7 +30,7 @@ extern const struct command command_session_verify;
 struct session_work {
     const struct args *args;
     struct arena arena;
-    struct runtime runtime;
+    struct project *project;
     struct store *store;
     void *self;                                       /* the command's own */
     int status;                                       /* that the program will end with */

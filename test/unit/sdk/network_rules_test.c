@@ -1,6 +1,6 @@
 /* network_rules_test.c - which hosts the settings and the rules for WebFetch open to commands. */
 #include "sdk/network_rules.h"
-#include "sdk/project.h"
+#include "sdk/project_at.h"
 
 #include "temp_dir.h"
 

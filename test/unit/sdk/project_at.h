@@ -1,6 +1,6 @@
-/* project.h - the files of a project in a test's directory. */
-#ifndef KEEL_TEST_UNIT_SDK_PROJECT_H
-#define KEEL_TEST_UNIT_SDK_PROJECT_H
+/* project_at.h - the files of a project in a test's directory. */
+#ifndef KEEL_TEST_UNIT_SDK_PROJECT_AT_H
+#define KEEL_TEST_UNIT_SDK_PROJECT_AT_H
 
 #include "sdk/project_files.h"
 

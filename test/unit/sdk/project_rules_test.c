@@ -1,7 +1,7 @@
 /* project_rules_test.c */
 #include "temp_dir.h"
 
-#include "sdk/project.h"
+#include "sdk/project_at.h"
 #include "sdk/project_rules.h"
 #include "sdk/trust.h"
 #include "sys/fs.h"

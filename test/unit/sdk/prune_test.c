@@ -124,12 +124,12 @@ static struct err *use_and_prune(void *arg)
         arena_format(&w->arena, "HOME=%s", w->home.path).p,
         NULL,
     };
-    AUTO(runtime) struct runtime r = {0};
+    AUTO(host) struct host *h = host_new(&(struct host_options){.environment = environment});
+    AUTO(project) struct project *p = NULL;
 
-    assert_ok(runtime_open(
-        &r, &(struct runtime_options){.cwd = w->home.path, .environment = environment}));
+    assert_ok(project_open(h, &(struct project_options){.cwd = w->home.path}, &p));
     add(w->store, w->id, "", -w->day, false);
-    return prune_daily(&r, w->store, str_of(w->id), &w->arena, &w->report);
+    return prune_daily(p, w->store, str_of(w->id), &w->arena, &w->report);
 }
 
 static void run_at(struct world *w, int64_t day, const char *id)

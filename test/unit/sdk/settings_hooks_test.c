@@ -1,6 +1,6 @@
 /* settings_hooks_test.c - hooks of all layers. */
 #include "files.h"
-#include "sdk/project.h"
+#include "sdk/project_at.h"
 #include "sdk/settings_hooks.h"
 
 struct scene {

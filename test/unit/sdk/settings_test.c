@@ -1,7 +1,7 @@
 /* settings_test.c */
 #include "temp_dir.h"
 
-#include "sdk/project.h"
+#include "sdk/project_at.h"
 #include "sdk/settings.h"
 #include "sys/fs.h"
 
