@@ -40,11 +40,8 @@ static void read_holder(int fd, char holder[64])
     holder[n > 0 ? n : 0] = '\0';
 }
 
-static struct err *is_held(struct str id, int fd)
+struct err *session_lock_refused(struct str id, const char *holder)
 {
-    char holder[64];
-
-    read_holder(fd, holder);
     return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open in %s", STR_ARG(id),
                             *holder ? holder : "another process"),
                     "close it there, or continue in a copy: keel session fork %" STR_FMT
@@ -82,6 +79,7 @@ static bool is_current(int fd, const char *path)
 static struct err *try_lock(const char *path, struct str id, unsigned n_tries, int *ret_fd)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    char holder[64];
     struct err *e;
     int error;
 
@@ -100,8 +98,10 @@ static struct err *try_lock(const char *path, struct str id, unsigned n_tries, i
         e = err_errno(ERR_STORAGE, error, "cannot lock %s", path);
     else if (n_tries < MAX_TRIES && is_of_the_dead(fd) && work_pause(n_tries))
         e = NULL;
-    else
-        e = is_held(id, fd);
+    else {
+        read_holder(fd, holder);
+        e = session_lock_refused(id, holder);
+    }
     close(fd);
     return e;
 }

@@ -1,4 +1,5 @@
-/* session_lock.h - who writes a session on this machine: a locked file each.
+/* session_lock.h - who writes a session of the store over files on this machine: a locked file
+ * each. The database has leases.h; older keels locked files for it, too.
  *
  * The kernel gives a lock back the moment its process is gone, however it went. Children that are
  * started with exec do not have it. The calls block. */
@@ -20,5 +21,7 @@ void session_locks_sweep(const char *dir);
 bool session_lock_is_held(const char *dir, struct str id);
 /* And who? "process 123", in `a`; empty: nobody. */
 struct str session_lock_holder(const char *dir, struct str id, struct arena *a);
+/* Why it cannot be had, with forking as the hint. `holder` may be empty. */
+NEVER_NULL MUST_USE struct err *session_lock_refused(struct str id, const char *holder);
 
 #endif

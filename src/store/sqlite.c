@@ -6,6 +6,7 @@
 #include "store/sqlite.h"
 
 #include "store/blob_files.h"
+#include "store/leases.h"
 #include "store/record_sum.h"
 #include "store/session_lock.h"
 #include "store/sqlite_log.h"
@@ -31,7 +32,7 @@ struct sqlite_store {
     struct store store;
     char *path, *lock_dir;
     struct blob_store *blobs;
-    struct held_lock *locks;
+    struct leases *leases;
 
     struct sqlite_db writer; /* used by one worker at a time */
     bool is_writing;
@@ -195,38 +196,13 @@ static struct err *change(struct store *store, struct sqlite_job *job)
 struct lock_call {
     struct sqlite_store *store;
     struct str id;
-    int fd;
 };
 
 static struct err *take_lock(void *arg)
 {
-    struct lock_call *c = arg;
+    const struct lock_call *c = arg;
 
-    return session_lock_take(c->store->lock_dir, c->id, &c->fd);
-}
-
-static void remember_lock(struct sqlite_store *s, struct str id, int fd, uint64_t fence)
-{
-    struct held_lock *l = mem_alloc(sizeof *l);
-
-    *l = (struct held_lock){.next = s->locks, .id = str_dup(id), .fd = fd, .fence = fence};
-    s->locks = l;
-}
-
-static bool forget_lock(struct sqlite_store *s, struct str id, uint64_t fence)
-{
-    for (struct held_lock **at = &s->locks; *at; at = &(*at)->next) {
-        struct held_lock *l = *at;
-
-        if (l->fence != fence || !str_is(id, l->id))
-            continue;
-        *at = l->next;
-        session_lock_release(s->lock_dir, id, l->fd);
-        mem_free(l->id);
-        mem_free(l);
-        return true;
-    }
-    return false;
+    return leases_take(c->store->leases, c->id);
 }
 
 /* Under its lock: one that was removed while there was no room must not come back. */
@@ -259,12 +235,11 @@ static struct err *open_session(struct store *store, struct str id,
     e = finish_removal(lock.store, id);
     if (!e)
         e = change(store, &job);
-    if (e) {
-        session_lock_release(lock.store->lock_dir, id, lock.fd);
-        return e;
-    }
-    remember_lock(lock.store, id, lock.fd, ret_lease->fence);
-    return NULL;
+    if (e)
+        leases_release(lock.store->leases, id, 0);
+    else
+        leases_set_fence(lock.store->leases, id, ret_lease->fence);
+    return e;
 }
 
 static void close_session(struct store *store, struct str id, uint64_t fence)
@@ -273,7 +248,7 @@ static void close_session(struct store *store, struct str id, uint64_t fence)
         .run = sqlite_job_close, .id = id, .fence = fence, .may_be_lost = true};
 
     err_ignore(change(store, &job), "whoever opens it next looks at the lock");
-    forget_lock(sqlite_of(store), id, fence);
+    leases_release(sqlite_of(store)->leases, id, fence);
 }
 
 /* --- what the port asks for --- */
@@ -391,7 +366,7 @@ static void finish_marked(struct sqlite_store *s, const struct removal_look *l)
 
         if (!e) {
             e = remove_marked(s, lock.id, l->has_neighbour);
-            session_lock_release(s->lock_dir, lock.id, lock.fd);
+            leases_release(s->leases, lock.id, 0);
         }
         err_ignore(e, "it counts as gone; the next sweep tries it again");
     }
@@ -471,7 +446,7 @@ static struct err *remove_session(struct store *store, struct str id)
         err_ignore(e, "it is gone when it has a mark, and the sweep does what can be done");
         e = work_run(make_mark, &mark);
     }
-    session_lock_release(s->lock_dir, id, lock.fd);
+    leases_release(s->leases, id, 0);
     return e ? e : sweep(store);
 }
 
@@ -680,8 +655,7 @@ static void free_store(struct store *store)
 {
     struct sqlite_store *s = sqlite_of(store);
 
-    while (s->locks)
-        forget_lock(s, str_of(s->locks->id), s->locks->fence);
+    leases_free(s->leases);
     sqlite_db_close(&s->writer);
     sqlite_db_close(&s->reader);
     pthread_mutex_destroy(&s->looking);
@@ -725,6 +699,7 @@ struct store *store_sqlite_new(const char *path)
     s->store.ops = &ops;
     s->path = mem_strdup(path);
     s->lock_dir = mem_strdup(arena_format(&a, "%s-locks", path).p);
+    s->leases = leases_new(s->lock_dir);
     s->blobs = blob_files_new(sqlite_blob_dir(&a, path), 0);
     s->last = &s->first;
     pthread_mutex_init(&s->looking, NULL);

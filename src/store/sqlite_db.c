@@ -2,7 +2,7 @@
 #include "store/sqlite_db.h"
 
 #include "base/checksum.h"
-#include "store/session_lock.h"
+#include "store/leases.h"
 #include "store/sqlite_log.h"
 #include "sys/fs.h"
 #include "sys/locked_file.h"
@@ -198,7 +198,7 @@ static struct err *make_functions(struct sqlite_db *db)
 static struct str find_other_holder(const struct sqlite_db *db, struct str id, struct arena *a)
 {
     const char *lock_dir = arena_format(a, "%s-locks", db->path).p;
-    struct str holder = session_lock_holder(lock_dir, id, a);
+    struct str holder = lease_holder(lock_dir, id, a);
     struct str own = arena_format(a, "process %ld", (long)getpid());
 
     return str_eq(holder, own) ? (struct str){0} : holder;

@@ -1,6 +1,6 @@
 /* sqlite_read.c - looking at records and at the list of sessions. */
+#include "store/leases.h"
 #include "store/record_sum.h"
-#include "store/session_lock.h"
 #include "store/sqlite_store.h"
 
 /* To ask for another page takes as long as the kernel needs for ten pages of memory: small ones,
@@ -358,7 +358,7 @@ static struct err *complete_summary(struct sqlite_db *db, enum sqlite_statement 
     err_ignore(e, "damage of one must not keep others from the list; who reads it gets the error");
     /* Who died has not said that it is closed; only the lock tells. */
     if (sqlite_column_int(db, s, 11))
-        summary->holder = session_lock_holder(l->lock_dir, summary->id, l->arena);
+        summary->holder = lease_holder(l->lock_dir, summary->id, l->arena);
     summary->is_open = summary->holder.n > 0;
     return NULL;
 }

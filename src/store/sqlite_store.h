@@ -14,14 +14,6 @@
 #include "port/store.h"
 #include "store/sqlite_db.h"
 
-/* A session that is open here. */
-struct held_lock {
-    struct held_lock *next;
-    char *id;
-    int fd;
-    uint64_t fence;
-};
-
 /* A change that waits for its transaction. Arguments and results are the caller's. */
 struct sqlite_job {
     /* NULL: it changes nothing, and waits until what others have changed is durable. */

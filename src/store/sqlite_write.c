@@ -1,7 +1,7 @@
 /* sqlite_write.c - changes, each within a transaction that others may share. */
 #include "store/blob_files.h"
+#include "store/leases.h"
 #include "store/record_sum.h"
-#include "store/session_lock.h"
 #include "store/sqlite_store.h"
 
 /* Long enough for everybody who is about to refer to a blob to have done so. */
@@ -397,7 +397,7 @@ static struct err *check_root(struct sqlite_db *db, struct sqlite_job *j, struct
         return NULL; /* there is none */
     }
     TRY(e);
-    if (str_eq(s.root, j->id) || !s.is_leased || !session_lock_is_held(j->lock_dir, s.root))
+    if (str_eq(s.root, j->id) || !s.is_leased || !lease_is_held(j->lock_dir, s.root))
         return NULL;
     return refuse(err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is open", STR_ARG(s.root)),
                            "close it first"));

@@ -135,7 +135,7 @@ class FullDisk(AgentTest):
         if self.kind == "files":
             return len(list((self.keel_home / "sessions").rglob(f"*{id}*")))
         script = f"select count(*) from sessions where id = '{id}'"
-        marks = list((self.keel_home / "keel.db-locks").iterdir())
+        marks = list((self.keel_home / "keel.db-locks").glob("*.removed"))
         out = subprocess.run(["python3", "-c", "import sqlite3, sys; print(sqlite3.connect("
                               "sys.argv[1]).execute(sys.argv[2]).fetchone()[0])",
                               str(self.keel_home / "keel.db"), script],
