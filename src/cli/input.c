@@ -254,7 +254,7 @@ struct err *input_serve(struct input *in, const struct input_host *host)
     struct err *e;
 
     in->host = host;
-    in->allows_bypass |= host->agent->plan.mode == MODE_BYPASS;
+    in->allows_bypass |= host->agent->mode == MODE_BYPASS;
     group_begin(&reader, 0, 0);
     group_spawn(&reader, "reads standard input", read_task, in);
     e = answer_all(in);

@@ -124,7 +124,7 @@ struct err *input_set_mode(struct input *in, struct str name)
 static struct err *set_mode(struct input *in, const struct json *request, struct json_writer *w)
 {
     TRY(input_set_mode(in, json_get_text(request, "mode")));
-    jw_kv_str(w, "mode", str_of(permission_mode_name(in->host->agent->plan.mode)));
+    jw_kv_str(w, "mode", str_of(permission_mode_name(in->host->agent->mode)));
     return NULL;
 }
 

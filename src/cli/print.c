@@ -235,7 +235,7 @@ static void open_json(struct print *p, struct agent *a)
             arena_cstr(&p->arena, str_of(a->session.conversation.id)), /* outlives the agent */
         .cwd = p->project->place.cwd,
         .model = arena_cstr(&p->arena, a->plan.targets[0].model),
-        .permission_mode = permission_mode_name(a->plan.mode),
+        .permission_mode = permission_mode_name(a->mode),
         .version = KEEL_VERSION,
         .api_key_source = arena_cstr(&p->arena, p->agent_options.model->profile.key_source.n
                                                     ? p->agent_options.model->profile.key_source

@@ -193,7 +193,7 @@ static struct gate_call gate_call_of(struct call *c)
 {
     return (struct gate_call){.call = c->part,
                               .tools = c->run->tools,
-                              .mode = c->run->plan->mode,
+                              .mode = run_plan_mode(c->run->plan),
                               .state = c->run->conversation->state,
                               .asker = c->run->options->asker,
                               .answer = c->answer,
@@ -385,27 +385,27 @@ static struct err *run_tool(struct call *c)
     const struct tool *t = c->verdict.entry->tool;
     static const struct tool_config no_config;
     struct runner runner = {call_run_child, c};
-    struct tool_context context = {.call_id = c->part->id,
-                                   .target = c->verdict.target,
-                                   .state = c->draft ? c->draft : c->run->conversation->state,
-                                   .config = o->tool_config ? o->tool_config : &no_config,
-                                   .launcher = launcher_of(c),
-                                   .observer = c->observer,
-                                   .http = o->http,
-                                   .blobs = o->blobs,
-                                   .asker = o->asker,
-                                   .answer = c->answer,
-                                   .plan_mode =
-                                       c->run->plan->mode == MODE_PLAN ? o->plan_mode : NULL,
-                                   .model = c->run->plan->targets[0].info,
-                                   .hidden = o->hidden,
-                                   .begin = await_begin,
-                                   .begin_self = c,
-                                   .on_progress = on_progress,
-                                   .progress_self = c,
-                                   .search_model = call_search_model,
-                                   .search_self = c,
-                                   .runner = run_can_delegate(o) ? &runner : NULL};
+    struct tool_context context = {
+        .call_id = c->part->id,
+        .target = c->verdict.target,
+        .state = c->draft ? c->draft : c->run->conversation->state,
+        .config = o->tool_config ? o->tool_config : &no_config,
+        .launcher = launcher_of(c),
+        .observer = c->observer,
+        .http = o->http,
+        .blobs = o->blobs,
+        .asker = o->asker,
+        .answer = c->answer,
+        .plan_mode = run_plan_mode(c->run->plan) == MODE_PLAN ? o->plan_mode : NULL,
+        .model = c->run->plan->targets[0].info,
+        .hidden = o->hidden,
+        .begin = await_begin,
+        .begin_self = c,
+        .on_progress = on_progress,
+        .progress_self = c,
+        .search_model = call_search_model,
+        .search_self = c,
+        .runner = run_can_delegate(o) ? &runner : NULL};
 
     TRY(task_check());
     c->was_executed = true;

@@ -9,6 +9,7 @@ struct child {
     struct call *call;
     const struct child_spec *spec;
     struct run_plan plan; /* the parent's of now, with what the child has of its own */
+    const struct run_plan *base, *earlier_base; /* of it, and of the one before; NULL: none */
     struct event_child event;
     char id[UUID_TEXT_SIZE];
 };
@@ -31,12 +32,17 @@ bool run_can_delegate(const struct run_options *o)
 
 /* --- what it runs with --- */
 
+/* The run compares what the plan before it pointed at: that lives until the next one is read. */
 static const struct run_plan *child_plan(void *self)
 {
     struct child *c = self;
     const struct run_options *o = c->call->run->options;
 
-    c->plan = *o->plan(o->plan_self);
+    run_plan_unref(c->earlier_base);
+    c->earlier_base = c->base;
+    c->base = run_plan_ref(o->plan(o->plan_self));
+    c->plan = *c->base;
+    c->plan.free = NULL;
     c->plan.filter = c->spec->tools;
     c->plan.system = c->spec->system;
     c->plan.told_tools = NULL;
@@ -139,13 +145,17 @@ struct err *call_run_child(void *self, const struct child_spec *spec, struct run
 {
     struct call *call = self;
     struct child c = {.call = call, .spec = spec};
+    struct err *e;
 
     *ret_result = (struct run_result){.usage = USAGE_UNKNOWN, .child_usage = USAGE_UNKNOWN};
     TRY(tool_filter_check(&call->run->plan->filter, &spec->tools));
     choose_stream(&c);
     tell(&c, EVENT_CHILD_BEGIN);
     TRY(run_sync(call->run));
-    TRY(run_child(&c, ret_result));
+    e = run_child(&c, ret_result);
+    run_plan_unref(c.base);
+    run_plan_unref(c.earlier_base);
+    TRY(e);
     account_child(call->run, ret_result);
     if (ret_result->outcome == RUN_SUSPENDED)
         return NULL; /* it has not ended */

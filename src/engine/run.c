@@ -9,7 +9,10 @@
 
 static const struct run_plan *first_plan(struct run *r)
 {
-    r->plan = r->options->plan(r->options->plan_self);
+    const struct run_plan *before = r->plan;
+
+    r->plan = run_plan_ref(r->options->plan(r->options->plan_self));
+    run_plan_unref(before);         /* nothing was made of it yet */
     r->told_note = r->plan->note.p; /* an earlier run has told it */
     return r->plan;
 }
@@ -381,6 +384,7 @@ static void run_done(struct run *r)
 {
     leave_stream(r);
     tool_set_unref(r->tools);
+    run_plan_unref(r->plan);
     message_unref(r->input);
     strbuf_done(&r->continued);
     arena_done(&r->arena);

@@ -33,11 +33,14 @@
 /* In the metadata of one that waited for an answer then. */
 #define CALL_WAITED "waitedForAnswer"
 
-/* Whom to ask, and with what: read before each round. */
+/* Whom to ask, and with what: read before each round. A value: who changes something makes another
+ * plan. The run holds the one that it has read until it has read the next, which may share parts
+ * with it: what stands at the same address is the same. */
 struct run_plan {
     const struct target *targets; /* another array, or another number: a new chain */
     size_t n_targets;
-    enum permission_mode mode;
+    /* The mode of now, no part of the value: read when a call is judged. NULL: MODE_PLAN. */
+    const enum permission_mode *mode;
     struct tool_registry *tools; /* NULL: none */
     struct tool_filter filter;   /* exposure, and what the parent grants */
     struct str system;           /* authored text only; sent as it is */
@@ -53,7 +56,14 @@ struct run_plan {
     /* What has become known of a target while it was asked; told once, and the targets say it from
      * then on. Another text is another address. */
     struct str note;
+    /* Ends it with the last reference. NULL: it is not counted, and the caller keeps it, and what
+     * it points at, as long as the run. */
+    void (*free)(struct run_plan *p);
+    unsigned n_refs;
 };
+const struct run_plan *run_plan_ref(const struct run_plan *p) MUST_USE;
+void run_plan_unref(const struct run_plan *p); /* accepts NULL */
+enum permission_mode run_plan_mode(const struct run_plan *p);
 #define PLAN_NOTE_SOURCE "agent:model" /* of the notice */
 /* Of a model whose server has told it: its name, window and longest answer. */
 #define PLAN_NOTE_FORMAT "%" STR_FMT " has a window of %lld tokens and answers of up to %lld"
@@ -172,7 +182,7 @@ struct run_options {
     struct turn_progress before;      /* of this turn; counts towards its limits */
 
     /* with what */
-    const struct run_plan *(*plan)(void *self); /* required */
+    const struct run_plan *(*plan)(void *self); /* the plan of now; required */
     void *plan_self;
     struct gate *gate; /* NULL: no tool may run */
     struct provider_call call;

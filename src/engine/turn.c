@@ -27,7 +27,7 @@ static unsigned capabilities(const struct run_options *o, const struct run_plan 
            (o->blobs ? NEEDS_BLOBS : 0) | (plan->web_search ? 0 : NEEDS_NO_NATIVE_SEARCH) |
            (plan->web_fetch ? 0 : NEEDS_NO_NATIVE_FETCH) |
            (can_search(plan) ? NEEDS_MODEL_SEARCH : 0) | (has_person ? NEEDS_PERSON : 0) |
-           (has_person || plan->mode == MODE_PLAN ? NEEDS_PLANNING : 0) |
+           (has_person || run_plan_mode(plan) == MODE_PLAN ? NEEDS_PLANNING : 0) |
            (run_can_delegate(o) ? NEEDS_RUNNER : 0);
 }
 
@@ -100,10 +100,30 @@ static void refresh_tools(struct run *r)
     tool_set_unref(before);
 }
 
-/* Targets, mode and tools may have been changed since the last round. */
+const struct run_plan *run_plan_ref(const struct run_plan *p)
+{
+    if (p->free)
+        ((struct run_plan *)p)->n_refs++;
+    return p;
+}
+
+void run_plan_unref(const struct run_plan *p)
+{
+    if (p && p->free && --((struct run_plan *)p)->n_refs == 0)
+        p->free((struct run_plan *)p);
+}
+
+enum permission_mode run_plan_mode(const struct run_plan *p)
+{
+    return p->mode ? *p->mode : MODE_PLAN;
+}
+
+/* Targets, mode and tools may have been changed since the last round. The plan before lives until
+ * the new one has been compared with what was made of it. */
 void run_refresh_plan(struct run *r)
 {
-    const struct run_plan *plan = r->options->plan(r->options->plan_self);
+    const struct run_plan *plan = run_plan_ref(r->options->plan(r->options->plan_self));
+    const struct run_plan *before = r->plan;
 
     r->plan = plan;
     if (plan->note.p != r->told_note) {
@@ -120,6 +140,7 @@ void run_refresh_plan(struct run *r)
     refresh_tools(r);
     if (r->counted_system.p != plan->system.p || r->counted_system.n != plan->system.n)
         count_head(r);
+    run_plan_unref(before);
 }
 
 struct compactor *run_compactor(const struct run *r)

@@ -132,10 +132,10 @@ static const char *leave_plan_mode(void *self, bool accepts_edits)
 {
     struct agent *a = self;
 
-    if (a->plan.mode == MODE_PLAN)
-        a->plan.mode = accepts_edits ? MODE_ACCEPT_EDITS : MODE_DEFAULT;
+    if (a->mode == MODE_PLAN)
+        a->mode = accepts_edits ? MODE_ACCEPT_EDITS : MODE_DEFAULT;
     agent_note_mode(a);
-    return permission_mode_name(a->plan.mode);
+    return permission_mode_name(a->mode);
 }
 
 static void describe_new_mode(void *self, struct strbuf *out)

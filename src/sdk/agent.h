@@ -80,6 +80,7 @@ struct agent {
     struct tool_registry *tools;
     struct permission_gate gate;
     struct run_plan plan;
+    enum permission_mode mode;
     struct tool_config tool_config;
     struct checked_launcher search; /* of a search command that the project has brought */
     struct plan_mode plan_mode;

@@ -151,7 +151,7 @@ static struct str describe_mode(const struct agent *a, struct arena *scratch)
 
     if (!has_calls(a))
         return (struct str){0};
-    switch (a->plan.mode) {
+    switch (a->mode) {
     case MODE_PLAN:
         return describe_plan_mode(a, verb, scratch);
     case MODE_DEFAULT:
@@ -193,7 +193,7 @@ static struct str describe_walls(struct agent *a, struct arena *scratch)
 
     if (!is_told_of(a, "Bash"))
         return (struct str){0};
-    if (a->plan.mode == MODE_PLAN)
+    if (a->mode == MODE_PLAN)
         return a->gate.rules.looks_freely
                    ? S("only those that look, in a read-only sandbox without network")
                    : S("refused in this mode");

@@ -21,7 +21,7 @@ static void tell_place(void *self, struct hook_place *ret_place)
     *ret_place = (struct hook_place){.session_id = str_of(a->session.conversation.id),
                                      .transcript_path = find_transcript(a),
                                      .cwd = tool_state_cwd(a->session.conversation.state),
-                                     .permission_mode = permission_mode_name(a->plan.mode)};
+                                     .permission_mode = permission_mode_name(a->mode)};
 }
 
 static void warn(struct agent *a, struct str text)

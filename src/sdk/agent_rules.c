@@ -82,7 +82,8 @@ struct err *agent_set_rules(struct agent *a, const struct agent_options *options
     TRY(e);
     hide_denied(a, &set.gate_rules);
     TRY(show_only(a, options));
-    a->plan.mode = set.mode;
+    a->mode = set.mode;
+    a->plan.mode = &a->mode;
     a->tool_config.added_dirs = set.added_dirs;
     a->tool_config.n_added_dirs = set.n_added_dirs;
     a->tool_config.shell = str_of(set.shell);

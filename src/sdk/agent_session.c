@@ -121,13 +121,13 @@ static void restore_mode(struct agent *a, const struct agent_options *options)
     enum permission_mode mode;
 
     if (!options->mode && permission_mode_find(kept, &mode) && mode != MODE_BYPASS)
-        a->plan.mode = mode;
+        a->mode = mode;
 }
 
 void agent_note_mode(struct agent *a)
 {
     struct tool_state *tools = a->session.conversation.state;
-    struct str now = str_of(permission_mode_name(a->plan.mode));
+    struct str now = str_of(permission_mode_name(a->mode));
 
     if (!str_eq(tool_state_text(tools, STATE_MODE), now))
         tool_state_set_text(tools, STATE_MODE, now);
@@ -136,7 +136,7 @@ void agent_note_mode(struct agent *a)
 /* Before the first run there is nothing to tell: it begins with the mode of then. */
 void agent_set_mode(struct agent *a, enum permission_mode mode)
 {
-    a->plan.mode = mode;
+    a->mode = mode;
     if (a->session.has_begun)
         agent_note_mode(a);
 }

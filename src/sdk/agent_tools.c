@@ -170,7 +170,7 @@ static enum native_wish native_wish(struct agent *a, const char *path, bool is_c
     const struct settings *s = a->project->settings;
     AUTO(arena) struct arena scratch = {0};
     struct decided d =
-        permission_decide(a->gate.book, a->plan.mode, tool, json_new(&scratch, JSON_OBJECT),
+        permission_decide(a->gate.book, a->mode, tool, json_new(&scratch, JSON_OBJECT),
                           a->session.conversation.state, NULL);
 
     if (d.decision != DECISION_AUTO && d.by != DECIDED_BY_MODE)

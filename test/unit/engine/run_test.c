@@ -930,6 +930,70 @@ TEST(only_granted_tools_are_offered_and_run)
     assert_non_null(strstr(strbuf_cstr(&w.log), "a failed: unknown_tool\n"));
 }
 
+/* A plan that is made anew whenever it is read, with all that it points at. */
+struct fresh_plan {
+    struct run_plan plan; /* first */
+    struct target targets[1];
+    struct fresh_plans *all;
+    char system[32];
+};
+
+struct fresh_plans {
+    struct world *world;
+    struct run_plan *now;
+    unsigned n_made, n_alive, max_alive;
+};
+
+static void fresh_plan_free(struct run_plan *p)
+{
+    struct fresh_plan *x = (struct fresh_plan *)p;
+
+    x->all->n_alive--;
+    memset(x, 0xff, sizeof *x);
+    mem_free(x);
+}
+
+static const struct run_plan *fresh_plan_now(void *self)
+{
+    struct fresh_plans *all = self;
+    struct fresh_plan *x = mem_alloc(sizeof *x);
+
+    all->n_alive++;
+    all->max_alive = MAX(all->max_alive, all->n_alive);
+    x->all = all;
+    x->plan = all->world->plan;
+    x->targets[0] = all->world->targets[0];
+    snprintf(x->system, sizeof x->system, "prompt %u", all->n_made++);
+    x->plan.targets = x->targets;
+    x->plan.system = str_of(x->system);
+    x->plan.free = fresh_plan_free;
+    x->plan.n_refs = 1;
+    run_plan_unref(all->now);
+    all->now = &x->plan;
+    return all->now;
+}
+
+TEST(a_run_holds_the_plan_that_it_has_read_and_none_before_it)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n"
+                                " - tool: Echo\n   id: a\n   args: {text: x}\n"
+                                " - tool: Echo\n   id: b\n   args: {text: y}\n"
+                                " - tool: Echo\n   id: c\n   args: {text: z}\n"
+                                " - text: Done.\n"};
+    struct fresh_plans all = {.world = &w};
+
+    w.options.plan = fresh_plan_now;
+    w.options.plan_self = &all;
+    world_run(&w, "go");
+    assert_str(w.result.text, "Done.");
+    assert_true(all.n_made >= 4);
+    assert_int_equal(all.max_alive, 2); /* the one before while it is compared */
+    assert_int_equal(all.n_alive, 1);
+    run_plan_unref(all.now);
+    assert_int_equal(all.n_alive, 0);
+}
+
 /* --- money --- */
 
 TEST(every_attempt_costs_what_it_says)
@@ -992,5 +1056,6 @@ RUN_TESTS(
     UNIT(an_answer_that_fits_its_schema_is_a_value),
     UNIT(a_nodes_answer_that_does_not_fit_is_an_error_at_once),
     UNIT(a_nodes_answer_that_is_no_json_is_an_error_at_once),
-    UNIT(tools_and_targets_are_read_anew_each_round), UNIT(only_granted_tools_are_offered_and_run),
-    UNIT(every_attempt_costs_what_it_says))
+    UNIT(tools_and_targets_are_read_anew_each_round),
+    UNIT(a_run_holds_the_plan_that_it_has_read_and_none_before_it),
+    UNIT(only_granted_tools_are_offered_and_run), UNIT(every_attempt_costs_what_it_says))

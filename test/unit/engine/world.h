@@ -384,12 +384,14 @@ static inline void world_run(struct world *w, const char *prompt)
     if (w->script2)
         world_add_target(w, 1, w->script2);
     if (!w->plan.targets) {
+        static const enum permission_mode default_mode = MODE_DEFAULT;
+
         w->plan = (struct run_plan){.targets = w->targets,
                                     .n_targets = w->script2 ? 2 : 1,
                                     .system = str_of(w->system),
                                     .tools = w->registry,
                                     .filter = {.allows_all = true},
-                                    .mode = MODE_DEFAULT,
+                                    .mode = &default_mode,
                                     .stream = true};
     }
     if (prompt) {
@@ -399,8 +401,10 @@ static inline void world_run(struct world *w, const char *prompt)
     virtual_clock_init(&clock, 0);
     seeded_random_init(&random, 1);
     w->options.input = input;
-    w->options.plan = world_plan;
-    w->options.plan_self = w;
+    if (!w->options.plan || w->options.plan == world_plan) {
+        w->options.plan = world_plan;
+        w->options.plan_self = w;
+    }
     w->options.gate = &gate.gate;
     w->options.random = &random.random;
     if (w->recorder)

@@ -232,6 +232,7 @@ static void on_event(struct world *w, const struct event *e)
 static void run(struct trial *t, const char *script, const char *script2, const char *prompt,
                 bool is_plain)
 {
+    static const enum permission_mode default_mode = MODE_DEFAULT;
     const struct str ask[] = {S("Slow"), S("State")};
     const struct permission_rules rules = {.ask = ask, .n_ask = ARRAY_LEN(ask)};
     struct world *w = &t->stage.world;
@@ -251,7 +252,7 @@ static void run(struct trial *t, const char *script, const char *script2, const 
                                 .n_targets = script2 ? 2 : 1,
                                 .tools = w->registry,
                                 .filter = {.allows_all = true},
-                                .mode = MODE_DEFAULT,
+                                .mode = &default_mode,
                                 .stream = true};
     if (prompt) {
         char id[UUID_TEXT_SIZE];
