@@ -7,6 +7,7 @@
  *     SCN: stream N    N short deltas of text
  *     SCN: tools N     N rounds that call the shell tool with `true ROUND`, then a text
  *     SCN: writes N    the same with `echo ROUND >>written`
+ *     SCN: reads N     N rounds that call Read for noteROUND.txt, then a text
  *
  * Anything else, and a request that offers no tools (side agents that make up a title), gets a
  * short text. Every answer comes in pieces that have nothing to do with its events, as over a
@@ -29,8 +30,8 @@
 
 /* --- requests --- */
 
-enum scene { SCENE_SHORT, SCENE_STREAM, SCENE_TOOLS, SCENE_WRITES };
-static const char *const scene_names[] = {"short", "stream", "tools", "writes"};
+enum scene { SCENE_SHORT, SCENE_STREAM, SCENE_TOOLS, SCENE_WRITES, SCENE_READS };
+static const char *const scene_names[] = {"short", "stream", "tools", "writes", "reads"};
 
 struct request {
     struct str head, body;
@@ -83,6 +84,8 @@ static void read_scene(struct request *q)
         q->scene = SCENE_TOOLS;
     else if (strcmp(word, "writes") == 0 && q->n_rounds < q->n)
         q->scene = SCENE_WRITES;
+    else if (strcmp(word, "reads") == 0 && q->n_rounds < q->n)
+        q->scene = SCENE_READS;
 }
 
 static size_t content_length(struct str head)
@@ -153,27 +156,40 @@ static void add_text(struct strbuf *out, int n_deltas)
         add_delta(out, i);
 }
 
+/* Escaped twice: a string in a string. */
+static void write_args(char *out, size_t size, const struct request *q)
+{
+    bool writes = q->scene == SCENE_WRITES;
+
+    if (q->scene == SCENE_READS)
+        snprintf(out, size, "{\\\"file_path\\\":\\\"note%d.txt\\\"}", q->n_rounds + 1);
+    else
+        snprintf(out, size,
+                 "{\\\"command\\\":\\\"%s %d%s\\\",\\\"description\\\":\\\"Do little\\\"}",
+                 writes ? "echo" : "true", q->n_rounds + 1, writes ? " >>written" : "");
+}
+
 static void add_call(struct strbuf *out, const struct request *q)
 {
     bool is_lower = has(q->body, S("\"name\":\"bash\""));
-    bool writes = q->scene == SCENE_WRITES;
-    char text[256];
+    const char *shell = is_lower ? "bash" : "Bash";
+    char args[128], text[256];
 
     snprintf(text, sizeof text,
              ",\"index\":0,\"content_block\":{\"type\":\"tool_use\",\"id\":\"toolu_%d\","
              "\"name\":\"%s\",\"input\":{}}",
-             q->n_rounds, is_lower ? "bash" : "Bash");
+             q->n_rounds, q->scene == SCENE_READS ? "Read" : shell);
     add_event(out, "content_block_start", text);
+    write_args(args, sizeof args, q);
     snprintf(text, sizeof text,
-             ",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":"
-             "\"{\\\"command\\\":\\\"%s %d%s\\\",\\\"description\\\":\\\"Do little\\\"}\"}",
-             writes ? "echo" : "true", q->n_rounds + 1, writes ? " >>written" : "");
+             ",\"index\":0,\"delta\":{\"type\":\"input_json_delta\",\"partial_json\":\"%s\"}",
+             args);
     add_event(out, "content_block_delta", text);
 }
 
 static void add_stream(struct strbuf *out, const struct request *q)
 {
-    bool calls = q->scene == SCENE_TOOLS || q->scene == SCENE_WRITES;
+    bool calls = q->scene >= SCENE_TOOLS;
 
     strbuf_add(out, S("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n"
                       "transfer-encoding: chunked\r\n\r\n"));
