@@ -1,4 +1,4 @@
-/* answer.c - remembers answers, and what was asked. */
+/* answer.c - remembers answers, and which arguments were asked about. */
 #include "gate/answer.h"
 
 #include "gate/ask_hooks.h"
@@ -101,7 +101,7 @@ bool gate_is_answered(const struct gate_call *call, const struct json *own_args,
     asked = tool_state_get(call->state, STATE_ASKED, call->call->id);
     is_same = json_equal(asked ? asked : own_args, verdict->args);
     tool_state_set(call->state, STATE_ASKED, call->call->id, NULL);
-    /* A no is one to whatever the call has become, and so are other arguments, which the person has
-     * seen. */
+    /* A denial applies to whatever the call has become. So do changed arguments, which the person
+     * has seen. */
     return is_same || call->answer->args || call->answer->kind == ANSWER_NO;
 }

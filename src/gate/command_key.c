@@ -4,8 +4,8 @@
 #include "gate/command.h"
 #include "gate/options.h"
 
-/* How much of a beginning is looked at: a word, a word and the next, nearly all of most rules. What
- * is expanded late in a command leaves the shorter ones to tell by. */
+/* How many bytes of a beginning to compare: a word, two words, nearly all of most rules. If a
+ * command is expanded late, the shorter ones still help. */
 static const size_t depths[N_COMMAND_DEPTHS] = {3, 8, 32};
 
 static uint32_t hash_add(uint32_t hash, char c)
@@ -20,7 +20,7 @@ static uint16_t slot_of(uint32_t hash)
 
 /* --- patterns --- */
 
-/* In a pattern these may stand for something else, or for nothing. */
+/* Other characters of a pattern may stand for something else, or for nothing. */
 static bool is_plain(char c)
 {
     static const bool is_special[256] = {
@@ -39,7 +39,7 @@ static struct str first_word(struct str pattern)
     return str_slice(pattern, 0, n);
 }
 
-/* The words after the first may then stand in another order, and letters in other words. */
+/* Then the words after the first may be in another order, and letters in other words. */
 static bool has_options(struct str flat)
 {
     AUTO(strbuf) struct strbuf rest = {0};
@@ -60,7 +60,7 @@ static void set_starts(struct command_key *key, struct str start)
     }
 }
 
-/* With the blank before it, which every word has but the first. */
+/* Includes the blank before it, which every word but the first has. */
 static struct str last_word(struct str run)
 {
     size_t blank = str_rfind_char(run, ' ');
@@ -86,7 +86,7 @@ struct command_key command_key_of(struct str pattern)
     struct str head = command_pattern_head(pattern), first = first_word(pattern);
     bool is_in_order = !has_options(pattern);
 
-    /* One with a NUL is in doubt for every command; others are read without their quotes. */
+    /* A pattern with a NUL is in doubt for every command. Others are read without their quotes. */
     if (str_find_char(pattern, SHELL_ANYTHING) != STR_NONE) {
         set_starts(&key, S(""));
     } else if (str_starts(pattern, S(" ")) || !command_pattern_is_flat(pattern)) {
@@ -131,7 +131,7 @@ static void note_text(struct command_glance *g, struct str text)
     grams_add(&g->grams, text);
 }
 
-/* Its end is a text of its own. */
+/* The end of a text is a text of its own. */
 static void note_end(struct command_glance *g, struct str text, size_t at)
 {
     note_unknown(g, str_skip(text, at));

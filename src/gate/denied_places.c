@@ -1,4 +1,4 @@
-/* denied_places.c - from deny rules to places of the file system. */
+/* denied_places.c - turns deny rules into places of the file system. */
 #include "gate/denied_places.h"
 
 #include "gate/path.h"
@@ -6,7 +6,7 @@
 
 /* --- the plain head of a pattern --- */
 
-/* Appends the component as it is meant. False: it has a wildcard. */
+/* Appends the component without its escapes. False: it has a wildcard. */
 static bool add_plain(struct strbuf *out, struct str component)
 {
     for (size_t i = 0; i < component.n; i++) {
@@ -21,7 +21,7 @@ static bool add_plain(struct strbuf *out, struct str component)
     return true;
 }
 
-/* The components before the first with a wildcard; *ret_is_all: there is none. */
+/* The components before the first wildcard; *ret_is_all: there is none. */
 static const char *plain_head(struct arena *a, struct str pattern, bool *ret_is_all)
 {
     AUTO(strbuf) struct strbuf head = {0};
@@ -85,7 +85,7 @@ static struct err *add_rule(struct denied_places *d, struct str rule, bool is_un
     if (!pattern_parse(rule, &p))
         return is_untrusted ? NULL : unreadable(rule);
     if (p.argument.n == 0)
-        return NULL; /* it takes the tool away, not the files */
+        return NULL; /* it denies the tool, not files */
     if (!path_rule_init(&readings, pattern_takes_any(&p) ? S("//") : p.argument, s, READ_WIDELY))
         return is_untrusted ? NULL : unreadable(rule);
     for (size_t i = 0; i < readings.n; i++)

@@ -14,8 +14,8 @@ struct walk {
     const struct gate_call *call;
     struct arena *arena;
     struct verdict *verdict;
-    const struct json *own_args; /* the model's */
-    struct prepared prepared;    /* for the verdict's arguments */
+    const struct json *own_args; /* the model's arguments */
+    struct prepared prepared;    /* for the arguments of the verdict */
     enum hook_permission hook_says;
     struct str hook_reason;
     struct decided decided;
@@ -37,7 +37,7 @@ static struct subject subject_of(const struct walk *w)
                             .environment = w->gate->rules.environment};
 }
 
-/* The set holds what is exposed and granted; nothing else exists. */
+/* The set holds the tools that are exposed and granted. */
 static struct err *find_tool(struct walk *w)
 {
     struct str name = w->call->call->name;
@@ -61,7 +61,7 @@ static struct err *check_arguments(struct walk *w)
 
 /* --- the hard policy --- */
 
-/* What is looked up here is what the later steps and the tool go by. */
+/* Later steps and the tool use what is looked up here. */
 static struct err *apply_policy(struct walk *w)
 {
     struct subject s = subject_of(w);
@@ -80,8 +80,8 @@ static struct err *apply_policy(struct walk *w)
     return NULL;
 }
 
-/* Steps 4 and 5 again, for arguments that are not the model's. `reason` tells why they are refused.
- */
+/* Repeats steps 4 and 5 for arguments that are not the model's. `reason` says why they are
+ * refused. */
 static struct err *replace_arguments(struct walk *w, const struct json *args,
                                      struct str (*reason)(struct arena *a, const struct err *e))
 {
@@ -111,7 +111,7 @@ static struct err *fire(struct walk *w, enum hook_event event, struct hook_outco
     return NULL;
 }
 
-/* Only a no ends the walk here: rules and the mode's denials hold for what hooks allow. */
+/* Only a denial ends the walk here: rules and the mode's denials also hold for what hooks allow. */
 static struct err *ask_hooks(struct walk *w)
 {
     struct hook_outcome outcome;
@@ -159,7 +159,7 @@ static void remember(struct walk *w, enum answer_kind kind)
     gate_remember(&w->gate->keeper, kind, &s, &w->decided, w->call->state, w->arena, w->verdict);
 }
 
-/* Whoever says yes may say to what. A deny rule holds for that too. */
+/* An approval may change the arguments. Deny rules apply to these too. */
 static struct err *change_arguments(struct walk *w, const struct json *args,
                                     struct str (*reason)(struct arena *a, const struct err *e))
 {
@@ -200,14 +200,14 @@ static struct err *apply_answer(struct walk *w, const struct answer *answer)
         end(w, VERDICT_DENY, reason_nobody(w->arena, &w->decided, &s));
         return NULL;
     case ANSWER_NO:
-    case ANSWER_VALUE: /* an answer to another question is no yes */
+    case ANSWER_VALUE: /* an answer to another question is not an approval */
         w->verdict->rule = S(VERDICT_BY_PERSON);
         end(w, VERDICT_DENY, reason_refused(w->arena, answer->reason));
     }
     return NULL;
 }
 
-/* A hook may answer in the person's place. */
+/* A hook may answer for the person. */
 static struct err *request_permission(struct walk *w)
 {
     struct hook_outcome outcome;
@@ -282,7 +282,7 @@ static struct err *judge(struct gate *g, const struct gate_call *call, struct ar
     return NULL;
 }
 
-/* What does more than look is not to run beforehand, so nothing is looked up for it. */
+/* A call that does more than look must not run early, so nothing is looked up for it. */
 static struct err *check_looks(struct walk *w)
 {
     const struct tool *t = w->verdict->entry->tool;

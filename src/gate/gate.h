@@ -59,19 +59,19 @@ struct permission_rules {
     size_t n_ask;
     const struct str *deny;
     size_t n_deny;
-    /* Which of them a project says that is not trusted, one for each; NULL: none. Calls obey them
-     * like others. */
+    /* Which deny rules come from an untrusted project, one flag each; NULL: none. Calls obey these
+     * rules like others. */
     const bool *deny_is_untrusted;
     const char *const *environment; /* for "~", the same as the tools'; NULL: the process's own */
     /* A line that only looks needs no question: it runs in a sandbox where nothing can be changed
-     * (struct verdict, port/gate.h). Only where there is one. */
+     * (struct verdict, port/gate.h). Set only if there is such a sandbox. */
     bool looks_freely;
-    bool commands_run_freely; /* no command does, as long as the mode would only ask */
-    bool other_shell;         /* commands are read by another shell than bash: nothing is sure */
+    bool commands_run_freely; /* commands need no question if the mode would only ask */
+    bool other_shell;         /* another shell than bash reads commands: nothing is sure */
 };
 
-/* The same, read once for many calls. Whoever decides changes nothing in it: threads may share it.
- * It borrows the texts. What a session remembers is not in it: that is read from the session. */
+/* The same rules, parsed once for many calls. Decisions do not change it: threads may share it. It
+ * borrows the texts. Patterns that the session remembers are not in it. */
 struct rulebook;
 struct rulebook *rulebook_new(const struct permission_rules *rules) MUST_USE;
 void rulebook_free(struct rulebook *b);
@@ -83,20 +83,20 @@ void rulebook_add(struct rulebook *b, enum rule_kind kind, struct str text); /* 
 enum decision { DECISION_AUTO, DECISION_APPROVE, DECISION_DENY };
 const char *decision_name(enum decision d); /* "auto", "approve", "deny" */
 
-/* What DECIDED_BY_LOOKING and DECIDED_BY_SANDBOXED are called where rules are. */
+/* The names of DECIDED_BY_LOOKING and DECIDED_BY_SANDBOXED where rules are shown. */
 #define RULE_LOOKING "built-in:looking"
 #define RULE_SANDBOXED "permissions.sandboxedCommands"
 
 enum decided_by {
     DECIDED_BY_DENY,
-    DECIDED_BY_UNCLEAR_DENY, /* it could not be evaluated */
+    DECIDED_BY_UNCLEAR_DENY, /* the rule could not be evaluated */
     DECIDED_BY_ASK,
     DECIDED_BY_ALLOW,
     DECIDED_BY_LOOKING,   /* every command of the line only looks, and only where Read may */
     DECIDED_BY_SANDBOXED, /* all commands run without a question, in the sandbox */
-    DECIDED_BY_PERSON,    /* who typed the host or the path in a prompt (gate/typed.h) */
+    DECIDED_BY_PERSON,    /* the person typed the host or path in a prompt (gate/typed.h) */
     DECIDED_BY_MODE,
-    DECIDED_BY_HOOK, /* it asks, or spares the mode's question */
+    DECIDED_BY_HOOK, /* it asks, or replaces the mode's question */
 };
 
 struct place;           /* gate/place.h */
@@ -109,8 +109,8 @@ struct decided {
     struct str
         rule; /* the pattern, or "mode:default/execute"; lives as long as rules and session */
     struct str said;                      /* why the hook asks; may be empty */
-    const struct place *outside;          /* asked about, because it lies there; else NULL */
-    const struct protected_place *obeyed; /* asked about, because others obey it; else NULL */
+    const struct place *outside;          /* the reason to ask: it is there; or NULL */
+    const struct protected_place *obeyed; /* the reason to ask: other programs obey it; or NULL */
     bool starts_others; /* asked about: a program of the line could start what the rule denies */
 };
 
@@ -128,31 +128,31 @@ struct decided permission_decide_hooked(struct decided d, enum hook_permission h
 /* The mode's table alone, and the name of its cell: "mode:default/execute". */
 enum decision permission_mode_decide(enum permission_mode mode, enum risk risk);
 struct str permission_mode_cell(enum permission_mode mode, enum risk risk);
-/* The name of one more: "mode:default/outside", for what is read outside. */
+/* The name of another cell: "mode:default/outside", for reading outside. */
 struct str permission_outside_cell(enum permission_mode mode);
 
-/* Would the pattern allow this call, were it in the list? */
+/* Would the pattern allow this call if it were in the list? */
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,
                                 const struct json *args, const struct tool_state *state);
 /* "Tool" or "Tool(something)", nothing else. */
 bool permission_pattern_is_valid(struct str pattern);
-/* The tool's name in a pattern. */
+/* The name of the tool in a pattern. */
 struct str permission_pattern_tool(struct str pattern);
 
-/* What the deny rules for Read and WebFetch hide from searches. A picture of the rules, of the
- * current directory and of where links lead at this time, which is looked up: that blocks. Threads
- * may share it. */
+/* What the deny rules for Read and WebFetch hide from searches. A snapshot of the rules, the
+ * current directory and the targets of links, which it looks up: that blocks. Threads may share
+ * it. */
 struct denied_paths;
 struct denied_paths *denied_paths_new(const struct permission_rules *rules,
                                       const struct tool_state *state) MUST_USE;
-/* And what the policy keeps secret; copies it. */
+/* Also hides the secrets of the policy, which it copies. */
 void denied_paths_hide_secrets(struct denied_paths *d, const struct hard_policy *policy);
 void denied_paths_free(struct denied_paths *d);
 DEFINE_AUTO_PTR(denied_paths, denied_paths_free)
 struct path_filter denied_paths_filter(const struct denied_paths *d);
 
-/* Steps 5 and 7 for a call as it stands, without hooks and without a person. May wait: links are
- * looked up. What it points at lives in `a`. */
+/* Steps 5 and 7 for a call, without hooks and without a person. Looks up links, so it may wait. The
+ * result is in `a`. */
 struct judged {
     enum decision decision;
     int step;
@@ -164,27 +164,27 @@ MUST_USE struct err *permission_judge(const struct permission_rules *rules,
                                       const struct tool_state *state, struct arena *a,
                                       struct judged *ret_judged);
 
-/* Writes down an answer that is to hold for the project: `rule` is the narrowest pattern that
- * covers what was shown; there are two for a path that leads elsewhere. It may wait. Where it
- * fails, the rule holds for the session, and the verdict's hook_message tells the person. */
+/* Saves an answer for the project: `rule` is the narrowest pattern that covers what was shown; for
+ * a path that leads elsewhere there are two. May wait. If it fails, the rule holds for the session,
+ * and the verdict's hook_message says so. */
 struct rule_keeper {
     struct err *(*keep)(void *self, struct str rule);
     void *self;
 };
 
-/* The port's gate over these rules. What a person adds to them by an answer is remembered by the
- * session, and counts from the next call on. */
+/* The gate of the port over these rules. The session remembers the patterns that a person adds by
+ * an answer; they count from the next call on. */
 struct permission_gate {
     struct gate gate;
-    struct permission_rules rules; /* borrowed; changed by permission_gate_set_rules() only */
+    struct permission_rules rules; /* borrowed; changed only by permission_gate_set_rules() */
     struct rulebook *book;         /* of these rules */
     struct hard_policy policy;     /* borrowed; may be changed between calls */
     struct rule_keeper keeper;     /* keep NULL: "project" answers hold for the session */
-    struct hooks *hooks;           /* borrowed; NULL: there are none */
+    struct hooks *hooks;           /* borrowed; NULL: none */
 };
 void permission_gate_init(struct permission_gate *g, const struct permission_rules *rules);
 void permission_gate_done(struct permission_gate *g);
-/* Other rules for the calls that follow; not while one is judged. */
+/* Sets the rules for the following calls. Not while a call is judged. */
 void permission_gate_set_rules(struct permission_gate *g, const struct permission_rules *rules);
 
 #endif

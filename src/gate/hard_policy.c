@@ -35,7 +35,7 @@ static bool refuses_secret(const struct check *c, const struct place *place)
 
 /* --- the jail --- */
 
-/* `Edit(//srv)`: a person has named a place outside. */
+/* A person has named a place outside: `Edit(//srv)`. */
 static bool is_named_by(const struct pattern *p, const struct subject *s)
 {
     if (p->is_broken ||
@@ -89,7 +89,7 @@ static bool refuses_place(const struct check *c, const struct place *place, bool
 
 /* --- commands --- */
 
-/* What is not a file: the terminal, and what is open already. */
+/* Not a file: the terminal, and open descriptors. */
 static bool is_device(const char *path)
 {
     struct str s = str_of(path);
@@ -126,14 +126,14 @@ static bool is_listed_as_it_stands(const struct hard_policy *policy, struct str 
     return false;
 }
 
-/* An unseen word matches a `*` only; a program that is unseen matches nothing. */
+/* An unseen word matches only a `*`. An unseen program matches nothing. */
 static bool may_run(const struct hard_policy *policy, const struct split_command *c)
 {
     return c->n_words && c->n_assignments == 0 && c->words[0].is_known &&
            is_listed(policy, c->source);
 }
 
-/* The first command that may not run; the whole line, if they cannot be told. */
+/* The first command that may not run; the whole line if its commands are unknown. */
 static bool find_unlisted(const struct hard_policy *policy, const struct command_line *line,
                           struct str *ret_command)
 {
@@ -165,7 +165,7 @@ static bool refuses_commands(const struct check *c)
 
 static bool refuses_host(const struct check *c, struct str url)
 {
-    struct str host = url; /* as it stands, where it is no address */
+    struct str host = url; /* the text itself, if it is not an address */
 
     for (size_t i = 0; i < c->policy->n_domains; i++) {
         struct str pattern =

@@ -25,21 +25,21 @@ struct rulebook;
 
 /* Paths are absolute and canonical. All lists are borrowed. */
 struct hard_policy {
-    /* The workspace as it is called, and where that led when keel began: a command that can write
-     * above it may put a link in its place. NULL: where it leads is looked up at each call. */
+    /* The workspace as named, and its target when keel began: a command that can write above it may
+     * replace it with a link. NULL: the target is looked up at each call. */
     const char *workspace, *real_workspace;
     const char *const *writable; /* besides the workspace */
     size_t n_writable;
     const char *const *secret; /* base/secret_places.h, other people's homes, keel's own */
     size_t n_secret;
-    const char *const *readable; /* without a question, besides what is writable */
+    const char *const *readable; /* without a question, besides writable ones */
     size_t n_readable;
-    /* Exact commands, or globs with `*`; each simple command of a line must be on it, and each that
-     * it starts through env, xargs, sh -c and the like. */
+    /* Exact commands, or globs with `*`. Each simple command of a line must be listed, and so must
+     * each command that it starts through env, xargs, sh -c and the like. */
     bool lists_commands;
     const struct str *commands;
     size_t n_commands;
-    /* Hosts, with their subdomains; `*.example.com` is those alone. */
+    /* Hosts with their subdomains; `*.example.com` matches only subdomains. */
     bool lists_domains;
     const struct str *domains;
     size_t n_domains;
@@ -48,10 +48,10 @@ struct hard_policy {
 struct refusal {
     struct str rule;   /* "policy:outside", ":protected", ":git", ":secret", ":links", ":commands",
                           ":domains" */
-    struct str reason; /* for the model; tells the person too how it can be allowed, if it can */
+    struct str reason; /* for the model; also tells the person how to allow it, if possible */
 };
 
-/* Pure. The subject is prepared; what the refusal points at lives in `a`. */
+/* Pure. The subject is prepared. The refusal is in `a`. */
 bool hard_policy_refuses(const struct hard_policy *policy, const struct rulebook *rules,
                          const struct subject *s, struct arena *a, struct refusal *ret_refusal);
 

@@ -1,4 +1,4 @@
-/* mode.c - what each permission mode does with each class of risk. */
+/* mode.c - the decision of each permission mode for each class of risk. */
 #include "gate/gate.h"
 
 static const struct cell {

@@ -4,11 +4,11 @@
 #include "base/glob.h"
 #include "gate/path.h"
 
-/* With these a pattern is surely short enough to be a glob, each byte of both escaped. */
+/* Short enough that the glob fits even if every byte of both is escaped. */
 #define MAX_PATTERN (GLOB_MAX_PATTERN / 4 - 8)
 #define MAX_BASE (GLOB_MAX_PATTERN / 4 - 8)
 
-/* Nothing in it but names, `*` and `?`: it can be read for sure, and what is plain is meant. */
+/* Only names, `*` and `?`: certainly readable, and its plain text is literal. */
 static bool is_told_by_bytes(struct str text)
 {
     if (text.n > MAX_PATTERN || !path_is_simple(text))
@@ -19,7 +19,7 @@ static bool is_told_by_bytes(struct str text)
     return true;
 }
 
-/* A slash beside a wildcard may stand for nothing. */
+/* A slash beside a wildcard may match nothing. */
 static struct str trim_slashes(struct str run)
 {
     while (str_starts(run, S("/")))
@@ -29,7 +29,7 @@ static struct str trim_slashes(struct str run)
     return run;
 }
 
-/* Cuts the next run of plain text off. */
+/* Cuts off the next run of plain text. */
 static bool next_run(struct str *rest, struct str *ret_run)
 {
     size_t n = 0;

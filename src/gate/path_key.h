@@ -9,7 +9,7 @@
  * be readable is in doubt for every path, and must hold nothing. */
 struct gram_key path_key_of(struct str pattern);
 
-/* Is one so long that no pattern below it is readable for sure? */
+/* Is one so long that a pattern below it might be unreadable? */
 bool path_bases_are_long(const struct path_bases *bases);
 
 #endif

@@ -1,4 +1,4 @@
-/* place.c - following links. */
+/* place.c - follows links. */
 #include "gate/place.h"
 
 #include "base/strbuf.h"
@@ -8,16 +8,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_REST_BYTES ((size_t)4 * PATH_MAX_BYTES) /* of what links put before each other */
+#define MAX_REST_BYTES ((size_t)4 * PATH_MAX_BYTES) /* of the text that links prepend */
 
 /* --- what was seen --- */
 
 struct seen_path {
-    struct str path; /* empty: the slot is free */
+    struct str path; /* empty: a free slot */
     bool is_there;
 };
 
-/* Where the path stands, or would. */
+/* The slot of the path, or a free one for it. */
 static struct seen_path *slot_of(const struct seen_paths *s, struct str path)
 {
     size_t i = str_hash(path) & (s->n_slots - 1);
@@ -61,16 +61,16 @@ static const struct seen_path *find_seen(const struct seen_paths *s, struct str 
 
 struct search {
     struct arena *arena;
-    struct seen_paths *seen; /* NULL: nothing is noted */
-    struct strbuf done;      /* "" or "/a/b": no links in it */
-    struct str rest;         /* what is still to be followed */
+    struct seen_paths *seen; /* NULL: do not remember */
+    struct strbuf done;      /* "" or "/a/b": without links */
+    struct str rest;         /* still to follow */
     struct place *place;
     size_t room, n_links;
     bool is_lost;
-    bool is_nowhere; /* `done` is not there, and so nothing is below it */
+    bool is_nowhere; /* `done` does not exist, so nothing below it does */
 };
 
-/* The path, before the link at the end of `done` is followed. */
+/* Remembers the path before the link at the end of `done` is followed. */
 static void note_name(struct search *s)
 {
     struct place *p = s->place;
@@ -90,7 +90,7 @@ static void cut_component(struct strbuf *path)
     strbuf_cut(path, slash == STR_NONE ? 0 : slash);
 }
 
-/* The last component of `done` is a link: what it says takes its place. */
+/* Replaces the last component of `done`, a link, with its text. */
 static void follow(struct search *s, struct str link)
 {
     s->is_lost = ++s->n_links > PLACE_MAX_LINKS || link.n + s->rest.n > MAX_REST_BYTES;

@@ -26,20 +26,20 @@ struct reach_map {
     const struct hard_policy *policy; /* borrowed */
     const char *workspace, *home;     /* real; home NULL: there is none */
     struct private_user user;
-    struct file_id *secrets, *open; /* those that are there */
+    struct file_id *secrets, *open; /* those that exist */
     size_t n_secrets, n_open;
     const char **inner; /* secret places in the workspace and in added directories */
     size_t n_inner;
 };
-/* Blocks. What it points at lives in `a`. */
+/* Blocks. The result is in `a`. */
 void reach_map_init(struct reach_map *m, struct arena *a, const struct hard_policy *policy,
                     const char *workspace, const char *home);
 
-/* Of a path without links. What is not there is as its directory. *ret_is_dir, which may be NULL:
- * it is one. Blocks. */
+/* The kind of a path without links. A path that does not exist is like its directory. *ret_is_dir,
+ * which may be NULL, tells whether it is a directory. Blocks. */
 enum reach reach_of(const struct reach_map *m, const char *real_path, bool *ret_is_dir);
 
-/* Must a search that came to this entry leave it out? It may be above the workspace. Blocks. */
+/* Must a search omit this entry? It may be above the workspace. Blocks. */
 bool reach_hides(const struct reach_map *m, const char *real_path, bool is_dir);
 
 #endif

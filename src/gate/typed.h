@@ -31,25 +31,25 @@ struct typed_names {
     size_t n;
 };
 
-/* Looks at the file system: blocks. The names live in `a`. */
+/* Looks at the file system: blocks. The names are in `a`. */
 void typed_find(struct typed_names *names, struct arena *a, struct str prompt,
                 const struct tool_state *state, const char *const *environment);
 void typed_keep(const struct typed_names *names, struct tool_state *state);
 
-/* The key by which the person named whom this address leads to; empty: they did not. */
+/* The key under which the person named the host of this address; empty: they did not. */
 struct str typed_host_of(const struct tool_state *state, struct str url);
-/* The same of a path without links. */
+/* The same for a path without links. */
 struct str typed_path_of(const struct tool_state *state, const char *real_path);
 
 /* --- the words, pure --- */
 
-/* "example.com" or "example.com:8443" for an address, or for a word that is the name of a host; in
- * `a`. False: it is neither. *ret_is_bare: it was a word. */
+/* "example.com" or "example.com:8443" for an address, or for a word that is a host name; in `a`.
+ * False: neither. *ret_is_bare: it was a word. */
 bool typed_read_host(struct arena *a, struct str word, struct str *ret_host, bool *ret_is_bare);
-/* The path in a word, as it was written: "/srv/x", "~/notes", "../other". False: it is none. */
+/* The path in a word, as written: "/srv/x", "~/notes", "../other". False: not a path. */
 bool typed_read_path(struct str word, struct str *ret_path);
-/* Cuts the next word off: between blanks, without quotes and punctuation around it; blanks may
- * stand in quotes. */
+/* Cuts off the next word: between blanks, without surrounding quotes and punctuation. Quoted words
+ * may contain blanks. */
 bool typed_next_word(struct str *rest, struct str *ret_word);
 
 #endif

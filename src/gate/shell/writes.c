@@ -3,11 +3,11 @@
 
 enum which { ALL, LAST, NOT_FIRST, NAMED };
 
-/* Which operands are files that the program changes or removes. */
+/* The operands that the program changes or removes. */
 static const struct writer {
     const char *name;
     enum which which;
-    const char *needs;  /* an option without which it only reads; NULL: none */
+    const char *needs;  /* an option that makes it write; NULL: it always does */
     const char *valued; /* short options whose value is the next word */
 } writers[] = {
     {"rm", ALL, NULL, ""},
@@ -70,7 +70,7 @@ static bool takes_next(const struct writer *w, struct str option)
            *w->valued;
 }
 
-/* With "cp -t DIR" and "sed -e SCRIPT" no operand is left out. */
+/* With "cp -t DIR" and "sed -e SCRIPT" no operand is skipped. */
 static bool has_all(const struct writer *w, const struct split_command *c)
 {
     return w->which == ALL || (w->which == LAST && has_option(c, "-t")) ||
