@@ -7,9 +7,9 @@
 #ifndef KEEL_GATE_COMMAND_H
 #define KEEL_GATE_COMMAND_H
 
-#include "gate/command_key.h"
 #include "gate/pattern.h"
 #include "gate/place.h"
+#include "gate/rule_index.h"
 #include "gate/shell/split.h"
 
 /* A line and the commands it runs. */

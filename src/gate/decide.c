@@ -4,8 +4,61 @@
 #include "gate/command.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
-#include "gate/rulebook.h"
+#include "gate/rule_index.h"
 #include "gate/typed.h"
+
+/* --- the mode's table --- */
+
+static const struct cell {
+    enum decision decision;
+    struct str name;
+} table[4][N_RISKS] = {
+#define ROW(mode, unclassified, modify, execute, network)                                          \
+    {                                                                                              \
+        [RISK_UNCLASSIFIED] = {unclassified, S("mode:" mode "/unclassified")},                     \
+        [RISK_INSPECT] = {DECISION_AUTO, S("mode:" mode "/inspect")},                              \
+        [RISK_MODIFY] = {modify, S("mode:" mode "/modify")},                                       \
+        [RISK_EXECUTE] = {execute, S("mode:" mode "/execute")},                                    \
+        [RISK_NETWORK] = {network, S("mode:" mode "/network")},                                    \
+    }
+    [MODE_PLAN] = ROW("plan", DECISION_DENY, DECISION_DENY, DECISION_DENY, DECISION_APPROVE),
+    [MODE_DEFAULT] =
+        ROW("default", DECISION_APPROVE, DECISION_APPROVE, DECISION_APPROVE, DECISION_APPROVE),
+    [MODE_ACCEPT_EDITS] =
+        ROW("acceptEdits", DECISION_APPROVE, DECISION_AUTO, DECISION_APPROVE, DECISION_APPROVE),
+    [MODE_BYPASS] =
+        ROW("bypassPermissions", DECISION_AUTO, DECISION_AUTO, DECISION_AUTO, DECISION_AUTO),
+#undef ROW
+};
+
+enum decision permission_mode_decide(enum permission_mode mode, enum risk risk)
+{
+    return table[mode][risk].decision;
+}
+
+struct str permission_mode_cell(enum permission_mode mode, enum risk risk)
+{
+    return table[mode][risk].name;
+}
+
+struct str permission_outside_cell(enum permission_mode mode)
+{
+    static const struct str names[] = {
+        [MODE_PLAN] = S("mode:plan/outside"),
+        [MODE_DEFAULT] = S("mode:default/outside"),
+        [MODE_ACCEPT_EDITS] = S("mode:acceptEdits/outside"),
+        [MODE_BYPASS] = S("mode:bypassPermissions/outside"),
+    };
+    return names[mode];
+}
+
+const char *decision_name(enum decision d)
+{
+    static const char *const names[] = {"auto", "approve", "deny"};
+    return names[d];
+}
+
+/* --- lists of rules --- */
 
 /* The first pattern that matches; otherwise the first that is unclear. */
 static enum match find_rule(const struct rule_list *rules, const struct subject *s,
@@ -16,7 +69,7 @@ static enum match find_rule(const struct rule_list *rules, const struct subject 
     const struct pattern *p;
     size_t at = 0;
 
-    while (best != MATCH_YES && (p = rule_list_next(rules, s->sieve, unclear_counts, &at))) {
+    while (best != MATCH_YES && (p = rule_list_next(rules, s->filter, unclear_counts, &at))) {
         enum match m = pattern_match(p, s, reading);
 
         if (m == MATCH_YES || (m == MATCH_UNCLEAR && best == MATCH_NO)) {
@@ -111,8 +164,8 @@ static bool is_allowed_in_parts(const struct rulebook *rules, enum permission_mo
 
     if (!s->command || !command_cover_init(&cover, s->command, &a))
         return false;
-    while (
-        (p = rule_list_next(&rules->lists[RULE_ALLOW], s->sieve, /* unclear_counts= */ false, &at)))
+    while ((
+        p = rule_list_next(&rules->lists[RULE_ALLOW], s->filter, /* unclear_counts= */ false, &at)))
         if (pattern_cover(p, s, &cover))
             *ret_rule = p->text;
     for (at = 0; next_remembered(s, &at, &remembered);)
@@ -317,12 +370,12 @@ static struct decided decide(const struct rulebook *rules, enum permission_mode 
     struct subject named = *s, own = *s;
     struct decided outside;
     struct str rule = {0};
-    struct sieve sieve;
+    struct rule_filter filter;
     enum match denied;
 
     named.names = names.n ? &names : NULL;
-    sieve_init(&sieve, &named);
-    named.sieve = own.sieve = &sieve; /* rules that allow use some of these names */
+    rule_filter_init(&filter, &named);
+    named.filter = own.filter = &filter; /* rules that allow use some of these names */
     denied = find_rule(&rules->lists[RULE_DENY], &named, READ_WIDELY, &rule);
     if (denied == MATCH_YES)
         return (struct decided){DECISION_DENY, DECIDED_BY_DENY, rule};

@@ -6,7 +6,7 @@
 #include "gate/prepared.h"
 #include "gate/reach.h"
 #include "gate/reason.h"
-#include "gate/rulebook.h"
+#include "gate/rule_index.h"
 #include "gate/web.h"
 
 #include <pthread.h>
@@ -125,7 +125,7 @@ static const struct reach_map *get_map(struct denied_paths *d)
 }
 
 /* Searches follow no links, but may begin below one, or in a place with two names. */
-static bool is_hidden(const void *self, struct str absolute_path, bool is_dir)
+static bool denied_paths_hide_path(const void *self, struct str absolute_path, bool is_dir)
 {
     struct denied_paths *d = (struct denied_paths *)self;
     const struct reach_map *map = d->hides_secrets ? get_map(d) : NULL;
@@ -144,7 +144,7 @@ static bool is_hidden(const void *self, struct str absolute_path, bool is_dir)
     return false;
 }
 
-static bool is_denied_url(const void *self, struct str url)
+static bool denied_paths_hide_url(const void *self, struct str url)
 {
     const struct denied_paths *d = self;
 
@@ -155,7 +155,7 @@ static bool is_denied_url(const void *self, struct str url)
 }
 
 /* Names do not change, but the files that git obeys do. */
-static struct err *check_write(const void *self, const char *target)
+static struct err *denied_paths_check_write(const void *self, const char *target)
 {
     const struct denied_paths *d = self;
     AUTO(arena) struct arena a = {0};
@@ -170,8 +170,8 @@ static struct err *check_write(const void *self, const char *target)
 
 struct path_filter denied_paths_filter(const struct denied_paths *d)
 {
-    return (struct path_filter){.is_denied_url = is_denied_url,
-                                .is_hidden = is_hidden,
+    return (struct path_filter){.is_denied_url = denied_paths_hide_url,
+                                .is_hidden = denied_paths_hide_path,
                                 .self = d,
-                                .check_write = d->hides_secrets ? check_write : NULL};
+                                .check_write = d->hides_secrets ? denied_paths_check_write : NULL};
 }

@@ -43,14 +43,14 @@ static const char *plain_head(struct arena *a, struct str pattern, bool *ret_is_
 
 /* --- rules --- */
 
-static bool names(struct str tool, const char *name)
+static bool names_tool(struct str tool, const char *name)
 {
     return str_is(tool, name) || wildcard_matches(tool, str_of(name));
 }
 
 static bool is_about_paths(struct str tool)
 {
-    return names(tool, "Read") || names(tool, "Edit") || names(tool, "Write");
+    return names_tool(tool, "Read") || names_tool(tool, "Edit") || names_tool(tool, "Write");
 }
 
 static void add_reading(struct denied_places *d, struct denied_place place, struct str pattern,
@@ -90,8 +90,9 @@ static struct err *add_rule(struct denied_places *d, struct str rule, bool is_un
         return is_untrusted ? NULL : unreadable(rule);
     for (size_t i = 0; i < readings.n; i++)
         add_reading(d,
-                    (struct denied_place){
-                        .rule = rule, .is_untrusted = is_untrusted, .hides = names(p.tool, "Read")},
+                    (struct denied_place){.rule = rule,
+                                          .is_untrusted = is_untrusted,
+                                          .hides = names_tool(p.tool, "Read")},
                     str_of(readings.texts[i]), &readings.globs[i]);
     return NULL;
 }

@@ -1,14 +1,14 @@
-/* gate.h - the permission gate: rules and a mode decide, a person where they do not.
+/* gate.h - the permission gate: rules and a mode decide, and a person if they do not.
  *
- * Deciding is pure (permission_decide). Looking where paths lead (gate/prepared.h) may wait, and so
- * may walking the steps, for a person.
+ * Deciding is pure (permission_decide). Looking up where paths lead (gate/prepared.h) may wait, and
+ * so may the walk, for a person.
  *
- * Rules are patterns: `Tool` matches every call of it, `Tool(argument)` those whose permission
- * argument it describes. `Tool(*)` is any argument; `*` in a tool's name works too, and
- * `mcp__server` names all tools of that server. What stands in the parentheses depends on the
- * argument:
+ * Rules are patterns: `Tool` matches every call of the tool, `Tool(argument)` the calls whose
+ * permission argument it describes. `Tool(*)` is any argument. A tool's name may contain `*`, and
+ * `mcp__server` names all tools of that server. The kind of argument decides what the parentheses
+ * mean:
  *
- *     command    Bash(git log:*) Bash(git *)   the command and whatever follows it
+ *     command    Bash(git log:*) Bash(git *)   the command with any arguments
  *                Bash(npm run test)            exactly this
  *     path       Edit(src/x*.c) Edit(/docs)    a glob below the project's root, the session's first
  *                                              cwd
@@ -19,32 +19,30 @@
  *
  * `\*` is a star, `\\` a backslash. Rules that allow are read narrowly, rules that deny or ask
  * widely:
- * - A line of several commands is allowed by `Bash`, `Bash(*)` or its exact text, or when each
- *   command in it, as written, is allowed by some rule, and each file that it redirects to by a
- *   rule or the mode, as if written by Edit or Write. What is expanded matches only a `*`; an
- *   assignment before a command, a function or text that cannot be split for sure is allowed by
- *   nothing else.
- * - A line of which every command only looks (gate/look/look.h) is allowed by a rule of keel's own,
- *   after those of the person, and runs where nothing can be changed.
- * - A line is denied when any command in it is, by whatever path the program is named, and those
- *   too that env, sudo, xargs, find, sh -c and the like start. What cannot be seen is in doubt.
- * - A path that is denied is denied with all below it, from the root and from the current
- *   directory, and `/x` also as the file system's. A path denied to Read is denied to every tool
- *   that takes one; a path denied to Edit to every tool that changes files; both to redirections.
- *   What a command redirects to, or obviously changes, counts as changed.
+ * - `Bash`, `Bash(*)` or its exact text allows a line of several commands. So do rules that allow
+ *   each command in it as written, and each file that it redirects to (by a rule or the mode, as if
+ *   Edit or Write wrote it). Expanded text matches only a `*`. Nothing else allows an assignment
+ *   before a command, a function, or text that cannot be split for sure.
+ * - A line whose commands all only look (gate/look/look.h) is allowed by a rule of keel's own,
+ *   after those of the person. It runs where nothing can be changed.
+ * - A line is denied if any command in it is, with any path of the program. This includes commands
+ *   that env, sudo, xargs, find, sh -c and the like start. Unseen commands are in doubt.
+ * - A denied path is denied with everything below it, relative to the root and to the current
+ *   directory, and `/x` also as an absolute path. A path denied to Read is denied to every tool
+ *   that takes a path; a path denied to Edit is denied to every tool that changes files. Both are
+ *   denied to redirections. A command changes what it redirects to or obviously writes.
  * - Single letters are denied in any order and any number of words: `rm -rf` is `rm -r -f`.
- * - A path that leads elsewhere by links is denied by either name and by those on the way, and what
- *   a rule names may be such a link too. It is allowed only if where it leads is allowed, and the
- *   path as given as well, unless that comes from outside into the workspace. The workspace and the
- *   home have all their names.
+ * - A path that leads elsewhere by links is denied by either name and by those on the way. The path
+ *   in a rule may be such a link too. It is allowed only if its target is allowed, and the given
+ *   path as well, unless it leads from outside into the workspace. All names of the workspace and
+ *   the home count.
  * - A deny rule that cannot be evaluated for a call asks; in plan mode it denies.
  *
- * A person's answer for longer is kept as the pattern of what was shown (STATE_ALLOWED in the
- * session; see struct rule_keeper). One that comes later than the question (gate_call.answer) is to
- * the arguments that were asked about: hooks are asked again and may still say no, but where they
- * now make other arguments of the call than they did then (STATE_ASKED in the tools' state, where
- * they did), the person is asked again. A no stays one, and arguments that came with the answer are
- * used as they are. */
+ * An answer that holds for longer is remembered as the pattern of what was shown (STATE_ALLOWED in
+ * the session; see struct rule_keeper). A later answer (gate_call.answer) is to the arguments that
+ * were asked about. Hooks run again and may still deny. If they now change the arguments
+ * differently (STATE_ASKED remembers what they did), the person is asked again. A denial stays one,
+ * and arguments that came with the answer are used as they are. */
 #ifndef KEEL_GATE_GATE_H
 #define KEEL_GATE_GATE_H
 
@@ -155,7 +153,7 @@ struct path_filter denied_paths_filter(const struct denied_paths *d);
  * result is in `a`. */
 struct judged {
     enum decision decision;
-    int step;
+    enum gate_step step;
     struct str rule, reason; /* the reason is a sentence; never empty */
 };
 MUST_USE struct err *permission_judge(const struct permission_rules *rules,

@@ -93,7 +93,7 @@ static void check_named(void *self, const char *path)
         n->is_named = true;
 }
 
-/* The same for links in what is named, if that is a directory of hooks. */
+/* Also checks links in the named path, if that is a directory of hooks. */
 static void check_hooks(void *self, const char *path)
 {
     struct naming *n = self;
@@ -102,8 +102,8 @@ static void check_hooks(void *self, const char *path)
     git_hooks_each_link(n->arena, path, check_named, n);
 }
 
-/* Does a repository whose files are in `top` have git obey this file? `git_dir` NULL: there is none
- * there, and only what holds for all of them counts. */
+/* Does a repository with files in `top` make git obey this file? `git_dir` NULL: there is none, and
+ * only the global configuration counts. */
 static bool is_named_by(struct arena *a, const char *git_dir, const char *top, const char *home,
                         const char *file)
 {

@@ -1,20 +1,19 @@
-/* hard_policy.h - step 5: what no rule, hook, mode or answer lets through.
+/* hard_policy.h - step 5: what no rule, hook, mode or answer can allow.
  *
- * Paths are judged as they are once links and ".." are resolved. Of the places that one lies in the
- * innermost counts, so that a workspace in a secret place is none, and a secret place in a
- * workspace is one.
- * - Tools that change files stay in the jail: the workspace, added directories, and what an allow
- *   rule for Edit or Write names outside of them by `//` or `~`. So do redirections of a command,
- *   as far as they can be told; the sandbox holds the rest of it.
- * - In the jail, some places are not theirs to write, by either name of a link: those that others
- *   obey (base/protected_places.h), and those that git obeys whatever they are called
- *   (gate/git_places.h). The jail's own directories may be called so.
- * - Secret places (keys, other people's homes, keel's own home, what its mode closes to others) are
- *   neither read nor written: gate/reach.h. The person's own home is not secret because the
- *   directory of all homes is.
- * - A path that leads nowhere, for all its links, is not opened.
- * - Commands and hosts must be on their lists where there are lists; an empty list allows none. A
- *   line whose commands cannot be told runs only if it is on the list as it stands. */
+ * Paths are judged with links and ".." resolved. If a path is in several places, the innermost
+ * counts: a workspace in a secret place is not secret, a secret place in a workspace is.
+ * - Tools that change files stay in the jail: the workspace, added directories, and places outside
+ *   that an allow rule for Edit or Write names with `//` or `~`. So do redirections of a command,
+ * as far as they are known; the sandbox protects against the rest.
+ * - Some places in the jail cannot be written, by either name of a link: those that other programs
+ *   obey (base/protected_places.h), and those that git obeys under any name (gate/git_places.h).
+ *   The jail's own directories may have such names.
+ * - Secret places (keys, other people's homes, keel's own home, files closed to other users) are
+ *   neither read nor written: gate/reach.h. The directory of all homes is secret, but not the
+ *   person's own home.
+ * - A path whose links lead nowhere is not opened.
+ * - If there are lists of commands or hosts, these must be on them; an empty list allows none. A
+ *   line whose commands are unknown runs only if the line itself is on the list. */
 #ifndef KEEL_GATE_HARD_POLICY_H
 #define KEEL_GATE_HARD_POLICY_H
 
@@ -45,7 +44,7 @@ struct hard_policy {
     size_t n_domains;
 };
 
-struct refusal {
+struct policy_refusal {
     struct str rule;   /* "policy:outside", ":protected", ":git", ":secret", ":links", ":commands",
                           ":domains" */
     struct str reason; /* for the model; also tells the person how to allow it, if possible */
@@ -53,6 +52,7 @@ struct refusal {
 
 /* Pure. The subject is prepared. The refusal is in `a`. */
 bool hard_policy_refuses(const struct hard_policy *policy, const struct rulebook *rules,
-                         const struct subject *s, struct arena *a, struct refusal *ret_refusal);
+                         const struct subject *s, struct arena *a,
+                         struct policy_refusal *ret_refusal);
 
 #endif

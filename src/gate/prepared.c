@@ -7,7 +7,7 @@
 #include "gate/look/look.h"
 #include "gate/path.h"
 #include "gate/reach.h"
-#include "gate/rulebook.h"
+#include "gate/rule_index.h"
 #include "sys/dir_names.h"
 #include "sys/env.h"
 #include "sys/fs.h"
@@ -93,7 +93,7 @@ void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
 
 /* --- a call --- */
 
-struct job {
+struct place_lookup {
     const struct rulebook *rules;
     struct hard_policy policy; /* a copy: it may change while a worker looks */
     const struct subject *subject;
@@ -102,7 +102,7 @@ struct job {
 };
 
 /* A shell passes ".." to the kernel, so it is resolved here. */
-static struct place find_word(const struct job *j, struct str text)
+static struct place find_word(const struct place_lookup *j, struct str text)
 {
     const struct subject *s = j->subject;
     const char *given = tool_state_path(s->state, j->arena, s->environment, text), *path;
@@ -117,7 +117,7 @@ static struct place find_word(const struct job *j, struct str text)
     return place_is_in(given, "/proc") ? place_unseen(given) : place_find(j->arena, given, path);
 }
 
-static void find_files(const struct job *j)
+static void find_files(const struct place_lookup *j)
 {
     struct prepared *p = j->prepared;
     const struct shell_split *split = &p->command->split;
@@ -165,14 +165,14 @@ const char *prepared_root_of(const struct prepared *p, const struct hard_policy 
     return root;
 }
 
-static const char *root_of(const struct job *j, const char *path)
+static const char *root_of(const struct place_lookup *j, const char *path)
 {
     return prepared_root_of(j->prepared, &j->policy, path);
 }
 
 /* The target of a start-up file's link in the home is obeyed under any name: ~/.bashrc may lead to
  * a file "bashrc" in a directory of dotfiles. */
-static const struct protected_place *find_linked(const struct job *j, const char *path,
+static const struct protected_place *find_linked(const struct place_lookup *j, const char *path,
                                                  const char *root)
 {
     const char *home = j->prepared->home;
@@ -196,7 +196,7 @@ static const struct protected_place *find_linked(const struct job *j, const char
 }
 
 /* A file with a protected name is protected even if it is a link to another file. */
-static void find_guard(const struct job *j, struct place *place)
+static void find_guard(const struct place_lookup *j, struct place *place)
 {
     const struct prepared *p = j->prepared;
     struct names given = prepared_own_names(p, place->given, j->arena);
@@ -228,7 +228,7 @@ static const struct place *find_redirected(const struct prepared *p, const struc
     return NULL;
 }
 
-static void find_guard_of_written(const struct job *j, struct place *place)
+static void find_guard_of_written(const struct place_lookup *j, struct place *place)
 {
     const struct place *same = find_redirected(j->prepared, place);
 
@@ -241,7 +241,7 @@ static void find_guard_of_written(const struct job *j, struct place *place)
     place->git_dir = same->git_dir;
 }
 
-static void find_guards(const struct job *j)
+static void find_guards(const struct place_lookup *j)
 {
     struct prepared *p = j->prepared;
 
@@ -257,7 +257,7 @@ static void find_guards(const struct job *j)
 
 /* --- kinds of places --- */
 
-static void find_reaches(const struct job *j)
+static void find_reaches(const struct place_lookup *j)
 {
     struct prepared *p = j->prepared;
     struct reach_map map;
@@ -273,7 +273,7 @@ static void find_reaches(const struct job *j)
 }
 
 /* A background command would keep running after this call. */
-static void find_look(const struct job *j)
+static void find_look(const struct place_lookup *j)
 {
     struct prepared *p = j->prepared;
     struct subject s = *j->subject;
@@ -289,9 +289,9 @@ static void find_look(const struct job *j)
     p->looks_freely = look_stays_free(&s, &map, j->arena);
 }
 
-static struct err *look(void *arg)
+static struct err *lookup_run(void *arg)
 {
-    const struct job *j = arg;
+    const struct place_lookup *j = arg;
     const char *given = subject_path(j->subject, j->arena);
     const char *searched = subject_searched(j->subject, j->arena, /* only_dirs= */ false);
     const char *root = subject_searched(j->subject, j->arena, /* only_dirs= */ true);
@@ -318,13 +318,13 @@ struct err *gate_prepare(const struct rulebook *rules, const struct hard_policy 
                          const struct subject *s, struct arena *a, struct prepared *ret_prepared)
 {
     struct subject split = *s;
-    struct job job = {
+    struct place_lookup job = {
         .rules = rules, .policy = *policy, .subject = s, .arena = a, .prepared = ret_prepared};
 
     split.other_shell = rules && rules->other_shell;
     subject_split_command(&split, a);
     *ret_prepared = (struct prepared){.command = split.command};
-    return task_self() ? work_run(look, &job) : look(&job);
+    return task_self() ? work_run(lookup_run, &job) : lookup_run(&job);
 }
 
 /* --- names --- */

@@ -100,7 +100,7 @@ static bool is_in_other_proc(const char *path)
     return statfs(path, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* "/proc/self" is what a command would be. In another one, nothing but processes has such files. */
+/* "/proc/self" means the command. In another /proc, only processes have such files. */
 static bool is_secret_of_process(const char *path)
 {
     struct str last = str_skip(str_of(path), str_rfind_char(str_of(path), '/') + 1);

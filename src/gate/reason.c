@@ -239,8 +239,8 @@ static bool rule_to_add(const struct subject *s, struct arena *a, struct str *re
 }
 
 /* Names the file and its directory. */
-static struct str reason_nobody_outside(struct arena *a, const char *intro,
-                                        const struct place *place)
+static struct str reason_unattended_outside(struct arena *a, const char *intro,
+                                            const struct place *place)
 {
     struct str path = str_of(place->real);
     size_t slash = str_rfind_char(path, '/');
@@ -265,8 +265,8 @@ static struct str reason_nobody_outside(struct arena *a, const char *intro,
 }
 
 /* What to do: add a rule for this line, or write the line differently. */
-static struct str reason_nobody_in_doubt(struct arena *a, const char *intro,
-                                         const struct decided *d, const struct subject *s)
+static struct str reason_unattended_in_doubt(struct arena *a, const char *intro,
+                                             const struct decided *d, const struct subject *s)
 {
     struct str doubt = in_doubt(a, d), rule;
 
@@ -280,7 +280,7 @@ static struct str reason_nobody_in_doubt(struct arena *a, const char *intro,
                                                       : "");
 }
 
-struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s)
+struct str reason_unattended(struct arena *a, const struct decided *d, const struct subject *s)
 {
     static const char intro[] = "Permission denied. No user is available to approve this action.";
     struct str rule = shown(a, d->rule, MAX_RULE_CHARS), exact;
@@ -288,7 +288,7 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
 
     switch (d->by) {
     case DECIDED_BY_UNCLEAR_DENY:
-        return reason_nobody_in_doubt(a, intro, d, s);
+        return reason_unattended_in_doubt(a, intro, d, s);
     case DECIDED_BY_ASK:
         return arena_format(a, "%s The rule %" STR_FMT " asks each time.", intro, STR_ARG(rule));
     case DECIDED_BY_HOOK:
@@ -298,7 +298,7 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
         break;
     }
     if (d->outside)
-        return reason_nobody_outside(a, intro, d->outside);
+        return reason_unattended_outside(a, intro, d->outside);
     if (!rule_to_add(s, a, &exact))
         exact = str_of(s->tool->name);
     return arena_format(

@@ -30,7 +30,7 @@ struct str reason_bad_change(struct arena *a, const struct err *e);
 struct str reason_blocked(struct arena *a, struct str said);
 struct str reason_bad_hook_change(struct arena *a, const struct err *e);
 /* No one could be asked: says what would have allowed the call. */
-struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s);
+struct str reason_unattended(struct arena *a, const struct decided *d, const struct subject *s);
 
 /* Why no one is asked. */
 struct str reason_allowed(struct arena *a, const struct decided *d, enum permission_mode mode,

@@ -1,17 +1,17 @@
 /* typed.h - hosts and paths that the person typed in a prompt of this session.
  *
- * What a person names needs no question: a request to that host, a look at that path and what is
- * below it. Only the prompt itself counts, as it was typed; what was piped in, expanded from a file
- * or written by a program must not be handed in here. The tools' state keeps what was found
- * (STATE_TYPED_HOST, STATE_TYPED_PATH), so that it holds after a restart.
+ * What a person names needs no question: requests to that host, looks at that path and below it.
+ * Only the typed prompt counts: do not pass text that was piped in, expanded from a file or written
+ * by a program. The tools' state keeps the names (STATE_TYPED_HOST, STATE_TYPED_PATH), so that they
+ * hold after a restart.
  *
  * Reading is strict, since the words of a prompt are not meant as rules:
  * - A host is that of an http or https address, or a word that can hardly be anything else: it
- *   begins with www. or ends in one of a few top-level domains, and no file here is called so. It
- *   is that host alone, without those below it, on the port that was typed or the scheme's own.
- *   Names with a user before them, with letters that are not ASCII or in punycode do not count.
- * - A path begins with /, ~/ or ../ and lies outside the workspace, where its links are the
- *   person's own. The root of the file system does not count, nor does a path with wildcards.
+ *   begins with www. or ends in one of a few top-level domains, and no file here has that name. It
+ *   is only that host, without its subdomains, on the typed port or the scheme's own. Names with a
+ *   user before them, with letters outside of ASCII or in punycode do not count.
+ * - A path begins with /, ~/ or ../ and is outside the workspace, where links are the person's own.
+ *   The root of the file system does not count, and neither does a path with wildcards.
  * - A prompt of more than TYPED_MAX_BYTES was not typed. */
 #ifndef KEEL_GATE_TYPED_H
 #define KEEL_GATE_TYPED_H

@@ -77,7 +77,7 @@ enum match web_match(struct str pattern, struct str text, enum reading reading)
     return matches ? MATCH_YES : MATCH_NO;
 }
 
-static bool parse(struct arena *a, struct str text, struct url *ret_url)
+static bool parse_request_url(struct arena *a, struct str text, struct url *ret_url)
 {
     AUTO(err) struct err *e = url_parse(a, text, ret_url);
 
@@ -88,7 +88,7 @@ bool web_host(struct arena *a, struct str url, struct str *ret_host)
 {
     struct url u;
 
-    if (!parse(a, url, &u))
+    if (!parse_request_url(a, url, &u))
         return false;
     *ret_host = host_of(a, &u);
     return true;
@@ -98,7 +98,7 @@ bool web_domain(struct arena *a, struct str url, struct str *ret_domain)
 {
     struct url u;
 
-    if (!parse(a, url, &u))
+    if (!parse_request_url(a, url, &u))
         return false;
     *ret_domain = u.host;
     return true;

@@ -1,8 +1,8 @@
-/* look.h - which commands only look: one table, for all who have to know it.
+/* look.h - which commands only look: one table for all users.
  *
- * A line only looks if bash reads it as we do, it writes to no file, and every command in it, those
- * too that xargs or find start, is in the table with options that do nothing else. The table is
- * short rather than clever. It serves three:
+ * A line only looks if bash reads it as keel does, it writes to no file, and every command in it,
+ * including those that xargs or find start, is in the table with options that do nothing else. The
+ * table is short rather than clever. It serves three purposes:
  * - the gate lets such a line run without a question, where nothing can be changed
  *   (docs/adr/0024-looking-needs-no-question.md);
  * - undo saves nothing before it;

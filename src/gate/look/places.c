@@ -175,7 +175,7 @@ static bool operands_are_free(const struct look_walk *w, const struct look_row *
 
 /* A `cd` in a subshell moves only the subshell. Then too little is seen here, and the sandbox
  * protects. */
-static bool follow(struct look_walk *w, const struct split_command *c)
+static bool follow_cd(struct look_walk *w, const struct split_command *c)
 {
     const struct shell_word *last = &c->words[c->n_words - 1];
 
@@ -196,7 +196,7 @@ static bool command_stays_free(struct look_walk *w, const struct split_command *
         return true;
     if (!operands_are_free(w, row, c))
         return false;
-    return !row || !(row->how & LOOK_MOVES) || follow(w, c);
+    return !row || !(row->how & LOOK_MOVES) || follow_cd(w, c);
 }
 
 bool look_stays_free(const struct subject *s, const struct reach_map *map, struct arena *a)

@@ -390,7 +390,7 @@ static void time_options(struct parser *p)
 
 /* --- lists --- */
 
-static const struct keyword {
+static const struct shell_keyword {
     const char *word;
     void (*read)(struct parser *p); /* what follows; NULL: a command */
 } keywords[] = {
@@ -416,7 +416,7 @@ static const struct keyword {
     {"[[", test_command},
 };
 
-static const struct keyword *find_keyword(struct str word)
+static const struct shell_keyword *find_keyword(struct str word)
 {
     if (word.n == 0 || word.n > 8)
         return NULL;
@@ -470,7 +470,7 @@ static bool take_separator(struct parser *p, enum until until)
 static void command(struct parser *p)
 {
     struct str word = peek_word(p);
-    const struct keyword *k = find_keyword(word);
+    const struct shell_keyword *k = find_keyword(word);
     bool is_piped = p->is_piped;
 
     p->is_piped = false;

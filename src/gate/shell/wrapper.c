@@ -178,7 +178,7 @@ static void start_code(struct splitter *s, const struct shell_word *words, size_
 
 /* --- options --- */
 
-struct options {
+struct wrapper_options {
     size_t n;           /* words before the first operand */
     bool is_unclear;    /* an unknown word may take the next one */
     struct str replace; /* of xargs -I */
@@ -187,7 +187,8 @@ struct options {
 };
 
 /* "-c", "-qc", "-c'code'", "--command=code", "--comm=code": the position of the code. */
-static bool find_code_in(const struct wrapper *w, struct str text, size_t at, struct options *o)
+static bool find_code_in(const struct wrapper *w, struct str text, size_t at,
+                         struct wrapper_options *o)
 {
     struct str name = str_slice(text, 0, str_find_char(text, '='));
 
@@ -212,7 +213,7 @@ static bool find_code_in(const struct wrapper *w, struct str text, size_t at, st
 }
 
 /* A cluster of short options; true: the next word is the value of the last one. */
-static bool short_options(const struct wrapper *w, struct str cluster, struct options *o)
+static bool short_options(const struct wrapper *w, struct str cluster, struct wrapper_options *o)
 {
     for (size_t i = 1; i < cluster.n; i++) {
         char c = cluster.p[i];
@@ -225,10 +226,10 @@ static bool short_options(const struct wrapper *w, struct str cluster, struct op
     return false;
 }
 
-static struct options read_options(const struct wrapper *w, const struct shell_word *words,
-                                   size_t n)
+static struct wrapper_options read_options(const struct wrapper *w, const struct shell_word *words,
+                                           size_t n)
 {
-    struct options o = {.n = 1};
+    struct wrapper_options o = {.n = 1};
 
     while (o.n < n) {
         struct str text = words[o.n].text;
@@ -267,7 +268,7 @@ static struct options read_options(const struct wrapper *w, const struct shell_w
 
 /* "su me -c 'code'": also after operands. */
 static void find_code(const struct wrapper *w, const struct shell_word *words, size_t n,
-                      struct options *o)
+                      struct wrapper_options *o)
 {
     for (size_t i = o->n; !o->code_at && !o->code.n && i < n; i++)
         find_code_in(w, words[i].text, i, o);
@@ -285,7 +286,7 @@ static size_t words_before_list(const struct shell_word *words, size_t n)
 static void wrapped(struct splitter *s, const struct wrapper *w, const struct shell_word *words,
                     size_t n)
 {
-    struct options o = read_options(w, words, n);
+    struct wrapper_options o = read_options(w, words, n);
     size_t n_skipped = MIN(o.n + w->n_operands, n);
     size_t n_assignments =
         w->takes_assignments ? first_assignments(words + n_skipped, n - n_skipped) : 0;
