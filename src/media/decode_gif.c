@@ -1,4 +1,4 @@
-/* decode_gif.c - the first frame of a GIF, on its canvas. */
+/* decode_gif.c - decodes the first frame of a GIF on its canvas. */
 #include "media/media.h"
 
 #include <gif_lib.h>
@@ -19,7 +19,7 @@ static int gif_read(GifFileType *gif, GifByteType *to, int n)
     return (int)given;
 }
 
-/* What stands before the first frame; which colour is transparent there, or -1. */
+/* Reads up to the first frame; its transparent colour, or -1. */
 static bool find_frame(GifFileType *gif, int *ret_transparent)
 {
     GifRecordType type;

@@ -1,7 +1,6 @@
 /* delta.h - a piece of an answer as it streams in.
  *
- * Deltas are for those who watch; the reply holds the whole. Strings live until the sink returns.
- */
+ * Deltas are for observers; the reply has the whole answer. Strings live until the sink returns. */
 #ifndef KEEL_MODEL_DELTA_H
 #define KEEL_MODEL_DELTA_H
 
@@ -13,10 +12,10 @@ enum delta_kind {
     DELTA_REFUSAL,    /* text */
     DELTA_TOOL_BEGIN, /* id, name */
     DELTA_TOOL_ARGS,  /* text: the next piece of the arguments */
-    /* id, name: the provider runs one of its own tools; text: what it looks for, where the call
-     * says that. Told when the call is whole. */
+    /* id, name: the provider runs one of its own tools; text: its query, if the call names it. Sent
+     * when the call is complete. */
     DELTA_SERVER_TOOL,
-    DELTA_END, /* the part is whole: an event only, after on_close() */
+    DELTA_END, /* the part is complete: only an event, after on_close() */
 };
 
 struct delta {
@@ -26,10 +25,10 @@ struct delta {
 };
 
 struct delta_sink {
-    void (*on_delta)(void *self, const struct delta *d); /* NULL: nobody watches */
+    void (*on_delta)(void *self, const struct delta *d); /* NULL: there is no observer */
     void *self;
-    /* The part has come whole, and its protocol says so; others end with the answer. May wait.
-     * NULL: no one needs to know. */
+    /* The part is complete, if its protocol says so; others end with the answer. May wait. NULL:
+     * not needed. */
     void (*on_close)(void *self, size_t part);
 };
 

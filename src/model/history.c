@@ -1,4 +1,4 @@
-/* history.c - adding to a conversation and reading it. */
+/* history.c - adds to a conversation and reads it. */
 #include "model/history.h"
 
 void history_done(struct history *h)

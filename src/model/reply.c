@@ -1,4 +1,4 @@
-/* reply.c - an answer, put together piece by piece. */
+/* reply.c - builds an answer piece by piece. */
 #include "model/reply.h"
 
 #include "base/utf8.h"
@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* What a message takes around its parts, with its words, and a part around its strings: names,
- * quotes, numbers, an id that is made. */
+/* The bytes of JSON that a message takes around its parts, and a part around its strings: names,
+ * quotes, numbers, a generated id. */
 #define MESSAGE_FRAME ((size_t)128 << 10)
 #define PART_FRAME ((size_t)448)
 
@@ -69,7 +69,7 @@ void reply_set_word(struct reply *r, struct str *at, struct str word)
 
 /* --- how large --- */
 
-/* `n` more bytes of JSON in place of `n_before`. */
+/* Counts `n` more bytes of JSON instead of `n_before`. */
 static struct err *count(struct reply *r, size_t n_before, size_t n)
 {
     size_t n_rest = r->n_json - n_before;
@@ -82,7 +82,7 @@ static struct err *count(struct reply *r, size_t n_before, size_t n)
     return NULL;
 }
 
-/* The call and the list of calls have ids and names, and the results repeat them. */
+/* The call and the list of calls have ids and names, and results repeat them. */
 static struct err *set_name(struct reply *r, struct str *at, struct str name, const char *what)
 {
     if (name.n > REPLY_MAX_ID_BYTES)
@@ -95,7 +95,7 @@ static struct err *set_name(struct reply *r, struct str *at, struct str name, co
 
 static size_t text_size(enum part_kind kind, struct str text)
 {
-    return json_string_size(text) * (kind == PART_TEXT ? 2 : 1); /* once more in `content` */
+    return json_string_size(text) * (kind == PART_TEXT ? 2 : 1); /* again in `content` */
 }
 
 /* Bytes of media become base64. */
@@ -118,7 +118,7 @@ static size_t media_size(const struct media *m)
     return data + json_string_size(m->mime) + json_string_size(m->name);
 }
 
-/* What a provider's own tool was asked for, by the names that vendors have for it. */
+/* The query of a provider's own tool, under the names that vendors use. */
 static struct str find_query(const struct json *args)
 {
     static const char *const names[] = {"query", "url", "retrievedUrl", "code"};
@@ -129,7 +129,7 @@ static struct str find_query(const struct json *args)
     return json_str(json_at(json_get(args, "queries"), 0));
 }
 
-/* One whose call did not come whole is not told of: it has not been run. */
+/* An incomplete call is not announced: it did not run. */
 static void tell_server_tool(struct reply *r, size_t index)
 {
     AUTO(arena) struct arena scratch = {0};
@@ -185,7 +185,7 @@ struct err *reply_continue(struct reply *r, enum part_kind kind, size_t *ret_ind
     return reply_begin(r, kind, (struct str){0}, (struct str){0}, ret_index);
 }
 
-/* Some providers give no id. A call needs one, and the same answer must give the same again. */
+/* Some providers give no id. A call needs one, and the same answer must generate the same id. */
 static void make_id(struct reply *r, size_t index, struct str args)
 {
     struct part *p = &r->parts[index].part;
@@ -206,7 +206,7 @@ bool reply_has_whole_args(const struct reply *r, size_t index)
            value->type == JSON_OBJECT;
 }
 
-/* As reply_finish() will see them. */
+/* The state after reply_finish(). */
 static struct str closed_args(const struct reply *r, size_t index)
 {
     if (r->parts[index].part.is_free_text)
@@ -383,8 +383,8 @@ enum message_state reply_state(const struct reply *r)
 
 /* --- finishing --- */
 
-/* An answer that was cut off before a call's arguments began says nothing about them: they are not
- * empty ones, as those of a call that takes none. */
+/* If an answer was cut off before a call's arguments began, they are unknown, and not empty as for
+ * a call without arguments. */
 static bool is_cut_off(const struct reply *r, const struct reply_part *p)
 {
     return (r->stop == STOP_LENGTH || r->stop == STOP_OVERFLOW) && p == &r->parts[r->n_parts - 1];
@@ -430,7 +430,7 @@ static void settle_args(struct reply *r, struct reply_part *p)
         p->part.bad_args = reply_str(r, args);
 }
 
-/* Thousands of long calls that differ in their last byte only are compared by their hashes. */
+/* Compares hashes, in case of thousands of long calls that differ only at the end. */
 static bool is_repeat(struct reply *r, size_t index)
 {
     const struct part *p = &r->parts[index].part;
