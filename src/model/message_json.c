@@ -238,8 +238,8 @@ static size_t part_bytes(const struct part *p)
 }
 
 /* Almost all messages are obviously small enough, without writing them. */
-static struct err *check(const struct message *m, const char *what, size_t max_bytes,
-                         void (*write)(struct json_writer *w, const struct message *m))
+static struct err *check_size(const struct message *m, const char *what, size_t max_bytes,
+                              void (*write)(struct json_writer *w, const struct message *m))
 {
     AUTO(strbuf) struct strbuf text = {0};
     struct json_writer w;
@@ -261,12 +261,12 @@ static struct err *check(const struct message *m, const char *what, size_t max_b
 
 struct err *message_check(const struct message *m, const char *what)
 {
-    return check(m, what, MESSAGE_MAX_JSON_BYTES, message_write);
+    return check_size(m, what, MESSAGE_MAX_JSON_BYTES, message_write);
 }
 
 struct err *message_check_stored(const struct message *m, const char *what)
 {
-    return check(m, what, MESSAGE_MAX_STORED_BYTES, message_write_parts);
+    return check_size(m, what, MESSAGE_MAX_STORED_BYTES, message_write_parts);
 }
 
 /* --- reading --- */

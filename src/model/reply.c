@@ -70,7 +70,7 @@ void reply_set_word(struct reply *r, struct str *at, struct str word)
 /* --- how large --- */
 
 /* Counts `n` more bytes of JSON instead of `n_before`. */
-static struct err *count(struct reply *r, size_t n_before, size_t n)
+static struct err *count_json(struct reply *r, size_t n_before, size_t n)
 {
     size_t n_rest = r->n_json - n_before;
 
@@ -88,7 +88,7 @@ static struct err *set_name(struct reply *r, struct str *at, struct str name, co
     if (name.n > REPLY_MAX_ID_BYTES)
         return err_new(ERR_BAD_RESPONSE, "the answer has a part whose %s is larger than %zu KiB",
                        what, REPLY_MAX_ID_BYTES >> 10);
-    TRY(count(r, 2 * json_string_size(*at), 2 * json_string_size(name)));
+    TRY(count_json(r, 2 * json_string_size(*at), 2 * json_string_size(name)));
     *at = reply_str(r, name);
     return NULL;
 }
@@ -156,7 +156,7 @@ struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id, str
         return err_new(ERR_BAD_RESPONSE, "the answer has more than %d parts", REPLY_MAX_PARTS);
     if (r->n_parts && r->parts[r->n_parts - 1].args.n)
         tell_server_tool(r, r->n_parts - 1);
-    TRY(count(r, 0, PART_FRAME));
+    TRY(count_json(r, 0, PART_FRAME));
     TRY(set_name(r, &own_id, id, "id"));
     TRY(set_name(r, &own_name, name, "name"));
     if (r->n_parts == r->parts_room) {
@@ -258,7 +258,7 @@ struct str reply_part_args(const struct reply *r, size_t index)
 
 struct err *reply_set_field(struct reply *r, struct str *field, struct str value)
 {
-    TRY(count(r, json_string_size(*field), json_string_size(value)));
+    TRY(count_json(r, json_string_size(*field), json_string_size(value)));
     *field = reply_str(r, value);
     return NULL;
 }
@@ -277,7 +277,7 @@ struct err *reply_set_media(struct reply *r, size_t index, const struct media *m
 {
     struct media *at = &reply_part(r, index)->media;
 
-    TRY(count(r, media_size(at), media_size(m)));
+    TRY(count_json(r, media_size(at), media_size(m)));
     *at = (struct media){.mime = reply_str(r, m->mime),
                          .source = m->source,
                          .data = reply_str(r, m->data),
@@ -287,10 +287,10 @@ struct err *reply_set_media(struct reply *r, size_t index, const struct media *m
 
 /* --- what grows --- */
 
-static struct err *add(struct reply *r, struct strbuf *to, struct str piece, size_t *size,
-                       size_t n_json)
+static struct err *add_piece(struct reply *r, struct strbuf *to, struct str piece, size_t *size,
+                             size_t n_json)
 {
-    TRY(count(r, 0, n_json));
+    TRY(count_json(r, 0, n_json));
     *size += n_json;
     r->n_bytes += piece.n;
     strbuf_add(to, piece);
@@ -310,7 +310,7 @@ struct err *reply_add_text(struct reply *r, size_t index, struct str text)
 
     if (text.n == 0)
         return NULL;
-    TRY(add(r, &p->text, text, &p->text_json, text_size(kind, text)));
+    TRY(add_piece(r, &p->text, text, &p->text_json, text_size(kind, text)));
     if (kind == PART_TEXT || kind == PART_REASONING || kind == PART_REFUSAL)
         emit(r, kinds[kind], index, text);
     return NULL;
@@ -323,7 +323,7 @@ struct err *reply_add_args(struct reply *r, size_t index, struct str json_piece)
 
     if (json_piece.n == 0)
         return NULL;
-    TRY(add(r, &p->args, json_piece, &p->args_json, args_size(kind, json_piece)));
+    TRY(add_piece(r, &p->args, json_piece, &p->args_json, args_size(kind, json_piece)));
     if (kind == PART_TOOL_CALL)
         emit(r, DELTA_TOOL_ARGS, index, json_piece);
     return NULL;
@@ -342,7 +342,7 @@ struct err *reply_set_text(struct reply *r, size_t index, struct str text)
     struct reply_part *p = &r->parts[index];
 
     empty(r, &p->text, &p->text_json);
-    return add(r, &p->text, text, &p->text_json, text_size(p->part.kind, text));
+    return add_piece(r, &p->text, text, &p->text_json, text_size(p->part.kind, text));
 }
 
 struct err *reply_set_args(struct reply *r, size_t index, struct str json)
@@ -350,7 +350,7 @@ struct err *reply_set_args(struct reply *r, size_t index, struct str json)
     struct reply_part *p = &r->parts[index];
 
     empty(r, &p->args, &p->args_json);
-    return add(r, &p->args, json, &p->args_json, args_size(p->part.kind, json));
+    return add_piece(r, &p->args, json, &p->args_json, args_size(p->part.kind, json));
 }
 
 struct str reply_take_args(struct reply *r, size_t index)

@@ -10,8 +10,38 @@
 #ifndef KEEL_MODEL_REPLY_H
 #define KEEL_MODEL_REPLY_H
 
-#include "model/delta.h"
 #include "model/message.h"
+
+/* --- pieces of an answer as it streams in, for observers --- */
+
+enum delta_kind {
+    DELTA_TEXT,       /* text */
+    DELTA_REASONING,  /* text */
+    DELTA_REFUSAL,    /* text */
+    DELTA_TOOL_BEGIN, /* id, name */
+    DELTA_TOOL_ARGS,  /* text: the next piece of the arguments */
+    /* id, name: the provider runs one of its own tools; text: its query, if the call names it. Sent
+     * when the call is complete. */
+    DELTA_SERVER_TOOL,
+    DELTA_END, /* the part is complete: only an event, after on_close() */
+};
+
+/* Strings live until the sink returns. */
+struct delta {
+    enum delta_kind kind;
+    size_t part; /* index of the part in the reply */
+    struct str text, id, name;
+};
+
+struct delta_sink {
+    void (*on_delta)(void *self, const struct delta *d); /* NULL: there is no observer */
+    void *self;
+    /* The part is complete, if its protocol says so; others end with the answer. May wait. NULL:
+     * not needed. */
+    void (*on_close)(void *self, size_t part);
+};
+
+/* --- the answer --- */
 
 #define REPLY_MAX_PARTS 4096
 #define REPLY_MAX_BYTES ((size_t)64 << 20)     /* of one text, before it counts as JSON */
