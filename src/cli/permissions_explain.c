@@ -138,7 +138,7 @@ static struct err *is_refused(const struct explain *x, struct permission_call c,
     c.rules.allow = &x->text;
     c.rules.n_allow = 1;
     TRY(permission_call_judge(&c, a, &judged));
-    *ret_is_refused = judged.decision == DECISION_DENY && judged.step == 5;
+    *ret_is_refused = judged.decision == DECISION_DENY && judged.step == GATE_STEP_POLICY;
     return NULL;
 }
 

@@ -1,9 +1,16 @@
-/* answer.c - remembers answers, and what was asked. */
-#include "gate/answer.h"
+/* answer.c - remembers answers, and which arguments were asked about. */
+#include "gate/steps.h"
 
-#include "gate/ask_hooks.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
+
+void gate_add_line(struct arena *a, struct str *text, struct str line)
+{
+    if (line.n == 0)
+        return;
+    *text =
+        text->n ? arena_format(a, "%" STR_FMT "\n%" STR_FMT, STR_ARG(*text), STR_ARG(line)) : line;
+}
 
 /* --- answers that hold for longer --- */
 
@@ -20,8 +27,8 @@ static bool is_elsewhere(const struct prepared *p, struct arena *a)
     return true;
 }
 
-static void keep(const struct rule_keeper *keeper, struct str pattern, struct arena *a,
-                 struct verdict *verdict)
+static void save_rule(const struct rule_keeper *keeper, struct str pattern, struct arena *a,
+                      struct verdict *verdict)
 {
     AUTO(err) struct err *e = keeper->keep ? keeper->keep(keeper->self, pattern) : NULL;
     AUTO_FREE char *text = e ? err_message(e) : NULL;
@@ -41,7 +48,7 @@ static void remember_pattern(const struct rule_keeper *keeper, enum answer_kind 
 {
     tool_state_set_flag(state, STATE_ALLOWED, pattern);
     if (kind == ANSWER_PROJECT)
-        keep(keeper, pattern, a, verdict);
+        save_rule(keeper, pattern, a, verdict);
 }
 
 struct str gate_rule_of(const struct subject *s, const struct decided *d, struct arena *a)
@@ -74,7 +81,7 @@ void gate_remember(const struct rule_keeper *keeper, enum answer_kind kind, cons
     remember_pattern(keeper, kind, arena_str(a, strbuf_str(&target)), state, a, verdict);
 }
 
-void gate_tell_target(const struct prepared *p, struct arena *a, struct str *text)
+void gate_add_target(const struct prepared *p, struct arena *a, struct str *text)
 {
     if (is_elsewhere(p, a))
         *text = arena_format(a, "%" STR_FMT " %s leads to %s.", STR_ARG(*text), p->path.given,
@@ -101,7 +108,7 @@ bool gate_is_answered(const struct gate_call *call, const struct json *own_args,
     asked = tool_state_get(call->state, STATE_ASKED, call->call->id);
     is_same = json_equal(asked ? asked : own_args, verdict->args);
     tool_state_set(call->state, STATE_ASKED, call->call->id, NULL);
-    /* A no is one to whatever the call has become, and so are other arguments, which the person has
-     * seen. */
+    /* A denial applies to whatever the call has become. So do changed arguments, which the person
+     * has seen. */
     return is_same || call->answer->args || call->answer->kind == ANSWER_NO;
 }

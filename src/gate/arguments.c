@@ -1,5 +1,5 @@
-/* arguments.c - from a call's text to arguments that fit the schema. */
-#include "gate/arguments.h"
+/* arguments.c - turns the text of a call into arguments that fit the schema. */
+#include "gate/steps.h"
 
 #include "gate/reason.h"
 

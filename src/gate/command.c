@@ -1,4 +1,4 @@
-/* command.c - a pattern against the commands of a line. */
+/* command.c - matches a pattern against the commands of a line. */
 #include "gate/command.h"
 
 #include "gate/look/look.h"
@@ -34,7 +34,7 @@ struct str command_pattern_head(struct str pattern)
     return takes_more ? str_make(pattern.p, n - 2) : pattern;
 }
 
-/* Do both start with the same plain characters? Most rules are done with here. */
+/* Do both start with the same plain characters? Decides most rules. */
 static bool may_start(struct str pattern, struct str text)
 {
     size_t n = MIN(pattern.n, text.n);
@@ -48,7 +48,7 @@ static bool may_start(struct str pattern, struct str text)
     return true;
 }
 
-/* "git log:*" is not for "git logs". */
+/* "git log:*" does not match "git logs". */
 static bool matches_prefix(struct str head, struct str text)
 {
     AUTO(strbuf) struct strbuf pattern = {0};
@@ -73,7 +73,7 @@ static bool matches(struct str pattern, struct str text)
     return pattern.p[head.n] == ' ' ? wildcard_matches(pattern, text) : matches_prefix(head, text);
 }
 
-/* It would match what is not known, as if it were known to be a NUL. */
+/* Such a pattern would match unknown text as if it were a NUL. */
 static bool holds_nul(struct str pattern)
 {
     return str_find_char(pattern, SHELL_ANYTHING) != STR_NONE;
@@ -95,7 +95,7 @@ static size_t n_written_commands(const struct shell_split *split)
     return n;
 }
 
-/* Is the line no more than its commands, each with the meaning that it has alone? */
+/* Does the line consist only of its commands, each with the meaning it has alone? */
 static bool can_be_judged(const struct shell_split *split)
 {
     size_t n = n_written_commands(split);
@@ -116,7 +116,7 @@ static bool is_allowed_in_all(struct str pattern, const struct command_line *c)
 static enum match match_narrowly(struct str pattern, const struct command_line *c)
 {
     if (wildcard_is_literal(pattern) && wildcard_matches(pattern, c->line))
-        return MATCH_YES; /* a person saw exactly this */
+        return MATCH_YES; /* a person saw exactly this text */
     return !holds_nul(pattern) && is_allowed_in_all(pattern, c) ? MATCH_YES : MATCH_NO;
 }
 
@@ -168,7 +168,8 @@ bool command_pattern_is_flat(struct str pattern)
     return true;
 }
 
-/* Without quotes and backslashes, and with one blank between words, as texts of commands are. */
+/* Appends it without quotes and backslashes, with one blank between words, as in the texts of
+ * commands. */
 static void flatten(struct strbuf *out, struct str pattern)
 {
     for (size_t i = 0; i < pattern.n; i++) {
@@ -183,7 +184,7 @@ static void flatten(struct strbuf *out, struct str pattern)
     }
 }
 
-/* What every match ends with; empty where that is hard to say. */
+/* The text that every match ends with; empty if that is hard to say. */
 static struct str plain_tail(struct str pattern)
 {
     size_t star = str_rfind_char(pattern, '*');
@@ -193,7 +194,7 @@ static struct str plain_tail(struct str pattern)
     return star == STR_NONE ? pattern : str_skip(pattern, star + 1);
 }
 
-/* Could what is put in where the text says "anything" make it match? */
+/* Could the unknown parts of the text make it match? */
 static bool may_match(struct str pattern, struct str text)
 {
     AUTO(strbuf) struct strbuf head = {0};
@@ -257,7 +258,7 @@ static enum match match_reordered(uint64_t letters, struct str pattern,
     return has.may_have_more ? MATCH_UNCLEAR : MATCH_NO;
 }
 
-/* The same program with the options of the pattern, in whichever order, and maybe more. */
+/* The same program with the options of the pattern, in any order, perhaps with more. */
 static enum match match_options(struct str flat, const struct shell_split *split)
 {
     AUTO(strbuf) struct strbuf rest = {0};
@@ -302,9 +303,10 @@ enum match command_match(struct str pattern, const struct command_line *c, enum 
     return reading == READ_WIDELY ? match_widely(pattern, c) : match_narrowly(pattern, c);
 }
 
-/* --- programs that may start what they are given --- */
+/* --- programs that may start their arguments --- */
 
-/* From a word on: as it is, by its last name, and behind the "=" of an option. */
+/* Does a command begin at this word: as it is, after its last slash, or after the "=" of an
+ * option? */
 static bool begins_command(struct str flat, struct str text, struct str word)
 {
     size_t slash = str_rfind_char(word, '/'), equals = str_find_char(word, '=');

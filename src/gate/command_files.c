@@ -1,4 +1,4 @@
-/* command_files.c - the files that a line opens by redirections, or obviously changes. */
+/* command_files.c - the files that a line redirects to or obviously changes. */
 #include "gate/command.h"
 
 #include "gate/path.h"
@@ -25,7 +25,7 @@ bool command_writes(const struct command_line *c)
     return false;
 }
 
-/* A quoted tilde is a plain name, but the session would take it for a home. */
+/* A quoted tilde is a plain name, but the session would expand it. */
 bool command_is_path(const struct shell_word *target)
 {
     return target->is_known && target->text.n && target->text.n <= PATH_MAX_BYTES &&
@@ -76,7 +76,7 @@ static bool matches_place(const struct path_rule *rule, const struct subject *s,
     return false;
 }
 
-/* Also those after a `cd`, as if there were none: widely, that is near enough. */
+/* Treats redirections after a `cd` as if there were none: for a wide match that is good enough. */
 static bool matches_redirections(const struct path_rule *rule, const struct subject *s,
                                  bool writes_only, struct arena *a)
 {
@@ -91,7 +91,7 @@ static bool matches_redirections(const struct path_rule *rule, const struct subj
     return false;
 }
 
-/* What the line changes by its operands, where that was not looked up. */
+/* The operands that the line changes, if they were not looked up. */
 static const struct place *find_written(const struct subject *s, struct arena *a, size_t *ret_n)
 {
     struct place *places;
@@ -124,7 +124,7 @@ bool command_note_files(const struct subject *s, struct grams *grams)
     size_t n_written, n_redirections = s->command->split.n_redirections;
     const struct place *written = find_written(s, &a, &n_written);
 
-    /* Where none can be told, a rule without plain text may still be one that cannot be read. */
+    /* Even without a known file, a rule without plain text may turn out to be unreadable. */
     grams_add(grams, S(""));
     for (size_t i = 0; i < n_written; i++)
         note_place(s, &written[i], &a, grams);

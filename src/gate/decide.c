@@ -4,19 +4,72 @@
 #include "gate/command.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
-#include "gate/rulebook.h"
+#include "gate/rule_index.h"
 #include "gate/typed.h"
 
-/* The first pattern that matches; else the first that is unclear. */
+/* --- the mode's table --- */
+
+static const struct cell {
+    enum decision decision;
+    struct str name;
+} table[4][N_RISKS] = {
+#define ROW(mode, unclassified, modify, execute, network)                                          \
+    {                                                                                              \
+        [RISK_UNCLASSIFIED] = {unclassified, S("mode:" mode "/unclassified")},                     \
+        [RISK_INSPECT] = {DECISION_AUTO, S("mode:" mode "/inspect")},                              \
+        [RISK_MODIFY] = {modify, S("mode:" mode "/modify")},                                       \
+        [RISK_EXECUTE] = {execute, S("mode:" mode "/execute")},                                    \
+        [RISK_NETWORK] = {network, S("mode:" mode "/network")},                                    \
+    }
+    [MODE_PLAN] = ROW("plan", DECISION_DENY, DECISION_DENY, DECISION_DENY, DECISION_APPROVE),
+    [MODE_DEFAULT] =
+        ROW("default", DECISION_APPROVE, DECISION_APPROVE, DECISION_APPROVE, DECISION_APPROVE),
+    [MODE_ACCEPT_EDITS] =
+        ROW("acceptEdits", DECISION_APPROVE, DECISION_AUTO, DECISION_APPROVE, DECISION_APPROVE),
+    [MODE_BYPASS] =
+        ROW("bypassPermissions", DECISION_AUTO, DECISION_AUTO, DECISION_AUTO, DECISION_AUTO),
+#undef ROW
+};
+
+enum decision permission_mode_decide(enum permission_mode mode, enum risk risk)
+{
+    return table[mode][risk].decision;
+}
+
+struct str permission_mode_cell(enum permission_mode mode, enum risk risk)
+{
+    return table[mode][risk].name;
+}
+
+struct str permission_outside_cell(enum permission_mode mode)
+{
+    static const struct str names[] = {
+        [MODE_PLAN] = S("mode:plan/outside"),
+        [MODE_DEFAULT] = S("mode:default/outside"),
+        [MODE_ACCEPT_EDITS] = S("mode:acceptEdits/outside"),
+        [MODE_BYPASS] = S("mode:bypassPermissions/outside"),
+    };
+    return names[mode];
+}
+
+const char *decision_name(enum decision d)
+{
+    static const char *const names[] = {"auto", "approve", "deny"};
+    return names[d];
+}
+
+/* --- lists of rules --- */
+
+/* The first pattern that matches; otherwise the first that is unclear. */
 static enum match find_rule(const struct rule_list *rules, const struct subject *s,
                             enum reading reading, struct str *ret_rule)
 {
-    bool unclear_counts = reading == READ_WIDELY; /* until there is one */
+    bool unclear_counts = reading == READ_WIDELY; /* until one is found */
     enum match best = MATCH_NO;
     const struct pattern *p;
     size_t at = 0;
 
-    while (best != MATCH_YES && (p = rule_list_next(rules, s->sieve, unclear_counts, &at))) {
+    while (best != MATCH_YES && (p = rule_list_next(rules, s->filter, unclear_counts, &at))) {
         enum match m = pattern_match(p, s, reading);
 
         if (m == MATCH_YES || (m == MATCH_UNCLEAR && best == MATCH_NO)) {
@@ -28,7 +81,7 @@ static enum match find_rule(const struct rule_list *rules, const struct subject 
     return best;
 }
 
-/* What the person said yes to in this session. */
+/* Patterns that the person allowed in this session. */
 static bool next_remembered(const struct subject *s, size_t *at, struct pattern *ret_pattern)
 {
     struct state_entry x;
@@ -57,7 +110,7 @@ static bool is_remembered(const struct subject *s, struct str *ret_rule)
 static struct decided decide(const struct rulebook *rules, enum permission_mode mode,
                              const struct subject *s, const struct place *place);
 
-/* As if a tool of this name changed the file. */
+/* Decides as if a tool of this name changed the file. */
 static struct decided decide_write(const struct rulebook *rules, enum permission_mode mode,
                                    const char *tool_name, const struct subject *s,
                                    const struct place *place)
@@ -72,7 +125,7 @@ static struct decided decide_write(const struct rulebook *rules, enum permission
     return decide(rules, mode, &write, place);
 }
 
-/* A redirection is a Write or an Edit of its file: what holds for one of them holds for it. */
+/* A redirection is a Write or an Edit of its file: a decision about either applies to it. */
 static bool may_write(const struct rulebook *rules, enum permission_mode mode,
                       const struct subject *s, const struct place *place)
 {
@@ -99,7 +152,7 @@ static bool may_write_all(const struct rulebook *rules, enum permission_mode mod
     return true;
 }
 
-/* Every command of the line is allowed by a rule of its own, and so is every file it writes. */
+/* A rule allows each command of the line, and each file that it writes. */
 static bool is_allowed_in_parts(const struct rulebook *rules, enum permission_mode mode,
                                 const struct subject *s, struct str *ret_rule)
 {
@@ -111,8 +164,8 @@ static bool is_allowed_in_parts(const struct rulebook *rules, enum permission_mo
 
     if (!s->command || !command_cover_init(&cover, s->command, &a))
         return false;
-    while (
-        (p = rule_list_next(&rules->lists[RULE_ALLOW], s->sieve, /* unclear_counts= */ false, &at)))
+    while ((
+        p = rule_list_next(&rules->lists[RULE_ALLOW], s->filter, /* unclear_counts= */ false, &at)))
         if (pattern_cover(p, s, &cover))
             *ret_rule = p->text;
     for (at = 0; next_remembered(s, &at, &remembered);)
@@ -138,7 +191,7 @@ static bool has_name(const struct names *names, const char *path)
     return false;
 }
 
-/* A link from elsewhere into the workspace is no more than what it leads to. */
+/* A link from outside into the workspace is no more than its target. */
 static bool leads_in(const struct subject *s, const struct names *given, const struct place *place)
 {
     const char *workspace = s->prepared ? s->prepared->workspace : tool_state_workspace(s->state);
@@ -149,7 +202,7 @@ static bool leads_in(const struct subject *s, const struct names *given, const s
     return place_is_in(place->real, workspace);
 }
 
-/* Where a path leads must be allowed, and how it was given too, if that is another place. */
+/* The target of a path must be allowed, and so must the path as given if that is another place. */
 static bool is_allowed(const struct rulebook *rules, enum permission_mode mode,
                        const struct subject *s, const struct place *place, struct str *ret_rule)
 {
@@ -172,10 +225,10 @@ static bool is_allowed(const struct rulebook *rules, enum permission_mode mode,
            is_allowed_as_named(rules, mode, &named, &rule);
 }
 
-/* --- programs that can start any other --- */
+/* --- programs that can start any other program --- */
 
-/* A rule that denies some commands, though what this line starts cannot be seen, or a program that
- * keel does not know is given such a command. */
+/* A rule denies some commands, and either the commands of this line are partly unseen, or an
+ * unknown program gets such a command as its arguments. */
 static bool is_in_doubt(const struct rulebook *rules, const struct subject *s, struct str *ret_rule)
 {
     const struct rule_list *deny = &rules->lists[RULE_DENY];
@@ -191,8 +244,8 @@ static bool is_in_doubt(const struct rulebook *rules, const struct subject *s, s
     return false;
 }
 
-/* By a rule that names the program, or the very line: who wrote it knows what it can do. A rule for
- * all commands says nothing about this one. */
+/* Does a rule name the program, or this very line? Its author knows what it can do. A rule for all
+ * commands says nothing about this one. */
 static bool is_allowed_by_name(const struct rulebook *rules, enum permission_mode mode,
                                const struct subject *s, const struct place *place)
 {
@@ -221,7 +274,7 @@ static bool is_look(const struct rulebook *rules, const struct subject *s)
            s->prepared->looks_freely;
 }
 
-/* It takes the place of a question, not of a no. */
+/* It replaces a question, not a denial. */
 static bool runs_freely(const struct rulebook *rules, enum permission_mode mode,
                         const struct subject *s)
 {
@@ -239,10 +292,10 @@ static bool is_typed_host(const struct subject *s, struct str *ret_key)
     return ret_key->n > 0;
 }
 
-/* --- looking at what lies outside --- */
+/* --- reading outside --- */
 
-/* Does a rule for Read, or for this tool, name the place? A rule about patterns of a search says
- * nothing about places. */
+/* Does a rule for Read, or for this tool, name the place? A rule about search patterns says nothing
+ * about places. */
 static bool names_place(const struct pattern *p, const struct subject *s)
 {
     bool is_own = str_is(p->tool, s->tool->name);
@@ -254,7 +307,7 @@ static bool names_place(const struct pattern *p, const struct subject *s)
     return (!is_own || subject_takes_path(s)) && path_match_dir(p->argument, s) == MATCH_YES;
 }
 
-/* By a rule, an answer in this session, or the person's prompt. */
+/* Named by a rule, by an answer in this session, or in the person's prompt. */
 static bool is_named_place(const struct rulebook *rules, const struct subject *s,
                            const struct place *place, struct decided *d)
 {
@@ -282,7 +335,7 @@ static bool is_named_place(const struct rulebook *rules, const struct subject *s
     return d->rule.n > 0;
 }
 
-/* Tools that only look do so without a question where everything may be seen. */
+/* Tools that only look need no question where everything may be seen. */
 static bool decide_outside(const struct rulebook *rules, enum permission_mode mode,
                            const struct subject *s, struct decided *ret_decided)
 {
@@ -317,12 +370,12 @@ static struct decided decide(const struct rulebook *rules, enum permission_mode 
     struct subject named = *s, own = *s;
     struct decided outside;
     struct str rule = {0};
-    struct sieve sieve;
+    struct rule_filter filter;
     enum match denied;
 
     named.names = names.n ? &names : NULL;
-    sieve_init(&sieve, &named);
-    named.sieve = own.sieve = &sieve; /* what allows goes by some of these names */
+    rule_filter_init(&filter, &named);
+    named.filter = own.filter = &filter; /* rules that allow use some of these names */
     denied = find_rule(&rules->lists[RULE_DENY], &named, READ_WIDELY, &rule);
     if (denied == MATCH_YES)
         return (struct decided){DECISION_DENY, DECIDED_BY_DENY, rule};

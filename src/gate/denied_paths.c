@@ -1,4 +1,4 @@
-/* denied_paths.c - what searches must not show: the paths denied to Read, and secrets. */
+/* denied_paths.c - what searches must not show: paths denied to Read, and secrets. */
 #include "gate/gate.h"
 
 #include "gate/git_places.h"
@@ -6,7 +6,7 @@
 #include "gate/prepared.h"
 #include "gate/reach.h"
 #include "gate/reason.h"
-#include "gate/rulebook.h"
+#include "gate/rule_index.h"
 #include "gate/web.h"
 
 #include <pthread.h>
@@ -15,12 +15,12 @@
 struct denied_paths {
     struct path_rule *rules;
     size_t n;
-    struct str *urls; /* patterns of the rules for WebFetch; in the arena */
+    struct str *urls; /* patterns of rules for WebFetch; in the arena */
     size_t n_urls;
-    struct prepared prepared; /* its aliases; in the arena, with the places below */
+    struct prepared prepared; /* only its aliases; in the arena, with the places below */
     struct hard_policy policy;
     bool hides_secrets;
-    pthread_mutex_t lock;            /* of what the first search makes */
+    pthread_mutex_t lock;            /* for the map, which the first search makes */
     _Atomic(struct reach_map *) map; /* NULL: not made yet */
     struct arena arena;
 };
@@ -34,13 +34,13 @@ static void add_rules(struct denied_paths *d, const struct rule_list *rules,
 
         if (p->is_broken || !str_is(p->tool, "Read") || p->argument.n == 0)
             continue;
-        /* One that cannot be read makes the gate ask before the search starts. */
+        /* If a rule cannot be read, the gate asks before the search starts. */
         d->n += path_rule_init(&d->rules[d->n], pattern_takes_any(p) ? S("//") : p->argument, s,
                                READ_WIDELY);
     }
 }
 
-/* A rule without an argument denies the tool, and not what others have found. */
+/* A rule without an argument denies the tool, but not results of others. */
 static void add_url_rules(struct denied_paths *d, const struct rule_list *rules)
 {
     d->urls = ARENA_ARRAY(&d->arena, rules->n, struct str);
@@ -106,7 +106,7 @@ static bool is_denied(const struct denied_paths *d, struct str path)
     return false;
 }
 
-/* Most runs search nothing, so that the places are looked up when one does. */
+/* Makes the map on demand: most runs search nothing. */
 static const struct reach_map *get_map(struct denied_paths *d)
 {
     struct reach_map *map = atomic_load_explicit(&d->map, memory_order_acquire);
@@ -124,8 +124,8 @@ static const struct reach_map *get_map(struct denied_paths *d)
     return map;
 }
 
-/* Searches follow no links, but they may begin below one, or in a place with two names. */
-static bool is_hidden(const void *self, struct str absolute_path, bool is_dir)
+/* Searches follow no links, but may begin below one, or in a place with two names. */
+static bool denied_paths_hide_path(const void *self, struct str absolute_path, bool is_dir)
 {
     struct denied_paths *d = (struct denied_paths *)self;
     const struct reach_map *map = d->hides_secrets ? get_map(d) : NULL;
@@ -144,7 +144,7 @@ static bool is_hidden(const void *self, struct str absolute_path, bool is_dir)
     return false;
 }
 
-static bool is_denied_url(const void *self, struct str url)
+static bool denied_paths_hide_url(const void *self, struct str url)
 {
     const struct denied_paths *d = self;
 
@@ -154,8 +154,8 @@ static bool is_denied_url(const void *self, struct str url)
     return false;
 }
 
-/* Names do not change, but what git obeys does. */
-static struct err *check_write(const void *self, const char *target)
+/* Names do not change, but the files that git obeys do. */
+static struct err *denied_paths_check_write(const void *self, const char *target)
 {
     const struct denied_paths *d = self;
     AUTO(arena) struct arena a = {0};
@@ -170,8 +170,8 @@ static struct err *check_write(const void *self, const char *target)
 
 struct path_filter denied_paths_filter(const struct denied_paths *d)
 {
-    return (struct path_filter){.is_denied_url = is_denied_url,
-                                .is_hidden = is_hidden,
+    return (struct path_filter){.is_denied_url = denied_paths_hide_url,
+                                .is_hidden = denied_paths_hide_path,
                                 .self = d,
-                                .check_write = d->hides_secrets ? check_write : NULL};
+                                .check_write = d->hides_secrets ? denied_paths_check_write : NULL};
 }

@@ -1,4 +1,4 @@
-/* denied_places.c - from deny rules to places of the file system. */
+/* denied_places.c - turns deny rules into places of the file system. */
 #include "gate/denied_places.h"
 
 #include "gate/path.h"
@@ -6,7 +6,7 @@
 
 /* --- the plain head of a pattern --- */
 
-/* Appends the component as it is meant. False: it has a wildcard. */
+/* Appends the component without its escapes. False: it has a wildcard. */
 static bool add_plain(struct strbuf *out, struct str component)
 {
     for (size_t i = 0; i < component.n; i++) {
@@ -21,7 +21,7 @@ static bool add_plain(struct strbuf *out, struct str component)
     return true;
 }
 
-/* The components before the first with a wildcard; *ret_is_all: there is none. */
+/* The components before the first wildcard; *ret_is_all: there is none. */
 static const char *plain_head(struct arena *a, struct str pattern, bool *ret_is_all)
 {
     AUTO(strbuf) struct strbuf head = {0};
@@ -43,14 +43,14 @@ static const char *plain_head(struct arena *a, struct str pattern, bool *ret_is_
 
 /* --- rules --- */
 
-static bool names(struct str tool, const char *name)
+static bool names_tool(struct str tool, const char *name)
 {
     return str_is(tool, name) || wildcard_matches(tool, str_of(name));
 }
 
 static bool is_about_paths(struct str tool)
 {
-    return names(tool, "Read") || names(tool, "Edit") || names(tool, "Write");
+    return names_tool(tool, "Read") || names_tool(tool, "Edit") || names_tool(tool, "Write");
 }
 
 static void add_reading(struct denied_places *d, struct denied_place place, struct str pattern,
@@ -85,13 +85,14 @@ static struct err *add_rule(struct denied_places *d, struct str rule, bool is_un
     if (!pattern_parse(rule, &p))
         return is_untrusted ? NULL : unreadable(rule);
     if (p.argument.n == 0)
-        return NULL; /* it takes the tool away, not the files */
+        return NULL; /* it denies the tool, not files */
     if (!path_rule_init(&readings, pattern_takes_any(&p) ? S("//") : p.argument, s, READ_WIDELY))
         return is_untrusted ? NULL : unreadable(rule);
     for (size_t i = 0; i < readings.n; i++)
         add_reading(d,
-                    (struct denied_place){
-                        .rule = rule, .is_untrusted = is_untrusted, .hides = names(p.tool, "Read")},
+                    (struct denied_place){.rule = rule,
+                                          .is_untrusted = is_untrusted,
+                                          .hides = names_tool(p.tool, "Read")},
                     str_of(readings.texts[i]), &readings.globs[i]);
     return NULL;
 }

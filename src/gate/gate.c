@@ -1,28 +1,26 @@
 /* gate.c - the walk: eight steps from a call to a verdict. */
 #include "gate/gate.h"
 
-#include "gate/answer.h"
-#include "gate/arguments.h"
-#include "gate/ask_hooks.h"
 #include "gate/look/look.h"
 #include "gate/pattern.h"
 #include "gate/prepared.h"
 #include "gate/reason.h"
+#include "gate/steps.h"
 
 struct walk {
     const struct permission_gate *gate;
     const struct gate_call *call;
     struct arena *arena;
     struct verdict *verdict;
-    const struct json *own_args; /* the model's */
-    struct prepared prepared;    /* for the verdict's arguments */
+    const struct json *own_args; /* the model's arguments */
+    struct prepared prepared;    /* for the arguments of the verdict */
     enum hook_permission hook_says;
     struct str hook_reason;
     struct decided decided;
     bool is_over; /* the verdict is final */
 };
 
-static void end(struct walk *w, enum verdict_kind kind, struct str reason)
+static void end_walk(struct walk *w, enum verdict_kind kind, struct str reason)
 {
     w->verdict->kind = kind;
     w->verdict->reason = reason;
@@ -37,14 +35,14 @@ static struct subject subject_of(const struct walk *w)
                             .environment = w->gate->rules.environment};
 }
 
-/* The set holds what is exposed and granted; nothing else exists. */
+/* The set holds the tools that are exposed and granted. */
 static struct err *find_tool(struct walk *w)
 {
     struct str name = w->call->call->name;
 
     w->verdict->entry = tool_set_find(w->call->tools, name);
     if (!w->verdict->entry)
-        end(w, VERDICT_UNKNOWN_TOOL, gate_unknown_tool(w->arena, w->call->tools, name));
+        end_walk(w, VERDICT_UNKNOWN_TOOL, gate_unknown_tool(w->arena, w->call->tools, name));
     return NULL;
 }
 
@@ -55,17 +53,17 @@ static struct err *check_arguments(struct walk *w)
     TRY(gate_arguments(w->call->call, w->verdict->entry, w->arena, &w->verdict->args, &problem));
     w->own_args = w->verdict->args;
     if (problem.n)
-        end(w, VERDICT_BAD_ARGUMENTS, problem);
+        end_walk(w, VERDICT_BAD_ARGUMENTS, problem);
     return NULL;
 }
 
 /* --- the hard policy --- */
 
-/* What is looked up here is what the later steps and the tool go by. */
+/* Later steps and the tool use what is looked up here. */
 static struct err *apply_policy(struct walk *w)
 {
     struct subject s = subject_of(w);
-    struct refusal refusal;
+    struct policy_refusal refusal;
 
     TRY(gate_prepare(w->gate->book, &w->gate->policy, &s, w->arena, &w->prepared));
     w->verdict->target =
@@ -74,14 +72,14 @@ static struct err *apply_policy(struct walk *w)
     subject_split_command(&s, w->arena);
     if (!hard_policy_refuses(&w->gate->policy, w->gate->book, &s, w->arena, &refusal))
         return NULL;
-    w->verdict->step = 5;
+    w->verdict->step = GATE_STEP_POLICY;
     w->verdict->rule = refusal.rule;
-    end(w, VERDICT_DENY, refusal.reason);
+    end_walk(w, VERDICT_DENY, refusal.reason);
     return NULL;
 }
 
-/* Steps 4 and 5 again, for arguments that are not the model's. `reason` tells why they are refused.
- */
+/* Repeats steps 4 and 5 for arguments that are not the model's. `reason` says why they are
+ * refused. */
 static struct err *replace_arguments(struct walk *w, const struct json *args,
                                      struct str (*reason)(struct arena *a, const struct err *e))
 {
@@ -89,7 +87,7 @@ static struct err *replace_arguments(struct walk *w, const struct json *args,
     struct err *e = tool_entry_arguments(w->verdict->entry, args, w->arena, &changed);
 
     if (err_is(e, ERR_VALIDATION)) {
-        end(w, VERDICT_DENY, reason(w->arena, e));
+        end_walk(w, VERDICT_DENY, reason(w->arena, e));
         err_free(e);
         return NULL;
     }
@@ -101,22 +99,48 @@ static struct err *replace_arguments(struct walk *w, const struct json *args,
 
 /* --- hooks --- */
 
-static struct err *fire(struct walk *w, enum hook_event event, struct hook_outcome *ret_outcome)
+static struct json *hook_fields(const struct walk *w)
 {
-    TRY(gate_ask_hooks(w->gate->hooks, event, w->call, w->arena, w->verdict, ret_outcome));
+    struct json *fields = json_new(w->arena, JSON_OBJECT);
+
+    json_set_str(w->arena, fields, "tool_name", str_of(w->verdict->entry->tool->name));
+    json_set(w->arena, fields, "tool_input", json_copy(w->arena, w->verdict->args));
+    json_set_str(w->arena, fields, "tool_use_id", w->call->call->id);
+    return fields;
+}
+
+/* Fires an event, if there are hooks. What they say besides their decision is added to the verdict.
+ */
+static struct err *fire_event(struct walk *w, enum hook_event event,
+                              struct hook_outcome *ret_outcome)
+{
+    struct hook_input input = {.event = event};
+    struct verdict *v = w->verdict;
+
+    *ret_outcome = (struct hook_outcome){0};
+    if (!w->gate->hooks)
+        return NULL;
+    input.fields = hook_fields(w);
+    TRY(hooks_run(w->gate->hooks, &input, w->arena, ret_outcome));
+    gate_add_line(w->arena, &v->hook_context, ret_outcome->additional_context);
+    gate_add_line(w->arena, &v->hook_message, ret_outcome->system_message);
+    if (ret_outcome->stops_run && !v->stops_run) {
+        v->stops_run = true;
+        v->stop_reason = ret_outcome->stop_reason;
+    }
     if (ret_outcome->is_blocked) {
-        w->verdict->rule = arena_format(w->arena, "hook:%s", hook_event_name(event));
-        end(w, VERDICT_DENY, reason_blocked(w->arena, ret_outcome->reason));
+        v->rule = arena_format(w->arena, "hook:%s", hook_event_name(event));
+        end_walk(w, VERDICT_DENY, reason_blocked(w->arena, ret_outcome->reason));
     }
     return NULL;
 }
 
-/* Only a no ends the walk here: rules and the mode's denials hold for what hooks allow. */
+/* Only a denial ends the walk here: rules and the mode's denials also hold for what hooks allow. */
 static struct err *ask_hooks(struct walk *w)
 {
     struct hook_outcome outcome;
 
-    TRY(fire(w, HOOK_PRE_TOOL_USE, &outcome));
+    TRY(fire_event(w, HOOK_PRE_TOOL_USE, &outcome));
     w->hook_says = outcome.permission;
     w->hook_reason = outcome.reason;
     if (!w->is_over && outcome.updated_input)
@@ -137,29 +161,21 @@ static struct err *apply_rules(struct walk *w)
     w->verdict->only_looks = w->prepared.only_looks && !w->prepared.moves;
     w->verdict->must_only_look = d->by == DECIDED_BY_LOOKING;
     if (d->decision == DECISION_AUTO)
-        end(w, VERDICT_ALLOW, (struct str){0});
+        end_walk(w, VERDICT_ALLOW, (struct str){0});
     else if (d->decision == DECISION_DENY)
-        end(w, VERDICT_DENY, reason_denied(w->arena, d, w->call->mode));
+        end_walk(w, VERDICT_DENY, reason_denied(w->arena, d, w->call->mode));
     return NULL;
 }
 
 /* --- the person --- */
 
-static void tell(const struct walk *w, const struct answer *answer)
+static void notify_ask(const struct walk *w, const struct answer *answer)
 {
     if (w->call->on_ask)
         w->call->on_ask(w->call->self, &w->verdict->ask, answer);
 }
 
-static void remember(struct walk *w, enum answer_kind kind)
-{
-    struct subject s = subject_of(w);
-
-    s.prepared = &w->prepared;
-    gate_remember(&w->gate->keeper, kind, &s, &w->decided, w->call->state, w->arena, w->verdict);
-}
-
-/* Whoever says yes may say to what. A deny rule holds for that too. */
+/* An approval may change the arguments. Deny rules apply to these too. */
 static struct err *change_arguments(struct walk *w, const struct json *args,
                                     struct str (*reason)(struct arena *a, const struct err *e))
 {
@@ -173,13 +189,19 @@ static struct err *change_arguments(struct walk *w, const struct json *args,
 
 static struct err *apply_yes(struct walk *w, const struct answer *answer)
 {
+    struct subject s;
+
     if (answer->args)
         TRY(change_arguments(w, answer->args, reason_bad_change));
     if (w->is_over)
         return NULL;
-    if (answer->kind != ANSWER_ONCE)
-        remember(w, answer->kind);
-    end(w, VERDICT_ALLOW, (struct str){0});
+    if (answer->kind != ANSWER_ONCE) {
+        s = subject_of(w);
+        s.prepared = &w->prepared;
+        gate_remember(&w->gate->keeper, answer->kind, &s, &w->decided, w->call->state, w->arena,
+                      w->verdict);
+    }
+    end_walk(w, VERDICT_ALLOW, (struct str){0});
     return NULL;
 }
 
@@ -194,25 +216,25 @@ static struct err *apply_answer(struct walk *w, const struct answer *answer)
         return apply_yes(w, answer);
     case ANSWER_LATER:
         gate_note_asked(w->call, w->own_args, w->verdict, w->arena);
-        end(w, VERDICT_LATER, (struct str){0});
+        end_walk(w, VERDICT_LATER, (struct str){0});
         return NULL;
     case ANSWER_NOBODY:
-        end(w, VERDICT_DENY, reason_nobody(w->arena, &w->decided, &s));
+        end_walk(w, VERDICT_DENY, reason_unattended(w->arena, &w->decided, &s));
         return NULL;
     case ANSWER_NO:
-    case ANSWER_VALUE: /* an answer to another question is no yes */
+    case ANSWER_VALUE: /* an answer to another question is not an approval */
         w->verdict->rule = S(VERDICT_BY_PERSON);
-        end(w, VERDICT_DENY, reason_refused(w->arena, answer->reason));
+        end_walk(w, VERDICT_DENY, reason_refused(w->arena, answer->reason));
     }
     return NULL;
 }
 
-/* A hook may answer in the person's place. */
+/* A hook may answer for the person. */
 static struct err *request_permission(struct walk *w)
 {
     struct hook_outcome outcome;
 
-    TRY(fire(w, HOOK_PERMISSION_REQUEST, &outcome));
+    TRY(fire_event(w, HOOK_PERMISSION_REQUEST, &outcome));
     if (w->is_over || outcome.permission != HOOK_ALLOW)
         return NULL;
     if (outcome.updated_input)
@@ -220,7 +242,7 @@ static struct err *request_permission(struct walk *w)
     if (w->is_over)
         return NULL;
     w->verdict->rule = S("hook:PermissionRequest");
-    end(w, VERDICT_ALLOW, (struct str){0});
+    end_walk(w, VERDICT_ALLOW, (struct str){0});
     return NULL;
 }
 
@@ -234,7 +256,7 @@ static void set_question(struct walk *w)
                                    .tool = arena_str(w->arena, str_of(tool->name)),
                                    .args = w->verdict->args,
                                    .text = reason_ask(w->arena, &w->decided, w->call->mode, &s)};
-    gate_tell_target(&w->prepared, w->arena, &w->verdict->ask.text);
+    gate_add_target(&w->prepared, w->arena, &w->verdict->ask.text);
     w->verdict->ask.rule = gate_rule_of(&s, &w->decided, w->arena);
 }
 
@@ -250,11 +272,11 @@ static struct err *ask_person(struct walk *w)
         return NULL;
     if (is_answered) {
         answer = *w->call->answer;
-        tell(w, &answer);
+        notify_ask(w, &answer);
     } else if (w->call->asker) {
-        tell(w, NULL);
+        notify_ask(w, NULL);
         TRY(asker_ask(w->call->asker, &w->verdict->ask, w->arena, &answer));
-        tell(w, &answer);
+        notify_ask(w, &answer);
     }
     return apply_answer(w, &answer);
 }
@@ -262,27 +284,28 @@ static struct err *ask_person(struct walk *w)
 /* --- the walk --- */
 
 static const struct {
-    int number;
-    struct err *(*take)(struct walk *w);
+    enum gate_step number;
+    struct err *(*run)(struct walk *w);
 } steps[] = {
-    {2, find_tool}, {4, check_arguments}, {5, apply_policy},
-    {6, ask_hooks}, {7, apply_rules},     {8, ask_person},
+    {GATE_STEP_TOOL, find_tool},      {GATE_STEP_ARGUMENTS, check_arguments},
+    {GATE_STEP_POLICY, apply_policy}, {GATE_STEP_HOOKS, ask_hooks},
+    {GATE_STEP_RULES, apply_rules},   {GATE_STEP_PERSON, ask_person},
 };
 
-static struct err *judge(struct gate *g, const struct gate_call *call, struct arena *a,
-                         struct verdict *ret_verdict)
+static struct err *permission_gate_judge(struct gate *g, const struct gate_call *call,
+                                         struct arena *a, struct verdict *ret_verdict)
 {
     struct walk w = {
         .gate = (struct permission_gate *)g, .call = call, .arena = a, .verdict = ret_verdict};
 
     for (size_t i = 0; i < ARRAY_LEN(steps) && !w.is_over; i++) {
         ret_verdict->step = steps[i].number;
-        TRY(steps[i].take(&w));
+        TRY(steps[i].run(&w));
     }
     return NULL;
 }
 
-/* What does more than look is not to run beforehand, so nothing is looked up for it. */
+/* A call that does more than look must not run early, so nothing is looked up for it. */
 static struct err *check_looks(struct walk *w)
 {
     const struct tool *t = w->verdict->entry->tool;
@@ -290,12 +313,13 @@ static struct err *check_looks(struct walk *w)
 
     if (t->risk != RISK_INSPECT &&
         !(is_line && line_only_looks(json_get_text(w->verdict->args, t->permission_arg))))
-        end(w, VERDICT_LATER, (struct str){0});
+        end_walk(w, VERDICT_LATER, (struct str){0});
     return NULL;
 }
 
-static struct err *foresee(struct gate *g, const struct gate_call *call, struct arena *a,
-                           struct verdict *ret_verdict, bool *ret_runs)
+static struct err *permission_gate_foresee(struct gate *g, const struct gate_call *call,
+                                           struct arena *a, struct verdict *ret_verdict,
+                                           bool *ret_runs)
 {
     struct err *(*const without_others[])(struct walk *) = {find_tool, check_arguments, check_looks,
                                                             apply_policy, apply_rules};
@@ -305,14 +329,63 @@ static struct err *foresee(struct gate *g, const struct gate_call *call, struct 
     *ret_verdict = (struct verdict){0};
     for (size_t i = 0; i < ARRAY_LEN(without_others) && !w.is_over; i++)
         TRY(without_others[i](&w));
-    *ret_runs = w.is_over && ret_verdict->kind == VERDICT_ALLOW &&
-                !gate_has_hooks(w.gate->hooks, HOOK_PRE_TOOL_USE, call, a, ret_verdict);
+    *ret_runs = w.is_over && ret_verdict->kind == VERDICT_ALLOW;
+    if (*ret_runs && w.gate->hooks) {
+        struct hook_input input = {.event = HOOK_PRE_TOOL_USE, .fields = hook_fields(&w)};
+
+        *ret_runs = !hooks_has(w.gate->hooks, &input);
+    }
     return NULL;
 }
 
+/* --- a judgement without a call --- */
+
+static struct str reason_for_person(struct arena *a, const struct decided *d,
+                                    enum permission_mode mode, const struct subject *s)
+{
+    switch (d->decision) {
+    case DECISION_AUTO:
+        return reason_allowed(a, d, mode, s->tool);
+    case DECISION_APPROVE:
+        return reason_ask(a, d, mode, s);
+    case DECISION_DENY:
+        break;
+    }
+    return reason_denied(a, d, mode);
+}
+
+struct err *permission_judge(const struct permission_rules *rules, const struct hard_policy *policy,
+                             enum permission_mode mode, const struct tool *tool,
+                             const struct json *args, const struct tool_state *state,
+                             struct arena *a, struct judged *ret_judged)
+{
+    struct subject s = {
+        .tool = tool, .args = args, .state = state, .environment = rules->environment};
+    AUTO(rulebook) struct rulebook *book = rulebook_new(rules);
+    struct prepared prepared;
+    struct policy_refusal refusal;
+    struct decided d;
+
+    TRY(gate_prepare(book, policy, &s, a, &prepared));
+    s.prepared = &prepared;
+    subject_split_command(&s, a);
+    if (hard_policy_refuses(policy, book, &s, a, &refusal)) {
+        *ret_judged =
+            (struct judged){DECISION_DENY, GATE_STEP_POLICY, refusal.rule, refusal.reason};
+        return NULL;
+    }
+    d = permission_decide(book, mode, tool, args, state, &prepared);
+    *ret_judged = (struct judged){d.decision, GATE_STEP_RULES, arena_str(a, d.rule),
+                                  reason_for_person(a, &d, mode, &s)};
+    return NULL;
+}
+
+/* --- the gate --- */
+
 void permission_gate_init(struct permission_gate *g, const struct permission_rules *rules)
 {
-    *g = (struct permission_gate){.gate = {.judge = judge, .foresee = foresee}};
+    *g = (struct permission_gate){
+        .gate = {.judge = permission_gate_judge, .foresee = permission_gate_foresee}};
     permission_gate_set_rules(g, rules);
 }
 

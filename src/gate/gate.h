@@ -1,14 +1,14 @@
-/* gate.h - the permission gate: rules and a mode decide, a person where they do not.
+/* gate.h - the permission gate: rules and a mode decide, and a person if they do not.
  *
- * Deciding is pure (permission_decide). Looking where paths lead (gate/prepared.h) may wait, and so
- * may walking the steps, for a person.
+ * Deciding is pure (permission_decide). Looking up where paths lead (gate/prepared.h) may wait, and
+ * so may the walk, for a person.
  *
- * Rules are patterns: `Tool` matches every call of it, `Tool(argument)` those whose permission
- * argument it describes. `Tool(*)` is any argument; `*` in a tool's name works too, and
- * `mcp__server` names all tools of that server. What stands in the parentheses depends on the
- * argument:
+ * Rules are patterns: `Tool` matches every call of the tool, `Tool(argument)` the calls whose
+ * permission argument it describes. `Tool(*)` is any argument. A tool's name may contain `*`, and
+ * `mcp__server` names all tools of that server. The kind of argument decides what the parentheses
+ * mean:
  *
- *     command    Bash(git log:*) Bash(git *)   the command and whatever follows it
+ *     command    Bash(git log:*) Bash(git *)   the command with any arguments
  *                Bash(npm run test)            exactly this
  *     path       Edit(src/x*.c) Edit(/docs)    a glob below the project's root, the session's first
  *                                              cwd
@@ -19,32 +19,30 @@
  *
  * `\*` is a star, `\\` a backslash. Rules that allow are read narrowly, rules that deny or ask
  * widely:
- * - A line of several commands is allowed by `Bash`, `Bash(*)` or its exact text, or when each
- *   command in it, as written, is allowed by some rule, and each file that it redirects to by a
- *   rule or the mode, as if written by Edit or Write. What is expanded matches only a `*`; an
- *   assignment before a command, a function or text that cannot be split for sure is allowed by
- *   nothing else.
- * - A line of which every command only looks (gate/look/look.h) is allowed by a rule of keel's own,
- *   after those of the person, and runs where nothing can be changed.
- * - A line is denied when any command in it is, by whatever path the program is named, and those
- *   too that env, sudo, xargs, find, sh -c and the like start. What cannot be seen is in doubt.
- * - A path that is denied is denied with all below it, from the root and from the current
- *   directory, and `/x` also as the file system's. A path denied to Read is denied to every tool
- *   that takes one; a path denied to Edit to every tool that changes files; both to redirections.
- *   What a command redirects to, or obviously changes, counts as changed.
+ * - `Bash`, `Bash(*)` or its exact text allows a line of several commands. So do rules that allow
+ *   each command in it as written, and each file that it redirects to (by a rule or the mode, as if
+ *   Edit or Write wrote it). Expanded text matches only a `*`. Nothing else allows an assignment
+ *   before a command, a function, or text that cannot be split for sure.
+ * - A line whose commands all only look (gate/look/look.h) is allowed by a rule of keel's own,
+ *   after those of the person. It runs where nothing can be changed.
+ * - A line is denied if any command in it is, with any path of the program. This includes commands
+ *   that env, sudo, xargs, find, sh -c and the like start. Unseen commands are in doubt.
+ * - A denied path is denied with everything below it, relative to the root and to the current
+ *   directory, and `/x` also as an absolute path. A path denied to Read is denied to every tool
+ *   that takes a path; a path denied to Edit is denied to every tool that changes files. Both are
+ *   denied to redirections. A command changes what it redirects to or obviously writes.
  * - Single letters are denied in any order and any number of words: `rm -rf` is `rm -r -f`.
- * - A path that leads elsewhere by links is denied by either name and by those on the way, and what
- *   a rule names may be such a link too. It is allowed only if where it leads is allowed, and the
- *   path as given as well, unless that comes from outside into the workspace. The workspace and the
- *   home have all their names.
+ * - A path that leads elsewhere by links is denied by either name and by those on the way. The path
+ *   in a rule may be such a link too. It is allowed only if its target is allowed, and the given
+ *   path as well, unless it leads from outside into the workspace. All names of the workspace and
+ *   the home count.
  * - A deny rule that cannot be evaluated for a call asks; in plan mode it denies.
  *
- * A person's answer for longer is kept as the pattern of what was shown (STATE_ALLOWED in the
- * session; see struct rule_keeper). One that comes later than the question (gate_call.answer) is to
- * the arguments that were asked about: hooks are asked again and may still say no, but where they
- * now make other arguments of the call than they did then (STATE_ASKED in the tools' state, where
- * they did), the person is asked again. A no stays one, and arguments that came with the answer are
- * used as they are. */
+ * An answer that holds for longer is remembered as the pattern of what was shown (STATE_ALLOWED in
+ * the session; see struct rule_keeper). A later answer (gate_call.answer) is to the arguments that
+ * were asked about. Hooks run again and may still deny. If they now change the arguments
+ * differently (STATE_ASKED remembers what they did), the person is asked again. A denial stays one,
+ * and arguments that came with the answer are used as they are. */
 #ifndef KEEL_GATE_GATE_H
 #define KEEL_GATE_GATE_H
 
@@ -59,19 +57,19 @@ struct permission_rules {
     size_t n_ask;
     const struct str *deny;
     size_t n_deny;
-    /* Which of them a project says that is not trusted, one for each; NULL: none. Calls obey them
-     * like others. */
+    /* Which deny rules come from an untrusted project, one flag each; NULL: none. Calls obey these
+     * rules like others. */
     const bool *deny_is_untrusted;
     const char *const *environment; /* for "~", the same as the tools'; NULL: the process's own */
     /* A line that only looks needs no question: it runs in a sandbox where nothing can be changed
-     * (struct verdict, port/gate.h). Only where there is one. */
+     * (struct verdict, port/gate.h). Set only if there is such a sandbox. */
     bool looks_freely;
-    bool commands_run_freely; /* no command does, as long as the mode would only ask */
-    bool other_shell;         /* commands are read by another shell than bash: nothing is sure */
+    bool commands_run_freely; /* commands need no question if the mode would only ask */
+    bool other_shell;         /* another shell than bash reads commands: nothing is sure */
 };
 
-/* The same, read once for many calls. Whoever decides changes nothing in it: threads may share it.
- * It borrows the texts. What a session remembers is not in it: that is read from the session. */
+/* The same rules, parsed once for many calls. Decisions do not change it: threads may share it. It
+ * borrows the texts. Patterns that the session remembers are not in it. */
 struct rulebook;
 struct rulebook *rulebook_new(const struct permission_rules *rules) MUST_USE;
 void rulebook_free(struct rulebook *b);
@@ -83,20 +81,20 @@ void rulebook_add(struct rulebook *b, enum rule_kind kind, struct str text); /* 
 enum decision { DECISION_AUTO, DECISION_APPROVE, DECISION_DENY };
 const char *decision_name(enum decision d); /* "auto", "approve", "deny" */
 
-/* What DECIDED_BY_LOOKING and DECIDED_BY_SANDBOXED are called where rules are. */
+/* The names of DECIDED_BY_LOOKING and DECIDED_BY_SANDBOXED where rules are shown. */
 #define RULE_LOOKING "built-in:looking"
 #define RULE_SANDBOXED "permissions.sandboxedCommands"
 
 enum decided_by {
     DECIDED_BY_DENY,
-    DECIDED_BY_UNCLEAR_DENY, /* it could not be evaluated */
+    DECIDED_BY_UNCLEAR_DENY, /* the rule could not be evaluated */
     DECIDED_BY_ASK,
     DECIDED_BY_ALLOW,
     DECIDED_BY_LOOKING,   /* every command of the line only looks, and only where Read may */
     DECIDED_BY_SANDBOXED, /* all commands run without a question, in the sandbox */
-    DECIDED_BY_PERSON,    /* who typed the host or the path in a prompt (gate/typed.h) */
+    DECIDED_BY_PERSON,    /* the person typed the host or path in a prompt (gate/typed.h) */
     DECIDED_BY_MODE,
-    DECIDED_BY_HOOK, /* it asks, or spares the mode's question */
+    DECIDED_BY_HOOK, /* it asks, or replaces the mode's question */
 };
 
 struct place;           /* gate/place.h */
@@ -109,8 +107,8 @@ struct decided {
     struct str
         rule; /* the pattern, or "mode:default/execute"; lives as long as rules and session */
     struct str said;                      /* why the hook asks; may be empty */
-    const struct place *outside;          /* asked about, because it lies there; else NULL */
-    const struct protected_place *obeyed; /* asked about, because others obey it; else NULL */
+    const struct place *outside;          /* the reason to ask: it is there; or NULL */
+    const struct protected_place *obeyed; /* the reason to ask: other programs obey it; or NULL */
     bool starts_others; /* asked about: a program of the line could start what the rule denies */
 };
 
@@ -128,34 +126,34 @@ struct decided permission_decide_hooked(struct decided d, enum hook_permission h
 /* The mode's table alone, and the name of its cell: "mode:default/execute". */
 enum decision permission_mode_decide(enum permission_mode mode, enum risk risk);
 struct str permission_mode_cell(enum permission_mode mode, enum risk risk);
-/* The name of one more: "mode:default/outside", for what is read outside. */
+/* The name of another cell: "mode:default/outside", for reading outside. */
 struct str permission_outside_cell(enum permission_mode mode);
 
-/* Would the pattern allow this call, were it in the list? */
+/* Would the pattern allow this call if it were in the list? */
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,
                                 const struct json *args, const struct tool_state *state);
 /* "Tool" or "Tool(something)", nothing else. */
 bool permission_pattern_is_valid(struct str pattern);
-/* The tool's name in a pattern. */
+/* The name of the tool in a pattern. */
 struct str permission_pattern_tool(struct str pattern);
 
-/* What the deny rules for Read and WebFetch hide from searches. A picture of the rules, of the
- * current directory and of where links lead at this time, which is looked up: that blocks. Threads
- * may share it. */
+/* What the deny rules for Read and WebFetch hide from searches. A snapshot of the rules, the
+ * current directory and the targets of links, which it looks up: that blocks. Threads may share
+ * it. */
 struct denied_paths;
 struct denied_paths *denied_paths_new(const struct permission_rules *rules,
                                       const struct tool_state *state) MUST_USE;
-/* And what the policy keeps secret; copies it. */
+/* Also hides the secrets of the policy, which it copies. */
 void denied_paths_hide_secrets(struct denied_paths *d, const struct hard_policy *policy);
 void denied_paths_free(struct denied_paths *d);
 DEFINE_AUTO_PTR(denied_paths, denied_paths_free)
 struct path_filter denied_paths_filter(const struct denied_paths *d);
 
-/* Steps 5 and 7 for a call as it stands, without hooks and without a person. May wait: links are
- * looked up. What it points at lives in `a`. */
+/* Steps 5 and 7 for a call, without hooks and without a person. Looks up links, so it may wait. The
+ * result is in `a`. */
 struct judged {
     enum decision decision;
-    int step;
+    enum gate_step step;
     struct str rule, reason; /* the reason is a sentence; never empty */
 };
 MUST_USE struct err *permission_judge(const struct permission_rules *rules,
@@ -164,27 +162,27 @@ MUST_USE struct err *permission_judge(const struct permission_rules *rules,
                                       const struct tool_state *state, struct arena *a,
                                       struct judged *ret_judged);
 
-/* Writes down an answer that is to hold for the project: `rule` is the narrowest pattern that
- * covers what was shown; there are two for a path that leads elsewhere. It may wait. Where it
- * fails, the rule holds for the session, and the verdict's hook_message tells the person. */
+/* Saves an answer for the project: `rule` is the narrowest pattern that covers what was shown; for
+ * a path that leads elsewhere there are two. May wait. If it fails, the rule holds for the session,
+ * and the verdict's hook_message says so. */
 struct rule_keeper {
     struct err *(*keep)(void *self, struct str rule);
     void *self;
 };
 
-/* The port's gate over these rules. What a person adds to them by an answer is remembered by the
- * session, and counts from the next call on. */
+/* The gate of the port over these rules. The session remembers the patterns that a person adds by
+ * an answer; they count from the next call on. */
 struct permission_gate {
     struct gate gate;
-    struct permission_rules rules; /* borrowed; changed by permission_gate_set_rules() only */
+    struct permission_rules rules; /* borrowed; changed only by permission_gate_set_rules() */
     struct rulebook *book;         /* of these rules */
     struct hard_policy policy;     /* borrowed; may be changed between calls */
     struct rule_keeper keeper;     /* keep NULL: "project" answers hold for the session */
-    struct hooks *hooks;           /* borrowed; NULL: there are none */
+    struct hooks *hooks;           /* borrowed; NULL: none */
 };
 void permission_gate_init(struct permission_gate *g, const struct permission_rules *rules);
 void permission_gate_done(struct permission_gate *g);
-/* Other rules for the calls that follow; not while one is judged. */
+/* Sets the rules for the following calls. Not while a call is judged. */
 void permission_gate_set_rules(struct permission_gate *g, const struct permission_rules *rules);
 
 #endif

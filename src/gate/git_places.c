@@ -1,4 +1,5 @@
-/* git_places.c - git directories above a file, and what their configuration names. */
+/* git_places.c - finds git directories above a file, and the files that their configuration
+ * names. */
 #include "gate/git_places.h"
 
 #include "base/strbuf.h"
@@ -19,7 +20,7 @@ static const struct {
              {S("refs"), HAS_REFS},
              {S("commondir"), HAS_COMMONDIR}};
 
-/* What git obeys, or takes for its own, in such a directory. */
+/* Entries of such a directory that git obeys or owns. */
 static const struct str obeyed[] = {
     S("HEAD"),         S("commondir"),    S("config"),  S("config.worktree"),
     S("gitdir"),       S("hooks"),        S("index"),   S("info"),
@@ -60,7 +61,7 @@ static bool is_obeyed(struct str name)
     return false;
 }
 
-/* `name` is the first one of the path below the directory. */
+/* `name` is the first component of the path below the directory. */
 static enum git_place git_dir_place(struct arena *a, const char *directory, struct str name)
 {
     unsigned has, mark = mark_of(name);
@@ -73,7 +74,7 @@ static enum git_place git_dir_place(struct arena *a, const char *directory, stru
     return mark && is_git_dir(has | mark) ? GIT_PLACE_COMPLETES : GIT_PLACE_NONE;
 }
 
-/* --- what is named by git's configuration --- */
+/* --- files named by git's configuration --- */
 
 struct naming {
     struct arena *arena;
@@ -81,7 +82,7 @@ struct naming {
     bool is_named;
 };
 
-/* All of the repository, or what lies above it, is not a program. */
+/* The whole repository, or a directory above it, is not a program. */
 static void check_named(void *self, const char *path)
 {
     struct naming *n = self;
@@ -92,7 +93,7 @@ static void check_named(void *self, const char *path)
         n->is_named = true;
 }
 
-/* The same for links in what is named, if that is a directory of hooks. */
+/* Also checks links in the named path, if that is a directory of hooks. */
 static void check_hooks(void *self, const char *path)
 {
     struct naming *n = self;
@@ -101,8 +102,8 @@ static void check_hooks(void *self, const char *path)
     git_hooks_each_link(n->arena, path, check_named, n);
 }
 
-/* Does a repository whose files are in `top` have git obey this file? `git_dir` NULL: there is none
- * there, and only what holds for all of them counts. */
+/* Does a repository with files in `top` make git obey this file? `git_dir` NULL: there is none, and
+ * only the global configuration counts. */
 static bool is_named_by(struct arena *a, const char *git_dir, const char *top, const char *home,
                         const char *file)
 {
@@ -132,7 +133,7 @@ static bool is_named_in(struct arena *a, const char *directory, bool is_root, co
 
 /* --- all of it --- */
 
-/* From the file's own directory up to the root. */
+/* Goes from the file's directory up to the root. */
 void git_place_find(struct arena *a, struct place *place, const char *root, const char *home)
 {
     struct str path = str_of(place->real), name;

@@ -6,36 +6,36 @@
 #include "gate/path.h"
 #include "gate/prepared.h"
 #include "gate/reason.h"
-#include "gate/rulebook.h"
+#include "gate/rule_index.h"
 #include "gate/web.h"
 #include "gate/wildcard.h"
 
-struct check {
+struct policy_check {
     const struct hard_policy *policy;
     const struct rulebook *rules;
     const struct subject *subject;
     const struct prepared *prepared;
     struct arena *arena;
-    struct refusal *refusal;
+    struct policy_refusal *refusal;
 };
 
-static bool refuse(const struct check *c, struct str rule, struct str reason)
+static bool set_refusal(const struct policy_check *c, struct str rule, struct str reason)
 {
-    *c->refusal = (struct refusal){rule, reason};
+    *c->refusal = (struct policy_refusal){rule, reason};
     return true;
 }
 
 /* --- secrets --- */
 
-static bool refuses_secret(const struct check *c, const struct place *place)
+static bool refuses_secret(const struct policy_check *c, const struct place *place)
 {
     return place->reach == REACH_SECRET &&
-           refuse(c, S("policy:secret"), reason_secret(c->arena, place->real));
+           set_refusal(c, S("policy:secret"), reason_secret(c->arena, place->real));
 }
 
 /* --- the jail --- */
 
-/* `Edit(//srv)`: a person has named a place outside. */
+/* A person has named a place outside: `Edit(//srv)`. */
 static bool is_named_by(const struct pattern *p, const struct subject *s)
 {
     if (p->is_broken ||
@@ -45,7 +45,7 @@ static bool is_named_by(const struct pattern *p, const struct subject *s)
            path_match(p->argument, s, READ_NARROWLY) == MATCH_YES;
 }
 
-static bool is_named_by_rules(const struct check *c, const char *real)
+static bool is_named_by_rules(const struct policy_check *c, const char *real)
 {
     struct names names = prepared_own_names(c->prepared, real, c->arena);
     const struct rule_list *allow = &c->rules->lists[RULE_ALLOW];
@@ -58,7 +58,7 @@ static bool is_named_by_rules(const struct check *c, const char *real)
     return false;
 }
 
-static bool is_in_jail(const struct check *c, const char *real)
+static bool is_in_jail(const struct policy_check *c, const char *real)
 {
     if (place_is_in(real, c->prepared->workspace))
         return true;
@@ -68,28 +68,28 @@ static bool is_in_jail(const struct check *c, const char *real)
     return is_named_by_rules(c, real);
 }
 
-static bool refuses_write(const struct check *c, const struct place *place)
+static bool refuses_write(const struct policy_check *c, const struct place *place)
 {
     if (!is_in_jail(c, place->real))
-        return refuse(
+        return set_refusal(
             c, S("policy:outside"),
             reason_outside(c->arena, c->subject->tool, place->real, c->prepared->workspace));
     if (place->guarded && (place->guarded->how & PLACE_REFUSED))
-        return refuse(c, S("policy:protected"),
-                      reason_protected(c->arena, place->real, place->guarded));
-    return place->git && refuse(c, S("policy:git"), reason_git(c->arena, place));
+        return set_refusal(c, S("policy:protected"),
+                           reason_protected(c->arena, place->real, place->guarded));
+    return place->git && set_refusal(c, S("policy:git"), reason_git(c->arena, place));
 }
 
-static bool refuses_place(const struct check *c, const struct place *place, bool writes)
+static bool refuses_place(const struct policy_check *c, const struct place *place, bool writes)
 {
     if (!place->real)
-        return refuse(c, S("policy:links"), reason_leads_nowhere(c->arena, place->given));
+        return set_refusal(c, S("policy:links"), reason_leads_nowhere(c->arena, place->given));
     return refuses_secret(c, place) || (writes && refuses_write(c, place));
 }
 
 /* --- commands --- */
 
-/* What is not a file: the terminal, and what is open already. */
+/* Not a file: the terminal, and open descriptors. */
 static bool is_device(const char *path)
 {
     struct str s = str_of(path);
@@ -98,7 +98,7 @@ static bool is_device(const char *path)
            str_starts(s, S("/proc/self/fd/"));
 }
 
-static bool refuses_redirections(const struct check *c)
+static bool refuses_redirections(const struct policy_check *c)
 {
     struct command_file file;
     size_t at = 0;
@@ -126,14 +126,14 @@ static bool is_listed_as_it_stands(const struct hard_policy *policy, struct str 
     return false;
 }
 
-/* An unseen word matches a `*` only; a program that is unseen matches nothing. */
+/* An unseen word matches only a `*`. An unseen program matches nothing. */
 static bool may_run(const struct hard_policy *policy, const struct split_command *c)
 {
     return c->n_words && c->n_assignments == 0 && c->words[0].is_known &&
            is_listed(policy, c->source);
 }
 
-/* The first command that may not run; the whole line, if they cannot be told. */
+/* The first command that may not run; the whole line if its commands are unknown. */
 static bool find_unlisted(const struct hard_policy *policy, const struct command_line *line,
                           struct str *ret_command)
 {
@@ -150,22 +150,22 @@ static bool find_unlisted(const struct hard_policy *policy, const struct command
     return false;
 }
 
-static bool refuses_commands(const struct check *c)
+static bool refuses_commands(const struct policy_check *c)
 {
     const struct command_line *line = c->subject->command;
     struct str bad;
 
     return !is_listed_as_it_stands(c->policy, line->line) && find_unlisted(c->policy, line, &bad) &&
-           refuse(c, S("policy:commands"),
-                  reason_unlisted(c->arena, "command", bad, c->policy->commands,
-                                  c->policy->n_commands));
+           set_refusal(c, S("policy:commands"),
+                       reason_unlisted(c->arena, "command", bad, c->policy->commands,
+                                       c->policy->n_commands));
 }
 
 /* --- hosts --- */
 
-static bool refuses_host(const struct check *c, struct str url)
+static bool refuses_host(const struct policy_check *c, struct str url)
 {
-    struct str host = url; /* as it stands, where it is no address */
+    struct str host = url; /* the text itself, if it is not an address */
 
     for (size_t i = 0; i < c->policy->n_domains; i++) {
         struct str pattern =
@@ -175,15 +175,16 @@ static bool refuses_host(const struct check *c, struct str url)
             return false;
     }
     web_domain(c->arena, url, &host);
-    return refuse(
+    return set_refusal(
         c, S("policy:domains"),
         reason_unlisted(c->arena, "host", host, c->policy->domains, c->policy->n_domains));
 }
 
 bool hard_policy_refuses(const struct hard_policy *policy, const struct rulebook *rules,
-                         const struct subject *s, struct arena *a, struct refusal *ret_refusal)
+                         const struct subject *s, struct arena *a,
+                         struct policy_refusal *ret_refusal)
 {
-    struct check c = {policy, rules, s, s->prepared, a, ret_refusal};
+    struct policy_check c = {policy, rules, s, s->prepared, a, ret_refusal};
     const struct place *path = &s->prepared->path;
     const struct json *url = json_get(s->args, "url");
 

@@ -1,7 +1,7 @@
-/* options.c - single-letter options, apart from the words around them. */
+/* options.c - separates single-letter options from the other words. */
 #include "gate/options.h"
 
-#define MAX_LETTERS 8 /* in one word: more are a name, as in -maxdepth */
+#define MAX_LETTERS 8 /* in one word; more letters are a name, as in -maxdepth */
 
 static bool letter_bit(char c, uint64_t *ret_bit)
 {
@@ -14,7 +14,7 @@ static bool letter_bit(char c, uint64_t *ret_bit)
     return true;
 }
 
-/* "-rf". A letter that comes twice makes it a name, as in "-delete". */
+/* "-rf". A word with a repeated letter is a name, as in "-delete". */
 static bool read_letters(struct str word, uint64_t *ret_letters)
 {
     uint64_t all = 0, bit;
@@ -37,7 +37,7 @@ static void add_word(struct strbuf *out, struct str word)
     strbuf_add(out, word);
 }
 
-/* "-rf:*" is "-rf" and what follows the command. */
+/* "-rf:*" means "-rf", and any arguments of the command. */
 static struct str cut_more(struct str *word)
 {
     struct str whole = *word;
@@ -70,7 +70,7 @@ bool options_of_pattern(struct str pattern, uint64_t *ret_letters, struct strbuf
     return all != 0;
 }
 
-/* It is expanded, and nothing before that says that it is something else. */
+/* An expanded word that may turn out to be options. */
 static bool may_be_options(struct str word)
 {
     return str_find_char(word, SHELL_ANYTHING) != STR_NONE &&

@@ -1,4 +1,4 @@
-/* path.c - path patterns: from where they count, what they match. */
+/* path.c - path patterns: where they start, and what they match. */
 #include "gate/path.h"
 
 #include "sys/env.h"
@@ -10,7 +10,7 @@ bool subject_takes_path(const struct subject *s)
     struct str name = str_of(s->tool->permission_arg);
 
     if (name.n == 0 || !strchr("fpn", name.p[0]))
-        return false; /* asked once for each rule */
+        return false; /* quick, since it is called for each rule */
     return str_is(name, "file_path") || str_is(name, "path") || str_is(name, "notebook_path");
 }
 
@@ -63,7 +63,7 @@ static bool is_plain(struct str component)
     return true;
 }
 
-/* Cuts the components before the first with a wildcard off `rest`. */
+/* Cuts off the components before the first wildcard. */
 static struct str take_plain_head(struct str *rest)
 {
     struct str whole = *rest, after = whole, component;
@@ -93,7 +93,7 @@ const char *subject_searched(const struct subject *s, struct arena *a, bool only
     return tool_state_path(s->state, a, s->environment, head.n ? head : S("."));
 }
 
-/* Appends what follows the plain head. False: it climbs from where a wildcard leads. */
+/* Appends the components after the plain head. False: ".." follows a wildcard. */
 static bool add_tail(struct strbuf *out, struct str tail, enum reading reading)
 {
     struct str component;
@@ -106,13 +106,13 @@ static bool add_tail(struct strbuf *out, struct str tail, enum reading reading)
         strbuf_add_char(out, '/');
         strbuf_add(out, component);
     }
-    /* Widely, what is below a match matches anyway, and so the directory itself does too. */
+    /* Widely, everything below a match matches, so the directory itself does too. */
     while (reading == READ_WIDELY && str_ends(strbuf_str(out), S("/**")))
         strbuf_cut(out, out->n - 3);
     return true;
 }
 
-/* One more reading of the pattern: from `base`, at any depth if `is_deep`. */
+/* Adds a reading of the pattern: relative to `base`, at any depth if `is_deep`. */
 static bool add_reading(struct path_rule *r, const struct subject *s, struct str base,
                         struct str pattern, bool is_deep)
 {
@@ -163,7 +163,7 @@ static bool add_readings(struct path_rule *r, struct str pattern, const struct s
     if (str_starts(pattern, S("/")))
         return add_reading_below(r, s, root, pattern) &&
                (!is_wide || add_reading(r, s, S("/"), pattern, /* is_deep= */ false));
-    /* The current directory moves with what the model does: no rule may allow more for that. */
+    /* The model can change the current directory: no rule may allow more because of that. */
     return add_reading_below(r, s, root, pattern) &&
            (!is_wide || add_reading_below(r, s, tool_state_cwd(s->state), pattern));
 }
@@ -221,7 +221,7 @@ const char *path_pattern_head(struct str pattern, const struct subject *s, struc
         arena_format(a, "%s/%" STR_FMT, tool_state_workspace(s->state), STR_ARG(head)));
 }
 
-/* --- most patterns are for other paths --- */
+/* --- quick rejection --- */
 
 static bool is_wild(char c)
 {
@@ -232,7 +232,7 @@ static bool is_wild(char c)
     return wild[(unsigned char)c];
 }
 
-/* Does the path go on as the pattern begins, as far as that is plain? */
+/* Does the path continue as the pattern begins, as far as that is plain? */
 static bool may_begin(struct str pattern, struct str path)
 {
     size_t i = 0;
@@ -245,7 +245,7 @@ static bool may_begin(struct str pattern, struct str path)
 
 bool path_is_simple(struct str path)
 {
-    bool is_start = true; /* of a name */
+    bool is_start = true; /* at the start of a name */
 
     for (size_t i = 0; i < path.n; i++) {
         char c = path.p[i], next = i + 1 < path.n ? path.p[i + 1] : '/';
@@ -283,7 +283,8 @@ static bool may_begin_below(const struct path_base *base, struct str pattern, st
     return path.n == 0 || (path.p[0] == '/' && may_begin(pattern, str_skip(path, 1)));
 }
 
-/* What follows the last wildcard stands at the end of the path, or, widely, of one above it. */
+/* The text after the last wildcard is at the end of the path or, widely, of a directory above
+ * it. */
 static bool may_end(struct str pattern, enum reading reading, struct str path)
 {
     size_t start;
@@ -298,7 +299,7 @@ static bool may_end(struct str pattern, enum reading reading, struct str path)
     return reading == READ_WIDELY ? str_find(path, pattern) != STR_NONE : str_ends(path, pattern);
 }
 
-/* As add_readings() has it. */
+/* The readings of add_readings(). */
 static bool may_be_below(struct str pattern, struct str text, const struct path_bases *bases,
                          enum reading reading, struct str path)
 {

@@ -10,7 +10,7 @@
 
 /* --- the text --- */
 
-/* How much of the text can be the name of a tool. */
+/* The length of the tool's name at the start of the text. */
 static size_t name_length(struct str s)
 {
     static const bool is_in_name[256] = {['a' ... 'z'] = true, ['A' ... 'Z'] = true,
@@ -71,7 +71,7 @@ static const struct json *permission_value(const struct subject *s)
     return s->tool->permission_arg ? json_get(s->args, s->tool->permission_arg) : NULL;
 }
 
-/* "mcp__server" stands for all tools of the server. */
+/* "mcp__server" means all tools of the server. */
 static bool names_tool(struct str name, const struct tool *tool)
 {
     struct str tool_name = str_of(tool->name);
@@ -84,7 +84,7 @@ static bool names_tool(struct str name, const struct tool *tool)
            str_starts(tool_name, name) && str_starts(str_skip(tool_name, name.n), S("__"));
 }
 
-/* NULL: the call runs none. */
+/* NULL: the call runs no command. */
 static const struct json *command_of(const struct subject *s)
 {
     const struct json *value = permission_value(s);
@@ -134,7 +134,7 @@ static enum match match_argument(struct str pattern, const struct subject *s, en
     return wildcard_matches(pattern, value->text) ? MATCH_YES : MATCH_NO;
 }
 
-/* A rule about paths that holds for this tool, though it names another. */
+/* A path rule for another tool that also applies to this tool. */
 static bool extends_to(const struct pattern *p, const struct subject *s)
 {
     if (p->argument.n == 0)
@@ -144,7 +144,7 @@ static bool extends_to(const struct pattern *p, const struct subject *s)
     return str_is(p->tool, "Read") || (str_is(p->tool, "Edit") && s->tool->risk == RISK_MODIFY);
 }
 
-/* The files that a command's redirections open. */
+/* Matches the files that a command redirects to. */
 static enum match match_redirections(const struct pattern *p, const struct subject *s)
 {
     AUTO(arena) struct arena a = {0};
@@ -201,7 +201,7 @@ bool permission_pattern_matches(struct str pattern, const struct tool *tool,
 
 /* --- the other way round --- */
 
-/* A host is asked about once. Whom a search asks is not the call's to choose. */
+/* Asks about a host once. The call does not choose the host of a search. */
 static bool pattern_of_request(const struct subject *s, struct arena *a, struct str *ret_pattern)
 {
     struct str host;

@@ -1,4 +1,4 @@
-/* pattern.h - one rule against one call.
+/* pattern.h - matches one rule against one call.
  *
  * A rule that allows is read narrowly: in doubt it does not match. A rule that denies or asks is
  * read widely: in doubt it is unclear, and the caller asks. */
@@ -13,18 +13,18 @@ enum reading { READ_NARROWLY, READ_WIDELY };
 struct command_line;
 struct place;
 struct prepared;
-struct sieve;
+struct rule_filter;
 
-/* What one path may be called; absolute. */
+/* The names of one path; absolute. */
 struct names {
     const char **paths;
     size_t n;
 };
 
-/* A directory that path rules count from. */
+/* A directory that path rules start from. */
 struct path_base {
-    struct str directory; /* without a slash at its end */
-    bool is_any;          /* it is not written simply: what lies below cannot be told at sight */
+    struct str directory; /* without a slash at the end */
+    bool is_any;          /* it has ".." or the like: no quick rejection below it */
 };
 struct path_bases {
     struct path_base workspace, cwd, home;
@@ -36,40 +36,40 @@ struct subject {
     const struct json *args;
     const struct tool_state *state;
     const char *const *environment;
-    const struct command_line *command; /* what the call runs, split; NULL: that is done per rule */
-    /* What was looked up. NULL: nothing was, and paths lead where they say. */
+    const struct command_line
+        *command; /* the split command of the call; NULL: each rule splits it */
+    /* What was looked up. NULL: nothing, and paths lead where they say. */
     const struct prepared *prepared;
-    const struct names *names;      /* of the path that the call is about; NULL: the one given */
-    const struct path_bases *bases; /* NULL: found for each rule */
-    const struct sieve *sieve;      /* for lists of rules */
-    bool other_shell;               /* it is not bash that would read the command */
+    const struct names *names; /* of the path that the call is about; NULL: only the given one */
+    const struct path_bases *bases;   /* NULL: found for each rule */
+    const struct rule_filter *filter; /* for lists of rules */
+    bool other_shell;                 /* another shell than bash would read the command */
 };
 
-/* Splits the call's command once for all rules; it lives as long as the arena. */
+/* Splits the call's command once for all rules. The result lives as long as the arena. */
 void subject_split_command(struct subject *s, struct arena *a);
 
 struct pattern {
     struct str text;
     struct str tool;
-    struct str argument; /* what stands in the parentheses; empty: there are none */
-    bool is_broken;      /* not `Tool` and not `Tool(argument)`; the tool is what it seems to be */
+    struct str argument; /* the text in parentheses; empty: none */
+    bool is_broken;      /* neither `Tool` nor `Tool(argument)`; `tool` is a guess */
 };
-struct pattern pattern_read(struct str text) MUST_USE;            /* borrows it */
+struct pattern pattern_read(struct str text) MUST_USE;            /* borrows the text */
 bool pattern_parse(struct str text, struct pattern *ret_pattern); /* false: it is broken */
 
 enum match pattern_match(const struct pattern *p, const struct subject *s, enum reading reading);
 
 struct command_cover;
-/* Narrowly: marks the commands of the call's line that the pattern allows; true: there was one that
- * no earlier pattern did. */
+/* Narrowly: marks the commands of the line that the pattern allows; true if it marks another
+ * one. */
 bool pattern_cover(const struct pattern *p, const struct subject *s, struct command_cover *cover);
 
-/* The pattern that allows this call and none with another permission argument; of a request to a
- * host, all those to this host. False: there is no such pattern, because the call lacks the
- * argument. */
+/* The pattern that allows this call and no other permission argument; for a request, all requests
+ * to the host. False: the call lacks the argument. */
 bool pattern_of_call(const struct subject *s, struct arena *a, struct str *ret_pattern);
 
-/* The rule for Read that allows to look at a place: all that is in it, if it is a directory. */
+/* The rule for Read that allows looking at a place; for a directory, at everything in it. */
 void pattern_add_look(struct strbuf *out, const struct place *place);
 
 /* `Read(*)`: any argument. */

@@ -1,4 +1,4 @@
-/* place.c - following links. */
+/* place.c - follows links. */
 #include "gate/place.h"
 
 #include "base/strbuf.h"
@@ -8,16 +8,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_REST_BYTES ((size_t)4 * PATH_MAX_BYTES) /* of what links put before each other */
+#define MAX_REST_BYTES ((size_t)4 * PATH_MAX_BYTES) /* of the text that links prepend */
 
 /* --- what was seen --- */
 
 struct seen_path {
-    struct str path; /* empty: the slot is free */
+    struct str path; /* empty: a free slot */
     bool is_there;
 };
 
-/* Where the path stands, or would. */
+/* The slot of the path, or a free one for it. */
 static struct seen_path *slot_of(const struct seen_paths *s, struct str path)
 {
     size_t i = str_hash(path) & (s->n_slots - 1);
@@ -59,19 +59,19 @@ static const struct seen_path *find_seen(const struct seen_paths *s, struct str 
 
 /* --- the search --- */
 
-struct search {
+struct link_walk {
     struct arena *arena;
-    struct seen_paths *seen; /* NULL: nothing is noted */
-    struct strbuf done;      /* "" or "/a/b": no links in it */
-    struct str rest;         /* what is still to be followed */
+    struct seen_paths *seen; /* NULL: do not remember */
+    struct strbuf done;      /* "" or "/a/b": without links */
+    struct str rest;         /* still to follow */
     struct place *place;
     size_t room, n_links;
     bool is_lost;
-    bool is_nowhere; /* `done` is not there, and so nothing is below it */
+    bool is_nowhere; /* `done` does not exist, so nothing below it does */
 };
 
-/* The path, before the link at the end of `done` is followed. */
-static void note_name(struct search *s)
+/* Remembers the path before the link at the end of `done` is followed. */
+static void note_name(struct link_walk *s)
 {
     struct place *p = s->place;
 
@@ -90,8 +90,8 @@ static void cut_component(struct strbuf *path)
     strbuf_cut(path, slash == STR_NONE ? 0 : slash);
 }
 
-/* The last component of `done` is a link: what it says takes its place. */
-static void follow(struct search *s, struct str link)
+/* Replaces the last component of `done`, a link, with its text. */
+static void follow_link(struct link_walk *s, struct str link)
 {
     s->is_lost = ++s->n_links > PLACE_MAX_LINKS || link.n + s->rest.n > MAX_REST_BYTES;
     if (s->is_lost)
@@ -105,7 +105,7 @@ static void follow(struct search *s, struct str link)
 }
 
 /* Looks at `done`. */
-static void look(struct search *s)
+static void look_at(struct link_walk *s)
 {
     const struct seen_path *seen = find_seen(s->seen, strbuf_str(&s->done));
     char link[PATH_MAX];
@@ -121,22 +121,22 @@ static void look(struct search *s)
     else if (S_ISLNK(st.st_mode))
         n = readlink(strbuf_cstr(&s->done), link, sizeof link);
     if (n >= 0)
-        follow(s, str_make(link, (size_t)n));
+        follow_link(s, str_make(link, (size_t)n));
     else
         note_seen(s->seen, strbuf_str(&s->done), !s->is_nowhere);
 }
 
-static void step_into(struct search *s, struct str name)
+static void step_into(struct link_walk *s, struct str name)
 {
     strbuf_add_char(&s->done, '/');
     strbuf_add(&s->done, name);
     if (s->done.n > PATH_MAX_BYTES)
         s->is_lost = true;
     else if (!s->is_nowhere)
-        look(s);
+        look_at(s);
 }
 
-static void step_up(struct search *s)
+static void step_up(struct link_walk *s)
 {
     cut_component(&s->done);
     s->is_nowhere = false;
@@ -151,7 +151,7 @@ struct place place_find_again(struct arena *a, const char *given, const char *pa
                               struct seen_paths *seen)
 {
     struct place p = {.given = given};
-    struct search s = {.arena = a, .seen = seen, .place = &p, .rest = str_of(path)};
+    struct link_walk s = {.arena = a, .seen = seen, .place = &p, .rest = str_of(path)};
     struct str name;
 
     s.is_lost = s.rest.n > PATH_MAX_BYTES;

@@ -7,7 +7,7 @@
 #include "gate/look/look.h"
 #include "gate/path.h"
 #include "gate/reach.h"
-#include "gate/rulebook.h"
+#include "gate/rule_index.h"
 #include "sys/dir_names.h"
 #include "sys/env.h"
 #include "sys/fs.h"
@@ -36,7 +36,7 @@ static void add_alias(struct list *l, const char *given, const char *real)
     p->aliases[p->n_aliases++] = (struct alias){given, real};
 }
 
-/* Where the directory really is; as it is called, if that cannot be told. */
+/* The target of the directory, or the directory as given if the target is unknown. */
 static const char *add_directory(struct list *l, const char *given)
 {
     struct place place = place_find_again(l->arena, given, given, &l->seen);
@@ -50,7 +50,7 @@ static bool is_about_paths(struct str tool)
     return !str_is(tool, "Bash") && !str_is(tool, TOOL_WEB_FETCH) && !str_starts(tool, S("mcp__"));
 }
 
-/* What a rule that forbids names may be a link, and the call may name what that leads to. */
+/* The path in a rule that denies or asks may be a link, and the call may name its target. */
 static void add_rules(struct list *l, const struct rule_list *rules, const struct subject *s)
 {
     for (size_t i = 0; i < rules->n && l->prepared->n_aliases < MAX_RULE_ALIASES; i++) {
@@ -93,16 +93,16 @@ void prepared_find_aliases(struct prepared *p, const struct rulebook *rules,
 
 /* --- a call --- */
 
-struct job {
+struct place_lookup {
     const struct rulebook *rules;
-    struct hard_policy policy; /* it may be changed while a worker looks */
+    struct hard_policy policy; /* a copy: it may change while a worker looks */
     const struct subject *subject;
     struct arena *arena;
     struct prepared *prepared;
 };
 
-/* A shell hands ".." to the kernel, and so it is looked at here. */
-static struct place find_word(const struct job *j, struct str text)
+/* A shell passes ".." to the kernel, so it is resolved here. */
+static struct place find_word(const struct place_lookup *j, struct str text)
 {
     const struct subject *s = j->subject;
     const char *given = tool_state_path(s->state, j->arena, s->environment, text), *path;
@@ -113,11 +113,11 @@ static struct place find_word(const struct job *j, struct str text)
         path = given;
     else
         path = arena_format(j->arena, "%s/%" STR_FMT, tool_state_cwd(s->state), STR_ARG(text)).p;
-    /* There, a name means something else to each process. */
+    /* a name there has another meaning for each process */
     return place_is_in(given, "/proc") ? place_unseen(given) : place_find(j->arena, given, path);
 }
 
-static void find_files(const struct job *j)
+static void find_files(const struct place_lookup *j)
 {
     struct prepared *p = j->prepared;
     const struct shell_split *split = &p->command->split;
@@ -149,7 +149,7 @@ static void find_reach(const struct reach_map *map, struct place *places, size_t
             places[i].reach = reach_of(map, places[i].real, &places[i].is_dir);
 }
 
-/* --- what is to be written --- */
+/* --- places to be written --- */
 
 const char *prepared_root_of(const struct prepared *p, const struct hard_policy *policy,
                              const char *path)
@@ -165,14 +165,14 @@ const char *prepared_root_of(const struct prepared *p, const struct hard_policy 
     return root;
 }
 
-static const char *root_of(const struct job *j, const char *path)
+static const char *root_of(const struct place_lookup *j, const char *path)
 {
     return prepared_root_of(j->prepared, &j->policy, path);
 }
 
-/* What a start-up file in the home links to is obeyed, whatever it is called: ~/.bashrc may lead to
+/* The target of a start-up file's link in the home is obeyed under any name: ~/.bashrc may lead to
  * a file "bashrc" in a directory of dotfiles. */
-static const struct protected_place *find_linked(const struct job *j, const char *path,
+static const struct protected_place *find_linked(const struct place_lookup *j, const char *path,
                                                  const char *root)
 {
     const char *home = j->prepared->home;
@@ -195,8 +195,8 @@ static const struct protected_place *find_linked(const struct job *j, const char
     return NULL;
 }
 
-/* A file that is called by a protected name is protected, though it is a link to another. */
-static void find_guard(const struct job *j, struct place *place)
+/* A file with a protected name is protected even if it is a link to another file. */
+static void find_guard(const struct place_lookup *j, struct place *place)
 {
     const struct prepared *p = j->prepared;
     struct names given = prepared_own_names(p, place->given, j->arena);
@@ -215,7 +215,7 @@ static void find_guard(const struct job *j, struct place *place)
     git_place_find(j->arena, place, root_of(j, place->real), p->home);
 }
 
-/* What a line writes to is mostly what it redirects to, and was looked at by then. */
+/* A line usually writes to what it redirects to, which was looked up already. */
 static const struct place *find_redirected(const struct prepared *p, const struct place *place)
 {
     for (size_t i = 0; i < p->command->split.n_redirections; i++) {
@@ -228,7 +228,7 @@ static const struct place *find_redirected(const struct prepared *p, const struc
     return NULL;
 }
 
-static void find_guard_of_written(const struct job *j, struct place *place)
+static void find_guard_of_written(const struct place_lookup *j, struct place *place)
 {
     const struct place *same = find_redirected(j->prepared, place);
 
@@ -241,7 +241,7 @@ static void find_guard_of_written(const struct job *j, struct place *place)
     place->git_dir = same->git_dir;
 }
 
-static void find_guards(const struct job *j)
+static void find_guards(const struct place_lookup *j)
 {
     struct prepared *p = j->prepared;
 
@@ -255,9 +255,9 @@ static void find_guards(const struct job *j)
             find_guard_of_written(j, &p->written[i]);
 }
 
-/* --- what kind of places they are --- */
+/* --- kinds of places --- */
 
-static void find_reaches(const struct job *j)
+static void find_reaches(const struct place_lookup *j)
 {
     struct prepared *p = j->prepared;
     struct reach_map map;
@@ -272,8 +272,8 @@ static void find_reaches(const struct job *j)
     find_reach(&map, p->written, p->n_written);
 }
 
-/* In the background it would go on after this call. */
-static void find_look(const struct job *j)
+/* A background command would keep running after this call. */
+static void find_look(const struct place_lookup *j)
 {
     struct prepared *p = j->prepared;
     struct subject s = *j->subject;
@@ -289,9 +289,9 @@ static void find_look(const struct job *j)
     p->looks_freely = look_stays_free(&s, &map, j->arena);
 }
 
-static struct err *look(void *arg)
+static struct err *lookup_run(void *arg)
 {
-    const struct job *j = arg;
+    const struct place_lookup *j = arg;
     const char *given = subject_path(j->subject, j->arena);
     const char *searched = subject_searched(j->subject, j->arena, /* only_dirs= */ false);
     const char *root = subject_searched(j->subject, j->arena, /* only_dirs= */ true);
@@ -318,13 +318,13 @@ struct err *gate_prepare(const struct rulebook *rules, const struct hard_policy 
                          const struct subject *s, struct arena *a, struct prepared *ret_prepared)
 {
     struct subject split = *s;
-    struct job job = {
+    struct place_lookup job = {
         .rules = rules, .policy = *policy, .subject = s, .arena = a, .prepared = ret_prepared};
 
     split.other_shell = rules && rules->other_shell;
     subject_split_command(&split, a);
     *ret_prepared = (struct prepared){.command = split.command};
-    return task_self() ? work_run(look, &job) : look(&job);
+    return task_self() ? work_run(lookup_run, &job) : lookup_run(&job);
 }
 
 /* --- names --- */
@@ -346,7 +346,7 @@ static void add_name(struct name_list *l, const char *path)
     l->names.paths[l->names.n++] = path;
 }
 
-/* By the other name of each of the first n aliases that it lies in. */
+/* Adds the other name of each of the first n aliases that contain the path. */
 static void add_renamed(struct name_list *l, const struct prepared *p, const char *path, size_t n)
 {
     for (size_t i = 0; i < n; i++) {

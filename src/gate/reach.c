@@ -1,4 +1,4 @@
-/* reach.c - walks up from a path until it is known what it lies in. */
+/* reach.c - walks up from a path until its kind is known. */
 #include "gate/reach.h"
 
 #include "base/public_places.h"
@@ -76,7 +76,7 @@ static bool is_one_of(const char *path, const char *const *list, size_t n)
     return false;
 }
 
-/* What a person opened to read all of it. */
+/* Directories that a person opened for reading. */
 static bool is_opened(const struct reach_map *m, const char *path)
 {
     return strcmp(path, m->workspace) == 0 ||
@@ -100,7 +100,7 @@ static bool is_in_other_proc(const char *path)
     return statfs(path, &fs) == 0 && fs.f_type == PROC_SUPER_MAGIC;
 }
 
-/* "/proc/self" is what a command would be. In another one, nothing but processes has such files. */
+/* "/proc/self" means the command. In another /proc, only processes have such files. */
 static bool is_secret_of_process(const char *path)
 {
     struct str last = str_skip(str_of(path), str_rfind_char(str_of(path), '/') + 1);
@@ -116,11 +116,11 @@ static bool is_secret_of_process(const char *path)
 
 struct climb {
     const struct reach_map *map;
-    bool is_private; /* something on the way is closed to others */
-    bool is_public;  /* nothing on the way is hard to get at for others */
+    bool is_private; /* something on the way is closed to other users */
+    bool is_public;  /* other users can reach everything on the way */
 };
 
-/* May others get at this entry, and through it? `is_end`: it is what the path names. */
+/* Can other users reach this entry, and pass through it? `is_end`: the path ends here. */
 static bool is_open_to_others(const struct stat *st, bool is_end)
 {
     mode_t needed = S_ISDIR(st->st_mode) ? S_IXOTH | (is_end ? S_IROTH : 0) : S_IROTH;
@@ -128,7 +128,7 @@ static bool is_open_to_others(const struct stat *st, bool is_end)
     return (st->st_mode & needed) == needed;
 }
 
-/* Does the file system say what this place is? */
+/* Does the file system decide the kind of the place? */
 static bool climb_look(struct climb *c, const char *path, bool is_end, enum reach *ret_reach,
                        bool *ret_is_dir)
 {
@@ -144,11 +144,11 @@ static bool climb_look(struct climb *c, const char *path, bool is_end, enum reac
     *ret_reach = REACH_SECRET;
     if (has_id(m->secrets, m->n_secrets, &st))
         return true;
-    *ret_reach = REACH_OUTSIDE; /* an open place, by another path than its own */
+    *ret_reach = REACH_OUTSIDE; /* an opened place, by another path than its own */
     return has_id(m->open, m->n_open, &st);
 }
 
-/* Do the lists say it? */
+/* Do the lists decide it? */
 static bool climb_ends(const struct climb *c, const char *path, enum reach *ret_reach)
 {
     const struct reach_map *m = c->map;
@@ -167,7 +167,7 @@ static bool climb_ends(const struct climb *c, const char *path, enum reach *ret_
     return is_public_root(path);
 }
 
-/* Cuts the last name off; false: it is the root. */
+/* Cuts off the last name; false: it is the root. */
 static bool cut_name(char *path)
 {
     char *slash = strrchr(path, '/');
@@ -230,7 +230,7 @@ static size_t depth_in(const char *path, const char *directory)
     return directory && place_is_in(path, directory) ? strlen(directory) : 0;
 }
 
-/* By its name alone. What is opened holds few of all secret places. */
+/* Decides by the name alone. Opened directories contain few of all secret places. */
 static bool is_named_secret(const struct reach_map *m, const char *path, bool is_opened_here)
 {
     const char *const *list = is_opened_here ? m->inner : m->policy->secret;
@@ -246,7 +246,7 @@ static bool is_named_secret(const struct reach_map *m, const char *path, bool is
     return secret > open;
 }
 
-/* Files in the workspace are many, and only their names are looked at there. */
+/* The workspace has many files, so only their names are checked there. */
 bool reach_hides(const struct reach_map *m, const char *real_path, bool is_dir)
 {
     bool is_opened_here = is_in_opened(m, real_path);

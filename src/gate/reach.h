@@ -1,14 +1,14 @@
-/* reach.h - what kind of place a path lies in, as the file system is now.
+/* reach.h - the kind of place that a path is in, as the file system is now.
  *
- * Of the places that a path lies in the innermost counts: a workspace in a secret place is free,
- * and a secret place in a workspace is secret.
- * - Secret is what the policy names, by its name or by device and inode: a second path to it (a
- *   bind mount, /sysroot, a hard link) leads to the same. So is what its mode closes to others
- *   (sys/private_mode.h) outside of the workspace and added directories, and of any process what it
- *   was started with and its memory (/proc/N/environ, mem).
- * - Free is the workspace, added directories, what the policy adds to be read, and what everybody
- *   may read of the system (base/public_places.h).
- * - All else is outside: to look at it asks. */
+ * If a path is in several places, the innermost counts: a workspace in a secret place is free, a
+ * secret place in a workspace is secret.
+ * - Secret: places that the policy names, identified by name or by device and inode, since a second
+ *   path (a bind mount, /sysroot, a hard link) leads to the same file. Also files that their mode
+ *   closes to other users (sys/private_mode.h) outside of the workspace and added directories, and
+ *   the environment and memory of any process (/proc/N/environ, mem).
+ * - Free: the workspace, added directories, places that the policy makes readable, and those of the
+ *   system that every user may read (base/public_places.h).
+ * - Outside: everything else. Looking at it asks. */
 #ifndef KEEL_GATE_REACH_H
 #define KEEL_GATE_REACH_H
 
@@ -26,20 +26,20 @@ struct reach_map {
     const struct hard_policy *policy; /* borrowed */
     const char *workspace, *home;     /* real; home NULL: there is none */
     struct private_user user;
-    struct file_id *secrets, *open; /* those that are there */
+    struct file_id *secrets, *open; /* those that exist */
     size_t n_secrets, n_open;
     const char **inner; /* secret places in the workspace and in added directories */
     size_t n_inner;
 };
-/* Blocks. What it points at lives in `a`. */
+/* Blocks. The result is in `a`. */
 void reach_map_init(struct reach_map *m, struct arena *a, const struct hard_policy *policy,
                     const char *workspace, const char *home);
 
-/* Of a path without links. What is not there is as its directory. *ret_is_dir, which may be NULL:
- * it is one. Blocks. */
+/* The kind of a path without links. A path that does not exist is like its directory. *ret_is_dir,
+ * which may be NULL, tells whether it is a directory. Blocks. */
 enum reach reach_of(const struct reach_map *m, const char *real_path, bool *ret_is_dir);
 
-/* Must a search that came to this entry leave it out? It may be above the workspace. Blocks. */
+/* Must a search omit this entry? It may be above the workspace. Blocks. */
 bool reach_hides(const struct reach_map *m, const char *real_path, bool is_dir);
 
 #endif

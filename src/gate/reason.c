@@ -1,4 +1,4 @@
-/* reason.c - the gate's sentences. What came from a model is cut and made valid text first. */
+/* reason.c - the gate's sentences. Text from a model is cut and repaired first. */
 #include "gate/reason.h"
 
 #include "base/clip.h"
@@ -37,7 +37,7 @@ struct str reason_not_json(struct arena *a, const struct tool *tool, struct str 
     struct str came = shown(a, given, MAX_ARGS_CHARS);
     bool is_json = json_parse_at(&scratch, given, JSON_REPAIR_UTF8, &value, &where);
 
-    if (is_json && value->type == JSON_OBJECT) /* it was refused for what stood before it */
+    if (is_json && value->type == JSON_OBJECT) /* it was refused because of the calls before it */
         return arena_format(a,
                             "Error: The calls of one answer have more values in their arguments "
                             "than the limit of %zu. This call of %s was not executed. Make fewer "
@@ -65,7 +65,7 @@ struct str reason_bad_arguments(struct arena *a, const struct err *e, struct str
 
 /* --- calls that are not allowed --- */
 
-/* Why a rule that denies may hold: not a sentence yet. */
+/* Why a deny rule may apply; not a complete sentence. */
 static struct str in_doubt(struct arena *a, const struct decided *d)
 {
     struct str rule = shown(a, d->rule, MAX_RULE_CHARS);
@@ -219,7 +219,7 @@ struct str reason_bad_hook_change(struct arena *a, const struct err *e)
         text);
 }
 
-/* ": " and what the hook said, if it did. */
+/* ": " and the hook's reason, if it gave one. */
 static struct str after_colon(struct arena *a, struct str said)
 {
     if (said.n == 0)
@@ -227,7 +227,7 @@ static struct str after_colon(struct arena *a, struct str said)
     return arena_format(a, ": %" STR_FMT, STR_ARG(shown(a, said, MAX_SAID_CHARS)));
 }
 
-/* A rule that a person would write to allow it. */
+/* A rule that a person can add to allow the call. */
 static bool rule_to_add(const struct subject *s, struct arena *a, struct str *ret_rule)
 {
     struct str domain;
@@ -238,9 +238,9 @@ static bool rule_to_add(const struct subject *s, struct arena *a, struct str *re
     return true;
 }
 
-/* The file, and the directory that it is in. */
-static struct str reason_nobody_outside(struct arena *a, const char *intro,
-                                        const struct place *place)
+/* Names the file and its directory. */
+static struct str reason_unattended_outside(struct arena *a, const char *intro,
+                                            const struct place *place)
 {
     struct str path = str_of(place->real);
     size_t slash = str_rfind_char(path, '/');
@@ -264,9 +264,9 @@ static struct str reason_nobody_outside(struct arena *a, const char *intro,
                                       : "/");
 }
 
-/* What can be done about it: a rule for the very line, or another line. */
-static struct str reason_nobody_in_doubt(struct arena *a, const char *intro,
-                                         const struct decided *d, const struct subject *s)
+/* What to do: add a rule for this line, or write the line differently. */
+static struct str reason_unattended_in_doubt(struct arena *a, const char *intro,
+                                             const struct decided *d, const struct subject *s)
 {
     struct str doubt = in_doubt(a, d), rule;
 
@@ -280,7 +280,7 @@ static struct str reason_nobody_in_doubt(struct arena *a, const char *intro,
                                                       : "");
 }
 
-struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s)
+struct str reason_unattended(struct arena *a, const struct decided *d, const struct subject *s)
 {
     static const char intro[] = "Permission denied. No user is available to approve this action.";
     struct str rule = shown(a, d->rule, MAX_RULE_CHARS), exact;
@@ -288,7 +288,7 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
 
     switch (d->by) {
     case DECIDED_BY_UNCLEAR_DENY:
-        return reason_nobody_in_doubt(a, intro, d, s);
+        return reason_unattended_in_doubt(a, intro, d, s);
     case DECIDED_BY_ASK:
         return arena_format(a, "%s The rule %" STR_FMT " asks each time.", intro, STR_ARG(rule));
     case DECIDED_BY_HOOK:
@@ -298,7 +298,7 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
         break;
     }
     if (d->outside)
-        return reason_nobody_outside(a, intro, d->outside);
+        return reason_unattended_outside(a, intro, d->outside);
     if (!rule_to_add(s, a, &exact))
         exact = str_of(s->tool->name);
     return arena_format(
@@ -306,7 +306,7 @@ struct str reason_nobody(struct arena *a, const struct decided *d, const struct 
         intro, STR_ARG(shown(a, exact, MAX_RULE_CHARS)), permission_mode_name(needed));
 }
 
-/* --- questions, and why there is none --- */
+/* --- questions, and why no one is asked --- */
 
 struct str reason_allowed(struct arena *a, const struct decided *d, enum permission_mode mode,
                           const struct tool *tool)

@@ -1,4 +1,4 @@
-/* reason.h - what the gate tells the model and the person. Texts live in the arena. */
+/* reason.h - the sentences of the gate for the model and the person. They are in the arena. */
 #ifndef KEEL_GATE_REASON_H
 #define KEEL_GATE_REASON_H
 
@@ -24,15 +24,15 @@ struct str reason_unlisted(struct arena *a, const char *what, struct str given,
                            const struct str *list, size_t n);
 /* Denied by a person; `said` may be empty. */
 struct str reason_refused(struct arena *a, struct str said);
-/* The person said yes to other arguments, and the tool does not take them. */
+/* The person approved changed arguments that the tool does not accept. */
 struct str reason_bad_change(struct arena *a, const struct err *e);
-/* Denied by a hook, or because it changed the arguments to ones that the tool does not take. */
+/* A hook denied the call, or changed its arguments to ones that the tool does not accept. */
 struct str reason_blocked(struct arena *a, struct str said);
 struct str reason_bad_hook_change(struct arena *a, const struct err *e);
-/* Nobody was there to ask: says what would have allowed it. */
-struct str reason_nobody(struct arena *a, const struct decided *d, const struct subject *s);
+/* No one could be asked: says what would have allowed the call. */
+struct str reason_unattended(struct arena *a, const struct decided *d, const struct subject *s);
 
-/* Why nobody is asked. */
+/* Why no one is asked. */
 struct str reason_allowed(struct arena *a, const struct decided *d, enum permission_mode mode,
                           const struct tool *tool);
 /* Why a person is asked. */

@@ -26,11 +26,11 @@ static struct str trim_punctuation(struct str word)
     for (n = word.n; n && strchr(".,;:!?)]}>\"'`", word.p[n - 1]);)
         n--;
     if (n && n < word.n && word.p[n - 1] == '/' && word.p[n] == '.')
-        return (struct str){0}; /* "~/..." does not mean all of it */
+        return (struct str){0}; /* "~/..." does not mean the whole home */
     return str_slice(word, 0, n);
 }
 
-/* What stands in quotes, if a quote begins here and ends in this line. */
+/* The text in quotes, if a quote begins here and ends in this line. */
 static bool next_quoted(struct str *rest, struct str *ret_word)
 {
     struct str line = *rest;
@@ -91,7 +91,7 @@ static bool is_label(struct str label)
     return true;
 }
 
-/* Takes a name apart; *ret_last is its top-level domain. */
+/* Splits a name into labels; *ret_last is its top-level domain. */
 static bool read_name(struct str name, size_t *ret_n_labels, struct str *ret_last)
 {
     *ret_n_labels = 0;
@@ -105,8 +105,8 @@ static bool read_name(struct str name, size_t *ret_n_labels, struct str *ret_las
     return true;
 }
 
-/* Files are seldom called so. Most other domains are endings of files too (.md, .rs, .sh, .pl, .in,
- * .ai, .zip ...), or languages of them (.de, .fr), and somebody may own readme.md. */
+/* Files rarely end in one of these. Most other domains are also file name extensions (.md, .rs,
+ * .sh, .pl, .in, .ai, .zip ...) or languages (.de, .fr), and readme.md may be registered. */
 static bool is_plain_domain(struct str last)
 {
     static const char *const domains[] = {"com", "org", "net", "edu",     "gov",
@@ -139,7 +139,7 @@ static bool is_host_name(struct str name, bool is_bare)
            (is_plain_domain(last) || (n > 2 && str_eq_nocase(str_slice(name, 0, 4), S("www."))));
 }
 
-/* Cuts "https://" off. */
+/* Cuts off "https://". */
 static struct str cut_scheme(struct str *word)
 {
     static const struct str schemes[] = {S("https"), S("http")};
@@ -171,7 +171,7 @@ bool typed_read_host(struct arena *a, struct str word, struct str *ret_host, boo
     if (!is_host_name(name, *ret_is_bare) ||
         (colon != STR_NONE && (!is_number(port) || port.n > 5)))
         return false;
-    /* In the one spelling that calls are compared in. */
+    /* In the spelling that calls are compared in. */
     return web_host(a,
                     arena_format(a, "%" STR_FMT "://%" STR_FMT "%s%" STR_FMT "/",
                                  STR_ARG(scheme.n ? scheme : S("https")), STR_ARG(name),
@@ -194,7 +194,7 @@ static struct str cut_position(struct str path)
     return path;
 }
 
-/* Nothing that a shell or a glob would make something else of. */
+/* Text that neither a shell nor a glob changes. */
 static bool is_literal(struct str path)
 {
     for (size_t i = 0; i < path.n; i++)
@@ -203,7 +203,7 @@ static bool is_literal(struct str path)
     return utf8_is_valid(path);
 }
 
-/* ".." only where the path begins, and no name of dots alone: "/a/b/..." is not a path. */
+/* ".." only at the start of the path, and no other name of dots: "/a/b/..." is not a path. */
 static bool climbs_within(struct str path)
 {
     bool is_start = true;
@@ -256,7 +256,7 @@ static bool is_file_here(struct arena *a, const struct tool_state *state, struct
     return lstat(arena_format(a, "%s/%" STR_FMT, tool_state_cwd(state), STR_ARG(name)).p, &st) == 0;
 }
 
-/* In the workspace a link may be the repository's, and nothing needs to be asked for anyway. */
+/* A link in the workspace may come from the repository, and paths there need no question anyway. */
 static void add_path(struct typed_names *names, struct arena *a, struct str path,
                      const struct tool_state *state, const char *const *environment)
 {

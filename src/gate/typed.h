@@ -1,17 +1,17 @@
 /* typed.h - hosts and paths that the person typed in a prompt of this session.
  *
- * What a person names needs no question: a request to that host, a look at that path and what is
- * below it. Only the prompt itself counts, as it was typed; what was piped in, expanded from a file
- * or written by a program must not be handed in here. The tools' state keeps what was found
- * (STATE_TYPED_HOST, STATE_TYPED_PATH), so that it holds after a restart.
+ * What a person names needs no question: requests to that host, looks at that path and below it.
+ * Only the typed prompt counts: do not pass text that was piped in, expanded from a file or written
+ * by a program. The tools' state keeps the names (STATE_TYPED_HOST, STATE_TYPED_PATH), so that they
+ * hold after a restart.
  *
  * Reading is strict, since the words of a prompt are not meant as rules:
  * - A host is that of an http or https address, or a word that can hardly be anything else: it
- *   begins with www. or ends in one of a few top-level domains, and no file here is called so. It
- *   is that host alone, without those below it, on the port that was typed or the scheme's own.
- *   Names with a user before them, with letters that are not ASCII or in punycode do not count.
- * - A path begins with /, ~/ or ../ and lies outside the workspace, where its links are the
- *   person's own. The root of the file system does not count, nor does a path with wildcards.
+ *   begins with www. or ends in one of a few top-level domains, and no file here has that name. It
+ *   is only that host, without its subdomains, on the typed port or the scheme's own. Names with a
+ *   user before them, with letters outside of ASCII or in punycode do not count.
+ * - A path begins with /, ~/ or ../ and is outside the workspace, where links are the person's own.
+ *   The root of the file system does not count, and neither does a path with wildcards.
  * - A prompt of more than TYPED_MAX_BYTES was not typed. */
 #ifndef KEEL_GATE_TYPED_H
 #define KEEL_GATE_TYPED_H
@@ -31,25 +31,25 @@ struct typed_names {
     size_t n;
 };
 
-/* Looks at the file system: blocks. The names live in `a`. */
+/* Looks at the file system: blocks. The names are in `a`. */
 void typed_find(struct typed_names *names, struct arena *a, struct str prompt,
                 const struct tool_state *state, const char *const *environment);
 void typed_keep(const struct typed_names *names, struct tool_state *state);
 
-/* The key by which the person named whom this address leads to; empty: they did not. */
+/* The key under which the person named the host of this address; empty: they did not. */
 struct str typed_host_of(const struct tool_state *state, struct str url);
-/* The same of a path without links. */
+/* The same for a path without links. */
 struct str typed_path_of(const struct tool_state *state, const char *real_path);
 
 /* --- the words, pure --- */
 
-/* "example.com" or "example.com:8443" for an address, or for a word that is the name of a host; in
- * `a`. False: it is neither. *ret_is_bare: it was a word. */
+/* "example.com" or "example.com:8443" for an address, or for a word that is a host name; in `a`.
+ * False: neither. *ret_is_bare: it was a word. */
 bool typed_read_host(struct arena *a, struct str word, struct str *ret_host, bool *ret_is_bare);
-/* The path in a word, as it was written: "/srv/x", "~/notes", "../other". False: it is none. */
+/* The path in a word, as written: "/srv/x", "~/notes", "../other". False: not a path. */
 bool typed_read_path(struct str word, struct str *ret_path);
-/* Cuts the next word off: between blanks, without quotes and punctuation around it; blanks may
- * stand in quotes. */
+/* Cuts off the next word: between blanks, without surrounding quotes and punctuation. Quoted words
+ * may contain blanks. */
 bool typed_next_word(struct str *rest, struct str *ret_word);
 
 #endif

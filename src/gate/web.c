@@ -1,4 +1,4 @@
-/* web.c - hosts and URLs against patterns. */
+/* web.c - matches hosts and URLs against patterns. */
 #include "gate/web.h"
 
 #include "gate/wildcard.h"
@@ -11,7 +11,7 @@ static bool is_below(struct str host, struct str domain)
     return n && host.p[n - 1] == '.' && str_eq_nocase(str_skip(host, n), domain);
 }
 
-/* "*.example.com" is only those below it. */
+/* "*.example.com" matches only subdomains. */
 static bool domain_matches(struct str domain, struct str host)
 {
     if (str_ends(domain, S(".")))
@@ -37,7 +37,7 @@ static struct str host_of(struct arena *a, const struct url *u)
     return arena_format(a, "%s%" STR_FMT "%s:%d", open, STR_ARG(u->host), close, u->port);
 }
 
-/* Widely, a host is meant with all its ports. */
+/* Widely, a host includes all its ports. */
 static bool host_matches(struct str host, const struct url *u, struct arena *a,
                          enum reading reading)
 {
@@ -51,7 +51,7 @@ static bool host_matches(struct str host, const struct url *u, struct arena *a,
     return reading == READ_WIDELY && str_eq_nocase(host, host_of(a, &plain));
 }
 
-/* Widely, another spelling of the same URL counts too. */
+/* Widely, another spelling of the same URL also matches. */
 static bool text_matches(struct str pattern, const struct url *u, struct str text, struct arena *a,
                          enum reading reading)
 {
@@ -77,7 +77,7 @@ enum match web_match(struct str pattern, struct str text, enum reading reading)
     return matches ? MATCH_YES : MATCH_NO;
 }
 
-static bool parse(struct arena *a, struct str text, struct url *ret_url)
+static bool parse_request_url(struct arena *a, struct str text, struct url *ret_url)
 {
     AUTO(err) struct err *e = url_parse(a, text, ret_url);
 
@@ -88,7 +88,7 @@ bool web_host(struct arena *a, struct str url, struct str *ret_host)
 {
     struct url u;
 
-    if (!parse(a, url, &u))
+    if (!parse_request_url(a, url, &u))
         return false;
     *ret_host = host_of(a, &u);
     return true;
@@ -98,7 +98,7 @@ bool web_domain(struct arena *a, struct str url, struct str *ret_domain)
 {
     struct url u;
 
-    if (!parse(a, url, &u))
+    if (!parse_request_url(a, url, &u))
         return false;
     *ret_domain = u.host;
     return true;

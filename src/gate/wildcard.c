@@ -1,7 +1,7 @@
-/* wildcard.c - matching with one kind of wildcard. */
+/* wildcard.c - matches text with one kind of wildcard. */
 #include "gate/wildcard.h"
 
-/* The next element of a pattern: a byte, or anything. */
+/* The next element of a pattern: a byte, or a star. */
 struct element {
     bool is_star;
     char c;
@@ -17,7 +17,7 @@ static struct element element_at(struct str pattern, size_t at)
     return (struct element){.is_star = c == '*', .c = c, .n_bytes = 1};
 }
 
-/* Only the last star needs to be tried again: what an earlier one takes more, it can take too. */
+/* Only the last star needs backtracking: it can match whatever an earlier one could. */
 bool wildcard_matches(struct str pattern, struct str text)
 {
     size_t p = 0, t = 0, after_star = STR_NONE, star_end = 0;
@@ -44,7 +44,7 @@ bool wildcard_matches(struct str pattern, struct str text)
     }
 }
 
-/* Where the first star stands; the pattern's length if there is none. */
+/* The position of the first star, or the length of the pattern. */
 static size_t find_star(struct str pattern)
 {
     size_t at = 0;

@@ -1,17 +1,17 @@
-/* wildcard.h - text in which `*` stands for anything, `\*` for a star and `\\` for a backslash.
+/* wildcard.h - patterns in which `*` matches anything, `\*` is a star and `\\` a backslash.
  *
- * Every other byte is itself, `?`, `[` and a backslash before something else included: commands and
- * queries are full of them. Never slower than pattern x text. */
+ * Every other byte is literal, including `?`, `[` and a backslash before something else, which are
+ * common in commands and queries. Never slower than pattern x text. */
 #ifndef KEEL_GATE_WILDCARD_H
 #define KEEL_GATE_WILDCARD_H
 
 #include "base/strbuf.h"
 
 bool wildcard_matches(struct str pattern, struct str text);
-bool wildcard_is_literal(struct str pattern); /* no `*` in it stands for anything */
-/* The text before the first such `*`, without its escapes. */
+bool wildcard_is_literal(struct str pattern); /* it has no `*` that matches anything */
+/* Appends the text before the first such `*`, without escapes. */
 void wildcard_add_head(struct strbuf *out, struct str pattern);
-/* The pattern that matches this text only. */
+/* Appends the pattern that matches only this text. */
 void wildcard_add_escaped(struct strbuf *out, struct str text);
 
 #endif

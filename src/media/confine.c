@@ -1,9 +1,9 @@
 /* confine.c - what keel-media gives up before it reads anything.
  *
- * The dynamic linker has done its work by then. What is left are read(), write() and memory: no
- * file can be opened, no socket made, no process started, and nothing new made executable. A
- * decoder that is taken over can only write nonsense to keel, which checks what it gets. Other
- * calls fail with EPERM instead of killing: libraries ask for this and that and do without. */
+ * The dynamic linker has finished by then. read(), write() and memory remain: the process can open
+ * no file, make no socket, start no process and make nothing new executable. A decoder that is
+ * taken over can only write nonsense to keel, which checks it. Other calls fail with EPERM instead
+ * of killing the process, since libraries try calls that they can do without. */
 #include "media/media.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #elif defined(__aarch64__)
 #define NATIVE_ARCH AUDIT_ARCH_AARCH64
 #else
-#define NATIVE_ARCH 0 /* no call is allowed: keel is told that it cannot be confined */
+#define NATIVE_ARCH 0 /* no call is allowed: keel reports that it cannot be confined */
 #endif
 
 static const unsigned short allowed[] = {
@@ -37,7 +37,7 @@ static const unsigned short allowed[] = {
 #define REFUSAL (SECCOMP_RET_ERRNO | EPERM)
 #define IS(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (yes), (no))
 
-/* The low half of an argument; both machines store it first. */
+/* The low half of an argument, which both machines store first. */
 #define LOAD_PROTECTION LOAD(args[2])
 
 static bool set_filter(void)
@@ -47,7 +47,7 @@ static bool set_filter(void)
         IS(NATIVE_ARCH, 1, 0),
         RETURN(SECCOMP_RET_KILL_PROCESS),
         LOAD(nr),
-        IS(SYS_mmap, 1, 0), /* memory that is not to be executed */
+        IS(SYS_mmap, 1, 0), /* no executable memory */
         IS(SYS_mprotect, 0, 4),
         LOAD_PROTECTION,
         BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 1),

@@ -1,5 +1,5 @@
-/* decode.c - images become pictures: PNG by libpng, JPEG by libjpeg-turbo, WebP by libwebp, GIF by
- * giflib (decode_gif.c). Each is asked for the size first, and nothing is decoded that is too
+/* decode.c - turns images into pictures: PNG with libpng, JPEG with libjpeg-turbo, WebP with
+ * libwebp, GIF with giflib (decode_gif.c). It reads the size first, and decodes nothing that is too
  * large. */
 #include "media/media.h"
 
@@ -70,7 +70,7 @@ static bool decode_png(struct media_job *job, struct picture *p)
     return is_read;
 }
 
-/* The smallest size that the decoder can make at once and that is not under the limit. */
+/* The smallest size that the decoder can produce directly and that is not below the limit. */
 static void choose_scale(const struct media_job *job, int *width, int *height)
 {
     int n, edge = (int)MIN(job->request.max_edge, (uint32_t)INT32_MAX), w = *width, h = *height;
@@ -87,7 +87,7 @@ static void choose_scale(const struct media_job *job, int *width, int *height)
     }
 }
 
-/* Cameras write files that the library warns about; they can be seen all the same. */
+/* Cameras write files that the library warns about; they are still readable. */
 static bool is_fine(tjhandle jpeg, int status)
 {
     return status == 0 || tjGetErrorCode(jpeg) == TJERR_WARNING;

@@ -1,17 +1,17 @@
-/* decode_gif.c - the first frame of a GIF, on its canvas. */
+/* decode_gif.c - decodes the first frame of a GIF on its canvas. */
 #include "media/media.h"
 
 #include <gif_lib.h>
 #include <string.h>
 
-struct reading {
+struct gif_reading {
     struct bytes file;
     size_t at;
 };
 
 static int gif_read(GifFileType *gif, GifByteType *to, int n)
 {
-    struct reading *r = gif->UserData;
+    struct gif_reading *r = gif->UserData;
     size_t given = MIN((size_t)n, r->file.n - r->at);
 
     memcpy(to, r->file.p + r->at, given);
@@ -19,7 +19,7 @@ static int gif_read(GifFileType *gif, GifByteType *to, int n)
     return (int)given;
 }
 
-/* What stands before the first frame; which colour is transparent there, or -1. */
+/* Reads up to the first frame; its transparent colour, or -1. */
 static bool find_frame(GifFileType *gif, int *ret_transparent)
 {
     GifRecordType type;
@@ -104,7 +104,7 @@ static bool decode(struct media_job *job, GifFileType *gif, struct picture *p)
 
 bool media_decode_gif(struct media_job *job, struct picture *ret_picture)
 {
-    struct reading reading = {.file = job->file};
+    struct gif_reading reading = {.file = job->file};
     int error = 0;
     GifFileType *gif = DGifOpen(&reading, gif_read, &error);
     bool is_read;

@@ -1,5 +1,5 @@
-/* encode.c - a picture becomes a file that fits: PNG where it came so or has transparent places,
- * JPEG where it came as one or PNG takes too much; coarser, then smaller, until it does. */
+/* encode.c - turns a picture into a file that fits. PNG if it came as one or has transparency, JPEG
+ * if it came as one or PNG is too large. Reduces quality, then size, until it fits. */
 #include "media/media.h"
 
 #include <png.h>
@@ -70,7 +70,7 @@ static bool encode_at_this_size(struct media_job *job, const struct picture *p,
     return false;
 }
 
-/* Within the edge, the shorter side in proportion. */
+/* Fits it within the edge, in proportion. */
 static void fit_edge(struct media_job *job, const struct picture *p, uint32_t edge)
 {
     uint64_t longer = MAX(p->width, p->height), most = MIN(longer, edge);

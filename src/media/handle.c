@@ -1,4 +1,4 @@
-/* handle.c - one request: is it well-formed, what is to be done, what came of it. */
+/* handle.c - handles one request: checks it, does the work, sets the outcome. */
 #include "media/media.h"
 
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 
 enum { EXIT_CANNOT_CONFINE = 3, EXIT_INPUT = 4 };
 
-/* All of stdin, up to the cap and one byte, so that what is over shows. */
+/* Reads stdin up to the limit and one byte, to notice what exceeds it. */
 static bool read_all(struct bytes *ret)
 {
     size_t max = sizeof(struct media_request) + MEDIA_MAX_FILE_BYTES + 1, room = 1 << 16;

@@ -1,5 +1,5 @@
-/* orient.c - cameras store photographs as the sensor lay and say beside them how to turn them. A
- * file that is written anew has lost that note, so the picture itself is turned. */
+/* orient.c - turns pictures. Cameras store photographs as the sensor was and note the orientation.
+ * A new file loses that note, so the picture itself is turned. */
 #include "media/media.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static uint32_t number(const uint8_t *p, size_t n, bool is_big)
     return value;
 }
 
-/* Of the first directory in a TIFF structure; 1: as it lies. */
+/* From the first directory of a TIFF structure; 1: not turned. */
 static unsigned find_tag(const uint8_t *tiff, size_t n)
 {
     bool is_big = n >= 8 && tiff[0] == 'M';
@@ -49,7 +49,7 @@ unsigned media_jpeg_orientation(struct bytes file)
     return 1;
 }
 
-/* From 5 on rows become columns; the others are mirrored only. */
+/* From 5 on rows become columns; the others are only mirrored. */
 void picture_orient(struct picture *p, unsigned orientation)
 {
     bool swaps = orientation >= 5;

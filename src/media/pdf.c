@@ -1,4 +1,4 @@
-/* pdf.c - pages of PDF documents, by libqpdf: counted, and cut out. */
+/* pdf.c - counts and extracts pages of PDF documents with libqpdf. */
 #include "media/media.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static qpdf_data new_pdf(void)
     return pdf;
 }
 
-/* The pages alone: what they share with the others comes along, nothing else. */
+/* Only the pages, with what they share with other pages. */
 static void cut(struct media_job *job, qpdf_data from)
 {
     const struct media_request *r = &job->request;

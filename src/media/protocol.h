@@ -1,9 +1,10 @@
-/* protocol.h - what keel and keel-media say to each other.
+/* protocol.h - the protocol between keel and keel-media.
  *
- * keel starts keel-media for one file: it writes a struct media_request and the file to its stdin,
+ * keel starts keel-media for one file. It writes a struct media_request and the file to its stdin,
  * and reads a struct media_reply, a text for people and the new file from its stdout. Numbers are
- * in the machine's own byte order: both programs come from one build, and the version tells when
- * they do not. An exit before the reply is whole means that the decoder crashed or met a limit. */
+ * in the machine's byte order: both programs come from one build, and the version shows if they do
+ * not. If the process exits before the reply is complete, the decoder crashed or exceeded a
+ * limit. */
 #ifndef KEEL_MEDIA_PROTOCOL_H
 #define KEEL_MEDIA_PROTOCOL_H
 
@@ -12,15 +13,15 @@
 #define MEDIA_PROTOCOL_VERSION 1
 #define MEDIA_MAX_FILE_BYTES ((size_t)64 << 20)
 #define MEDIA_MAX_TEXT 256
-/* Of images; what is decoded takes four bytes each. */
+/* Of images; decoded, each takes four bytes. */
 #define MEDIA_MAX_PIXELS 100000000u
 #define MEDIA_MAX_MEMORY ((size_t)1 << 30)
 #define MEDIA_MAX_CPU_SECONDS 20
 
 enum media_work {
-    MEDIA_SCALE = 1, /* an image becomes one within max_edge and max_bytes */
-    MEDIA_COUNT,     /* how many pages has the PDF? */
-    MEDIA_PAGES,     /* a PDF of these pages */
+    MEDIA_SCALE = 1, /* make an image fit within max_edge and max_bytes */
+    MEDIA_COUNT,     /* count the pages of a PDF */
+    MEDIA_PAGES,     /* make a PDF of these pages */
 };
 
 struct media_request {
@@ -35,11 +36,11 @@ struct media_request {
 
 enum media_outcome {
     MEDIA_DONE = 1,
-    MEDIA_REFUSED,   /* the request itself is wrong */
-    MEDIA_BROKEN,    /* the file is, the text says how */
-    MEDIA_ENCRYPTED, /* a PDF that wants a password */
+    MEDIA_REFUSED,   /* the request is invalid */
+    MEDIA_BROKEN,    /* the file is invalid; the text says how */
+    MEDIA_ENCRYPTED, /* the PDF needs a password */
     MEDIA_TOO_LARGE, /* more pixels than are decoded, or it cannot be made small enough */
-    MEDIA_UNKNOWN,   /* no format, or no library for it */
+    MEDIA_UNKNOWN,   /* unknown format, or no library for it */
 };
 
 enum media_format { MEDIA_PNG = 1, MEDIA_JPEG, MEDIA_GIF, MEDIA_WEBP, MEDIA_PDF };
@@ -48,9 +49,9 @@ struct media_reply {
     uint32_t version;       /* MEDIA_PROTOCOL_VERSION */
     uint32_t outcome;       /* enum media_outcome */
     uint32_t format;        /* of the new file: enum media_format */
-    uint32_t width, height; /* as they were */
+    uint32_t width, height; /* the original size */
     uint32_t new_width, new_height;
-    uint32_t n_pages; /* of the PDF as it came */
+    uint32_t n_pages; /* of the original PDF */
     uint32_t n_text;  /* at most MEDIA_MAX_TEXT */
     uint32_t reserved;
     uint64_t n_bytes;

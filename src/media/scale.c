@@ -1,4 +1,4 @@
-/* scale.c - a picture becomes a smaller one. */
+/* scale.c - makes a picture smaller. */
 #include "media/media.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ void picture_done(struct picture *p)
     *p = (struct picture){0};
 }
 
-/* The mean of a rectangle; what is transparent lends no colour. */
+/* The mean of a rectangle; transparent pixels do not contribute colour. */
 static void add_mean(const struct picture *from, uint32_t x0, uint32_t x1, uint32_t y0, uint32_t y1,
                      uint8_t out[4])
 {
@@ -29,7 +29,7 @@ static void add_mean(const struct picture *from, uint32_t x0, uint32_t x1, uint3
     out[3] = (uint8_t)((alpha + n / 2) / n);
 }
 
-/* Where the i-th of n_new pixels begins among n_old. */
+/* The position of the i-th of n_new pixels among n_old. */
 static uint32_t edge(uint32_t i, uint32_t n_old, uint32_t n_new)
 {
     return (uint32_t)((uint64_t)i * n_old / n_new);

@@ -1,4 +1,4 @@
-/* catalogue.c - words for what is known about models. */
+/* catalogue.c - names for facts about models. */
 #include "model/catalogue.h"
 
 #include <stdio.h>

@@ -1,13 +1,13 @@
-/* catalogue.h - what is known about a model. Values are facts with a source and a date. */
+/* catalogue.h - facts about a model, each with a source and a date. */
 #ifndef KEEL_MODEL_CATALOGUE_H
 #define KEEL_MODEL_CATALOGUE_H
 
 #include "model/usage.h"
 
-/* How much a model reasons, in the words of people. */
+/* How much a model reasons, in words for people. */
 enum effort {
     EFFORT_UNSET,
-    EFFORT_NONE, /* no reasoning, where it can be switched off */
+    EFFORT_NONE, /* no reasoning, if it can be switched off */
     EFFORT_MINIMAL,
     EFFORT_LOW,
     EFFORT_MEDIUM,
@@ -28,10 +28,10 @@ enum model_lifecycle {
 };
 
 enum catalogue_status {
-    CATALOGUE_LIVE,        /* fetched from the provider just now */
+    CATALOGUE_LIVE,        /* just fetched from the provider */
     CATALOGUE_GENERATED,   /* fetched earlier and kept */
     CATALOGUE_FALLBACK,    /* compiled in; may be stale */
-    CATALOGUE_UNAVAILABLE, /* nothing is known */
+    CATALOGUE_UNAVAILABLE, /* unknown */
 };
 
 enum model_capability {
@@ -47,11 +47,11 @@ enum model_capability {
     CAN_MAKE_IMAGES = 1 << 9,
     REASONS_ADAPTIVELY = 1 << 10, /* takes an effort instead of a token budget */
     REASONS_ALWAYS = 1 << 11,     /* reasoning cannot be switched off */
-    NO_SAMPLING = 1 << 12,        /* temperature and its like are refused */
+    NO_SAMPLING = 1 << 12,        /* rejects temperature and similar settings */
     REASONS_BY_LEVEL = 1 << 13,   /* takes a named level instead of a token budget */
-    NO_FORCED_TOOLS = 1 << 14,    /* refuses to be told that it must call a tool */
-    REASONS_IF_ASKED = 1 << 15,   /* does not reason unless a request says so */
-    /* Instead of not reasoning at all, it reasons between tool calls only. */
+    NO_FORCED_TOOLS = 1 << 14,    /* rejects requests that force a tool call */
+    REASONS_IF_ASKED = 1 << 15,   /* reasons only if a request says so */
+    /* cannot switch off reasoning, but reasons only between tool calls */
     REASONS_BETWEEN_TOOLS = 1 << 16,
     TAKES_TOOLS_OF_2026 = 1 << 17, /* the search and fetch tools of that year */
 };
@@ -59,16 +59,16 @@ enum model_capability {
 struct model_info {
     const char *id, *name; /* name: for people */
     int64_t context_window, max_output;
-    int64_t max_input; /* where the prompt has a limit below the window; 0: it has none */
-    unsigned efforts;  /* EFFORT_BIT of each level that it takes; 0: not known, or none */
+    int64_t max_input; /* if the prompt has a limit below the window; 0: none */
+    unsigned efforts;  /* EFFORT_BIT of each level it accepts; 0: unknown, or none */
     struct price price;
     enum model_lifecycle lifecycle;
     unsigned capabilities;
-    const char *source;        /* address of the page that says so */
+    const char *source;        /* address of the page with the facts */
     const char *last_verified; /* "2026-11-01" */
 };
 
-/* The largest prompt that it takes: the limit of its own, else the window. 0: not known. */
+/* The largest prompt: the prompt's own limit, or the window. 0: unknown. */
 int64_t model_max_prompt(const struct model_info *m);
 const char *lifecycle_name(enum model_lifecycle l);
 const char *catalogue_status_name(enum catalogue_status s);

@@ -1,7 +1,7 @@
-/* fenced.c - finds the one fenced block in an answer. */
+/* fenced.c - finds the only fenced block in an answer. */
 #include "model/fenced.h"
 
-/* The fence that a line opens or closes with: three or more of ` or ~; 0: none. */
+/* The length of a fence that opens or closes with this line: three or more of ` or ~; 0: none. */
 static size_t fence_length(struct str line)
 {
     size_t n = 0;

@@ -1,4 +1,4 @@
-/* history.c - adding to a conversation and reading it. */
+/* history.c - adds to a conversation and reads it. */
 #include "model/history.h"
 
 void history_done(struct history *h)
@@ -31,7 +31,7 @@ void history_reserve(struct history *h, size_t n_messages)
         make_room_for_messages(h, n_messages);
 }
 
-static struct history_entry *add(struct history *h)
+static struct history_entry *add_entry(struct history *h)
 {
     if (h->n == h->room)
         make_room(h, MAX(h->room * 2, (size_t)4));
@@ -40,11 +40,11 @@ static struct history_entry *add(struct history *h)
 
 void history_add_message(struct history *h, struct message *m, int64_t unix_ms)
 {
-    *add(h) = (struct history_entry){.id = m->id,
-                                     .unix_ms = unix_ms,
-                                     .category = ENTRY_CHAT,
-                                     .type = str_of(role_name(m->role)),
-                                     .message = message_ref(m)};
+    *add_entry(h) = (struct history_entry){.id = m->id,
+                                           .unix_ms = unix_ms,
+                                           .category = ENTRY_CHAT,
+                                           .type = str_of(role_name(m->role)),
+                                           .message = message_ref(m)};
     if (h->n_messages == h->messages_room)
         make_room_for_messages(h, MAX(h->messages_room * 2, (size_t)4));
     h->messages[h->n_messages++] = m;
@@ -53,11 +53,11 @@ void history_add_message(struct history *h, struct message *m, int64_t unix_ms)
 void history_add_event(struct history *h, struct str id, struct str type, const struct json *data,
                        int64_t unix_ms)
 {
-    *add(h) = (struct history_entry){.id = arena_str(&h->arena, id),
-                                     .unix_ms = unix_ms,
-                                     .category = ENTRY_EVENT,
-                                     .type = arena_str(&h->arena, type),
-                                     .data = data ? json_copy(&h->arena, data) : NULL};
+    *add_entry(h) = (struct history_entry){.id = arena_str(&h->arena, id),
+                                           .unix_ms = unix_ms,
+                                           .category = ENTRY_EVENT,
+                                           .type = arena_str(&h->arena, type),
+                                           .data = data ? json_copy(&h->arena, data) : NULL};
 }
 
 const struct message *const *history_messages(const struct history *h, size_t *ret_n)

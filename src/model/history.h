@@ -1,8 +1,8 @@
-/* history.h - a conversation as it happened: entries that are only ever added.
+/* history.h - a conversation as it happened: entries are only appended.
  *
- * A chat entry holds a message; an event entry tells people something that no model sees (a tool
- * began, a skill was used). Nothing is edited or removed: what is sent to a model is made from the
- * history anew each time (engine/request_build.h). Entries live as long as the history. */
+ * A chat entry holds a message. An event entry is for people; no model sees it (a tool began, a
+ * skill was used). Nothing is edited or removed: each request is built from the history anew
+ * (engine/request_build.h). Entries live as long as the history. */
 #ifndef KEEL_MODEL_HISTORY_H
 #define KEEL_MODEL_HISTORY_H
 
@@ -15,21 +15,21 @@ struct history_entry {
     int64_t unix_ms;
     enum entry_category category;
     struct str type;         /* the role, or the event's name: "tool-start" */
-    struct message *message; /* chat; a reference is held */
+    struct message *message; /* chat; holds a reference */
     const struct json *data; /* event; may be NULL */
 };
 
-/* What the first `n` messages take, kept by who counts them (engine/ledger.h). */
+/* The size of the first `n` messages, kept by the ledger (engine/ledger.h). */
 struct history_tally {
     size_t n;
     int64_t tokens;  /* of all of them, estimated */
-    int64_t counted; /* the provider's last count, and an estimate of what came after it */
-    bool has_count;  /* there is one */
+    int64_t counted; /* the provider's last count, with an estimate of everything after it */
+    bool has_count;  /* there is a count */
     bool is_exact;   /* nothing came after it */
 };
 
 struct history {
-    struct arena arena; /* of what entries of events hold */
+    struct arena arena; /* for event entries */
     struct history_entry *entries;
     size_t n, room;
     const struct message **messages; /* of the chat entries, borrowed from them */
@@ -40,22 +40,22 @@ struct history {
 void history_done(struct history *h); /* a zeroed history is empty */
 DEFINE_AUTO_VAL(history, history_done)
 
-/* Room for as many messages, so that it need not grow on the way. */
+/* Reserves room for this many messages. */
 void history_reserve(struct history *h, size_t n_messages);
 void history_add_message(struct history *h, struct message *m, int64_t unix_ms);
 void history_add_event(struct history *h, struct str id, struct str type, const struct json *data,
                        int64_t unix_ms);
 
-/* What is left out of a history where it is told but does not fit. */
+/* What an excerpt of a history omits to fit. */
 struct history_cut {
-    bool has_nothing;      /* all of it: not even a note stands for it */
+    bool has_nothing;      /* all of it, without a note */
     size_t n_skipped;      /* the first messages */
-    size_t n_behind;       /* the last ones: they are no part of what is told */
+    size_t n_behind;       /* the last ones, which are not part of the excerpt */
     const size_t *clipped; /* messages whose tool results are only named, ascending */
     size_t n_clipped;
 };
 
-/* The messages of all chat entries in their order; borrowed, good until the history changes. */
+/* The messages of all chat entries, in order; borrowed until the history changes. */
 const struct message *const *history_messages(const struct history *h, size_t *ret_n);
 
 #endif

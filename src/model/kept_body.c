@@ -1,4 +1,4 @@
-/* kept_body.c - what comes back of a body, and its hash. */
+/* kept_body.c - takes back a body, and hashes it. */
 #include "model/kept_body.h"
 
 void kept_body_done(struct kept_body *k)

@@ -1,4 +1,4 @@
-/* message.c - making messages and reading them. */
+/* message.c - builds messages and reads them. */
 #include "model/message.h"
 
 struct message *message_new(enum role role, struct str id)
@@ -39,13 +39,13 @@ void message_unref(struct message *m)
 
 /* --- parts --- */
 
-/* As long as nothing but the lender's first parts is in it, its array is theirs. */
+/* While it contains only the lender's first parts, it shares their array. */
 static bool has_lent_array(const struct message *m)
 {
     return m->lender && m->parts == m->lender->parts;
 }
 
-/* One that borrows has little memory of its own: mostly this array. */
+/* A borrowing message has little memory of its own: mostly this array. */
 static struct part *add_slot(struct message *m)
 {
     if (has_lent_array(m))

@@ -1,8 +1,8 @@
-/* message.h - one message of a conversation: immutable once made, shared by reference.
+/* message.h - one message of a conversation: immutable once built, shared by reference.
  *
- * Made with a builder: message_new(), add parts, then only read. The message owns all its
- * strings, or holds the message that does. Counting references is not atomic: a message belongs to
- * one loop's thread. */
+ * Build it with message_new() and the functions that add parts; then only read it. The message owns
+ * its strings, or holds the message that does. The reference count is not atomic: a message belongs
+ * to one loop's thread. */
 #ifndef KEEL_MODEL_MESSAGE_H
 #define KEEL_MODEL_MESSAGE_H
 
@@ -13,26 +13,26 @@ enum role { ROLE_SYSTEM, ROLE_USER, ROLE_ASSISTANT, ROLE_TOOL };
 enum message_state {
     MESSAGE_COMPLETE,
     MESSAGE_INTERRUPTED, /* the user ended it */
-    MESSAGE_BROKEN,      /* it ended by itself before it was whole: its stream broke, keel died */
+    MESSAGE_BROKEN,      /* it ended early by itself: its stream broke, or keel died */
 };
 
-/* Why an answer ended, whatever its provider calls it. */
+/* Why an answer ended, independent of the provider's words. */
 enum stop {
     STOP_UNKNOWN,
-    STOP_END,        /* said all it had to say */
+    STOP_END,        /* the model finished */
     STOP_TOOL_CALLS, /* wants tools run */
     STOP_LENGTH,     /* output limit */
     STOP_FILTERED,   /* the provider withheld the answer */
     STOP_REFUSED,    /* the model declined */
-    STOP_PAUSED,     /* the provider wants to be asked again to go on */
-    STOP_OVERFLOW,   /* the context window is full: what came is what fitted */
-    STOP_UNREAD,     /* wants tools run, but its provider could not read the call */
+    STOP_PAUSED,     /* the provider wants another request to continue */
+    STOP_OVERFLOW,   /* the context window is full: only what fitted came */
+    STOP_UNREAD,     /* wants tools run, but its provider could not parse the call */
 };
 
 /* Who made an assistant message. `provider` is the profile's identity, not the vendor's name. */
 struct origin {
     struct str provider, protocol, model;
-    struct str bound; /* hash of all that it answers to (request_build.h); empty: not known */
+    struct str bound; /* hash of everything it answers (request_build.h); empty: unknown */
 };
 
 struct message {
@@ -41,37 +41,38 @@ struct message {
     struct str id; /* UUID */
     enum role role;
     enum message_state state; /* complete, unless it is the assistant's */
-    bool is_error;            /* an assistant message that tells of a failure: never sent again */
+    bool is_error;            /* reports a failure in the assistant's place: never sent again */
     struct part *parts;
     size_t n_parts, parts_room;
-    struct message *lender; /* a reference: strings and parts may be its; NULL: all are its own */
-    bool is_in_lender;      /* its own memory is the lender's, too */
+    struct message
+        *lender;       /* a reference: strings and parts may belong to it; NULL: all are its own */
+    bool is_in_lender; /* its memory is the lender's too */
     struct origin origin;
     struct usage usage;
     struct str stop_reason; /* in the provider's words */
-    enum stop stop;         /* what they mean */
+    enum stop stop;         /* the meaning of that */
 };
 
 struct message *message_new(enum role role, struct str id) MUST_USE;
-/* For one that was made without an id: the run that takes it in gives it one. */
+/* For a message without an id: the run that takes it assigns one. */
 void message_set_id(struct message *m, struct str id);
 struct message *message_ref(struct message *m);
 void message_unref(struct message *m);
 DEFINE_AUTO_PTR(message, message_unref)
 
-/* A message made of parts of another one, which is held as long as it lives: nothing of it is
- * copied. Its id and origin are the lender's. */
+/* A message made of parts of another one, which it holds: nothing is copied. Its id and origin are
+ * the lender's. */
 struct message *message_new_from(enum role role, const struct message *lender) MUST_USE;
-/* The same in the lender's memory, for a lender of very many. */
+/* The same in the lender's memory, for a lender of very many messages. */
 struct message *message_new_in(enum role role, struct message *lender) MUST_USE;
-/* Appends a part whose strings and content are the lender's, or live as long. Without a lender they
- * are copied. */
+/* Appends a part whose strings and content belong to the lender or live as long. Without a lender
+ * they are copied. */
 void message_lend(struct message *m, const struct part *p);
-/* Parts that may be changed, though they were the lender's. */
+/* Makes the parts writable, even if they were the lender's. */
 void message_own_parts(struct message *m);
 
-/* Appends a copy; the returned part is owned by the message and may be changed until it is shared.
- */
+/* Appends a copy. The message owns the returned part, which may be changed until the message is
+ * shared. */
 struct part *message_add(struct message *m, const struct part *p);
 struct part *message_add_text(struct message *m, struct str text);
 struct part *message_add_context(struct message *m, struct str text);
@@ -79,15 +80,15 @@ void message_set_origin(struct message *m, struct origin o);
 void message_set_usage(struct message *m, const struct usage *u);
 
 const char *role_name(enum role r);
-/* "length", "refused", ...; "": it ended as answers do, or the reason is unknown. */
+/* "length", "refused", ...; "": a normal end, or an unknown reason. */
 const char *stop_name(enum stop s);
-enum stop stop_find(struct str name); /* STOP_UNKNOWN: there is no such name */
+enum stop stop_find(struct str name); /* STOP_UNKNOWN: unknown name */
 
 size_t message_n_calls(const struct message *m);
-/* All text parts, one after the other; not what was told beside them. Those of a user, a prompt and
- * what was piped in, begin a line each; an answer's may go on in the middle of a word. */
+/* Appends all text parts, without context parts. A user's parts (a prompt and piped input) each
+ * begin a line; an answer's may continue in the middle of a word. */
 void message_text(const struct message *m, struct strbuf *out);
-/* Were this message's provider blocks made by `provider` in this protocol (empty: any)? Others must
+/* Did `provider` make this message's provider blocks with this protocol (empty: any)? Others must
  * not see them. */
 bool message_is_native_to(const struct message *m, struct str provider, struct str protocol);
 

@@ -1,4 +1,4 @@
-/* message_json.c - messages to JSON and back. */
+/* message_json.c - converts messages to JSON and back. */
 #include "model/message_json.h"
 
 #include "base/base64.h"
@@ -153,7 +153,7 @@ static void write_identity(struct json_writer *w, const struct message *m)
 {
     jw_kv_str(w, "id", m->id);
     jw_kv_str(w, "role", str_of(role_name(m->role)));
-    /* Readers know these two words, and "interrupted" means by the user: so the third is a mark. */
+    /* Readers know these two words, and "interrupted" means by the user: the third is a mark. */
     jw_kv_str(w, "state", m->state == MESSAGE_INTERRUPTED ? S("interrupted") : S("complete"));
     kv_true(w, "isBroken", m->state == MESSAGE_BROKEN);
     kv_true(w, "isError", m->is_error);
@@ -182,7 +182,7 @@ static void write_origin(struct json_writer *w, const struct message *m)
     }
 }
 
-/* The counts as readers of session logs know them: of the whole prompt, and of the whole answer. */
+/* The counts in the form of session logs: for the whole prompt and the whole answer. */
 static void write_metadata(struct json_writer *w, const struct message *m)
 {
     if (!usage_is_known(&m->usage))
@@ -224,7 +224,7 @@ void message_write_fields(struct json_writer *w, const struct message *m)
 
 /* --- how large --- */
 
-#define MAX_GROWTH 12 /* of a byte: six as an escape, and most texts are written twice */
+#define MAX_GROWTH 12 /* for one byte: six as an escape, and most texts are written twice */
 
 static size_t part_bytes(const struct part *p)
 {
@@ -237,9 +237,9 @@ static size_t part_bytes(const struct part *p)
     return n;
 }
 
-/* Nearly all messages are so small that nothing needs to be written to know it. */
-static struct err *check(const struct message *m, const char *what, size_t max_bytes,
-                         void (*write)(struct json_writer *w, const struct message *m))
+/* Almost all messages are obviously small enough, without writing them. */
+static struct err *check_size(const struct message *m, const char *what, size_t max_bytes,
+                              void (*write)(struct json_writer *w, const struct message *m))
 {
     AUTO(strbuf) struct strbuf text = {0};
     struct json_writer w;
@@ -261,12 +261,12 @@ static struct err *check(const struct message *m, const char *what, size_t max_b
 
 struct err *message_check(const struct message *m, const char *what)
 {
-    return check(m, what, MESSAGE_MAX_JSON_BYTES, message_write);
+    return check_size(m, what, MESSAGE_MAX_JSON_BYTES, message_write);
 }
 
 struct err *message_check_stored(const struct message *m, const char *what)
 {
-    return check(m, what, MESSAGE_MAX_STORED_BYTES, message_write_parts);
+    return check_size(m, what, MESSAGE_MAX_STORED_BYTES, message_write_parts);
 }
 
 /* --- reading --- */
@@ -395,7 +395,7 @@ struct usage usage_read(const struct json *v, struct arena *a)
     };
 }
 
-/* Ours say how the counts came about; others have the sums only. */
+/* keel writes how it counted; other programs write only the sums. */
 static struct usage read_counts(const struct json *v, struct arena *a)
 {
     const struct json *metadata = json_get(v, "metadata");
@@ -409,8 +409,8 @@ static struct usage read_counts(const struct json *v, struct arena *a)
     return u;
 }
 
-/* What the message will take, about: all its texts stand there, with names and quotes around them.
- * One block of that size is half of what it would take otherwise. */
+/* The approximate memory of the message: all its texts, with names and quotes. One block of that
+ * size is half of what it would take otherwise. */
 static size_t estimate_bytes(const struct json *v)
 {
     const struct json *parts = json_get(v, "parts");

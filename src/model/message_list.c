@@ -1,7 +1,7 @@
-/* message_list.c - filling a list of messages. */
+/* message_list.c - fills a list of messages. */
 #include "model/message_list.h"
 
-#define MORE 8 /* room for those that follow what was borrowed */
+#define MORE 8 /* room for more after the borrowed ones */
 
 static void make_room(struct message_list *l, size_t n)
 {

@@ -18,12 +18,6 @@ const char *part_kind_name(enum part_kind kind)
     return names[kind];
 }
 
-static void own(struct arena *a, struct str *s)
-{
-    if (s->n)
-        *s = arena_str(a, *s);
-}
-
 struct part part_copy(struct arena *a, const struct part *p)
 {
     struct part copy = *p;
@@ -34,7 +28,8 @@ struct part part_copy(struct arena *a, const struct part *p)
     };
 
     for (size_t i = 0; i < ARRAY_LEN(strings); i++)
-        own(a, strings[i]);
+        if (strings[i]->n)
+            *strings[i] = arena_str(a, *strings[i]);
     copy.content = p->n_content ? ARENA_ARRAY(a, p->n_content, struct part) : NULL;
     for (size_t i = 0; i < p->n_content; i++)
         copy.content[i] = part_copy(a, &p->content[i]);

@@ -1,12 +1,11 @@
-/* part.h - what a message is made of.
+/* part.h - the parts of a message.
  *
- * One struct for all kinds; the comments say which fields a kind uses. Strings live in the arena
- * of the message or reply that holds the part.
+ * One struct for all kinds; the comments say which fields a kind uses. Strings live in the arena of
+ * the message or reply that holds the part.
  *
- * `native` keeps a provider's own block as the bytes that came (or as its events spell it, when it
- * was streamed in pieces). Such a block goes back unchanged, and only to the provider that made
- * it; everyone else gets what the neutral fields say, or nothing. Parts that came in one block all
- * hold its bytes. */
+ * `native` keeps a provider's own block as received (or as its events spell it, if it was streamed
+ * in pieces). Such a block goes back unchanged, and only to the provider that made it. Other
+ * providers get the neutral fields, or nothing. Parts that came in one block all hold its bytes. */
 #ifndef KEEL_MODEL_PART_H
 #define KEEL_MODEL_PART_H
 
@@ -22,7 +21,7 @@ enum part_kind {
     PART_SERVER_TOOL_RESULT, /* id, name, native */
     PART_CITATION,           /* text (what is cited), url, title, native */
     PART_REFUSAL,            /* text, native */
-    PART_CONTEXT,            /* text: what keel or a hook tells the model beside a prompt */
+    PART_CONTEXT,            /* text: from keel or a hook for the model, beside a prompt */
 };
 
 #define N_PART_KINDS (PART_CONTEXT + 1)
@@ -32,16 +31,16 @@ enum media_source { MEDIA_BYTES, MEDIA_URL, MEDIA_BLOB };
 struct media {
     struct str mime; /* "image/png", "application/pdf", ... */
     enum media_source source;
-    struct str data; /* the bytes themselves, the URL, or the blob's handle (64 hex digits) */
-    struct str name; /* of the file, where one is known */
+    struct str data; /* the bytes, the URL, or the blob's handle (64 hex digits) */
+    struct str name; /* of the file, if known */
 };
 
 struct part {
     enum part_kind kind;
     struct str text;
     struct str id, name;
-    struct str args;     /* always one valid JSON object, or plain text when is_free_text */
-    struct str bad_args; /* what came instead, when it was not a JSON object; args is then {} */
+    struct str args;     /* always a valid JSON object, or plain text if is_free_text */
+    struct str bad_args; /* the original if it was not a JSON object; args is then {} */
     bool is_free_text;   /* a custom tool that takes text instead of JSON */
     bool is_error;
     struct media media;
@@ -55,7 +54,7 @@ struct part {
 
 const char *part_kind_name(enum part_kind kind);
 
-/* A copy whose strings and content live in `a`. */
+/* A copy with its strings and content in `a`. */
 struct part part_copy(struct arena *a, const struct part *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* reply.c - an answer, put together piece by piece. */
+/* reply.c - builds an answer piece by piece. */
 #include "model/reply.h"
 
 #include "base/utf8.h"
@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* What a message takes around its parts, with its words, and a part around its strings: names,
- * quotes, numbers, an id that is made. */
+/* The bytes of JSON that a message takes around its parts, and a part around its strings: names,
+ * quotes, numbers, a generated id. */
 #define MESSAGE_FRAME ((size_t)128 << 10)
 #define PART_FRAME ((size_t)448)
 
@@ -69,8 +69,8 @@ void reply_set_word(struct reply *r, struct str *at, struct str word)
 
 /* --- how large --- */
 
-/* `n` more bytes of JSON in place of `n_before`. */
-static struct err *count(struct reply *r, size_t n_before, size_t n)
+/* Counts `n` more bytes of JSON instead of `n_before`. */
+static struct err *count_json(struct reply *r, size_t n_before, size_t n)
 {
     size_t n_rest = r->n_json - n_before;
 
@@ -82,20 +82,20 @@ static struct err *count(struct reply *r, size_t n_before, size_t n)
     return NULL;
 }
 
-/* The call and the list of calls have ids and names, and the results repeat them. */
+/* The call and the list of calls have ids and names, and results repeat them. */
 static struct err *set_name(struct reply *r, struct str *at, struct str name, const char *what)
 {
     if (name.n > REPLY_MAX_ID_BYTES)
         return err_new(ERR_BAD_RESPONSE, "the answer has a part whose %s is larger than %zu KiB",
                        what, REPLY_MAX_ID_BYTES >> 10);
-    TRY(count(r, 2 * json_string_size(*at), 2 * json_string_size(name)));
+    TRY(count_json(r, 2 * json_string_size(*at), 2 * json_string_size(name)));
     *at = reply_str(r, name);
     return NULL;
 }
 
 static size_t text_size(enum part_kind kind, struct str text)
 {
-    return json_string_size(text) * (kind == PART_TEXT ? 2 : 1); /* once more in `content` */
+    return json_string_size(text) * (kind == PART_TEXT ? 2 : 1); /* again in `content` */
 }
 
 /* Bytes of media become base64. */
@@ -118,7 +118,7 @@ static size_t media_size(const struct media *m)
     return data + json_string_size(m->mime) + json_string_size(m->name);
 }
 
-/* What a provider's own tool was asked for, by the names that vendors have for it. */
+/* The query of a provider's own tool, under the names that vendors use. */
 static struct str find_query(const struct json *args)
 {
     static const char *const names[] = {"query", "url", "retrievedUrl", "code"};
@@ -129,7 +129,7 @@ static struct str find_query(const struct json *args)
     return json_str(json_at(json_get(args, "queries"), 0));
 }
 
-/* One whose call did not come whole is not told of: it has not been run. */
+/* An incomplete call is not announced: it did not run. */
 static void tell_server_tool(struct reply *r, size_t index)
 {
     AUTO(arena) struct arena scratch = {0};
@@ -156,7 +156,7 @@ struct err *reply_begin(struct reply *r, enum part_kind kind, struct str id, str
         return err_new(ERR_BAD_RESPONSE, "the answer has more than %d parts", REPLY_MAX_PARTS);
     if (r->n_parts && r->parts[r->n_parts - 1].args.n)
         tell_server_tool(r, r->n_parts - 1);
-    TRY(count(r, 0, PART_FRAME));
+    TRY(count_json(r, 0, PART_FRAME));
     TRY(set_name(r, &own_id, id, "id"));
     TRY(set_name(r, &own_name, name, "name"));
     if (r->n_parts == r->parts_room) {
@@ -185,7 +185,7 @@ struct err *reply_continue(struct reply *r, enum part_kind kind, size_t *ret_ind
     return reply_begin(r, kind, (struct str){0}, (struct str){0}, ret_index);
 }
 
-/* Some providers give no id. A call needs one, and the same answer must give the same again. */
+/* Some providers give no id. A call needs one, and the same answer must generate the same id. */
 static void make_id(struct reply *r, size_t index, struct str args)
 {
     struct part *p = &r->parts[index].part;
@@ -206,7 +206,7 @@ bool reply_has_whole_args(const struct reply *r, size_t index)
            value->type == JSON_OBJECT;
 }
 
-/* As reply_finish() will see them. */
+/* The state after reply_finish(). */
 static struct str closed_args(const struct reply *r, size_t index)
 {
     if (r->parts[index].part.is_free_text)
@@ -258,7 +258,7 @@ struct str reply_part_args(const struct reply *r, size_t index)
 
 struct err *reply_set_field(struct reply *r, struct str *field, struct str value)
 {
-    TRY(count(r, json_string_size(*field), json_string_size(value)));
+    TRY(count_json(r, json_string_size(*field), json_string_size(value)));
     *field = reply_str(r, value);
     return NULL;
 }
@@ -277,7 +277,7 @@ struct err *reply_set_media(struct reply *r, size_t index, const struct media *m
 {
     struct media *at = &reply_part(r, index)->media;
 
-    TRY(count(r, media_size(at), media_size(m)));
+    TRY(count_json(r, media_size(at), media_size(m)));
     *at = (struct media){.mime = reply_str(r, m->mime),
                          .source = m->source,
                          .data = reply_str(r, m->data),
@@ -287,10 +287,10 @@ struct err *reply_set_media(struct reply *r, size_t index, const struct media *m
 
 /* --- what grows --- */
 
-static struct err *add(struct reply *r, struct strbuf *to, struct str piece, size_t *size,
-                       size_t n_json)
+static struct err *add_piece(struct reply *r, struct strbuf *to, struct str piece, size_t *size,
+                             size_t n_json)
 {
-    TRY(count(r, 0, n_json));
+    TRY(count_json(r, 0, n_json));
     *size += n_json;
     r->n_bytes += piece.n;
     strbuf_add(to, piece);
@@ -310,7 +310,7 @@ struct err *reply_add_text(struct reply *r, size_t index, struct str text)
 
     if (text.n == 0)
         return NULL;
-    TRY(add(r, &p->text, text, &p->text_json, text_size(kind, text)));
+    TRY(add_piece(r, &p->text, text, &p->text_json, text_size(kind, text)));
     if (kind == PART_TEXT || kind == PART_REASONING || kind == PART_REFUSAL)
         emit(r, kinds[kind], index, text);
     return NULL;
@@ -323,7 +323,7 @@ struct err *reply_add_args(struct reply *r, size_t index, struct str json_piece)
 
     if (json_piece.n == 0)
         return NULL;
-    TRY(add(r, &p->args, json_piece, &p->args_json, args_size(kind, json_piece)));
+    TRY(add_piece(r, &p->args, json_piece, &p->args_json, args_size(kind, json_piece)));
     if (kind == PART_TOOL_CALL)
         emit(r, DELTA_TOOL_ARGS, index, json_piece);
     return NULL;
@@ -342,7 +342,7 @@ struct err *reply_set_text(struct reply *r, size_t index, struct str text)
     struct reply_part *p = &r->parts[index];
 
     empty(r, &p->text, &p->text_json);
-    return add(r, &p->text, text, &p->text_json, text_size(p->part.kind, text));
+    return add_piece(r, &p->text, text, &p->text_json, text_size(p->part.kind, text));
 }
 
 struct err *reply_set_args(struct reply *r, size_t index, struct str json)
@@ -350,7 +350,7 @@ struct err *reply_set_args(struct reply *r, size_t index, struct str json)
     struct reply_part *p = &r->parts[index];
 
     empty(r, &p->args, &p->args_json);
-    return add(r, &p->args, json, &p->args_json, args_size(p->part.kind, json));
+    return add_piece(r, &p->args, json, &p->args_json, args_size(p->part.kind, json));
 }
 
 struct str reply_take_args(struct reply *r, size_t index)
@@ -383,8 +383,8 @@ enum message_state reply_state(const struct reply *r)
 
 /* --- finishing --- */
 
-/* An answer that was cut off before a call's arguments began says nothing about them: they are not
- * empty ones, as those of a call that takes none. */
+/* If an answer was cut off before a call's arguments began, they are unknown, and not empty as for
+ * a call without arguments. */
 static bool is_cut_off(const struct reply *r, const struct reply_part *p)
 {
     return (r->stop == STOP_LENGTH || r->stop == STOP_OVERFLOW) && p == &r->parts[r->n_parts - 1];
@@ -430,7 +430,7 @@ static void settle_args(struct reply *r, struct reply_part *p)
         p->part.bad_args = reply_str(r, args);
 }
 
-/* Thousands of long calls that differ in their last byte only are compared by their hashes. */
+/* Compares hashes, in case of thousands of long calls that differ only at the end. */
 static bool is_repeat(struct reply *r, size_t index)
 {
     const struct part *p = &r->parts[index].part;

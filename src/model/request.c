@@ -1,4 +1,4 @@
-/* request.c - what follows from a request's settings. */
+/* request.c - derives values from a request's settings. */
 #include "model/request.h"
 
 static const char *const effort_names[] = {

@@ -1,4 +1,5 @@
-/* tool_def.h - a tool as the model sees it. Values borrow; whoever lists them keeps them alive. */
+/* tool_def.h - a tool as the model sees it. Values are borrowed; the owner of the list keeps them
+ * alive. */
 #ifndef KEEL_MODEL_TOOL_DEF_H
 #define KEEL_MODEL_TOOL_DEF_H
 
@@ -7,8 +8,8 @@
 struct tool_def {
     struct str name, description;
     const struct json *input_schema; /* an object schema; NULL: no arguments */
-    bool strict;                     /* the API shall enforce the schema, where it can */
-    bool takes_free_text;            /* plain text instead of JSON, where the API has that */
+    bool strict;                     /* the API enforces the schema, if it can */
+    bool takes_free_text;            /* plain text instead of JSON, if the API supports it */
 };
 
 enum tool_choice_kind { TOOL_CHOICE_AUTO, TOOL_CHOICE_NONE, TOOL_CHOICE_ANY, TOOL_CHOICE_NAMED };

@@ -1,4 +1,4 @@
-/* usage.c - token counts made comparable, and their price in whole micro-cents. */
+/* usage.c - makes token counts comparable, and computes their price in whole micro-cents. */
 #include "model/usage.h"
 
 #include <math.h>
@@ -46,7 +46,7 @@ void usage_settle(struct usage *u, int64_t window)
         u->input = u->output = u->cache_read = u->cache_write = u->reasoning = u->tool_input = -1;
         u->is_nonsense = false;
     }
-    if (!usage_is_known(u)) /* how they are counted means nothing then, and is not stored */
+    if (!usage_is_known(u)) /* the way they are counted means nothing then, and is not stored */
         u->input_includes_cache = u->output_lacks_reasoning = false;
 }
 
@@ -96,7 +96,8 @@ int64_t usage_total(const struct usage *u)
     return usage_prompt(u) + usage_completion(u);
 }
 
-/* An unknown price of a cache kind is that of plain input: never too cheap for reads. */
+/* If the price of a cache kind is unknown, the price of plain input applies: never too cheap for
+ * reads. */
 static __int128 part_cost(int64_t n_tokens, int64_t price, int64_t otherwise)
 {
     return (__int128)n_tokens * (price >= 0 ? price : otherwise);

@@ -16,6 +16,16 @@ const char *permission_mode_name(enum permission_mode m); /* "plan", "acceptEdit
 /* By name, or by the trust it stands for: safe, moderate, full. */
 bool permission_mode_find(struct str name, enum permission_mode *ret_mode);
 
+/* The steps that can end the walk. Exposure and grant are in the set of tools. */
+enum gate_step {
+    GATE_STEP_TOOL = 2,
+    GATE_STEP_ARGUMENTS = 4,
+    GATE_STEP_POLICY = 5,
+    GATE_STEP_HOOKS = 6,
+    GATE_STEP_RULES = 7,
+    GATE_STEP_PERSON = 8,
+};
+
 enum verdict_kind {
     VERDICT_ALLOW,
     VERDICT_DENY,         /* `reason` is for the model */
@@ -42,7 +52,7 @@ struct gate_call {
 
 struct verdict {
     enum verdict_kind kind;
-    int step;
+    enum gate_step step;      /* at which it was decided */
     struct tool_entry *entry; /* NULL: unknown tool */
     const struct json *args;  /* the effective ones; what came, when they are wrong */
     /* The file or directory that was decided about: absolute, links and ".." resolved as far as it

@@ -62,13 +62,13 @@ void baseline_write(const struct baseline *b, struct strbuf *bytes)
 
 /* --- reading --- */
 
-struct parser {
+struct baseline_parser {
     struct str rest;
     struct arena *arena;
     bool is_bad;
 };
 
-static uint64_t take_number(struct parser *p)
+static uint64_t take_number(struct baseline_parser *p)
 {
     uint64_t value = 0;
 
@@ -81,7 +81,7 @@ static uint64_t take_number(struct parser *p)
     return value;
 }
 
-static uint64_t take_below(struct parser *p, uint64_t limit)
+static uint64_t take_below(struct baseline_parser *p, uint64_t limit)
 {
     uint64_t value = take_number(p);
 
@@ -89,7 +89,7 @@ static uint64_t take_below(struct parser *p, uint64_t limit)
     return p->is_bad ? 0 : value;
 }
 
-static struct str take_text(struct parser *p)
+static struct str take_text(struct baseline_parser *p)
 {
     size_t n = (size_t)take_below(p, p->rest.n + 1);
     struct str text;
@@ -118,7 +118,7 @@ static bool is_relative(struct str path, bool may_be_empty)
     return true;
 }
 
-static const char *take_path(struct parser *p, bool may_be_empty)
+static const char *take_path(struct baseline_parser *p, bool may_be_empty)
 {
     struct str path = take_text(p);
 
@@ -127,7 +127,7 @@ static const char *take_path(struct parser *p, bool may_be_empty)
     return p->is_bad || !path.n ? "" : path.p;
 }
 
-static void take_item(struct parser *p, struct guarded *item)
+static void take_item(struct baseline_parser *p, struct guarded *item)
 {
     item->kind = (enum guarded_kind)take_below(p, N_GUARDED_KINDS);
     item->mode = (mode_t)take_below(p, 1 << 16);
@@ -138,7 +138,7 @@ static void take_item(struct parser *p, struct guarded *item)
     item->content = take_text(p);
 }
 
-static void take_items(struct parser *p, struct baseline *b)
+static void take_items(struct baseline_parser *p, struct baseline *b)
 {
     b->n = (size_t)take_below(p, MIN((uint64_t)MAX_ITEMS, p->rest.n / 8 + 1));
     b->room = b->n + 1;
@@ -149,7 +149,7 @@ static void take_items(struct parser *p, struct baseline *b)
     }
 }
 
-static void take_directories(struct parser *p, struct baseline *b)
+static void take_directories(struct baseline_parser *p, struct baseline *b)
 {
     b->n_directories = (size_t)take_below(p, MIN((uint64_t)MAX_ITEMS, p->rest.n / 8 + 1));
     b->directories = ARENA_ARRAY(p->arena, b->n_directories + 1, struct directory);
@@ -161,7 +161,7 @@ static void take_directories(struct parser *p, struct baseline *b)
     }
 }
 
-static void take_mount_points(struct parser *p, struct baseline *b)
+static void take_mount_points(struct baseline_parser *p, struct baseline *b)
 {
     size_t n = (size_t)take_below(p, MIN((uint64_t)MAX_ITEMS, p->rest.n / 8 + 1));
 
@@ -199,7 +199,7 @@ static bool is_sorted(const struct baseline *b)
     return true;
 }
 
-static bool parse(struct parser *p, struct baseline *b)
+static bool parse(struct baseline_parser *p, struct baseline *b)
 {
     struct str root;
 
@@ -220,7 +220,7 @@ static bool parse(struct parser *p, struct baseline *b)
 struct err *baseline_parse(struct str bytes, struct baseline **ret_baseline)
 {
     AUTO(baseline) struct baseline *b = mem_alloc(sizeof *b);
-    struct parser p = {.arena = &b->arena};
+    struct baseline_parser p = {.arena = &b->arena};
 
     if (!str_starts(bytes, str_of(magic)) || !has_its_hash(bytes))
         return err_new(ERR_STORAGE, "the record is damaged or from another version of keel");

@@ -4,7 +4,7 @@
 #include "gate/gate.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
-#include "gate/sieve.h"
+#include "gate/rule_index.h"
 #include "gate/wildcard.h"
 
 #include <stdlib.h>
@@ -48,21 +48,21 @@ static struct decided decide(const struct permission_rules *rules, enum permissi
     return permission_decide(book, mode, s->tool, s->args, s->state, s->prepared);
 }
 
-/* A sieve keeps no rule back that matches, or may. */
-static void check_sieve(struct str pattern, struct subject s, struct arena *a)
+/* A filter rejects no rule that matches, or may. */
+static void check_filter(struct str pattern, struct subject s, struct arena *a)
 {
     struct pattern p = pattern_read(pattern);
     struct rule_key key = rule_key_of(&p);
     const char *path = subject_path(&s, a);
     struct names names = {&path, 1};
-    struct sieve sieve;
+    struct rule_filter filter;
 
     subject_split_command(&s, a);
     s.names = path ? &names : NULL;
-    sieve_init(&sieve, &s);
-    if (!sieve_passes(&sieve, &key, /* unclear_counts= */ true))
+    rule_filter_init(&filter, &s);
+    if (!rule_filter_passes(&filter, &key, /* unclear_counts= */ true))
         BUG_IF(pattern_match(&p, &s, READ_WIDELY) != MATCH_NO);
-    if (!sieve_passes(&sieve, &key, /* unclear_counts= */ false)) {
+    if (!rule_filter_passes(&filter, &key, /* unclear_counts= */ false)) {
         BUG_IF(pattern_match(&p, &s, READ_WIDELY) == MATCH_YES);
         BUG_IF(pattern_match(&p, &s, READ_NARROWLY) == MATCH_YES);
     }
@@ -84,7 +84,7 @@ static void check_tool(const struct tool *tool, struct str pattern, struct str a
     /* What a pattern allows it denies, or at least it asks. */
     BUG_IF(allowed.by == DECIDED_BY_ALLOW && denied.decision == DECISION_AUTO);
     check_remembered(&s, &a);
-    check_sieve(pattern, s, &a);
+    check_filter(pattern, s, &a);
 }
 
 /* Where a pattern is told apart at first sight, it would not have matched at length. */
@@ -115,7 +115,7 @@ static void check_prepared(const struct tool *tool, struct str pattern, struct s
     AUTO(rulebook) struct rulebook *book = rulebook_new(&rules);
     struct hard_policy policy = {0};
     struct prepared prepared;
-    struct refusal refusal;
+    struct policy_refusal refusal;
     struct err *e = gate_prepare(book, &policy, &s, &a, &prepared);
 
     BUG_IF(e);

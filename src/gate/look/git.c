@@ -19,8 +19,8 @@ static bool begins_with_one_of(struct str word, const char *const *list)
 
 /* --- before the subcommand --- */
 
-/* "git -C dir --no-pager log": where the subcommand stands; 0: that cannot be told, or something
- * before it says which programs git starts. */
+/* The index of the subcommand in "git -C dir --no-pager log"; 0: unknown, or an option before it
+ * names programs that git starts. */
 static size_t find_subcommand(const struct split_command *c)
 {
     static const char *const harmless[] = {"--no-pager", "-P", "--no-optional-locks",
@@ -37,13 +37,13 @@ static size_t find_subcommand(const struct split_command *c)
     return i < c->n_words && c->words[i].is_known ? i : 0;
 }
 
-/* --- those that list, unless they are given something --- */
+/* --- commands that list unless they get an operand --- */
 
-/* The options of a list. */
+/* The options of such a command. */
 struct git_listing {
-    const char *letters;           /* in any cluster */
-    const char *letters_that_list; /* of these, those that make a list of it */
-    const char *const *options;    /* how long ones begin */
+    const char *letters;           /* allowed in any cluster */
+    const char *letters_that_list; /* those of them that make it list */
+    const char *const *options;    /* beginnings of long options */
     const char *const *options_that_list;
 };
 
@@ -63,7 +63,7 @@ static bool has_letter(struct str text, const char *letters)
     return false;
 }
 
-/* An operand is a new branch or tag, unless an option makes a list of it. */
+/* An operand is a new branch or tag, unless an option makes the command list. */
 static bool only_lists(const struct split_command *c, size_t from, const struct git_listing *l)
 {
     bool has_operand = false, is_list = false;
@@ -96,13 +96,13 @@ static const char *const options_that_list[] = {
 static const struct git_listing branches = {"arv", "", list_options, options_that_list};
 static const struct git_listing tags = {"lni0123456789", "ln", list_options, options_that_list};
 
-/* --- those with words of their own --- */
+/* --- commands with subcommands --- */
 
-/* "stash list": the first word says what is done. */
+/* "stash list": the first word decides. */
 static const struct {
     const char *subcommand;
-    const char *words[5]; /* which of them only look */
-    bool is_free_alone;   /* and without any */
+    const char *words[5]; /* those that only look */
+    bool is_free_alone;   /* also without a word */
 } nested[] = {
     {"reflog", {"show"}, true},         {"remote", {"get-url"}, true},
     {"stash", {"list", "show"}, false}, {"worktree", {"list"}, false},
@@ -126,7 +126,7 @@ static bool nested_only_looks(const struct split_command *c, size_t at, bool *re
 
 /* --- the rest --- */
 
-/* Whatever follows, but for the options that the table names. */
+/* With any arguments, except the options that the table forbids. */
 static const char *const plain[] = {
     "blame",      "cat-file", "check-attr", "check-ignore", "cherry",     "count-objects",
     "describe",   "diff",     "diff-files", "diff-index",   "diff-tree",  "for-each-ref",
@@ -135,7 +135,7 @@ static const char *const plain[] = {
     "show-ref",   "status",   "version",    "whatchanged",  NULL,
 };
 
-/* "%G?" and "%(signature)" in a format ask gpg. */
+/* "%G?" and "%(signature)" in a format run gpg. */
 static bool asks_for_signatures(const struct split_command *c)
 {
     for (size_t i = 1; i < c->n_words; i++)
@@ -145,7 +145,7 @@ static bool asks_for_signatures(const struct split_command *c)
     return false;
 }
 
-/* "--diff-merges=remerge" merges again, and writes what comes out as objects. */
+/* "--diff-merges=remerge" merges again and writes the result as objects. */
 static bool merges_again(const struct split_command *c)
 {
     static const char *const remerge[] = {"r", "remerge", NULL};

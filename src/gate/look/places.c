@@ -1,4 +1,4 @@
-/* places.c - where a line that only looks would look. */
+/* places.c - the places that a line which only looks would look at. */
 #include "gate/look/look.h"
 
 #include "gate/command.h"
@@ -14,7 +14,7 @@ struct look_walk {
     const struct subject *subject;
     const struct reach_map *map;
     struct arena *arena;
-    const char *base; /* where the shell is */
+    const char *base; /* the directory of the shell */
 };
 
 /* Read would look there without a question. */
@@ -25,7 +25,7 @@ static bool is_free(const struct look_walk *w, const char *path)
     return place.real && reach_of(w->map, place.real, NULL) == REACH_FREE;
 }
 
-/* As the shell would take it. */
+/* The path as the shell reads it. */
 static const char *path_of(const struct look_walk *w, struct str text)
 {
     if (str_starts(text, S("/")))
@@ -47,7 +47,7 @@ static bool is_executable(const char *path)
     return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
 }
 
-/* Commands and repositories may have put something there. */
+/* Commands and repositories may have put a program there. */
 static bool is_writable(const struct look_walk *w, const char *path)
 {
     const struct hard_policy *policy = w->map->policy;
@@ -61,8 +61,8 @@ static bool is_writable(const struct look_walk *w, const char *path)
     return false;
 }
 
-/* Of a program that lies elsewhere the sandbox would say that there is none, and one in the
- * workspace is anybody's. What is nowhere may be asked for. */
+/* The sandbox hides programs elsewhere, and any program in the workspace may be replaced. A program
+ * that does not exist is harmless. */
 static bool program_is_free(const struct look_walk *w, struct str name)
 {
     struct str path = env_get(w->subject->environment, S("PATH")), directory;
@@ -90,8 +90,8 @@ static bool begins_with_home(const struct shell_word *word)
     return str_starts(source, S("$HOME")) || str_starts(source, S("${HOME}"));
 }
 
-/* What is expanded in it stands for names of files in the directory before it, or cannot be told:
- * then the sandbox has to hold it. */
+/* An expanded word stands for file names in the directory before it, or is unknown: then the
+ * sandbox protects. */
 static bool expanded_is_free(const struct look_walk *w, const struct shell_word *word)
 {
     size_t known = str_find_char(word->text, SHELL_ANYTHING);
@@ -101,7 +101,7 @@ static bool expanded_is_free(const struct look_walk *w, const struct shell_word 
     if (begins_with_home(word))
         return is_free(w, path_of(w, arena_format(w->arena, "~%" STR_FMT,
                                                   STR_ARG(str_skip(word->text, known + 1)))));
-    if (str_starts(word->source, S("~"))) /* somebody's home */
+    if (str_starts(word->source, S("~"))) /* the home of another user */
         return false;
     if (slash == STR_NONE)
         return true;
@@ -117,7 +117,7 @@ static bool word_is_free(const struct look_walk *w, const struct shell_word *wor
     return word->text.n == 0 || is_free(w, path_of(w, word->text));
 }
 
-/* "--file=/x": others hold no path, or one that the sandbox will not show. */
+/* "--file=/x". Other options have no path, or one that the sandbox hides. */
 static bool option_is_free(const struct look_walk *w, const struct shell_word *word)
 {
     size_t equals = str_find_char(word->text, '=');
@@ -173,9 +173,9 @@ static bool operands_are_free(const struct look_walk *w, const struct look_row *
     return true;
 }
 
-/* A subshell's `cd` moves only the subshell; then too little is seen here, and the sandbox holds
- * it. */
-static bool follow(struct look_walk *w, const struct split_command *c)
+/* A `cd` in a subshell moves only the subshell. Then too little is seen here, and the sandbox
+ * protects. */
+static bool follow_cd(struct look_walk *w, const struct split_command *c)
 {
     const struct shell_word *last = &c->words[c->n_words - 1];
 
@@ -196,7 +196,7 @@ static bool command_stays_free(struct look_walk *w, const struct split_command *
         return true;
     if (!operands_are_free(w, row, c))
         return false;
-    return !row || !(row->how & LOOK_MOVES) || follow(w, c);
+    return !row || !(row->how & LOOK_MOVES) || follow_cd(w, c);
 }
 
 bool look_stays_free(const struct subject *s, const struct reach_map *map, struct arena *a)

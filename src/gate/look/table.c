@@ -1,4 +1,4 @@
-/* table.c - commands that only look, and what must not stand behind them. */
+/* table.c - commands that only look, and the options they must not have. */
 #include "gate/look/look.h"
 
 #include "base/strbuf.h"
@@ -16,7 +16,7 @@ static bool awk_only_prints(const struct split_command *c)
     return awk_effects(c->words, c->n_words) == 0;
 }
 
-/* An operand sets the clock, but for "+FORMAT". */
+/* An operand sets the clock, except "+FORMAT". */
 static bool date_only_prints(const struct split_command *c)
 {
     for (size_t i = 1; i < c->n_words; i++) {
@@ -30,13 +30,13 @@ static bool date_only_prints(const struct split_command *c)
     return true;
 }
 
-/* "command -v x"; without it, what it starts is in the line as a command of its own. */
+/* "command -v x". Otherwise the command it starts is another command of the line. */
 static bool command_is_plain(const struct split_command *c)
 {
     return c->n_words > 1 && !str_is(c->words[1].text, "-p");
 }
 
-/* "nm @FILE" takes its options from the file, and a plugin with them. */
+/* "nm @FILE" reads options from the file, which may name a plugin. */
 static bool has_no_options_file(const struct split_command *c)
 {
     for (size_t i = 1; i < c->n_words; i++) {
@@ -52,8 +52,8 @@ static bool has_no_options_file(const struct split_command *c)
 
 #define FIND_STARTERS " -delete -execdir -ok -okdir -fprint -fprint0 -fprintf -fls "
 
-/* A program that starts another (xargs, find -exec) is here if it does nothing besides: what it
- * starts is a command of the line too. */
+/* A program that starts another (xargs, find -exec) is listed if it does nothing else: the started
+ * command is another command of the line. */
 static const struct look_row table[] = {
     /* of the shell */
     {":", LOOK_IS_BUILTIN | LOOK_NO_FILES},
@@ -173,10 +173,10 @@ static const struct look_row table[] = {
      .check = git_only_looks},
 };
 
-/* What tells their version, and runs and obeys nothing of the project to that end: no yarn, no
- * rustup, no mvn, no valgrind. What other programs make of the option is unknown. */
+/* Programs that print their version and run or obey nothing of the project for it: not yarn,
+ * rustup, mvn or valgrind. For other programs the effect of the option is unknown. */
 static const struct {
-    const char *name; /* also with a version behind it: gcc-12, python3.12 */
+    const char *name; /* also followed by a version: gcc-12, python3.12 */
     const char *also; /* besides --version; NULL: nothing */
 } versions[] = {
     {"ar", NULL},          {"as", NULL},           {"autoconf", NULL},     {"automake", NULL},
@@ -203,7 +203,7 @@ static const struct {
     {"zstd", NULL},
 };
 
-/* Behind the name of a program: "", "-12", "3.12" */
+/* The rest of a program's name: "", "-12", "3.12". */
 static bool is_version(struct str text)
 {
     if (str_starts(text, S("-")) && text.n > 1)
@@ -233,14 +233,14 @@ static bool tells_version(const struct split_command *c)
 
 /* --- one command --- */
 
-/* What is expanded may begin with a dash, or be several words. */
+/* An expanded word may begin with a dash, or be several words. */
 static bool may_be_option(const struct shell_word *w)
 {
     return !w->is_known &&
            (w->text.n == 0 || w->text.p[0] == SHELL_ANYTHING || w->text.p[0] == '-');
 }
 
-/* getopt takes "--outp" for "--output"; find's "-fprintf" is a word of its own. */
+/* getopt accepts "--outp" for "--output". find's "-fprintf" is a word of its own. */
 static bool is_forbidden_option(const struct look_row *row, struct str text)
 {
     struct str rest = str_of(row->words), option;
@@ -270,10 +270,10 @@ static bool has_forbidden_option(const struct look_row *row, const struct split_
     return false;
 }
 
-/* A value of an option is none. */
+/* The value of an option is not an operand. */
 static size_t count_operands(const struct look_row *row, const struct split_command *c)
 {
-    bool are_operands = false; /* all the rest, behind "--" */
+    bool are_operands = false; /* all the rest, after "--" */
     size_t n = 0;
 
     for (size_t i = 1; i < c->n_words; i++) {
@@ -304,7 +304,8 @@ const struct look_row *look_row_of(const struct split_command *c)
     if (c->n_assignments || c->n_words == 0 || !c->words[0].is_known)
         return NULL;
     for (size_t i = 0; i < ARRAY_LEN(table); i++)
-        if (str_is(c->words[0].text, table[i].name)) /* with its directory: /tmp/ls is not ls */
+        if (str_is(c->words[0].text,
+                   table[i].name)) /* compares the directory too: /tmp/ls is not ls */
             return &table[i];
     return NULL;
 }

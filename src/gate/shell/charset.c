@@ -1,10 +1,9 @@
-/* charset.c - names of locales, and which character sets they stand for. */
+/* charset.c - the character sets of locales. */
 #include "gate/shell/charset.h"
 
 #include "base/strbuf.h"
 
-/* Of UTF-8, and of sets in which every byte of a letter is either a letter by itself or no ASCII.
- */
+/* UTF-8, and sets in which each byte of a letter is either that letter's own or not ASCII. */
 static const char *const plain[] = {
     "ansi",     "armscii8", "ascii",   "cp125", "cp866",    "euc",        "gb2312",
     "georgian", "hproman8", "iso8859", "koi8",  "macroman", "pt154",      "rk1048",
@@ -30,7 +29,7 @@ bool shell_locale_is_plain(struct str locale)
     struct str name = str_slice(locale, 0, str_find_char(locale, '@'));
     size_t dot = str_find_char(name, '.');
 
-    /* Without a set it is the one that the country used before UTF-8. */
+    /* Without a set, the locale uses the one that was common before UTF-8. */
     if (dot == STR_NONE)
         return !str_starts(name, S("zh_TW")) && !str_starts(name, S("zh_HK"));
     normalize(str_skip(name, dot + 1), &charset);

@@ -1,13 +1,13 @@
-/* charset.h - do letters of the locale hold signs of the shell? Pure. */
+/* charset.h - can letters of a locale contain characters of the shell? Pure. */
 #ifndef KEEL_GATE_SHELL_CHARSET_H
 #define KEEL_GATE_SHELL_CHARSET_H
 
 #include "base/str.h"
 
-/* In GBK, GB18030, Big5 and Shift-JIS the second byte of a letter can be that of a backslash or a
- * backquote, and bash takes it for a part of the letter. A line comes in UTF-8, and where bash
- * reads it as one of these, it may see other quotes than the splitter does. The text is the value
- * of LC_ALL, LC_CTYPE or LANG, whichever counts; it may be empty. */
+/* In GBK, GB18030, Big5 and Shift-JIS the second byte of a letter can equal a backslash or a
+ * backquote, and bash takes it as a part of the letter. Lines are UTF-8: if bash reads them in such
+ * a set, it may see other quotes than the splitter. `locale` is the effective value of LC_ALL,
+ * LC_CTYPE or LANG; it may be empty. */
 bool shell_locale_is_plain(struct str locale);
 
 #endif

@@ -1,4 +1,4 @@
-/* command.c - one command for the list: its texts, and what it does to the shell. */
+/* command.c - adds one command to the list: its texts, and its effect on the shell. */
 #include "gate/shell/parser.h"
 
 /* --- texts --- */
@@ -25,7 +25,7 @@ static struct str joined(struct splitter *s, const struct split_command *c, bool
     return arena_str(s->arena, strbuf_str(&text));
 }
 
-/* Where the program's own name begins in it. */
+/* The offset of the program's own name. */
 static size_t find_basename(const struct shell_word *program)
 {
     for (size_t i = program->text.n; i > 0; i--) {
@@ -82,7 +82,7 @@ static void fill_texts(struct splitter *s, struct split_command *c)
     fill_readings(s, c);
 }
 
-/* --- what it does to the shell --- */
+/* --- the effect on the shell --- */
 
 static bool is_one_of(struct str word, const char *const *words)
 {
@@ -100,7 +100,7 @@ static bool has_word(const struct shell_word *words, size_t n, const char *text)
     return false;
 }
 
-/* "set -eux", "set -o pipefail": nothing that gives names another meaning. */
+/* "set -eux", "set -o pipefail": options that do not change the meaning of names. */
 static bool is_harmless_set(const struct shell_word *words, size_t n)
 {
     static const char *const harmless[] = {"pipefail", "errexit", "nounset", "xtrace", NULL};
@@ -129,7 +129,7 @@ static bool is_harmless_read(const struct shell_word *words, size_t n)
     return true;
 }
 
-/* "%n" puts a number into the variable that the argument names. */
+/* "%n" stores a number in the variable that the argument names. */
 static bool format_sets_variables(struct str format)
 {
     for (size_t i = 0; i < format.n; i++) {
@@ -167,7 +167,7 @@ static bool sets_variables(const struct shell_word *words, size_t n)
 
 /* --- what it computes --- */
 
-/* One word whatever is in it: "$x", but not "$@", nor "a"$x"b". */
+/* Always a single word: "$x", but not "$@" or "a"$x"b". */
 static bool is_one_word(const struct shell_word *word)
 {
     struct str source = word->source, inner;
@@ -180,7 +180,7 @@ static bool is_one_word(const struct shell_word *word)
     return str_find_char(inner, '"') == STR_NONE && str_find_char(inner, '@') == STR_NONE;
 }
 
-/* Could one of them be "-v"? With up to three words their places say which is the operator. */
+/* Could one of them be "-v"? With up to three words, the position tells which is the operator. */
 static bool test_may_compute(const struct shell_word *words, size_t n)
 {
     bool are_known = true;
@@ -204,7 +204,7 @@ static bool is_plain_assignment(const struct shell_word *word)
     return n && str_find_char(str_slice(word->source, 0, n), '[') == STR_NONE;
 }
 
-/* "-i" makes numbers of variables, "-n" other names. */
+/* "-i" makes variables numbers, "-n" makes them other names. */
 static bool word_may_compute(const struct shell_word *word)
 {
     struct str text = word->text;
@@ -246,7 +246,7 @@ static bool may_compute(const struct shell_word *words, size_t n)
     return false;
 }
 
-/* It puts its input, or what escapes stand for, into variables. */
+/* It assigns its input, or decoded escapes, to variables. */
 static bool takes_text(const struct shell_word *words, size_t n)
 {
     static const char *const names[] = {"read", "mapfile", "readarray", NULL};
@@ -270,7 +270,7 @@ static void note_effects(struct splitter *s, const struct shell_word *words, siz
             splitter_note_computed(s, words[i].text);
     }
     s->takes_text |= takes_text(words, n);
-    /* From here on words may be replaced before they are read at all. */
+    /* From here on words may be replaced before the shell parses them. */
     if (str_is(name, "alias") || (str_is(name, "shopt") && n > 1))
         splitter_doubt(s);
     if (is_one_of(name, movers) || !words[0].is_known)
@@ -317,7 +317,7 @@ static bool is_exporter(struct str program)
     return is_one_of(program, names);
 }
 
-/* Is the last name of the program hidden, wholly or in part? */
+/* Is the program's last name hidden, even in part? */
 static bool is_hidden(const struct shell_word *program)
 {
     struct str name = str_skip(program->text, find_basename(program));

@@ -1,8 +1,7 @@
-/* computing.c - what bash computes can set variables, and PATH among them says what `ls` is.
+/* computing.c - arithmetic of bash can set variables, and PATH decides which program `ls` is.
  *
- * "$((PATH=2))" sets it, and so does "$((x))" where x is "PATH=2": bash computes the values of
- * variables again. So it counts which signs stand in what is computed, and in what variables get.
- */
+ * "$((PATH=2))" sets it, and so does "$((x))" if x is "PATH=2", since bash evaluates the values of
+ * variables again. So the characters in arithmetic, and in values of variables, matter. */
 #include "gate/shell/parser.h"
 
 static char char_at(struct str text, size_t i)
@@ -36,7 +35,7 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* The name or number that begins here. */
+/* The name or number at the start. */
 static struct str token_at(struct str text, size_t at)
 {
     size_t n = 1;
@@ -70,7 +69,7 @@ void splitter_note_computed(struct splitter *s, struct str text)
         s->split->changes_names = true;
 }
 
-/* Could it assign when it is computed, alone or joined with other values? */
+/* Could it assign when evaluated, alone or joined with other values? */
 static bool is_risky_value(struct str text)
 {
     for (size_t i = 0; i < text.n; i++) {

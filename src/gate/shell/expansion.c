@@ -1,4 +1,4 @@
-/* expansion.c - what begins with "$" or "`": where it ends, and which commands are in it. */
+/* expansion.c - finds the end of what begins with "$" or "`", and the commands in it. */
 #include "gate/shell/parser.h"
 
 void parser_substitution(struct parser *p)
@@ -10,7 +10,7 @@ void parser_substitution(struct parser *p)
         p->at = p->src.n;
         return;
     }
-    if (n_pending) /* whose newline comes first is not for us to say */
+    if (n_pending) /* whose newline comes first is unknown */
         splitter_doubt(p->out);
     p->n_nested++;
     parser_commands(p, UNTIL_PAREN);
@@ -49,7 +49,7 @@ void parser_backquoted(struct parser *p, enum quoting quoting)
 /* --- arithmetic --- */
 
 /* Bash looks for the end before it knows the commands inside, and may take their quotes for its
- * own. Then it is no arithmetic. */
+ * own. Then it is not arithmetic. */
 static bool is_odd_arithmetic(struct str content)
 {
     bool has_command =
@@ -61,7 +61,7 @@ static bool is_odd_arithmetic(struct str content)
     return false;
 }
 
-/* "_", which is whatever was the last word of the command before. */
+/* "_", the last word of the command before, whatever it was. */
 static bool is_last_argument(struct str content)
 {
     for (size_t i = 0; i < content.n; i++)
@@ -109,7 +109,7 @@ void parser_arithmetic(struct parser *p)
     content = str_slice(p->src, start, p->at - start);
     splitter_note_computed(p->out, content);
     p->out->takes_text |= str_find(content, S("BASH")) != STR_NONE || is_last_argument(content);
-    /* One parenthesis alone: it was a subshell in a substitution, and not arithmetic. */
+    /* A single parenthesis: it was a subshell in a substitution, not arithmetic. */
     if (parser_char(p, 0) != ')' || parser_char(p, 1) != ')' || is_odd_arithmetic(content))
         splitter_doubt(p->out);
     p->at = MIN(p->at + 2, p->src.n);
@@ -118,7 +118,7 @@ void parser_arithmetic(struct parser *p)
 
 /* --- ${...} --- */
 
-/* In "${x:-'a'}" the quotes quote or do not, by what stands around. */
+/* In "${x:-'a'}" the context decides whether the quotes quote. */
 static void quote_in_braces(struct parser *p, struct word_builder *b, enum quoting quoting)
 {
     char c = parser_char(p, 0);
@@ -136,7 +136,7 @@ static void quote_in_braces(struct parser *p, struct word_builder *b, enum quoti
     parser_double_quoted(p, b);
 }
 
-/* Variables in which bash itself puts what the line or a directory is called. */
+/* Variables that bash sets to the text of the line or the name of a directory. */
 static bool is_set_by_bash(struct str name)
 {
     return str_starts(name, S("BASH")) || str_is(name, "_") || str_is(name, "PWD") ||
@@ -160,7 +160,7 @@ static bool has_only(struct str text, const char *chars)
     return true;
 }
 
-/* Behind the name: "[i]" and ":i" compute; "[@]", "[0]", ":0:7" and ":-x" do not. */
+/* After the name: "[i]" and ":i" evaluate; "[@]", "[0]", ":0:7" and ":-x" do not. */
 static bool rest_computes(struct str rest)
 {
     if (str_starts(rest, S("["))) {
@@ -192,11 +192,11 @@ static void note_computing(struct splitter *s, struct str content)
         splitter_note_computed(s, rest);
     if (str_starts(rest, S("=")) || str_starts(rest, S(":=")))
         splitter_note_value(s, str_skip(rest, str_find_char(rest, '=') + 1), (struct str){0});
-    /* "${x@E}" makes signs of "\x24". */
+    /* "${x@E}" turns "\x24" into a character. */
     s->takes_text |= is_set_by_bash(name) || str_starts(rest, S("@"));
 }
 
-/* "${x@P}" runs what is in x, "${!x}" and "${x[y]}" evaluate names. */
+/* "${x@P}" runs what is in x; "${!x}" and "${x[y]}" evaluate names. */
 static void judge_braces(struct parser *p, struct str content)
 {
     note_computing(p->out, content);
@@ -229,7 +229,7 @@ static void braces(struct parser *p, enum quoting quoting)
             builder_add(&b, next);
             p->at = MIN(p->at + 2, p->src.n);
         } else if (c == '$') {
-            /* "$#" and "$}" in braces: a sign or a name? */
+            /* "$#" and "$}" in braces: a character or a name? */
             if (next == '}')
                 splitter_doubt(p->out);
             parser_dollar(p, &b, quoting);
@@ -253,14 +253,15 @@ static void braces(struct parser *p, enum quoting quoting)
 
 /* --- $ --- */
 
-/* At what follows the "$"; false: nothing that could be a parameter. */
+/* At the text after "$"; false: not a parameter. */
 static bool parameter(struct parser *p)
 {
     char c = parser_char(p, 0);
 
     if (c && strchr("@*#?-$!0123456789", c)) {
         p->at++;
-        /* When bash looks for the end of quotes, it takes the second one in "$$(" for another. */
+        /* When bash looks for the closing quote, it takes the second "$" of "$$(" for another
+         * expansion. */
         if (c == '$' && parser_char(p, 0) && strchr("({[", parser_char(p, 0)))
             splitter_doubt(p->out);
         return true;
@@ -296,7 +297,7 @@ void parser_dollar(struct parser *p, struct word_builder *b, enum quoting quotin
         parser_take(p);
         braces(p, quoting);
     } else if (next == '[') {
-        splitter_doubt(p->out); /* arithmetic of old */
+        splitter_doubt(p->out); /* old arithmetic syntax */
     } else if (next == '\'' && quoting == NOT_QUOTED) {
         p->at++;
         parser_ansi_quoted(p, b);

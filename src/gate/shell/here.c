@@ -1,4 +1,4 @@
-/* here.c - here-documents: where they end, and what is expanded in them. */
+/* here.c - finds the end of here-documents, and what is expanded in them. */
 #include "gate/shell/parser.h"
 
 /* Quotes are removed and nothing is expanded. */
@@ -103,7 +103,7 @@ static struct str take_line(struct parser *p)
     return str_slice(rest, 0, n);
 }
 
-/* Bash reads joined lines as one, and that one may be the delimiter. */
+/* Bash reads joined lines as one line, which may be the delimiter. */
 static void judge_line(struct parser *p, const struct here_document *here, struct str line)
 {
     bool may_be_joined = !here->is_quoted && ends_in_join(line) &&

@@ -1,7 +1,7 @@
 /* parse.c - the grammar: where commands start and end.
  *
- * It accepts more than bash does: keywords that only lead to the next command are passed over, and
- * whether a "fi" belongs to an "if" is not asked. What bash refuses it does not run. */
+ * It accepts more than bash does: it skips keywords that only introduce the next command, and does
+ * not match a "fi" to its "if". What bash rejects does not run. */
 #include "gate/shell/parser.h"
 
 void parser_skip_blanks(struct parser *p)
@@ -52,7 +52,7 @@ static bool is_at_redirection(const struct parser *p)
     return c == '<' || c == '>' ? next != '(' : c == '&' && next == '>';
 }
 
-/* What stands here up to the next sign, unread; keywords are written without quotes. */
+/* The unread text up to the next operator. Keywords have no quotes. */
 static struct str peek_word(const struct parser *p)
 {
     size_t n = 0;
@@ -96,7 +96,7 @@ static bool takes_assignments(struct str program)
     return is_one_of(program, names);
 }
 
-/* A variable that is set without an assignment. */
+/* Sets a variable without an assignment. */
 static void note_variable(struct parser *p, struct str name)
 {
     if (!shell_is_harmless_name(name))
@@ -122,7 +122,7 @@ static bool is_named_descriptor(struct str source)
     return true;
 }
 
-/* "2" or "{fd}" before a sign belongs to the redirection. */
+/* "2" or "{fd}" before an operator belongs to the redirection. */
 static bool is_descriptor(struct parser *p, struct str source)
 {
     if (!is_at_redirection(p) || parser_char(p, 0) == '&')
@@ -144,7 +144,7 @@ static void simple_word(struct parser *p, struct simple *c)
 
     if (is_descriptor(p, word.source))
         return;
-    /* "{a[i]}>f" puts a descriptor into an element, which is computed. */
+    /* "{a[i]}>f" stores a descriptor in an element, whose index is evaluated. */
     if (is_at_redirection(p) && str_starts(word.source, S("{")) &&
         str_find_char(word.source, '[') != STR_NONE)
         splitter_doubt(p->out);
@@ -158,7 +158,7 @@ static void simple_word(struct parser *p, struct simple *c)
         c->may_assign = takes_assignments(word.text);
 }
 
-/* At "(" after words: is it "f ()"? Else bash refuses it, unless told otherwise. */
+/* At "(" after words: is it "f ()"? Otherwise bash rejects it by default. */
 static bool take_definition(struct parser *p, const struct simple *c)
 {
     size_t start = p->at;
@@ -175,7 +175,7 @@ static bool take_definition(struct parser *p, const struct simple *c)
     return false;
 }
 
-/* In "$(<f ! a)" bash writes the command anew, the redirection last, and then reads that. */
+/* In "$(<f ! a)" bash rewrites the command with the redirection last, and parses that. */
 static bool is_misplaced_keyword(struct str program)
 {
     static const char *const words[] = {
@@ -234,7 +234,7 @@ static void for_loop(struct parser *p)
     }
 }
 
-/* At the patterns of an item, to after their parenthesis. */
+/* At the patterns of an item; stops after their parenthesis. */
 static bool case_patterns(struct parser *p)
 {
     if (parser_char(p, 0) == '(')
@@ -312,7 +312,7 @@ static void function_definition(struct parser *p)
         p->at--; /* "function f (x)": the body is a subshell */
 }
 
-/* After "coproc": a name may stand before a compound command. */
+/* After "coproc": a name may precede a compound command. */
 static void coprocess(struct parser *p)
 {
     static const char *const starts[] = {"{",    "if", "while",  "until", "for",
@@ -330,7 +330,7 @@ static void coprocess(struct parser *p)
         p->at = start;
 }
 
-/* Numbers are computed, and so is the name behind "-v". */
+/* Numbers are evaluated, and so is the name after "-v". */
 static bool test_computes(struct str operator)
 {
     static const char *const names[] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R", NULL};
@@ -390,9 +390,9 @@ static void time_options(struct parser *p)
 
 /* --- lists --- */
 
-static const struct keyword {
+static const struct shell_keyword {
     const char *word;
-    void (*read)(struct parser *p); /* what follows; NULL: a command does */
+    void (*read)(struct parser *p); /* what follows; NULL: a command */
 } keywords[] = {
     {"if", NULL},
     {"then", NULL},
@@ -416,7 +416,7 @@ static const struct keyword {
     {"[[", test_command},
 };
 
-static const struct keyword *find_keyword(struct str word)
+static const struct shell_keyword *find_keyword(struct str word)
 {
     if (word.n == 0 || word.n > 8)
         return NULL;
@@ -443,7 +443,7 @@ static void subshell(struct parser *p)
     splitter_leave(p->out);
 }
 
-/* At a sign that separates commands; true: the list ends before it or with it. */
+/* At a separator of commands; true: the list ends before or with it. */
 static bool take_separator(struct parser *p, enum until until)
 {
     char c = parser_char(p, 0), next = parser_char(p, 1);
@@ -470,7 +470,7 @@ static bool take_separator(struct parser *p, enum until until)
 static void command(struct parser *p)
 {
     struct str word = peek_word(p);
-    const struct keyword *k = find_keyword(word);
+    const struct shell_keyword *k = find_keyword(word);
     bool is_piped = p->is_piped;
 
     p->is_piped = false;
@@ -481,7 +481,7 @@ static void command(struct parser *p)
     }
     p->at += word.n;
     if (str_is(word, "!") && parser_char(p, 0) == '(')
-        splitter_doubt(p->out); /* a pattern of file names, if bash was told so */
+        splitter_doubt(p->out); /* a pattern of file names, depending on options */
     if (k->read)
         k->read(p);
 }

@@ -1,4 +1,4 @@
-/* quote.c - what stands in quotes. */
+/* quote.c - quoted text. */
 #include "gate/shell/parser.h"
 
 #include "base/utf8.h"
@@ -13,7 +13,7 @@ void parser_single_quoted(struct parser *p, struct word_builder *b)
             return;
         }
         if (c == '\n' && p->n_pending)
-            splitter_doubt(p->out); /* a here-document starts after a line, not after its half */
+            splitter_doubt(p->out); /* a here-document starts after a whole line */
         builder_add(b, c);
     }
     splitter_doubt(p->out);
@@ -84,7 +84,7 @@ static uint32_t take_number(struct parser *p, int base, int max_digits, int *ret
     return value;
 }
 
-/* A NUL ends the text, and beyond ASCII the locale has a say. */
+/* A NUL ends the text, and beyond ASCII the locale matters. */
 static void add_code(struct parser *p, struct word_builder *b, uint32_t code, bool is_byte)
 {
     p->out->holds_operators |= code == '=' || code == '+' || code == '-';

@@ -1,4 +1,4 @@
-/* redirection.c - ">", "<" and their kin: which files they open. */
+/* redirection.c - ">", "<" and the like: the files that they open. */
 #include "gate/shell/parser.h"
 
 /* The longest first. */
@@ -87,7 +87,7 @@ void parser_redirection(struct parser *p)
     target = parser_word(p, /* may_assign= */ false);
     if (sign->is_here_string || (sign->may_duplicate && is_descriptor(target.text)))
         return;
-    /* A substituted process is no file. */
+    /* A process substitution is not a file. */
     if (str_starts(target.source, S("<(")) || str_starts(target.source, S(">(")))
         return;
     if (is_network(target.text))

@@ -1,4 +1,4 @@
-/* script.c - reads programs of sed as GNU sed reads them, and programs of awk by their signs. */
+/* script.c - reads programs of sed as GNU sed does, and programs of awk by their characters. */
 #include "gate/shell/script.h"
 
 /* --- sed --- */
@@ -31,7 +31,7 @@ static void sed_skip_line(struct sed_reader *r)
         r->at++;
 }
 
-/* To after the next delimiter. One in brackets ends the part for some and not for others. */
+/* Stops after the next delimiter. Some versions of sed end the part at one in brackets. */
 static void sed_skip_part(struct sed_reader *r, char delimiter, bool is_regex)
 {
     bool in_brackets = false;
@@ -85,7 +85,7 @@ static void sed_substitute(struct sed_reader *r)
         r->effects |= SCRIPT_ANY;
 }
 
-/* A text may go on in the next line, or in the next -e. */
+/* A text may continue in the next line, or in the next -e. */
 static void sed_text(struct sed_reader *r)
 {
     sed_skip_line(r);
@@ -166,7 +166,7 @@ unsigned sed_script_effects(struct str script)
 
 /* --- awk --- */
 
-/* A sign that starts or writes something is not told apart from the same sign in a text. */
+/* A character that starts a command or writes is not distinguished from the same one in a text. */
 unsigned awk_program_effects(struct str program)
 {
     unsigned effects = 0;
@@ -189,13 +189,13 @@ unsigned awk_program_effects(struct str program)
 
 /* --- their calls --- */
 
-/* How the options of a program are written that takes a script. */
+/* The options of a program that takes a script. */
 struct script_call {
-    const char *flags;  /* short options without a meaning here */
+    const char *flags;  /* short options without effect here */
     const char *valued; /* those with a value */
-    char code;          /* the one whose value is a script; 0: none */
-    char in_place;      /* the one that writes the files back; 0: none */
-    const char *words;  /* long options without a meaning here, with a blank around each */
+    char code;          /* the option whose value is a script; 0: none */
+    char in_place;      /* the option that writes the files back; 0: none */
+    const char *words;  /* long options without effect here, each between blanks */
     unsigned (*effects)(struct str script);
 };
 
@@ -224,7 +224,7 @@ static void read_letters(struct script_reader *r, const struct shell_word *word)
 
         if (call->in_place && c == call->in_place) {
             r->effects |= SCRIPT_WRITES;
-            return; /* what follows is the end of a name */
+            return; /* the end of a name follows */
         }
         if (call->code && c == call->code) {
             if (is_last && ++r->at < r->n)
@@ -249,7 +249,7 @@ static bool is_listed(const char *list, struct str word)
     return at != STR_NONE && at > 0 && list[at - 1] == ' ' && list[at + word.n] == ' ';
 }
 
-/* Until the first operand that is no script. */
+/* Up to the first operand that is not a script. */
 static unsigned call_effects(const struct script_call *call, const struct shell_word *words,
                              size_t n)
 {

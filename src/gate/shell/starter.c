@@ -1,14 +1,14 @@
-/* starter.c - programs that can start any other, and whose words do not tell which.
+/* starter.c - programs that can start any other, without naming it in their words.
  *
- * Where their command can be read from the line, wrapper.c reads it. Here are the others:
- * languages, editors, builders, remote shells. A file that is run by its name is not among them:
- * what it does is not in the line, and it is like any other program then. */
+ * If the command can be read from the line, wrapper.c reads it. This file has the others:
+ * languages, editors, build tools, remote shells. A script run by its name is not among them: what
+ * it does is not in the line, as with any other program. */
 #include "gate/shell/parser.h"
 
 #include "gate/shell/script.h"
 
 enum starter_kind {
-    STARTER_ALWAYS,  /* with whatever arguments */
+    STARTER_ALWAYS,  /* with any arguments */
     STARTER_BY_CODE, /* with code in an option, or with none and no operand: it reads its input */
     STARTER_BY_WORD, /* with one of these words */
 };
@@ -17,7 +17,7 @@ static const struct starter {
     const char *name;
     enum starter_kind kind;
     const char *letters; /* short options, in any cluster */
-    const char *words;   /* how others begin, with a blank around each */
+    const char *words;   /* beginnings of other options, each between blanks */
 } starters[] = {
     /* languages */
     {"bb", STARTER_BY_CODE, "e", " --eval "},
@@ -418,7 +418,7 @@ bool shell_names_program(struct str assignment)
     return str_starts(name, S("GIT_")) || str_starts(name, S("LD_"));
 }
 
-/* getopt takes "--to-com" for "--to-command". */
+/* getopt accepts "--to-com" for "--to-command". */
 static bool begins_like(const char *words, struct str text)
 {
     struct str rest = str_of(words), word;
@@ -452,7 +452,7 @@ static bool says(const struct starter *s, const struct shell_word *words, size_t
     return false;
 }
 
-/* Nothing but options, or "-": the code comes in. */
+/* Only options, or "-": it reads code from its input. */
 static bool reads_code(const struct shell_word *words, size_t n)
 {
     for (size_t i = 1; i < n; i++)
@@ -473,7 +473,7 @@ static bool only_tells(const struct shell_word *words, size_t n)
 
 /* --- git --- */
 
-/* Where the subcommand stands; n: there is none. */
+/* The index of the subcommand; n: there is none. */
 static size_t find_subcommand(const struct shell_word *words, size_t n)
 {
     size_t i = 1;
@@ -487,7 +487,7 @@ static size_t find_subcommand(const struct shell_word *words, size_t n)
     return MIN(i, n);
 }
 
-/* "git config core.pager x" names one, "git config user.name" asks. */
+/* "git config core.pager x" names a program, "git config user.name" does not. */
 static bool sets_configuration(const struct shell_word *words, size_t n)
 {
     size_t n_operands = 0;
@@ -497,7 +497,7 @@ static bool sets_configuration(const struct shell_word *words, size_t n)
     return str_is(words[0].text, "config") && n_operands > 1;
 }
 
-/* Options that bring settings which name a program, or name one themselves; and subcommands. */
+/* Options with settings that name a program, options that name one, and such subcommands. */
 static bool git_starts(const struct shell_word *words, size_t n)
 {
     static const char before[] = " -c --config-env --exec-path ",
@@ -557,7 +557,7 @@ bool shell_starts_unseen(struct str name, const struct shell_word *words, size_t
     return true;
 }
 
-/* Programs whose words are names of files, of packages and of processes, or texts. */
+/* Programs whose words are names of files, packages or processes, or texts. */
 static bool takes_names(struct str name)
 {
     static const char names[] =
@@ -576,7 +576,7 @@ static bool takes_names(struct str name)
     return false;
 }
 
-/* A script may start what it is given, whatever runs it. */
+/* A script may start its arguments, whichever program runs it. */
 bool shell_knows_program(struct str name)
 {
     const struct starter *s = find_starter(name);

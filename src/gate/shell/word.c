@@ -1,4 +1,4 @@
-/* word.c - one word: where it ends, and what is known of it. */
+/* word.c - reads one word: its end, and the known parts of it. */
 #include "gate/shell/parser.h"
 
 void builder_add(struct word_builder *b, char c)
@@ -19,7 +19,7 @@ void splitter_note(struct splitter *s, const struct word_builder *b)
     s->holds_signs |= b->holds_signs;
 }
 
-/* What a pattern of file names becomes, from here on. */
+/* The names that a pattern of files expands to, from here on. */
 static void add_file_names(struct parser *p, struct word_builder *b)
 {
     p->out->takes_text = true;
@@ -45,7 +45,7 @@ bool shell_is_harmless_name(struct str name)
     return name.n && !str_ends(name, S("_proxy"));
 }
 
-/* Looks at the end first, so that a word of many brackets is not searched for each of them. */
+/* Looks at the end first, so that a word with many brackets is not searched for each of them. */
 static bool is_name(struct str s)
 {
     return s.n && shell_is_name_char(s.p[s.n - 1], /* is_first= */ false) && name_length(s) == s.n;
@@ -78,7 +78,7 @@ static bool is_end(const struct parser *p)
     return shell_is_meta(c) && !((c == '<' || c == '>') && parser_char(p, 1) == '(');
 }
 
-/* In "a[ ... ]=", at the bracket: blanks and signs in it separate nothing. */
+/* At the bracket of "a[ ... ]=": blanks and operators in it do not separate. */
 static void subscript(struct parser *p, struct word_builder *b)
 {
     size_t start = p->at;
@@ -97,7 +97,7 @@ static void subscript(struct parser *p, struct word_builder *b)
             builder_add_anything(b);
             continue;
         }
-        /* Without blanks it is the same whether it is a subscript or not. */
+        /* Without blanks it does not matter whether it is a subscript. */
         if (c == '\'' || c == '"' || c == '\\' || shell_is_meta(c) || c == '#')
             splitter_doubt(p->out);
         n_open += c == '[';
@@ -114,7 +114,7 @@ static void subscript(struct parser *p, struct word_builder *b)
     splitter_doubt(p->out);
 }
 
-/* "a=( ... )", at the parenthesis. */
+/* At the parenthesis of "a=( ... )". */
 static void list_of_values(struct parser *p, struct word_builder *b)
 {
     p->at++;
@@ -142,7 +142,7 @@ static void list_of_values(struct parser *p, struct word_builder *b)
         } else {
             struct shell_word value;
 
-            if (c == '[') /* "[i]=x" has rules of its own */
+            if (c == '[') /* "[i]=x" has its own rules */
                 splitter_doubt(p->out);
             value = parser_word(p, /* may_assign= */ false);
             splitter_note_value(p->out, value.source, value.text);
@@ -158,7 +158,7 @@ static void escaped(struct parser *p, struct word_builder *b)
 
         p->at += 2;
         if (next && !shell_is_blank(next) && next != '\n')
-            splitter_doubt(p->out); /* half a keyword, half a sign: bash joins them first */
+            splitter_doubt(p->out); /* half a keyword, half an operator: bash joins them first */
         return;
     }
     if (p->at + 1 >= p->src.n)
@@ -179,7 +179,7 @@ static void tilde(struct parser *p, struct word_builder *b)
         builder_add_anything(b);
 }
 
-/* "[a-z]"; a word that is only a bracket is a program. */
+/* "[a-z]". A word that is only a bracket is a program. */
 static void bracket(struct parser *p, struct word_builder *b, bool is_first)
 {
     char next = parser_char(p, 1);
@@ -191,7 +191,7 @@ static void bracket(struct parser *p, struct word_builder *b, bool is_first)
         add_file_names(p, b);
 }
 
-/* "{a,b}"; "{" and "{}" are themselves. */
+/* "{a,b}". "{" and "{}" are literal. */
 static void brace(struct parser *p, struct word_builder *b)
 {
     char next = parser_char(p, 1);
@@ -277,14 +277,14 @@ static bool is_plain(char c)
            c == '.' || c == '/' || c == '_' || c == ':' || c == ',' || c == '%' || c == '@';
 }
 
-/* A quoted substitution is plain text, until something evaluates that text. */
+/* A quoted substitution is plain text until something evaluates that text. */
 static void note_code(struct splitter *s, struct str text)
 {
     if (str_find_char(text, '`') != STR_NONE || str_find(text, S("$(")) != STR_NONE)
         s->holds_code = true;
 }
 
-/* Bash makes a number of whatever these are set to, be it by "=", "read" or a loop. */
+/* Bash turns any value of these into a number, whether set by "=", "read" or a loop. */
 static bool is_number(struct str text)
 {
     static const char *const names[] = {"HISTCMD", "LINENO",  "OPTIND",

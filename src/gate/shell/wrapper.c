@@ -2,18 +2,18 @@
 #include "gate/shell/parser.h"
 
 enum kind {
-    STARTS_WORDS,  /* the words that follow are a command */
-    STARTS_MORE,   /* and the program adds some */
-    STARTS_CODE,   /* they are read by a shell */
-    STARTS_OPTION, /* a shell reads the argument of -c, if there is one; else as STARTS_WORDS */
+    STARTS_WORDS,  /* the following words are a command */
+    STARTS_MORE,   /* and the program adds words */
+    STARTS_CODE,   /* a shell reads them */
+    STARTS_OPTION, /* a shell reads the argument of -c if there is one; otherwise as STARTS_WORDS */
 };
 
 static const struct wrapper {
     const char *name;
     enum kind kind;
     const char *flags;    /* short options */
-    const char *valued;   /* short ones with a value */
-    const char *long_ok;  /* long options, with a blank around each */
+    const char *valued;   /* short options with a value */
+    const char *long_ok;  /* long options, each between blanks */
     const char *long_val; /* those whose value is the next word */
     unsigned n_operands;  /* before the command */
     bool takes_assignments;
@@ -140,7 +140,7 @@ static void start_words(struct splitter *s, const struct shell_word *words, size
         splitter_add(s, words, n, n_assignments);
 }
 
-/* With what the program puts in: `more` behind, or where `hole` stands. */
+/* With the words that the program adds: `more` at the end, or in place of `hole`. */
 static void start_filled(struct splitter *s, const struct shell_word *words, size_t n,
                          struct str hole, bool more)
 {
@@ -178,16 +178,17 @@ static void start_code(struct splitter *s, const struct shell_word *words, size_
 
 /* --- options --- */
 
-struct options {
+struct wrapper_options {
     size_t n;           /* words before the first operand */
-    bool is_unclear;    /* one that is not known may take the next word */
+    bool is_unclear;    /* an unknown word may take the next one */
     struct str replace; /* of xargs -I */
     size_t code_at;     /* the word after -c; 0: there is none */
     struct str code;    /* the rest of the word with -c; empty: nothing */
 };
 
-/* "-c", "-qc", "-c'code'", "--command=code", "--comm=code": where the code is. */
-static bool find_code_in(const struct wrapper *w, struct str text, size_t at, struct options *o)
+/* "-c", "-qc", "-c'code'", "--command=code", "--comm=code": the position of the code. */
+static bool find_code_in(const struct wrapper *w, struct str text, size_t at,
+                         struct wrapper_options *o)
 {
     struct str name = str_slice(text, 0, str_find_char(text, '='));
 
@@ -211,8 +212,8 @@ static bool find_code_in(const struct wrapper *w, struct str text, size_t at, st
     return false;
 }
 
-/* A cluster of short options; true: the next word is the last one's value. */
-static bool short_options(const struct wrapper *w, struct str cluster, struct options *o)
+/* A cluster of short options; true: the next word is the value of the last one. */
+static bool short_options(const struct wrapper *w, struct str cluster, struct wrapper_options *o)
 {
     for (size_t i = 1; i < cluster.n; i++) {
         char c = cluster.p[i];
@@ -225,10 +226,10 @@ static bool short_options(const struct wrapper *w, struct str cluster, struct op
     return false;
 }
 
-static struct options read_options(const struct wrapper *w, const struct shell_word *words,
-                                   size_t n)
+static struct wrapper_options read_options(const struct wrapper *w, const struct shell_word *words,
+                                           size_t n)
 {
-    struct options o = {.n = 1};
+    struct wrapper_options o = {.n = 1};
 
     while (o.n < n) {
         struct str text = words[o.n].text;
@@ -265,9 +266,9 @@ static struct options read_options(const struct wrapper *w, const struct shell_w
     return o;
 }
 
-/* "su me -c 'code'": behind operands too. */
+/* "su me -c 'code'": also after operands. */
 static void find_code(const struct wrapper *w, const struct shell_word *words, size_t n,
-                      struct options *o)
+                      struct wrapper_options *o)
 {
     for (size_t i = o->n; !o->code_at && !o->code.n && i < n; i++)
         find_code_in(w, words[i].text, i, o);
@@ -285,7 +286,7 @@ static size_t words_before_list(const struct shell_word *words, size_t n)
 static void wrapped(struct splitter *s, const struct wrapper *w, const struct shell_word *words,
                     size_t n)
 {
-    struct options o = read_options(w, words, n);
+    struct wrapper_options o = read_options(w, words, n);
     size_t n_skipped = MIN(o.n + w->n_operands, n);
     size_t n_assignments =
         w->takes_assignments ? first_assignments(words + n_skipped, n - n_skipped) : 0;
@@ -325,7 +326,7 @@ static void wrapped(struct splitter *s, const struct wrapper *w, const struct sh
     }
 }
 
-/* --- those with rules of their own --- */
+/* --- programs with rules of their own --- */
 
 static bool is_shell(struct str name)
 {
@@ -338,21 +339,21 @@ static bool is_shell(struct str name)
     return false;
 }
 
-/* Input that is no file on disk. */
+/* Input that is not a file on disk. */
 static bool is_stream(const struct shell_word *script)
 {
     return str_starts(script->source, S("<(")) || str_starts(script->text, S("/dev/")) ||
            str_starts(script->text, S("/proc/"));
 }
 
-/* "sh -ec 'code'", "sh script", "sh" that reads its input. */
+/* "sh -ec 'code'", "sh script", or "sh" that reads its input. */
 static void started_shell(struct splitter *s, const struct shell_word *words, size_t n)
 {
     bool has_code = false, is_hidden = false;
     size_t i = 1;
 
     if (n == 2 && words[1].is_known && str_is(words[1].text, "--version"))
-        return; /* none of them reads anything then */
+        return; /* then none of them reads input */
     for (; i < n; i++) {
         struct str text = words[i].text;
 
@@ -412,7 +413,7 @@ static void listed_files(struct splitter *s, const struct shell_word *words, siz
             return;
         }
         if (str_starts(text, S("--exec")) || str_starts(text, S("-x")) ||
-            str_starts(text, S("-X"))) { /* with its program in the same word */
+            str_starts(text, S("-X"))) { /* its program is in the same word */
             splitter_add_anything(s);
             return;
         }
@@ -468,7 +469,7 @@ static void sourced(struct splitter *s, const struct shell_word *words, size_t n
         splitter_add_anything(s);
 }
 
-/* Builtins that run or load what their options say: that is not looked at. */
+/* Builtins that run or load what their options name, which is not examined. */
 static void with_options(struct splitter *s, const struct shell_word *words, size_t n)
 {
     for (size_t i = 1; i < n; i++)
@@ -478,7 +479,7 @@ static void with_options(struct splitter *s, const struct shell_word *words, siz
         }
 }
 
-/* "command -v x" only tells. */
+/* "command -v x" only prints. */
 static void commanded(struct splitter *s, const struct shell_word *words, size_t n)
 {
     if (n > 1 && (str_is(words[1].text, "-v") || str_is(words[1].text, "-V")))
@@ -486,7 +487,7 @@ static void commanded(struct splitter *s, const struct shell_word *words, size_t
     wrapped(s, find_wrapper(S("command")), words, n);
 }
 
-/* getopt takes "--s=" for "--split-string=". */
+/* getopt accepts "--s=" for "--split-string=". */
 static bool is_split_option(struct str text)
 {
     struct str name = str_slice(text, 0, str_find_char(text, '='));
@@ -506,7 +507,7 @@ static void in_environment(struct splitter *s, const struct shell_word *words, s
     wrapped(s, find_wrapper(S("env")), words, n);
 }
 
-/* "setarch -R a", "setarch x86_64 -R a": which of them is the program depends on its version. */
+/* "setarch -R a", "setarch x86_64 -R a": the program's position depends on the version. */
 static void with_architecture(struct splitter *s, const struct shell_word *words, size_t n)
 {
     for (size_t i = 1, n_operands = 0; i < n && n_operands < 2; i++) {

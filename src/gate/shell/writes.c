@@ -3,11 +3,11 @@
 
 enum which { ALL, LAST, NOT_FIRST, NAMED };
 
-/* Which operands are files that the program changes or removes. */
-static const struct writer {
+/* The operands that the program changes or removes. */
+static const struct file_writer {
     const char *name;
     enum which which;
-    const char *needs;  /* an option without which it only reads; NULL: none */
+    const char *needs;  /* an option that makes it write; NULL: it always does */
     const char *valued; /* short options whose value is the next word */
 } writers[] = {
     {"rm", ALL, NULL, ""},
@@ -47,7 +47,7 @@ static void add(struct found *f, struct str path)
     f->paths[f->n++] = path;
 }
 
-static const struct writer *find_writer(struct str name)
+static const struct file_writer *find_writer(struct str name)
 {
     for (size_t i = 0; i < ARRAY_LEN(writers); i++)
         if (str_is(name, writers[i].name))
@@ -64,20 +64,21 @@ static bool has_option(const struct split_command *c, const char *option)
 }
 
 /* "-t" in "-vt": its value is the next word. */
-static bool takes_next(const struct writer *w, struct str option)
+static bool takes_next(const struct file_writer *w, struct str option)
 {
     return option.n > 1 && option.p[1] != '-' && strchr(w->valued, option.p[option.n - 1]) &&
            *w->valued;
 }
 
-/* With "cp -t DIR" and "sed -e SCRIPT" no operand is left out. */
-static bool has_all(const struct writer *w, const struct split_command *c)
+/* With "cp -t DIR" and "sed -e SCRIPT" no operand is skipped. */
+static bool has_all(const struct file_writer *w, const struct split_command *c)
 {
     return w->which == ALL || (w->which == LAST && has_option(c, "-t")) ||
            (w->which == NOT_FIRST && w->needs && has_option(c, "-e"));
 }
 
-static void add_operands(struct found *f, const struct writer *w, const struct split_command *c)
+static void add_operands(struct found *f, const struct file_writer *w,
+                         const struct split_command *c)
 {
     size_t first = f->n, n_seen = 0;
     bool is_operand = false, takes_all = has_all(w, c);
@@ -112,7 +113,7 @@ void shell_written_paths(struct arena *a, const struct shell_split *split, struc
             add(&f, split->redirections[i].target.text);
     for (size_t i = 0; i < split->n_commands; i++) {
         const struct split_command *c = &split->commands[i];
-        const struct writer *w = find_writer(shell_command_name(c));
+        const struct file_writer *w = find_writer(shell_command_name(c));
 
         if (w && (!w->needs || has_option(c, w->needs)))
             add_operands(&f, w, c);
