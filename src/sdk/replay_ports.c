@@ -219,6 +219,7 @@ static struct tool_entry *play_call(struct replay *r, struct recorded_call *c, s
 
     *played = (struct played_call){
         .tool = {.name = arena_cstr(a, c->name),
+                 .server = c->server.n ? arena_cstr(a, c->server) : NULL,
                  .risk = c->risk,
                  .is_barrier = c->is_alone || c->has_asked,
                  .begins_late = was_cut_early(c),
@@ -293,7 +294,8 @@ static void judge_as_recorded(struct replay *r, struct recorded_call *c, struct 
     v->kind = VERDICT_ALLOW;
     v->args = c->args;
     v->entry = play_call(r, c, a);
-    v->only_looks = !v->entry->tool->is_barrier;
+    v->risk =
+        (struct call_risk){RISK_INSPECT, .is_trusted = false}; /* what ran alone is a barrier */
     v->reason = text;
     v->hook_context = added_by_hooks(r, a, c);
     if (c->was_denied) {
