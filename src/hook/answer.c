@@ -36,15 +36,45 @@ static void complain(struct reply_reading *r, struct str problem)
         r->answer->problem = problem;
 }
 
+static void block(struct reply_reading *r)
+{
+    struct hook_outcome *o = &r->answer->outcome;
+
+    o->is_blocked = o->is_blocked || hook_event_may_block(r->event);
+    if (r->info->decides_permission)
+        o->permission = HOOK_DENY;
+}
+
+/* The answer is unreadable and may have been a denial. */
+static void refuse_call(struct reply_reading *r)
+{
+    if (r->event == HOOK_PRE_TOOL_USE)
+        block(r);
+}
+
 /* --- members of the answer --- */
+
+/* The names of members that decide something. */
+static const char *const deciding[] = {"hookSpecificOutput", "permissionDecision", "decision",
+                                       "continue", "updatedInput"};
+
+/* What was decided is not understood. */
+static void note_unclear(struct reply_reading *r, const char *key)
+{
+    for (size_t i = 0; i < ARRAY_LEN(deciding); i++)
+        if (strcmp(key, deciding[i]) == 0)
+            refuse_call(r);
+}
 
 static void wrong_type(struct reply_reading *r, const char *key, const char *wanted)
 {
+    note_unclear(r, key);
     complain(r, arena_format(r->arena, "its answer is not valid: \"%s\" must be %s", key, wanted));
 }
 
 static void unknown_value(struct reply_reading *r, const char *key, struct str value)
 {
+    note_unclear(r, key);
     complain(r, arena_format(r->arena, "its answer is not valid: \"%s\" cannot be \"%" STR_FMT "\"",
                              key, STR_ARG(first_line(r->arena, value))));
 }
@@ -86,22 +116,6 @@ static void set_text(struct str *text, struct str said)
 {
     if (said.n)
         *text = said;
-}
-
-static void block(struct reply_reading *r)
-{
-    struct hook_outcome *o = &r->answer->outcome;
-
-    o->is_blocked = o->is_blocked || hook_event_may_block(r->event);
-    if (r->info->decides_permission)
-        o->permission = HOOK_DENY;
-}
-
-/* The answer is unreadable and may have been a denial. */
-static void refuse_call(struct reply_reading *r)
-{
-    if (r->event == HOOK_PRE_TOOL_USE)
-        block(r);
 }
 
 static void permit(struct reply_reading *r, enum hook_permission permission)
@@ -177,6 +191,42 @@ static void read_behavior(struct reply_reading *r, const struct json *specific)
     }
 }
 
+static char without_case(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+/* Equal but for case and the signs between words: permission_decision. */
+static bool is_other_spelling(struct str key, struct str name)
+{
+    size_t k = 0, n = 0;
+
+    if (str_eq(key, name))
+        return false;
+    for (;; k++, n++) {
+        while (k < key.n && strchr("_- ", key.p[k]))
+            k++;
+        if (k == key.n || n == name.n)
+            return k == key.n && n == name.n;
+        if (without_case(key.p[k]) != without_case(name.p[n]))
+            return false;
+    }
+}
+
+/* Finds decisions under names that would be ignored. */
+static void check_names(struct reply_reading *r, const struct json *object)
+{
+    json_each (v, object)
+        for (size_t i = 0; i < ARRAY_LEN(deciding); i++)
+            if (is_other_spelling(v->key, str_of(deciding[i]))) {
+                complain(r, arena_format(r->arena,
+                                         "its answer is not valid: \"%" STR_FMT
+                                         "\" must be spelled \"%s\"",
+                                         STR_ARG(first_line(r->arena, v->key)), deciding[i]));
+                refuse_call(r);
+            }
+}
+
 static void read_specific(struct reply_reading *r, const struct json *answer)
 {
     const struct json *specific = member(answer, "hookSpecificOutput");
@@ -188,6 +238,7 @@ static void read_specific(struct reply_reading *r, const struct json *answer)
         wrong_type(r, "hookSpecificOutput", "an object");
         return;
     }
+    check_names(r, specific);
     name = read_raw(r, specific, "hookEventName");
     if (name.n && !str_is(name, hook_event_name(r->event)))
         unknown_value(r, "hookEventName", name);
@@ -248,6 +299,7 @@ static void read_answer(struct reply_reading *r, const struct json *answer)
     struct hook_outcome *o = &r->answer->outcome;
 
     check_places(r, answer);
+    check_names(r, answer);
     read_decision(r, answer);
     o->additional_context = read_text(r, answer, "additionalContext");
     o->system_message = read_text(r, answer, "systemMessage");
@@ -291,11 +343,8 @@ static bool is_member_name(struct str text, size_t at, size_t n)
  * complete or not. */
 static bool holds_answer(struct str text)
 {
-    static const char *const names[] = {"hookSpecificOutput", "permissionDecision", "decision",
-                                        "continue", "updatedInput"};
-
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        struct str name = str_of(names[i]);
+    for (size_t i = 0; i < ARRAY_LEN(deciding); i++) {
+        struct str name = str_of(deciding[i]);
         size_t from = 0, at;
 
         while ((at = str_find(str_skip(text, from), name)) != STR_NONE) {
@@ -331,13 +380,13 @@ static void read_text_answer(struct reply_reading *r, const struct hook_reply *r
 {
     if (r->info->stdout_is_context)
         r->answer->outcome.additional_context = shown(r->arena, text, HOOK_MAX_TEXT_CHARS);
-    if (r->info->stdout_is_context && reply->is_cut)
-        complain(r,
-                 arena_format(r->arena, "it printed more than %zu bytes", (size_t)HOOK_MAX_OUTPUT));
     if (has_byte_order_mark(text))
         complain(r, S("its answer begins with a byte order mark, so it is not valid JSON"));
     else if (holds_answer(text))
         complain(r, S("it printed other text before its answer, so the answer is ignored"));
+    else if (reply->is_cut) /* what was cut off may be its answer */
+        complain(r,
+                 arena_format(r->arena, "it printed more than %zu bytes", (size_t)HOOK_MAX_OUTPUT));
     else
         return;
     refuse_call(r);

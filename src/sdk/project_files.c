@@ -1,6 +1,7 @@
 /* project_files.c - reads a project's own files, and those that its commands name. */
 #include "sdk/project_files.h"
 
+#include "base/glob.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "hook/words.h"
@@ -31,6 +32,7 @@ static const char *const not_read[] = {".robota/sessions"};
 enum {
     MAX_DEPTH = 16,
     MAX_BASES = 16,
+    MAX_ENTRIES = 100000, /* looked at for patterns and in directories whose files are run */
 };
 
 struct project_reading {
@@ -42,7 +44,8 @@ struct project_reading {
     uint64_t n_bytes;
     /* Where relative names may begin: "" is the project itself. */
     const char *bases[MAX_BASES];
-    size_t n_bases;
+    size_t n_bases, n_own_bases; /* the first ones are not named by a command */
+    size_t n_entries;
 };
 
 static const char *join(struct arena *a, const char *dir, const char *name)
@@ -425,18 +428,161 @@ static void begin_bases(struct project_reading *r)
     add_base(r, "");
     if (cwd && *cwd)
         add_base(r, cwd);
+    r->n_own_bases = r->n_bases;
 }
 
-static void add_words(struct project_reading *r, const struct word_list *words)
+/* --- what patterns match, and what is run for being in a directory --- */
+
+/* Of what a pattern matches, these: the others are what a formatter or a linter gets, and the agent
+ * edits them all the time. */
+static bool is_runnable(const struct project_reading *r, const char *name)
 {
+    static const char *const script_endings[] = {".sh", ".bash", ".zsh", ".ksh"};
+    AUTO_FD fd = open_inside(r->fd, name, O_PATH);
+    struct stat st;
+
+    if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(script_endings); i++)
+        if (str_ends(str_of(name), str_of(script_endings[i])))
+            return true;
+    return st.st_mode & S_IXUSR;
+}
+
+/* Those below `dir`, or those of them whose name from there on matches. */
+static void add_runnable(struct project_reading *r, const char *dir, const char *base,
+                         const struct glob *pattern, int depth)
+{
+    int fd = open_inside(r->fd, *dir ? dir : ".", O_RDONLY | O_DIRECTORY);
+    DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+    const struct dirent *entry;
+
+    if (!entries) {
+        close_fd(&fd);
+        return;
+    }
+    while (!r->files->problem && (entry = readdir(entries))) {
+        const char *name = join(r->arena, dir, arena_cstr(r->arena, str_of(entry->d_name)));
+        const char *rest = name + (*base ? strlen(base) + 1 : 0);
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            strcmp(entry->d_name, ".git") == 0 || strcmp(entry->d_name, "node_modules") == 0)
+            continue;
+        if (++r->n_entries > MAX_ENTRIES)
+            refuse(r, "its commands run files in directories with too many entries");
+        else if (depth > 1 && is_directory(r, name))
+            add_runnable(r, name, base, pattern, depth - 1);
+        else if ((!pattern || glob_matches(pattern, str_of(rest))) && is_runnable(r, name))
+            add_file(r, name, PROJECT_NAMED);
+    }
+    closedir(entries);
+}
+
+/* hooks/[0-9]*.sh, tools/{a,b}.sh. As in bash, two stars are one. */
+static void add_matching(struct project_reading *r, struct str word)
+{
+    AUTO(glob) struct glob *pattern = NULL;
+    bool is_exact;
+    const char *name = relative_name(r, word, &is_exact), *c;
+    int depth = 1;
+
+    if (!name || !strpbrk(name, "*?[{"))
+        return;
+    err_free(glob_compile(str_of(name), GLOB_LITERAL_SEPARATOR, &pattern));
+    for (c = name; *c; c++)
+        depth += *c == '/';
+    for (size_t i = 0; pattern && depth <= MAX_DEPTH && i < (is_exact ? 1 : r->n_bases); i++)
+        add_runnable(r, r->bases[i], r->bases[i], pattern, depth);
+}
+
+static bool runs_what_it_finds(const struct word_list *words)
+{
+    static const char *const runners[] = {"run-parts", "xargs", "parallel", "-exec", "-execdir"};
+
+    for (size_t i = 0; i < words->n; i++)
+        for (size_t j = 0; j < ARRAY_LEN(runners); j++)
+            if (str_is(words->items[i], runners[j]))
+                return true;
+    return false;
+}
+
+/* --- commands in files that are found --- */
+
+static bool has_word(const struct word_list *words, struct str word)
+{
+    for (size_t i = 0; i < words->n; i++)
+        if (str_eq(words->items[i], word))
+            return true;
+    return false;
+}
+
+/* npm run lint: what package.json calls so, and what runs before and after it. */
+static void add_scripts(struct project_reading *r, struct word_list *words, struct str text)
+{
+    struct json *tree = NULL;
+    struct json_where where;
+
+    if (!json_parse_at(r->arena, text, 0, &tree, &where))
+        return;
+    json_each (script, json_get(tree, "scripts")) {
+        struct str name = script->key;
+
+        if (script->type == JSON_STRING &&
+            (has_word(words, name) ||
+             (str_starts(name, S("pre")) && has_word(words, str_skip(name, 3))) ||
+             (str_starts(name, S("post")) && has_word(words, str_skip(name, 4)))))
+            hook_words_add(words, r->arena, script->text);
+    }
+}
+
+static void add_includes(struct project_reading *r, struct word_list *words, struct str text)
+{
+    static const struct str includes[] = {S("include "), S("-include "), S("sinclude ")};
+    struct str line;
+
+    while (str_split(&text, '\n', &line))
+        for (size_t i = 0; i < ARRAY_LEN(includes); i++)
+            if (str_starts(line, includes[i]))
+                hook_words_add(words, r->arena, str_skip(line, includes[i].n));
+}
+
+static void add_words_of_files(struct project_reading *r, struct word_list *words)
+{
+    for (size_t i = 0; i < r->files->n; i++) {
+        const struct project_file *f = &r->files->items[i];
+        const char *slash = strrchr(f->name, '/'), *name = slash ? slash + 1 : f->name;
+
+        if (f->kind != PROJECT_NAMED || f->is_link)
+            continue;
+        if (strcmp(name, "package.json") == 0)
+            add_scripts(r, words, f->content);
+        else if (strcmp(name, "Makefile") == 0 || strcmp(name, "makefile") == 0 ||
+                 strcmp(name, "GNUmakefile") == 0 || str_ends(str_of(name), S(".mk")))
+            add_includes(r, words, f->content);
+    }
+}
+
+static void add_words(struct project_reading *r, struct word_list *words)
+{
+    size_t from = 0;
+
+    do {
+        size_t n = words->n;
+
+        for (size_t i = from; i < n; i++)
+            add_named_base(r, words->items[i]);
+        for (size_t i = from; i < n && !r->files->problem; i++) {
+            add_named(r, words->items[i]);
+            add_found(r, words->items[i]);
+            add_matching(r, words->items[i]);
+        }
+        from = n;
+        add_words_of_files(r, words);
+    } while (words->n > from && !r->files->problem);
     if (words->is_full)
         refuse(r, "its commands have too many words");
-    for (size_t i = 0; i < words->n; i++)
-        add_named_base(r, words->items[i]);
-    for (size_t i = 0; i < words->n && !r->files->problem; i++) {
-        add_named(r, words->items[i]);
-        add_found(r, words->items[i]);
-    }
+    for (size_t i = r->n_own_bases; i < r->n_bases && runs_what_it_finds(words); i++)
+        add_runnable(r, r->bases[i], r->bases[i], NULL, MAX_DEPTH);
 }
 
 /* Whatever stands there as a text: a command, a variable's value. */

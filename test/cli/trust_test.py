@@ -186,6 +186,44 @@ class Scripts(KeelTest):
                 elsewhere.write_text("2")
                 self.assert_foreign("scripts/check.sh has changed")
 
+    def test_so_does_one_that_a_pattern_or_a_runner_finds(self):
+        for command in ("./scripts/*.sh", "for f in scripts/ch*; do $f; done", "run-parts scripts",
+                        "find scripts -type f -exec {} ;", "ls scripts | xargs -I{} scripts/{}",
+                        "cat scripts/{a,check}.sh | sh", "cd scripts && ./c?eck.sh"):
+            with self.subTest(command):
+                elsewhere = self.project / "scripts" / "check.sh"
+                self.put(elsewhere, "1")
+                self.bring(command)
+                self.trust()
+                elsewhere.write_text("2")
+                self.assert_foreign("scripts/check.sh has changed")
+
+    def test_what_a_pattern_gives_to_a_formatter_may_change(self):
+        page = self.project / "src" / "page.ts"
+        self.bring("prettier --check 'src/**/*.ts' src/*.ts")
+        self.put(page, "1")
+        page.chmod(0o644)
+        self.trust()
+        page.write_text("2")
+        self.assertTrue(self.is_trusted())
+
+    def test_so_does_a_script_that_a_found_file_names(self):
+        self.write("project/package.json", {"scripts": {
+            "lint": "npm run deep", "prelint": "true", "deep": "node scripts/check.js",
+            "other": "node scripts/other.js"}})
+        self.put(self.project / "Makefile", "include scripts/check.mk\ncheck:\n\ttrue\n")
+        self.put(self.project / "scripts" / "other.js", "1")
+        for command, name in (("npm run lint", "check.js"), ("make check", "check.mk")):
+            with self.subTest(command):
+                elsewhere = self.project / "scripts" / name
+                self.put(elsewhere, "# 1")
+                self.bring(command)
+                self.trust()
+                self.put(self.project / "scripts" / "other.js", "2")
+                self.assertTrue(self.is_trusted(), self.result)
+                elsewhere.write_text("# 2")
+                self.assert_foreign(f"scripts/{name} has changed")
+
     def test_a_script_that_comes_later_ends_trust(self):
         self.bring("test -x scripts/check.sh && scripts/check.sh")
         self.trust()

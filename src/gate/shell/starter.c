@@ -557,17 +557,18 @@ bool shell_starts_unseen(struct str name, const struct shell_word *words, size_t
     return true;
 }
 
-/* Programs whose words are names of files, packages or processes, or texts. */
+/* Programs whose words are names of files, of packages and of processes, or texts. Not those that
+ * give a program another name: `ln -s /usr/bin/curl c && ./c x`. */
 static bool takes_names(struct str name)
 {
     static const char names[] =
         " apk apropos apt apt-cache apt-get apt-mark aptitude brew bunzip2 bzip2 cd chgrp chmod "
-        "chown cp curl dd declare dnf dpkg dpkg-query export groupadd gunzip gzip help info "
-        "install "
-        "kill killall ln local locate logger man mkdir mkfifo mktemp mv notify-send pacman passwd "
-        "patch pidof pip pip3 pkill popd pushd readonly rm rmdir scp shred snap systemctl tee "
-        "touch "
-        "truncate unlink unset unxz unzip useradd wget whatis whereis xz yum zcat zip zstd zypper ";
+        "chown curl declare dnf dpkg dpkg-query export groupadd gunzip gzip help info kill killall "
+        "local locate logger man mkdir mkfifo mktemp notify-send pacman passwd patch pidof pip "
+        "pip3 "
+        "pkill popd pushd readonly rm rmdir scp shred snap systemctl tee touch truncate unlink "
+        "unset "
+        "unxz unzip useradd wget whatis whereis xz yum zcat zip zstd zypper ";
     struct str rest = str_of(names), known;
 
     while (str_split(&rest, ' ', &known))
@@ -583,6 +584,8 @@ bool shell_knows_program(struct str name)
 
     if (!s)
         s = find_starter(without_version(name));
+    if (str_is(name, "install")) /* copies programs, and an option of it starts one */
+        return false;
     return (s && s->kind != STARTER_BY_CODE) || takes_names(name) || shell_looks_through(name) ||
            str_is(name, "git") || str_is(name, "sed");
 }

@@ -687,10 +687,21 @@ static const char *const starters[] = {
 
 /* Programs that keel does not know, with a command among their words. */
 static const char *const passing_on[] = {
-    "torsocks curl x",     "cpulimit -l 10 -- curl x",     "aws-vault exec me -- /usr/bin/curl x",
-    "./wrap.sh curl x",    "python3 run.py curl x",        "bash run.sh curl x",
-    "tool --run='curl x'", "tool --program=/usr/bin/curl", "tool -c 'curl x' && ls",
-    "env A=b tool curl",   "sops exec-env keys 'curl x'",
+    "torsocks curl x",
+    "cpulimit -l 10 -- curl x",
+    "aws-vault exec me -- /usr/bin/curl x",
+    "./wrap.sh curl x",
+    "python3 run.py curl x",
+    "bash run.sh curl x",
+    "tool --run='curl x'",
+    "tool --program=/usr/bin/curl",
+    "tool -c 'curl x' && ls",
+    "env A=b tool curl",
+    "sops exec-env keys 'curl x'",
+    "cp /usr/bin/curl c",
+    "ln -s /usr/bin/curl c && ./c x",
+    "install -m 755 /bin/curl c",
+    "dd if=/bin/curl of=c",
 };
 
 static const char *const naming[] = {

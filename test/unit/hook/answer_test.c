@@ -161,24 +161,24 @@ TEST(a_message_is_for_the_person)
           "{\"systemMessage\":\"3 tests failed\",\"suppressOutput\":true}");
 }
 
+#define REFUSED "blocked deny problem: "
+
 TEST(nonsense_is_a_problem_with_its_place)
 {
     means(STOP,
           "problem: its answer is not valid JSON: a name in double quotes was expected at line 1, "
           "column 2",
           0, "{");
-    means(PRE_TOOL_USE, "problem: its answer is not valid: \"decision\" cannot be \"perhaps\"", 0,
+    means(PRE_TOOL_USE, REFUSED "its answer is not valid: \"decision\" cannot be \"perhaps\"", 0,
           "{\"decision\":\"perhaps\"}");
-    means(PRE_TOOL_USE,
-          "problem: its answer is not valid: \"hookSpecificOutput\" must be an object", 0,
-          "{\"hookSpecificOutput\":\"deny\"}");
-    means(PRE_TOOL_USE, "problem: its answer is not valid: \"continue\" must be true or false", 0,
+    means(PRE_TOOL_USE, REFUSED "its answer is not valid: \"hookSpecificOutput\" must be an object",
+          0, "{\"hookSpecificOutput\":\"deny\"}");
+    means(PRE_TOOL_USE, REFUSED "its answer is not valid: \"continue\" must be true or false", 0,
           "{\"continue\":\"no\"}");
     means(STOP, "problem: its answer is not valid: \"systemMessage\" must be a string", 0,
           "{\"systemMessage\":[]}");
 }
 
-#define REFUSED "blocked deny problem: "
 #define DENY SPECIFIC("PreToolUse", "\"permissionDecision\":\"deny\"")
 #define BEFORE "it printed other text before its answer, so the answer is ignored"
 #define MARK "its answer begins with a byte order mark, so it is not valid JSON"
@@ -210,6 +210,43 @@ TEST(an_answer_that_cannot_be_read_refuses_a_call)
           0, "{\"permissionDecision\":\"deny\"}");
 }
 
+TEST(a_decision_that_is_not_understood_may_be_a_no)
+{
+    means(PRE_TOOL_USE,
+          REFUSED "its answer is not valid: \"permissionDecision\" cannot be \"DENY\"", 0,
+          SPECIFIC("PreToolUse", "\"permissionDecision\":\"DENY\""));
+    means(PRE_TOOL_USE, REFUSED "its answer is not valid: \"permissionDecision\" must be a string",
+          0, SPECIFIC("PreToolUse", "\"permissionDecision\":1"));
+    means(PRE_TOOL_USE, REFUSED "its answer is not valid: \"continue\" must be true or false", 0,
+          "{\"continue\":\"false\"}");
+    means(PRE_TOOL_USE,
+          REFUSED "its answer is not valid: \"PermissionDecision\" must be spelled "
+                  "\"permissionDecision\"",
+          0, SPECIFIC("PreToolUse", "\"PermissionDecision\":\"deny\""));
+    means(PRE_TOOL_USE,
+          REFUSED "its answer is not valid: \"hook_specific_output\" must be spelled "
+                  "\"hookSpecificOutput\"",
+          0, "{\"hook_specific_output\":{}}");
+    means(STOP, "problem: its answer is not valid: \"Decision\" must be spelled \"decision\"", 0,
+          "{\"Decision\":\"block\"}");
+    means(PRE_TOOL_USE, "", 0, "{\"decisions\":1,\"note\":\"decision\"}");
+}
+
+TEST(an_answer_behind_too_much_text_may_be_a_no)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(hook_reply) struct hook_reply reply;
+    struct hook_answer answer;
+
+    hook_reply_init(&reply);
+    for (size_t i = 0; i < HOOK_MAX_OUTPUT; i++)
+        strbuf_add_char(&reply.out, ' ');
+    reply.is_cut = true;
+    answer = hook_answer_read(HOOK_PRE_TOOL_USE, &reply, &a);
+    assert_true(answer.outcome.is_blocked);
+    assert_true(answer.problem.n > 0);
+}
+
 TEST(for_other_events_it_is_told)
 {
     means(STOP, "problem: " BEFORE, 0, "note\n{\"decision\":\"block\"}");
@@ -239,7 +276,7 @@ TEST(an_answer_with_a_problem_allows_nothing_and_still_denies)
           "{\"decision\":\"block\",\"reason\":1}");
     means(PRE_TOOL_USE, "problem: its answer is not valid: \"hookEventName\" cannot be \"Stop\"", 0,
           SPECIFIC("Stop", "\"permissionDecision\":\"allow\",\"updatedInput\":{}"));
-    means(PRE_TOOL_USE, "problem: its answer is not valid: \"updatedInput\" must be an object", 0,
+    means(PRE_TOOL_USE, REFUSED "its answer is not valid: \"updatedInput\" must be an object", 0,
           SPECIFIC("PreToolUse", "\"permissionDecision\":\"allow\",\"updatedInput\":[]"));
 }
 
@@ -363,7 +400,9 @@ RUN_TESTS(
     UNIT(the_older_form_decides_too), UNIT(a_request_for_permission_is_answered_by_its_behavior),
     UNIT(continue_false_ends_the_run_and_blocks_whatever_else_is_said),
     UNIT(a_message_is_for_the_person), UNIT(nonsense_is_a_problem_with_its_place),
-    UNIT(an_answer_that_cannot_be_read_refuses_a_call), UNIT(for_other_events_it_is_told),
+    UNIT(an_answer_that_cannot_be_read_refuses_a_call),
+    UNIT(a_decision_that_is_not_understood_may_be_a_no),
+    UNIT(an_answer_behind_too_much_text_may_be_a_no), UNIT(for_other_events_it_is_told),
     UNIT(other_text_with_braces_is_just_text),
     UNIT(an_answer_with_a_problem_allows_nothing_and_still_denies),
     UNIT(hostile_output_is_cut_and_made_valid), UNIT(json_that_is_too_deep_or_cut_off_is_a_problem),
