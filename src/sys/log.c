@@ -1,21 +1,29 @@
-/* log.c - one line per event, with secrets taken out before anything is written. */
+/* log.c - lines of JSON, and the file that they go to. */
 #include "sys/log.h"
 
-#include <stdarg.h>
-#include <unistd.h>
+#include "sys/auto_fd.h"
 
-#define MAX_LINE 65536
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 struct log {
     enum log_level level;
-    enum log_format format;
     const struct clock *clock;
     struct log_sink sink;
     struct secrets *secrets;
-    struct strbuf line, clean;
+    struct json_writer json;
+    struct strbuf line, hidden;
+    uint64_t n_lost; /* lines since the last one that was written */
+    /* of one that log_open() has made */
+    char *name; /* in that directory; NULL: a device */
+    int dir_fd, fd;
+    bool is_torn; /* the last line was written in part */
 };
 
-static const char *const level_names[] = {"error", "warn", "info", "debug", "trace"};
+static const char *const level_names[] = {"error", "warning", "info", "debug"};
 
 const char *log_level_name(enum log_level l)
 {
@@ -25,24 +33,25 @@ const char *log_level_name(enum log_level l)
 bool log_level_find(struct str name, enum log_level *ret_level)
 {
     for (size_t i = 0; i < ARRAY_LEN(level_names); i++)
-        if (str_eq_nocase(name, str_of(level_names[i]))) {
+        if (str_is(name, level_names[i])) {
             *ret_level = (enum log_level)i;
             return true;
         }
     return false;
 }
 
-struct log *log_new(enum log_level level, enum log_format format, const struct clock *clock,
-                    struct log_sink sink)
+/* --- its life --- */
+
+struct log *log_new(enum log_level level, const struct clock *clock, struct log_sink sink)
 {
     struct log *l = mem_alloc(sizeof *l);
 
     l->level = level;
-    l->format = format;
     l->clock = clock ? clock : &clock_system;
     l->sink = sink;
-    strbuf_init(&l->line, MAX_LINE);
-    strbuf_init(&l->clean, MAX_LINE * 2);
+    l->dir_fd = l->fd = -1;
+    strbuf_init(&l->line, LOG_MAX_LINE);
+    strbuf_init(&l->hidden, 2 * LOG_MAX_LINE);
     return l;
 }
 
@@ -50,9 +59,12 @@ void log_free(struct log *l)
 {
     if (!l)
         return;
+    close_fd(&l->fd);
+    close_fd(&l->dir_fd);
+    mem_free(l->name);
     secrets_unref(l->secrets);
     strbuf_done(&l->line);
-    strbuf_done(&l->clean);
+    strbuf_done(&l->hidden);
     mem_free(l);
 }
 
@@ -67,109 +79,130 @@ void log_hide(struct log *l, const struct secrets *secrets)
     secrets_unref(before);
 }
 
-static struct str clean(struct log *l, struct str text)
+/* --- the file --- */
+
+#define OPEN_FLAGS (O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+
+/* A link in the place of the file is not followed: a command may write where the log is, and what
+ * it links to may be a file that it must not write. The directory is the one that was named first.
+ */
+static int open_file(const struct log *l)
 {
-    return secrets_hide(l->secrets, text, &l->clean, NULL);
+    return openat(l->dir_fd, l->name, OPEN_FLAGS | O_NOFOLLOW, 0600);
 }
 
-static struct str field_value(struct log *l, const struct log_field *f)
+/* Has somebody renamed or removed it? */
+static bool was_moved(const struct log *l)
 {
-    return key_is_secret(str_of(f->key)) ? S(REDACTED) : clean(l, f->value);
+    struct stat named, opened;
+
+    return fstatat(l->dir_fd, l->name, &named, AT_SYMLINK_NOFOLLOW) != 0 ||
+           fstat(l->fd, &opened) != 0 || named.st_ino != opened.st_ino ||
+           named.st_dev != opened.st_dev;
 }
 
-static void write_json(struct log *l, const char *time, enum log_level level, const char *message,
-                       const struct log_field *fields, size_t n)
+/* Where a new file cannot be made the old one is better than none. */
+static void follow_name(struct log *l)
 {
-    struct json_writer w;
+    int fd = l->name && was_moved(l) ? open_file(l) : -1;
 
-    jw_init(&w, &l->line);
-    jw_begin_object(&w);
-    jw_kv_str(&w, "time", str_of(time));
-    jw_kv_str(&w, "level", str_of(level_names[level]));
-    jw_kv_str(&w, "message", clean(l, str_of(message)));
-    for (size_t i = 0; i < n; i++)
-        jw_kv_str(&w, fields[i].key, field_value(l, &fields[i]));
-    jw_end_object(&w);
+    if (fd < 0)
+        return;
+    close(l->fd);
+    l->fd = fd;
 }
 
-/* Values that could be taken for something else stand in quotes: one event is one line. */
-static void add_text_value(struct strbuf *out, struct str value)
+static bool write_to_file(void *self, struct str line)
 {
-    bool plain = value.n > 0;
+    struct log *l = self;
+    struct iovec parts[] = {{(char *)"\n", l->is_torn ? 1 : 0}, {(char *)line.p, line.n}};
+    size_t n_bytes = parts[0].iov_len + line.n;
+    ssize_t n;
 
-    for (size_t i = 0; plain && i < value.n; i++)
-        plain = value.p[i] > ' ' && value.p[i] != '"' && value.p[i] != '=' && value.p[i] != 0x7f;
-    if (plain)
-        strbuf_add(out, value);
+    follow_name(l);
+    do
+        n = writev(l->fd, parts, ARRAY_LEN(parts));
+    while (n < 0 && errno == EINTR);
+    l->is_torn = n > 0 ? (size_t)n < n_bytes : l->is_torn;
+    return n == (ssize_t)n_bytes;
+}
+
+/* "dir/name" */
+static void open_in_dir(struct log *l, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    AUTO_FREE char *dir = slash ? str_dup(str_make(path, (size_t)(slash - path) + 1)) : NULL;
+
+    l->name = mem_strdup(slash ? slash + 1 : path);
+    l->dir_fd = open(dir ? dir : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (l->dir_fd >= 0)
+        l->fd = open_file(l);
+}
+
+static struct err *cannot_open(const char *path)
+{
+    if (errno == ELOOP)
+        return err_hint(err_new(ERR_VALIDATION, "the log file %s is a symbolic link", path),
+                        "name the file that it leads to");
+    return err_hint(err_errno(ERR_VALIDATION, errno, "cannot write the log file %s", path),
+                    "name a file that you may write, in a directory that exists");
+}
+
+struct err *log_open(const char *path, enum log_level level, struct log **ret_log)
+{
+    AUTO(log) struct log *l = log_new(level, NULL, (struct log_sink){write_to_file});
+
+    l->sink.self = l;
+    if (str_starts(str_of(path), S("/dev/"))) /* /dev/stderr is a link, and nobody renames it */
+        l->fd = open(path, OPEN_FLAGS, 0600);
     else
-        json_write_string(out, value);
+        open_in_dir(l, path);
+    if (l->fd < 0)
+        return cannot_open(path);
+    *ret_log = TAKE(l);
+    return NULL;
 }
 
-static void add_message(struct strbuf *out, struct str message)
-{
-    for (size_t i = 0; i < message.n; i++) {
-        unsigned char c = (unsigned char)message.p[i];
-        strbuf_add_char(out, c < ' ' || c == 0x7f ? ' ' : (char)c);
-    }
-}
+/* --- lines --- */
 
-static void write_text(struct log *l, const char *time, enum log_level level, const char *message,
-                       const struct log_field *fields, size_t n)
-{
-    strbuf_addf(&l->line, "%s %-5s ", time, level_names[level]);
-    add_message(&l->line, clean(l, str_of(message)));
-    for (size_t i = 0; i < n; i++) {
-        strbuf_addf(&l->line, " %s=", fields[i].key);
-        add_text_value(&l->line, field_value(l, &fields[i]));
-    }
-}
-
-void log_event(struct log *l, enum log_level level, const char *message,
-               const struct log_field *fields, size_t n_fields)
+static void begin_line(struct log *l, enum log_level level, const char *event)
 {
     char time[CLOCK_ISO_SIZE];
 
-    if (!l || level > l->level)
-        return;
     clock_format_iso(clock_unix_ms(l->clock), time);
     strbuf_clear(&l->line);
-    if (l->format == LOG_JSON)
-        write_json(l, time, level, message, fields, n_fields);
-    else
-        write_text(l, time, level, message, fields, n_fields);
-    if (strbuf_is_over(&l->line)) {
-        strbuf_clear(&l->line);
-        strbuf_addf(&l->line,
-                    l->format == LOG_JSON ? "{\"time\":\"%s\",\"level\":\"%s\",\"message\":"
-                                            "\"an event was too large for the log\"}"
-                                          : "%s %-5s an event was too large for the log",
-                    time, level_names[level]);
-    }
-    strbuf_add_char(&l->line, '\n');
-    l->sink.write(l->sink.self, level, strbuf_str(&l->line));
+    jw_init(&l->json, &l->line);
+    jw_begin_object(&l->json);
+    jw_kv_str(&l->json, "time", str_of(time));
+    jw_kv_str(&l->json, "level", str_of(level_names[level]));
+    jw_kv_int(&l->json, "pid", getpid());
+    jw_kv_str(&l->json, "event", str_of(event));
+    if (l->n_lost)
+        jw_kv_int(&l->json, "linesLost", (int64_t)l->n_lost);
 }
 
-void log_printf(struct log *l, enum log_level level, const char *format, ...)
+struct json_writer *log_begin(struct log *l, enum log_level level, const char *event)
 {
-    AUTO(strbuf) struct strbuf text = {0};
-    va_list args;
-
     if (!l || level > l->level)
-        return;
-    va_start(args, format);
-    strbuf_vaddf(&text, format, args);
-    va_end(args);
-    log_event(l, level, strbuf_cstr(&text), NULL, 0);
+        return NULL;
+    begin_line(l, level, event);
+    return &l->json;
 }
 
-static void write_fd(void *self, enum log_level level, struct str line)
+/* One that is too long is lost like one that cannot be written: half a line is no JSON. */
+void log_end(struct log *l)
 {
-    ssize_t n = write((int)(intptr_t)self, line.p, line.n);
+    struct str line;
 
-    (void)n; /* a log that cannot be written must not stop the work it tells about */
-}
-
-struct log_sink log_fd_sink(int fd)
-{
-    return (struct log_sink){write_fd, (void *)(intptr_t)fd};
+    jw_end_object(&l->json);
+    strbuf_clear(&l->hidden);
+    line = secrets_hide_in_json_text(l->secrets, strbuf_str(&l->line), &l->hidden, NULL);
+    if (!l->hidden.n)
+        strbuf_add(&l->hidden, line);
+    strbuf_add_char(&l->hidden, '\n');
+    if (!strbuf_is_over(&l->line) && !strbuf_is_over(&l->hidden) &&
+        l->sink.write(l->sink.self, strbuf_str(&l->hidden)))
+        l->n_lost = 0;
+    else
+        l->n_lost++;
 }

@@ -1,49 +1,44 @@
-/* log.h - what happened, for operators: levels, text or JSON lines, never a secret.
+/* log.h - what an operator must know of a process, as lines of JSON.
  *
- * A log is a value that is passed along; there is no global one, and libraries do not print. Every
- * field whose key names a credential is replaced by [REDACTED], and so is every known secret value
- * wherever it stands. A NULL log swallows everything. Writing never fails the caller: a log
- * that cannot be written must not stop the work it tells about. */
+ * A log is a value that is passed along: there is no global one, and libraries print nothing. NULL
+ * is a log that is off and costs a comparison. A line is one write to a file that is opened for
+ * appending, so that processes may share it. When the file was renamed or removed, the next line
+ * begins a new one of that name in the same directory; a link there is
+ * not followed. Writing fails nobody: a line that cannot be written is counted,
+ * and the next one says how many are missing. Known secrets are replaced wherever they stand.
+ *
+ *     {"time":"2026-11-18T20:31:18.042Z","level":"info","pid":4711,"event":"run_end",...} */
 #ifndef KEEL_SYS_LOG_H
 #define KEEL_SYS_LOG_H
 
 #include "base/secrets.h"
 #include "sys/clock.h"
 
-enum log_level { LOG_ERROR, LOG_WARN, LOG_INFO, LOG_DEBUG, LOG_TRACE };
-enum log_format { LOG_TEXT, LOG_JSON };
+#define LOG_MAX_LINE ((size_t)64 << 10)
 
-const char *log_level_name(enum log_level l);
+enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
+const char *log_level_name(enum log_level l); /* "error", "warning", "info", "debug" */
 bool log_level_find(struct str name, enum log_level *ret_level);
 
 struct log;
 
-struct log_sink { /* gets whole lines with their newline */
-    void (*write)(void *self, enum log_level level, struct str line);
+struct log_sink { /* gets whole lines with their newline; false: it was not written */
+    bool (*write)(void *self, struct str line);
     void *self;
 };
-
-struct log *log_new(enum log_level level, enum log_format format, const struct clock *clock,
-                    struct log_sink sink) MUST_USE;
+/* `clock` NULL: the machine's. */
+struct log *log_new(enum log_level level, const struct clock *clock, struct log_sink sink) MUST_USE;
+/* Into that file, which is made with mode 0600. ERR_VALIDATION: it cannot be written. */
+MUST_USE struct err *log_open(const char *path, enum log_level level, struct log **ret_log);
 void log_free(struct log *l);
 DEFINE_AUTO_PTR(log, log_free)
-
-/* A sink for a file descriptor that is not closed. */
-struct log_sink log_fd_sink(int fd);
 
 /* From now on none of these values appears in a line. Keeps a reference; NULL: none are known. */
 void log_hide(struct log *l, const struct secrets *secrets);
 
-struct log_field {
-    const char *key;
-    struct str value;
-};
-void log_event(struct log *l, enum log_level level, const char *message,
-               const struct log_field *fields, size_t n_fields);
-void log_printf(struct log *l, enum log_level level, const char *format, ...) PRINTF_LIKE(3, 4);
-
-#define LOG_EVENT(l, level, message, ...)                                                          \
-    log_event((l), (level), (message), (const struct log_field[]){__VA_ARGS__},                    \
-              sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
+/* A line is begun, gets its members and is ended. NULL: nobody wants lines of this level, and
+ * there is nothing to end. */
+struct json_writer *log_begin(struct log *l, enum log_level level, const char *event);
+void log_end(struct log *l);
 
 #endif
