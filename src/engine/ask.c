@@ -204,6 +204,8 @@ static void settle(struct ask_state *a, const struct attempt *attempt)
     e.body.attempt.total_microcents = r->total_microcents;
     e.body.attempt.duration_ms = attempt->duration_ms;
     e.body.attempt.delay_ms = attempt->delay_ms;
+    e.body.attempt.http_status = attempt->reply->http_status;
+    e.body.attempt.request_id = attempt->reply->request_id;
     run_emit(r, EVENT_ATTEMPT_END, &e);
     if (attempt->error && a->n_slugs < ARRAY_LEN(a->slugs))
         a->slugs[a->n_slugs++] = err_code(attempt->error->kind);

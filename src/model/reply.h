@@ -67,6 +67,8 @@ struct reply {
     size_t n_values; /* of all arguments, as JSON, against JSON_MAX_VALUES */
     struct usage usage;
     struct str id, model;   /* in the provider's words */
+    struct str request_id;  /* of the exchange, for the provider's support; may be empty */
+    int http_status;        /* 0: there was none */
     struct str stop_reason; /* the provider's word */
     struct str stop_detail; /* details: incomplete reason, block reason, matched sequence */
     enum stop stop;

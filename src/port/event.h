@@ -173,6 +173,8 @@ struct event_attempt {
     uint64_t duration_ms;        /* END */
     uint64_t delay_ms; /* RETRY: until the next try; END: until there would be one; 0: none */
     struct str next_provider, next_model; /* FALLBACK */
+    int http_status;                      /* END: of the answer; 0: there was none; not kept */
+    struct str request_id;                /* END: the provider's, may be empty; not kept */
 };
 
 struct event_request {

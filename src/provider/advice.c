@@ -13,7 +13,7 @@ static bool is_plain(struct str id)
     return id.n > 0 && id.n <= MAX_ID_BYTES;
 }
 
-static struct str find_id(const struct http_headers *headers)
+struct str advice_request_id(const struct http_headers *headers)
 {
     static const char *const names[] = {"request-id", "x-request-id", "x-amzn-requestid",
                                         "apim-request-id"};
@@ -30,7 +30,7 @@ static struct str find_id(const struct http_headers *headers)
 struct err *advice_name_request(struct err *take_error, const struct http_headers *headers)
 {
     AUTO(strbuf) struct strbuf text = {0};
-    struct str id = find_id(headers);
+    struct str id = advice_request_id(headers);
 
     if (!take_error || !id.n || err_is(take_error, ERR_CANCELLED))
         return take_error;

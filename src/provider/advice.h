@@ -7,6 +7,8 @@
 #include "net/http.h"
 #include "provider/endpoint.h"
 
+/* The id of an answer, in the headers; empty: they name none. */
+struct str advice_request_id(const struct http_headers *headers);
 /* Adds the id of the answer, by which the provider's support finds the request, to the text. */
 MUST_USE struct err *advice_name_request(struct err *take_error,
                                          const struct http_headers *headers);

@@ -306,6 +306,8 @@ static struct err *send_once(struct exchange *x, const struct model_request *r, 
     request.max_body_bytes = MAX_BODY_BYTES;
 
     TRY(http_open(x->call->http, &request, &http, &response));
+    reply->http_status = response.status;
+    reply->request_id = arena_str(&reply->arena, advice_request_id(&response.headers));
     e = check_head(&response);
     if (!e)
         e = receive(x, http, &response, reply);
