@@ -12,6 +12,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN, /* the library knows runs only */
             [VIEW_RUN_EVENTS] = "session:started",
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* each run begins with an init of its own */
+            [VIEW_LOG] = "session_begin",
         },
     [EVENT_RUN_BEGIN] =
         {
@@ -21,6 +22,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "progress",
             [VIEW_RUN_EVENTS] = "run:started node:started session:turn_started",
             [VIEW_STREAM_JSON] = "system/init",
+            [VIEW_LOG] = "run_begin",
         },
     [EVENT_USER_INPUT] =
         {
@@ -30,6 +32,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the caller's own words */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* run:started has the input */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the reference repeats no prompt */
+            [VIEW_LOG] = NOT_SHOWN,         /* what people write is not in it */
         },
     [EVENT_PRE_RUN] =
         {
@@ -40,6 +43,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* no such name there */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* run:started has the input */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* init has been said */
+            [VIEW_LOG] = NOT_SHOWN,         /* what people write is not in it */
         },
     [EVENT_TOOLS_CHANGED] =
         {
@@ -49,6 +53,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* each request says what it offers */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* init lists the tools */
+            [VIEW_LOG] = NOT_SHOWN,         /* of use in a session's own log */
         },
     [EVENT_CONTEXT] =
         {
@@ -58,6 +63,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* its log tells when a limit is near */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* readers add up the usage */
+            [VIEW_LOG] = NOT_SHOWN,         /* of use in a session's own log */
         },
     [EVENT_COMPACTED] =
         {
@@ -67,6 +73,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = "session:compacted",
             [VIEW_STREAM_JSON] = "system/compact_boundary",
+            [VIEW_LOG] = "compacted",
         },
     [EVENT_FINAL_TURN] =
         {
@@ -76,6 +83,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result says it: forced_final_reason */
+            [VIEW_LOG] = NOT_SHOWN,         /* the end of the run says it */
         },
     [EVENT_ATTEMPT_BEGIN] =
         {
@@ -85,6 +93,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "turn_started",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* cost:updated tells of each attempt at its end */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the request follows at once */
+            [VIEW_LOG] = "attempt_begin",
         },
     [EVENT_PROVIDER_REQUEST] =
         {
@@ -94,6 +103,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* wire */
             [VIEW_STREAM_JSON] = "system/status",
+            [VIEW_LOG] = NOT_SHOWN, /* contents are not in it */
         },
     [EVENT_NATIVE_PAYLOAD] =
         {
@@ -103,6 +113,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",         /* TRC, when it is asked for */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* wire */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* wire */
+            [VIEW_LOG] = NOT_SHOWN,         /* contents are not in it */
         },
     [EVENT_DELTA] =
         {
@@ -112,6 +123,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "output thinking",
             [VIEW_RUN_EVENTS] = "agent:token agent:reasoning",
             [VIEW_STREAM_JSON] = "assistant stream_event",
+            [VIEW_LOG] = NOT_SHOWN, /* contents are not in it */
         },
     [EVENT_RESPONSE_RAW] =
         {
@@ -121,6 +133,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,    /* the attempt's end is logged */
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* wire */
             [VIEW_STREAM_JSON] = "stream_event",
+            [VIEW_LOG] = NOT_SHOWN, /* contents are not in it */
         },
     [EVENT_ATTEMPT_END] =
         {
@@ -130,6 +143,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log accounting",
             [VIEW_RUN_EVENTS] = "cost:updated",
             [VIEW_STREAM_JSON] = "stream_event", /* ends a message that broke off */
+            [VIEW_LOG] = "attempt_end",
         },
     [EVENT_RETRY] =
         {
@@ -139,6 +153,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* node:retrying is the workflow's, above the chain */
             [VIEW_STREAM_JSON] = "system/assistant_dropped system/api_retry",
+            [VIEW_LOG] = "retry",
         },
     [EVENT_FALLBACK] =
         {
@@ -148,6 +163,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* cost:updated names each attempt's model */
             [VIEW_STREAM_JSON] = "system/assistant_dropped",
+            [VIEW_LOG] = "fallback",
         },
     [EVENT_TEXT_DROPPED] =
         {
@@ -157,6 +173,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* as for interactive clients */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the broken message has ended; it is not committed */
+            [VIEW_LOG] = NOT_SHOWN,         /* the retry says it */
         },
     [EVENT_RESPONSE_NORMALIZED] =
         {
@@ -166,6 +183,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",         /* THK: the reasoning, whole */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its pieces were shown */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the committed message is shown */
+            [VIEW_LOG] = NOT_SHOWN,         /* contents are not in it */
         },
     [EVENT_ASSISTANT_COMMITTED] =
         {
@@ -175,6 +193,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,                    /* its pieces were shown */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,                 /* its pieces were shown */
             [VIEW_STREAM_JSON] = "stream_event assistant", /* ends what streamed in */
+            [VIEW_LOG] = NOT_SHOWN,                        /* contents are not in it */
         },
     [EVENT_HISTORY] =
         {
@@ -184,6 +203,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the result has the conversation */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* messages have lines of their own */
+            [VIEW_LOG] = NOT_SHOWN,         /* contents are not in it */
         },
     [EVENT_TOOL_EARLY] =
         {
@@ -193,6 +213,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* its progress begins with the batch */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* agent:tool_call follows */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
+            [VIEW_LOG] = NOT_SHOWN,         /* its result says it */
         },
     [EVENT_TOOL_DROPPED] =
         {
@@ -202,6 +223,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the attempt's end is logged */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* nothing was told of it */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the retry is told */
+            [VIEW_LOG] = NOT_SHOWN,         /* it has had no effect */
         },
     [EVENT_BATCH_BEGIN] =
         {
@@ -211,6 +233,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* each call is shown */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* each call is shown */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* each call is shown */
+            [VIEW_LOG] = NOT_SHOWN,         /* its calls say it */
         },
     [EVENT_TOOL_REQUEST] =
         {
@@ -220,6 +243,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN, /* it may still be refused */
             [VIEW_RUN_EVENTS] = "agent:tool_call",
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
+            [VIEW_LOG] = NOT_SHOWN,         /* its result says it */
         },
     [EVENT_TOOL_BEGIN] =
         {
@@ -229,6 +253,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "progress log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* agent:tool_call has told it */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
+            [VIEW_LOG] = "tool_begin",
         },
     [EVENT_SNAPSHOT] =
         {
@@ -238,6 +263,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,    /* its "snapshot" is another thing */
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* handles of contents are no remote reader's business */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* nothing has happened yet */
+            [VIEW_LOG] = NOT_SHOWN,         /* of use in a session's own log */
         },
     [EVENT_PRE_IMAGE] =
         {
@@ -247,6 +273,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,    /* no such name there */
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* handles of contents are no remote reader's business */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the call's result shows what it did */
+            [VIEW_LOG] = NOT_SHOWN,         /* of use in a session's own log */
         },
     [EVENT_TOOL_PROGRESS] =
         {
@@ -256,6 +283,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "progress status",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* a line for each piece of output helps nobody */
+            [VIEW_LOG] = NOT_SHOWN,         /* contents are not in it */
         },
     [EVENT_TOOL_END] =
         {
@@ -265,6 +293,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* likewise */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* likewise */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* likewise */
+            [VIEW_LOG] = NOT_SHOWN,         /* its result says it */
         },
     [EVENT_TOOL_RESULT] =
         {
@@ -274,6 +303,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "progress log accounting",
             [VIEW_RUN_EVENTS] = "agent:tool_result",
             [VIEW_STREAM_JSON] = "user",
+            [VIEW_LOG] = "tool",
         },
     [EVENT_TOOL_COMMITTED] =
         {
@@ -283,6 +313,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the result was shown */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* the result was shown */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result was shown */
+            [VIEW_LOG] = NOT_SHOWN,         /* its result says it */
         },
     [EVENT_CHILD_BEGIN] =
         {
@@ -292,6 +323,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* its run says the same */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its run says the same */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* its lines name the call */
+            [VIEW_LOG] = "child_begin",
         },
     [EVENT_CHILD_END] =
         {
@@ -301,6 +333,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* its run says the same */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its run says the same */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result of the call follows */
+            [VIEW_LOG] = "child_end",
         },
     [EVENT_STATE] =
         {
@@ -310,6 +343,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,    /* inner state of tools */
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* inner state of tools */
             [VIEW_STREAM_JSON] = "system/task_started system/task_notification",
+            [VIEW_LOG] = "background_command mode",
         },
     [EVENT_ASKED] =
         {
@@ -319,6 +353,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN, /* a report run asks nobody */
             [VIEW_RUN_EVENTS] = "agent:approval_requested human_gate:paused budget:paused",
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result tells what was refused or waits */
+            [VIEW_LOG] = "asked",
         },
     [EVENT_ANSWERED] =
         {
@@ -328,6 +363,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN, /* a report run asks nobody */
             [VIEW_RUN_EVENTS] = "human_gate:resumed",
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the call's result shows it */
+            [VIEW_LOG] = "answered",
         },
     [EVENT_NOTICE] =
         {
@@ -337,6 +373,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = "budget:warning",
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* goes to standard error */
+            [VIEW_LOG] = "notice",
         },
     [EVENT_ERROR] =
         {
@@ -346,6 +383,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* told once, at the run's end */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* told once, in the result */
+            [VIEW_LOG] = NOT_SHOWN,         /* the end of the run says it */
         },
     [EVENT_RUN_END] =
         {
@@ -358,6 +396,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
                 ("node:completed node:failed run:completed run:failed run:cancelled "
                  "run:timeout run:paused session:turn_completed session:cancelled"),
             [VIEW_STREAM_JSON] = "stream_event result",
+            [VIEW_LOG] = "run_end",
         },
     [EVENT_REWOUND] =
         {
@@ -367,6 +406,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the library knows runs only */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* between runs */
+            [VIEW_LOG] = "rewound",
         },
     [EVENT_CHECKPOINT] =
         {
@@ -376,6 +416,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* nothing has happened */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* nothing has happened */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* nothing has happened */
+            [VIEW_LOG] = NOT_SHOWN,         /* nothing has happened */
         },
     [EVENT_SESSION_CHANGED] =
         {
@@ -385,6 +426,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the library knows runs only */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the next run's init says it */
+            [VIEW_LOG] = "session_changed",
         },
     [EVENT_SESSION_END] =
         {
@@ -394,6 +436,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the library knows runs only */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the end of the output says it */
+            [VIEW_LOG] = "session_end",
         },
 };
 

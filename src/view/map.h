@@ -14,6 +14,7 @@ enum view {
     VIEW_EMITTER,     /* plugin/event_emitter.h */
     VIEW_LIBRARY,     /* library.h */
     VIEW_RUN_EVENTS,  /* run_events.h */
+    VIEW_LOG,         /* operator_log.h */
     VIEW_STREAM_JSON, /* stream_json.h; "system/init" is a type and its subtype */
     VIEW_N
 };

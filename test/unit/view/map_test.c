@@ -6,6 +6,7 @@
 #include "view/journal.h"
 #include "view/library.h"
 #include "view/map.h"
+#include "view/operator_log.h"
 #include "view/run_events.h"
 #include "view/stream_json.h"
 
@@ -38,6 +39,8 @@ static const char *const expected[VIEW_N] = {
         "human_gate:resumed run:started run:paused run:completed run:failed run:cancelled "
         "run:timeout budget:warning budget:paused session:started session:turn_started "
         "session:turn_completed session:cancelled session:compacted",
+    [VIEW_LOG] = "session_begin session_end run_begin run_end attempt_end retry fallback tool "
+                 "notice child_begin child_end",
     [VIEW_STREAM_JSON] = "system/init assistant user stream_event result",
 };
 
@@ -70,6 +73,7 @@ static const struct variant {
     enum ask_kind ask;
     bool is_separator, tool_fails, is_child, of_session, has_handoff;
     const char *shell; /* a state of one in the background */
+    const char *mode;  /* instead of that */
 } variants[] = {
     {RUN_DONE, 0, DELTA_TEXT, ASK_PERMISSION},
     {RUN_DONE, 0, DELTA_REASONING, ASK_QUESTION, .has_handoff = true},
@@ -81,7 +85,7 @@ static const struct variant {
     {RUN_SUSPENDED, 0, DELTA_TEXT, ASK_PERMISSION,
      .shell = "{\"state\":\"running\",\"seen\":false}"},
     {RUN_SUSPENDED, 0, DELTA_TEXT, ASK_PERMISSION, .shell = "{\"state\":\"ended\",\"seen\":false}"},
-    {RUN_INTERRUPTED, 0, DELTA_TEXT, ASK_PERMISSION},
+    {RUN_INTERRUPTED, 0, DELTA_TEXT, ASK_PERMISSION, .mode = "\"plan\""},
     {RUN_DONE, 0, DELTA_TEXT, ASK_PERMISSION, .of_session = true},
     {RUN_INTERRUPTED, 0, DELTA_TEXT, ASK_PERMISSION, .of_session = true},
 };
@@ -99,6 +103,9 @@ static void vary(struct samples *s, const struct variant *v)
     if (v->shell)
         s->events[EVENT_STATE].body.state =
             (struct event_state){S("shell:bash_1"), sample_json(s, v->shell)};
+    if (v->mode)
+        s->events[EVENT_STATE].body.state =
+            (struct event_state){S("mode"), sample_json(s, v->mode)};
     s->run_result.outcome = v->outcome;
     if (v->outcome == RUN_FAILED)
         s->run_result.error = err_new(v->error, "why");
@@ -117,7 +124,7 @@ static void check_line(struct samples *s, enum view v, enum event_type t, struct
                        struct strbuf *said)
 {
     const struct json *value = sample_json(s, arena_cstr(&s->arena, line));
-    struct str name = json_get_text(value, v == VIEW_JOURNAL ? "event" : "type");
+    struct str name = json_get_text(value, v == VIEW_JOURNAL || v == VIEW_LOG ? "event" : "type");
     struct str subtype = json_get_text(value, "subtype");
 
     if (v == VIEW_LIBRARY)
@@ -134,7 +141,15 @@ struct views {
     struct interactive_view interactive;
     struct library_view library;
     struct run_events run_events;
+    struct log *log;
+    struct strbuf *log_lines;
 };
+
+static bool add_log_line(void *self, struct str line)
+{
+    strbuf_add(((struct views *)self)->log_lines, line);
+    return true;
+}
 
 static void show(struct views *views, enum view v, const struct event *e, struct strbuf *out)
 {
@@ -150,6 +165,10 @@ static void show(struct views *views, enum view v, const struct event *e, struct
         break;
     case VIEW_RUN_EVENTS:
         run_events_event(&views->run_events, e, out);
+        break;
+    case VIEW_LOG:
+        views->log_lines = out;
+        operator_log_event(views->log, e);
         break;
     case VIEW_STREAM_JSON:
         stream_json_event(views->stream_json, e, out);
@@ -216,10 +235,12 @@ TEST(views_say_only_what_the_table_says_and_all_of_it)
             .library = {.trace_llm = true, .has_handoff = variants[i].has_handoff},
             .run_events = {.of_session = variants[i].of_session}};
 
+        views.log = log_new(LOG_DEBUG, NULL, (struct log_sink){add_log_line, &views});
         samples_init(&s);
         vary(&s, &variants[i]);
         show_all(&s, &views, said);
         stream_json_free(views.stream_json);
+        log_free(views.log);
         run_events_done(&views.run_events);
     }
     for (int v = 0; v < VIEW_N; v++) {
