@@ -7,6 +7,7 @@
 #include "cli/outbox.h"
 #include "cli/run.h"
 #include "cli/run_status.h"
+#include "sdk/process_log.h"
 #include "view/stream_json.h"
 
 #include <sys/stat.h>
@@ -178,6 +179,10 @@ static struct err *open_project(struct print *p)
     TRY(agent_flags_layers(p->args, &options.skipped_layers));
     p->host = host_new(&host);
     TRY(project_open(p->host, &options, &p->project));
+    TRY(process_log_open(
+        p->project,
+        &(struct log_flags){args_get(p->args, "log-file"), args_get(p->args, "log-level")}, "print",
+        KEEL_VERSION));
     TRY(read_wait(p));
     print_tell_settings(p->project);
     return project_choose_model(p->project, args_get(p->args, "model"), &p->agent_options.model);
@@ -495,6 +500,8 @@ struct err *print_run(const struct args *args, int *ret_status)
     if (e && p.format != FORMAT_TEXT)
         print_json_failure(&p.json, e);
     *ret_status = p.status;
+    if (p.host)
+        process_log_end(host_log(p.host), cli_run_status(e ? err_exit_code(e) : p.status), e);
     print_done(&p);
     return e;
 }

@@ -77,6 +77,9 @@ static const struct option root_options[] = {
     {"include-partial-messages", 0, NULL, "with stream-json: print the answer as it streams in"},
     {"no-stream", 0, NULL, "request the answer in one piece"},
     {"verbose", 0, NULL, "print tools, retries and cost on stderr"},
+    {"log-file", 0, "FILE", "append what happens to this file, as lines of JSON"},
+    {"log-level", 0, "LEVEL", "with a log: error, warning, info (default) or debug",
+     .words = "error warning info debug"},
     {"trace-llm", 0, NULL, "print the HTTP exchange on stderr, without keys"},
 
     {"settings", 0, "FILE|JSON", "more settings; they override all files", .group = "Settings"},

@@ -7,6 +7,7 @@
 #include "sdk/system_prompt.h"
 #include "sdk/todo_reminder.h"
 #include "sys/loop.h"
+#include "view/operator_log.h"
 
 #include <stdlib.h>
 
@@ -143,6 +144,21 @@ static void describe_new_mode(void *self, struct strbuf *out)
     agent_tell_surroundings(self, out);
 }
 
+/* --- who hears of it --- */
+
+static void subscribe(struct agent *a, const struct agent_options *options)
+{
+    struct log *log = host_log(a->project->host);
+
+    a->log_writer = (struct event_subscriber){.on_event = operator_log_event, .self = log};
+    if (log)
+        a->subscribers[a->n_subscribers++] = &a->log_writer;
+    if (options->subscriber)
+        a->subscribers[a->n_subscribers++] = options->subscriber;
+    for (size_t i = 0; i < a->n_subscribers; i++)
+        event_stream_subscribe(&a->opening, a->subscribers[i]);
+}
+
 /* --- all together --- */
 
 struct err *agent_open(struct agent *a, struct project *project,
@@ -152,14 +168,14 @@ struct err *agent_open(struct agent *a, struct project *project,
     if (!project->place.cwd)
         return err_hint(err_new(ERR_VALIDATION, "the working directory no longer exists"),
                         "start keel in a directory that exists, or add --cwd DIR");
-    if (options->subscriber)
-        event_stream_subscribe(&a->opening, options->subscriber);
+    subscribe(a, options);
     TRY(find_asker(a, options->asker));
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
     TRY(agent_add_tools(a));
     a->secrets = known_secrets(a->project, options->session.store);
     a->tool_config.secrets = a->secrets;
+    log_hide(host_log(a->project->host), a->secrets);
     a->project->credentials.secrets = a->secrets;
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));

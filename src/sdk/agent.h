@@ -110,6 +110,8 @@ struct agent {
     struct model_lookup *asked;   /* of the target whose request is made; NULL: of none */
     struct group lookup;          /* asks about unknown models */
     bool has_lookup;
+    struct event_subscriber log_writer, *subscribers[2];
+    size_t n_subscribers;
     struct event_subscriber lookup_starter;
     const char *system_prompt, *append_system_prompt;
     bool names_tools; /* of the plan's filter: agent_options */

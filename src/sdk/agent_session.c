@@ -1,6 +1,7 @@
 /* agent_session.c - which session an agent works in, and where it is kept. */
 #include "sdk/agent_parts.h"
 
+#include "sdk/process_log.h"
 #include "sdk/prune.h"
 #include "sdk/settings_keys.h"
 #include "sdk/shelf.h"
@@ -219,8 +220,8 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
                                 .name = str_of(options->session.name),
                                 .must_be_whole = true,
                                 .budget = options->budget,
-                                .subscribers = &options->subscriber,
-                                .n_subscribers = options->subscriber ? 1 : 0,
+                                .subscribers = a->subscribers,
+                                .n_subscribers = a->n_subscribers,
                                 .secrets = a->secrets};
     bool is_resumed = options->session.resume || options->session.continues;
     struct err *e;
@@ -236,6 +237,8 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
         e = do_without(a, &o, e);
     if (e)
         return e;
+    process_log_session(host_log(a->project->host), "session_open", a->session.conversation.id,
+                        session_start_name(o.start), a->is_kept);
     group_begin(&a->background, 0, GROUP_KEEP_GOING); /* ends before the session's own tasks */
     a->has_background = true;
     group_begin(&a->lookup, 0, GROUP_KEEP_GOING);
@@ -278,6 +281,9 @@ void agent_close_session(struct agent *a)
 
     agent_settle_snapshots(a);
     e = session_shutdown(&a->session, "other");
+    if (a->session.is_open)
+        process_log_session(host_log(a->project->host), "session_close", a->session.conversation.id,
+                            NULL, a->is_kept);
     text = e ? err_message(e) : NULL;
     if (!e)
         snapshotter_forget_logs(a->snapshotter);

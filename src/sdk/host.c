@@ -10,6 +10,7 @@
 #include "sys/env.h"
 #include "sys/fs.h"
 #include "sys/leftover.h"
+#include "sys/log.h"
 #include "sys/loop.h"
 #include "sys/work.h"
 
@@ -34,6 +35,7 @@ struct host {
     struct host_options options;
     struct arena arena;
     const char *home;
+    struct log *log;
     struct work_beside *store_loader, *tls_loader; /* NULL: not begun */
     struct host_store *stores;
     /* of the loop */
@@ -237,6 +239,7 @@ void host_unref(struct host *h)
     work_beside_end(h->tls_loader);
     if (h->loop)
         host_leave_loop(h);
+    log_free(h->log);
     arena_done(&h->arena);
     leftover_end();
     mem_free(h);
@@ -250,6 +253,17 @@ const char *const *host_environment(const struct host *h)
 const struct random *host_random(const struct host *h)
 {
     return h->options.random;
+}
+
+struct log *host_log(const struct host *h)
+{
+    return h->log;
+}
+
+void host_set_log(struct host *h, struct log *take_log)
+{
+    log_free(h->log);
+    h->log = take_log;
 }
 
 const char *host_home(const struct host *h)

@@ -14,6 +14,7 @@
 #include "port/store.h"
 #include "sys/task.h"
 
+struct log;
 struct random;
 
 /* All is borrowed. */
@@ -34,6 +35,10 @@ const char *const *host_environment(const struct host *h); /* never NULL */
 const struct random *host_random(const struct host *h);    /* NULL: the system's */
 /* keel's home directory: KEEL_HOME, else ~/.keel; NULL: there is no home. */
 const char *host_home(const struct host *h);
+
+/* What an operator reads of this process (sys/log.h); NULL: nobody does. */
+struct log *host_log(const struct host *h);
+void host_set_log(struct host *h, struct log *take_log);
 
 /* The client of all who trust the same authorities: the system's, and those of this file besides
  * (NULL: none). Lives as long as loop and host. In a task. */

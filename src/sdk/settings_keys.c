@@ -8,22 +8,11 @@ static const struct setting_key other_settings[] = {
     {"background", SETTING_OBJECT, .help = "background commands"},
     {"background.waitSeconds", SETTING_INTEGER,
      .help = "how long keel -p waits for them after the answer before it stops them (600)"},
-    {"logLevel", SETTING_STRING, .help = "error, warn, info, debug or trace"},
     {0},
 };
 
 const struct setting_key *const setting_tables[] = {
-    profile_settings,
-    target_settings,
-    rule_settings,
-    hook_settings,
-    run_settings,
-    sandbox_settings,
-    network_settings,
-    snapshot_settings,
-    store_settings,
-    prune_settings,
-    session_settings,
-    other_settings,
-    NULL,
+    profile_settings, target_settings,  rule_settings,     hook_settings,  run_settings,
+    sandbox_settings, network_settings, snapshot_settings, store_settings, prune_settings,
+    session_settings, log_settings,     other_settings,    NULL,
 };

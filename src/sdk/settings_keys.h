@@ -19,7 +19,7 @@ struct setting_key {
 /* Each ends with a row without a path. */
 extern const struct setting_key profile_settings[], target_settings[], rule_settings[],
     hook_settings[], run_settings[], sandbox_settings[], network_settings[], snapshot_settings[],
-    store_settings[], prune_settings[], session_settings[];
+    store_settings[], prune_settings[], session_settings[], log_settings[];
 
 /* All of them; NULL at the end. */
 extern const struct setting_key *const setting_tables[];

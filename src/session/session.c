@@ -5,6 +5,12 @@
 
 /* --- the beginning --- */
 
+const char *session_start_name(enum session_start s)
+{
+    static const char *const names[] = {"new", "resume", "fork"};
+    return names[s];
+}
+
 void session_begin(struct session *s, const struct event_session *how)
 {
     struct event e = {.body.session = *how};

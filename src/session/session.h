@@ -28,6 +28,7 @@
 #define SESSION_CHECKPOINT_EVERY 500
 
 enum session_start { SESSION_NEW, SESSION_RESUME, SESSION_FORK };
+const char *session_start_name(enum session_start s); /* "new", "resume", "fork" */
 
 struct session_options {
     struct store *store; /* borrowed */

@@ -3,6 +3,7 @@
 
 #include "cli/show.h"
 #include "sdk/agent.h"
+#include "sdk/process_log.h"
 
 static const struct option options[] = {
     {"instructions", 0, "TEXT", "what the summary must keep"},
@@ -76,9 +77,13 @@ static struct err *compact(struct session_work *w)
 {
     struct compacting c = {.work = w};
     struct store_summary s = {0};
+    struct err *e;
 
+    TRY(process_log_open(w->project, &(struct log_flags){0}, "session compact", KEEL_VERSION));
     TRY(session_work_find(w, 0, &s));
-    return open_and_compact(&c, s.id);
+    e = open_and_compact(&c, s.id);
+    process_log_end(host_log(w->project->host), e ? err_exit_code(e) : 0, e);
+    return e;
 }
 
 static struct err *run(const struct args *args, int *ret_status)
