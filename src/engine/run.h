@@ -244,6 +244,11 @@ MUST_USE struct err *answer_parse(const struct json *output_schema, struct str t
 /* The tools that a run with these options shows its model now: a new reference. */
 struct tool_set *run_tools(const struct run_options *o, const struct run_plan *plan) MUST_USE;
 
+/* How full the window of the first target is between runs: for a run with these options, before its
+ * prompt. */
+struct token_estimate conversation_context(struct conversation *c, const struct run_options *o,
+                                           int64_t *ret_window);
+
 /* An event of this run, for what runs inside of it (hooks, child runs). */
 void run_notice(struct run *r, enum severity severity, const char *source, struct str text);
 

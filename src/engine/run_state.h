@@ -183,6 +183,8 @@ MUST_USE struct err *ask_model(struct run *r, const struct final_turn *final,
                                const struct message **ret_message);
 int64_t target_window(const struct target *t);
 struct token_estimate run_estimate(struct run *r);
+/* What system text and tools take of a window. */
+int64_t plan_head_tokens(const struct run_plan *plan, const struct tool_set *tools);
 /* Would a request of so many tokens be sent to this target? */
 bool run_fits(const struct run *r, const struct target *t, int64_t n_tokens);
 void run_emit_context(struct run *r);

@@ -61,12 +61,7 @@ static bool is_current(struct run *r)
 /* What every request begins with, and so takes of the window. */
 static void count_head(struct run *r)
 {
-    AUTO(arena) struct arena a = {0};
-    const struct tool_def **tools = ARENA_ARRAY(&a, r->tools->n, const struct tool_def *);
-
-    for (size_t i = 0; i < r->tools->n; i++)
-        tools[i] = &r->tools->entries[i].def;
-    r->head_tokens = ledger_head_tokens(r->plan->system, tools, r->tools->n);
+    r->head_tokens = plan_head_tokens(r->plan, r->tools);
     r->counted_system = r->plan->system;
 }
 

@@ -15,6 +15,26 @@ struct token_estimate run_estimate(struct run *r)
                                    r->options->context_floor);
 }
 
+int64_t plan_head_tokens(const struct run_plan *plan, const struct tool_set *tools)
+{
+    AUTO(arena) struct arena a = {0};
+    const struct tool_def **defs = ARENA_ARRAY(&a, tools->n, const struct tool_def *);
+
+    for (size_t i = 0; i < tools->n; i++)
+        defs[i] = &tools->entries[i].def;
+    return ledger_head_tokens(plan->system, defs, tools->n);
+}
+
+struct token_estimate conversation_context(struct conversation *c, const struct run_options *o,
+                                           int64_t *ret_window)
+{
+    const struct run_plan *plan = o->plan(o->plan_self);
+    AUTO(tool_set) struct tool_set *tools = run_tools(o, plan);
+
+    *ret_window = target_window(&plan->targets[0]);
+    return ledger_estimate_history(&c->history, plan_head_tokens(plan, tools), o->context_floor);
+}
+
 int64_t run_head_tokens(const struct run *r)
 {
     return r->head_tokens;

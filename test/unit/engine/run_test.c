@@ -994,6 +994,51 @@ TEST(a_run_holds_the_plan_that_it_has_read_and_none_before_it)
     assert_int_equal(all.n_alive, 0);
 }
 
+/* --- the window --- */
+
+static struct {
+    struct run *run;
+    struct token_estimate at_first_request;
+    int64_t window;
+    bool has_asked;
+} looked;
+
+static void look_begin(void *self, struct run *r)
+{
+    looked.run = r;
+    looked.has_asked = false;
+}
+
+static void look_at_context(struct world *w, const struct event *e)
+{
+    if (e->type != EVENT_PROVIDER_REQUEST || looked.has_asked)
+        return;
+    looked.has_asked = true;
+    looked.at_first_request = run_context(looked.run, &looked.window);
+}
+
+TEST(between_runs_the_window_is_as_full_as_the_next_run_finds_it)
+{
+    AUTO(world)
+    struct world w = {.script = "turns:\n - tool: Echo\n   id: a\n   args: {text: x}\n"
+                                " - text: Done.\n - text: More.\n",
+                      .system = "Be brief, and call no tool twice.",
+                      .on_event = look_at_context,
+                      .options.on_begin = look_begin};
+    AUTO(message) struct message *prompt = message_new(ROLE_USER, S("p"));
+    struct token_estimate between;
+    int64_t window;
+
+    message_add_text(prompt, S("and now the rest of it"));
+    world_run(&w, "go");
+    between = conversation_context(&w.conversation, &w.options, &window);
+    assert_true(between.serialized > looked.at_first_request.serialized);
+    world_run(&w, "and now the rest of it");
+    assert_int_equal(looked.window, window);
+    assert_int_equal(looked.at_first_request.serialized,
+                     between.serialized + ledger_message_tokens(prompt));
+}
+
 /* --- money --- */
 
 TEST(every_attempt_costs_what_it_says)
@@ -1058,4 +1103,6 @@ RUN_TESTS(
     UNIT(a_nodes_answer_that_is_no_json_is_an_error_at_once),
     UNIT(tools_and_targets_are_read_anew_each_round),
     UNIT(a_run_holds_the_plan_that_it_has_read_and_none_before_it),
-    UNIT(only_granted_tools_are_offered_and_run), UNIT(every_attempt_costs_what_it_says))
+    UNIT(only_granted_tools_are_offered_and_run),
+    UNIT(between_runs_the_window_is_as_full_as_the_next_run_finds_it),
+    UNIT(every_attempt_costs_what_it_says))
