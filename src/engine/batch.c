@@ -50,11 +50,9 @@ static void tell_batch(struct batch *b)
 /* Nothing that is not known to change nothing runs beside another call. */
 static bool runs_alone(const struct call *c)
 {
-    const struct tool *t = c->verdict.entry->tool;
+    enum risk risk = c->verdict.risk.risk;
 
-    if (c->verdict.only_looks)
-        return false;
-    return t->is_barrier || (t->risk != RISK_INSPECT && t->risk != RISK_NETWORK);
+    return c->verdict.entry->tool->is_barrier || (risk != RISK_INSPECT && risk != RISK_NETWORK);
 }
 
 /* Judges the calls from `from` on, up to one that runs alone; returns the index after it. */

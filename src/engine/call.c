@@ -612,7 +612,7 @@ struct event_tool call_event(struct call *c)
         .call_id = c->part->id,
         .args = c->shown_args,
         .owner = &c->owner,
-        .risk = c->verdict.entry ? c->verdict.entry->tool->risk : RISK_UNCLASSIFIED,
+        .risk = c->verdict.entry ? verdict_class(&c->verdict) : RISK_UNCLASSIFIED,
         .is_ok = !c->code,
         .was_executed = c->was_executed,
         .was_denied = c->verdict.kind == VERDICT_DENY,

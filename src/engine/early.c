@@ -100,7 +100,7 @@ static struct err *early_call_run(void *arg)
  * lets it write: only walls make sure that an answer which is dropped has changed nothing. */
 static bool can_be_dropped(const struct verdict *v)
 {
-    return v->entry->tool->starts_early || (v->only_looks && v->must_only_look);
+    return v->entry->tool->starts_early || (v->risk.risk == RISK_INSPECT && v->must_only_look);
 }
 
 /* Would it run without anybody being asked? What cannot be found out now waits for the batch. */

@@ -80,7 +80,7 @@ static void slow_look_end(struct slow_look *l)
 
 static bool may_change_files(const struct call *c)
 {
-    enum risk risk = c->verdict.entry->tool->risk;
+    enum risk risk = verdict_class(&c->verdict);
 
     return c->run->options->snapshotter && (risk == RISK_MODIFY || risk == RISK_EXECUTE);
 }

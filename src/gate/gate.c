@@ -158,7 +158,10 @@ static struct err *apply_rules(struct walk *w)
                            w->call->state, &w->prepared);
     *d = permission_decide_hooked(*d, w->hook_says, w->hook_reason);
     w->verdict->rule = arena_str(w->arena, d->rule);
-    w->verdict->only_looks = w->prepared.only_looks && !w->prepared.moves;
+    if (w->prepared.only_looks && !w->prepared.moves)
+        w->verdict->risk = (struct call_risk){RISK_INSPECT, .is_trusted = false};
+    else
+        w->verdict->risk = (struct call_risk){w->verdict->entry->tool->risk, .is_trusted = true};
     w->verdict->must_only_look = d->by == DECIDED_BY_LOOKING;
     if (d->decision == DECISION_AUTO)
         end_walk(w, VERDICT_ALLOW, (struct str){0});

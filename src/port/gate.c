@@ -62,13 +62,27 @@ static void refuse_all(const struct gate_call *call, struct arena *a, struct ver
                          : gate_unknown_tool(a, call->tools, call->call->name);
 }
 
+enum risk verdict_class(const struct verdict *v)
+{
+    return v->risk.is_trusted ? v->risk.risk : v->entry->tool->risk;
+}
+
+/* A gate that does not look at calls has only the tools' classes. */
+static void complete_risk(struct verdict *v)
+{
+    if (v->entry && v->risk.risk == RISK_UNCLASSIFIED)
+        v->risk = (struct call_risk){v->entry->tool->risk, .is_trusted = true};
+}
+
 struct err *gate_judge(struct gate *g, const struct gate_call *call, struct arena *a,
                        struct verdict *ret_verdict)
 {
     *ret_verdict = (struct verdict){.kind = VERDICT_DENY};
     if (g)
-        return g->judge(g, call, a, ret_verdict);
-    refuse_all(call, a, ret_verdict);
+        TRY(g->judge(g, call, a, ret_verdict));
+    else
+        refuse_all(call, a, ret_verdict);
+    complete_risk(ret_verdict);
     return NULL;
 }
 
@@ -76,5 +90,9 @@ struct err *gate_foresee(struct gate *g, const struct gate_call *call, struct ar
                          struct verdict *ret_verdict, bool *ret_runs)
 {
     *ret_runs = false;
-    return g && g->foresee ? g->foresee(g, call, a, ret_verdict, ret_runs) : NULL;
+    if (!g || !g->foresee)
+        return NULL;
+    TRY(g->foresee(g, call, a, ret_verdict, ret_runs));
+    complete_risk(ret_verdict);
+    return NULL;
 }

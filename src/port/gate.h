@@ -61,9 +61,9 @@ struct verdict {
     /* What decided: a pattern, the mode's cell ("mode:plan/execute"), "hook:EVENT", or
      * VERDICT_BY_PERSON; empty: the hard policy, or what has no name. */
     struct str rule;
-    /* The call runs a line that changes nothing, as far as its text tells, not even the working
-     * directory. */
-    bool only_looks;
+    /* The tool's, unless the call runs a line that changes nothing, as far as its text tells, not
+     * even the working directory. */
+    struct call_risk risk;
     /* It is allowed for that alone: it must run where nothing can be changed (run_options.looker).
      */
     bool must_only_look;
@@ -75,6 +75,9 @@ struct verdict {
     bool stops_run; /* a hook ends the run here */
     struct str stop_reason;
 };
+
+/* The class that decides about a call with an entry. */
+enum risk verdict_class(const struct verdict *v);
 
 /* What the model is told of a tool that is not there. */
 struct str gate_unknown_tool(struct arena *a, const struct tool_set *tools,

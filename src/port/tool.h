@@ -35,6 +35,14 @@ enum risk {
 };
 const char *risk_name(enum risk r);
 
+/* What one call can do, which may be less than its tool can. */
+struct call_risk {
+    enum risk risk;
+    /* keel vouches for it. Else a table of command lines says so, and may be wrong: calls of a
+     * batch are ordered by it, but rules, modes and saved files go by the tool's class. */
+    bool is_trusted;
+};
+
 /* What a tool cannot work without; where that is missing the tool is not offered. */
 enum tool_needs {
     NEEDS_LAUNCHER = 1 << 0,
@@ -224,8 +232,8 @@ struct tool {
     void (*adapt)(struct json *args, struct arena *a);
     /* Arguments of the schema that models are not shown, and that are taken all the same. */
     const char *hidden; /* separated by blanks; NULL: none */
-    enum risk risk;
-    unsigned needs; /* enum tool_needs */
+    enum risk risk;     /* of its worst call */
+    unsigned needs;     /* enum tool_needs */
     /* The argument that permission patterns are matched against: "command", "file_path". */
     const char *permission_arg; /* NULL: patterns with an argument never match */
     /* Must not run beside other calls of its batch. Tools that only read or fetch say it when the

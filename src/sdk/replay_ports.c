@@ -293,7 +293,8 @@ static void judge_as_recorded(struct replay *r, struct recorded_call *c, struct 
     v->kind = VERDICT_ALLOW;
     v->args = c->args;
     v->entry = play_call(r, c, a);
-    v->only_looks = !v->entry->tool->is_barrier;
+    v->risk =
+        (struct call_risk){RISK_INSPECT, .is_trusted = false}; /* what ran alone is a barrier */
     v->reason = text;
     v->hook_context = added_by_hooks(r, a, c);
     if (c->was_denied) {

@@ -631,6 +631,53 @@ TEST(a_yes_to_other_arguments_runs_with_those)
     assert_str(s.verdict.rule, "Bash(make check)");
 }
 
+/* --- what one call can do --- */
+
+static void assert_risk(struct scene *s, const char *tool, const char *args, enum risk risk,
+                        bool is_trusted)
+{
+    const struct verdict *v = judge(s, tool, args);
+
+    assert_int_equal(v->risk.risk, risk);
+    assert_int_equal(v->risk.is_trusted, is_trusted);
+    assert_int_equal(verdict_class(v), v->entry->tool->risk);
+}
+
+TEST(a_line_that_only_looks_has_a_risk_of_its_own_that_is_not_trusted)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    assert_risk(&s, "Bash", "{\"command\":\"ls -l src | wc -l\"}", RISK_INSPECT, false);
+    assert_risk(&s, "Bash", "{\"command\":\"cd src && ls\"}", RISK_EXECUTE, true);
+    assert_risk(&s, "Bash", MAKE, RISK_EXECUTE, true);
+    assert_risk(&s, "Read", "{\"file_path\":\"src/a.c\"}", RISK_INSPECT, true);
+    assert_risk(&s, "WebFetch", "{\"url\":\"https://x.org\"}", RISK_NETWORK, true);
+    assert_risk(&s, "mcp__db__query", "{\"sql\":\"x\"}", RISK_UNCLASSIFIED, true);
+}
+
+TEST(the_risk_is_that_of_the_arguments_that_run)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    judge_changed(&s, ANSWER_ONCE, "{\"command\":\"ls\"}");
+    assert_int_equal(s.verdict.risk.risk, RISK_INSPECT);
+    judge_changed(&s, ANSWER_ONCE, "{\"command\":\"make check\"}");
+    assert_int_equal(s.verdict.risk.risk, RISK_EXECUTE);
+}
+
+TEST(a_gate_that_looks_at_no_call_leaves_the_tools_class)
+{
+    AUTO(scene) struct scene s;
+
+    scene_init(&s, NULL);
+    s.part = (struct part){.kind = PART_TOOL_CALL, .name = S("Edit"), .args = S("{}")};
+    assert_ok(gate_judge(NULL, &s.call, &s.arena, &s.verdict));
+    assert_null(s.verdict.entry);
+    assert_risk(&s, "Edit", "{\"file_path\":\"src/a.c\"}", RISK_MODIFY, true);
+}
+
 TEST(other_arguments_that_the_tool_does_not_take_do_not_run)
 {
     AUTO(scene) struct scene s;
@@ -698,7 +745,11 @@ TEST(of_what_would_run_unasked_only_what_looks_is_foreseen)
 }
 
 RUN_TESTS(UNIT(a_tool_that_is_not_registered_is_never_run_and_the_model_is_told_which_are),
-          UNIT(a_hostile_name_is_cut_and_made_valid), UNIT(without_tools_the_model_is_told_so),
+          UNIT(a_hostile_name_is_cut_and_made_valid),
+          UNIT(a_line_that_only_looks_has_a_risk_of_its_own_that_is_not_trusted),
+          UNIT(the_risk_is_that_of_the_arguments_that_run),
+          UNIT(a_gate_that_looks_at_no_call_leaves_the_tools_class),
+          UNIT(without_tools_the_model_is_told_so),
           UNIT(arguments_that_are_not_json_are_shown_with_what_is_wrong),
           UNIT(arguments_that_are_no_object_are_told_as_what_they_are),
           UNIT(arguments_that_do_not_fit_the_schema_are_told_with_every_place),
