@@ -133,7 +133,7 @@ static void account(struct call *c, const struct event_tool *t)
     x->type = ACCOUNT_TOOL;
     x->is_ok = t->is_ok;
     x->duration_ms = t->duration_ms;
-    x->server = S("agent");
+    x->server = t->server.n ? arena_str(a, t->server) : S(ACCOUNT_OWN_SERVER);
     x->command = arena_str(a, t->name);
     x->n_chars_in = t->n_chars_in;
     x->n_chars_out = t->n_chars_out;

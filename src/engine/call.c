@@ -603,6 +603,11 @@ static const struct json *all_metadata(struct call *c)
     return all;
 }
 
+static struct str server_of(const struct verdict *v)
+{
+    return v->entry && v->entry->tool->server ? str_of(v->entry->tool->server) : (struct str){0};
+}
+
 struct event_tool call_event(struct call *c)
 {
     return (struct event_tool){
@@ -610,6 +615,7 @@ struct event_tool call_event(struct call *c)
         .index = c->index,
         .name = c->part->name,
         .call_id = c->part->id,
+        .server = server_of(&c->verdict),
         .args = c->shown_args,
         .owner = &c->owner,
         .risk = c->verdict.entry ? verdict_class(&c->verdict) : RISK_UNCLASSIFIED,

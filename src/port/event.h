@@ -217,6 +217,7 @@ struct event_tool {
     struct str batch_id;
     size_t index;
     struct str name, call_id;
+    struct str server;         /* whose tool it is; empty: keel's own, or there is none */
     const struct json *args;   /* as they will be used; as they came, when they are wrong */
     const struct owner *owner; /* of the call: the event's own owner is the execution */
     enum risk risk;

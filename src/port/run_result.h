@@ -31,6 +31,7 @@ const char *final_reason_name(enum final_reason r); /* "", "turn_limit", "unknow
 enum err_kind final_reason_kind(enum final_reason r);
 
 #define CONTEXT_BUDGET_EXCEEDED "context_budget_exceeded"
+#define ACCOUNT_OWN_SERVER "agent"
 
 /* One attempt or one tool call: what it took. */
 struct accounting_entry {
@@ -46,7 +47,8 @@ struct accounting_entry {
     struct usage usage; /* names who really answered, where a router says so */
     int64_t cost_microcents;
     /* tool */
-    struct str server, command; /* "agent" for keel's own; an MCP server's name */
+    struct str server; /* whose tool it is: ACCOUNT_OWN_SERVER, or an MCP server's name */
+    struct str command;
     size_t n_chars_in, n_chars_out;
     const struct json *details; /* may be NULL */
 };

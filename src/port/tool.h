@@ -223,6 +223,7 @@ MUST_USE struct err *tool_search_model(const struct tool_context *c, const struc
 struct tool {
     const char *name;        /* [A-Za-z0-9_-]{1,64} */
     const char *description; /* for the model */
+    const char *server;      /* whose it is: an MCP server's name; NULL: keel's own */
     const char *schema;      /* JSON Schema of the arguments, an object */
     /* Other spellings of arguments, taken when the real one is missing: "filePath=file_path".
      * "prompt=": an argument that models pass out of habit and that means nothing here. */

@@ -219,6 +219,7 @@ static struct tool_entry *play_call(struct replay *r, struct recorded_call *c, s
 
     *played = (struct played_call){
         .tool = {.name = arena_cstr(a, c->name),
+                 .server = c->server.n ? arena_cstr(a, c->server) : NULL,
                  .risk = c->risk,
                  .is_barrier = c->is_alone || c->has_asked,
                  .begins_late = was_cut_early(c),

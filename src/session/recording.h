@@ -42,7 +42,7 @@ struct recorded_attempt {
 struct recorded_call {
     size_t batch; /* from 1 */
     size_t index;
-    struct str call_id, name;
+    struct str call_id, name, server;
     enum risk risk;
     const struct json *args;
     bool is_requested, has_begun, has_ended, has_result;

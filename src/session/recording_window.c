@@ -250,6 +250,7 @@ static struct recorded_call *call_of(struct recording_window *w, const struct ev
                                 .index = t->index,
                                 .call_id = arena_str(&r->arena, t->call_id),
                                 .name = arena_str(&r->arena, t->name),
+                                .server = arena_str(&r->arena, t->server),
                                 .risk = t->risk,
                                 .is_alone = true};
     r->calls =

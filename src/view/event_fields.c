@@ -182,6 +182,7 @@ static const struct event_field tool_fields[] = {
     FIELD(event_tool, index, "index", COUNT, ALWAYS, .is_kept = true),
     FIELD(event_tool, name, "toolName", TEXT, ALWAYS),
     FIELD(event_tool, call_id, "toolCallId", TEXT, ALWAYS),
+    FIELD(event_tool, server, "server", TEXT, SET),
     NAMED(event_tool, risk, "risk", risk, RISK_NETWORK, ALWAYS, .log_types = REQUESTS),
     FIELD(event_tool, args, "parameters", GIVEN, ALWAYS, .types = REQUESTS),
     FIELD(event_tool, progress, "progress", TEXT, NEVER),

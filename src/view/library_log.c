@@ -90,31 +90,21 @@ static void account_attempt(const struct library_view *v, const struct event *e,
     write_accounting(v, e, &entry, out);
 }
 
-/* "mcp__server__tool" names its server; everything else is keel's own. */
-static struct str tool_server(struct str name)
-{
-    struct str rest = str_skip(name, 5);
-    size_t n = str_find(rest, S("__"));
-
-    if (!str_starts(name, S("mcp__")) || n == STR_NONE)
-        return S("agent");
-    return str_slice(rest, 0, n);
-}
-
 /* One that failed before anybody took it has no server. */
 static void account_tool(const struct library_view *v, const struct event *e, struct strbuf *out)
 {
     const struct event_tool *t = &e->body.tool;
-    struct str server = tool_server(t->name);
     bool is_over_budget = json_has(t->metadata, TOOL_BUDGET_CODE);
-    bool is_lost = !t->is_ok && (!t->was_executed || !str_is(server, "agent"));
+    bool is_lost = !t->is_ok && (!t->was_executed || t->server.n);
     struct accounting_entry entry = {
         .type = ACCOUNT_TOOL,
         .unix_ms = e->unix_ms,
         .is_ok = t->is_ok,
         .duration_ms = t->duration_ms,
         .error = is_over_budget ? S(CONTEXT_BUDGET_EXCEEDED) : str_of(t->error_code),
-        .server = is_lost ? S("unknown") : server,
+        .server = is_lost       ? S("unknown")
+                  : t->server.n ? t->server
+                                : S(ACCOUNT_OWN_SERVER),
         .command = t->name,
         .n_chars_in = t->n_chars_in,
         .n_chars_out = is_lost ? 0 : t->n_chars_out,
@@ -167,15 +157,20 @@ static struct str remote_model(struct strbuf *b, struct str provider, struct str
 }
 
 /* "agent:agent:Bash", "mcp:github:search" */
-static struct str remote_tool(struct strbuf *b, struct str name)
+static struct str remote_tool(struct strbuf *b, const struct event_tool *t)
 {
-    struct str server = tool_server(name);
-    bool is_ours = str_is(server, "agent");
-    struct str tool = is_ours ? name : str_skip(name, 5 + server.n + 2);
+    AUTO(strbuf) struct strbuf prefix = {0};
+    struct str tool = t->name;
 
     strbuf_clear(b);
-    strbuf_addf(b, "%s:%" STR_FMT ":%" STR_FMT, is_ours ? "agent" : "mcp", STR_ARG(server),
-                STR_ARG(tool));
+    strbuf_addf(&prefix, "mcp__%" STR_FMT "__", STR_ARG(t->server));
+    if (t->server.n && str_starts(tool, strbuf_str(&prefix)))
+        tool = str_skip(tool, prefix.n);
+    if (t->server.n)
+        strbuf_addf(b, "mcp:%" STR_FMT, STR_ARG(t->server));
+    else
+        strbuf_add_cstr(b, "agent:" ACCOUNT_OWN_SERVER);
+    strbuf_addf(b, ":%" STR_FMT, STR_ARG(tool));
     return strbuf_str(b);
 }
 
@@ -233,7 +228,7 @@ static void log_tool(const struct library_view *v, const struct event *e, struct
 {
     const struct event_tool *t = &e->body.tool;
     AUTO(strbuf) struct strbuf remote = {0}, text = {0};
-    struct entry log = {"VRB", e->type == EVENT_TOOL_BEGIN, OF_TOOL, remote_tool(&remote, t->name)};
+    struct entry log = {"VRB", e->type == EVENT_TOOL_BEGIN, OF_TOOL, remote_tool(&remote, t)};
 
     if (log.is_request && t->args)
         json_write(&text, t->args);

@@ -484,6 +484,35 @@ static const struct accounting_entry *accounted(const struct world *w, size_t i)
     return NULL;
 }
 
+static char servers[64]; /* of the calls that have a result, each with a semicolon */
+
+static void note_server(struct world *w, const struct event *e)
+{
+    size_t n = strlen(servers);
+
+    if (e->type == EVENT_TOOL_RESULT)
+        snprintf(servers + n, sizeof servers - n, "%" STR_FMT ";", STR_ARG(e->body.tool.server));
+}
+
+TEST(a_call_is_accounted_to_the_server_of_its_tool)
+{
+    static struct tool remote = TOY("Remote", toy_fail, "", "", .server = "db");
+    AUTO(world)
+    struct world w = {.script = "turns:\n"
+                                " - [{tool: Echo, id: a, args: {text: x}}, {tool: Remote, id: b}]\n"
+                                " - text: Done.\n",
+                      .on_event = note_server};
+
+    servers[0] = 0;
+    world_open(&w);
+    w.goes_on = true;
+    assert_ok(tool_registry_add(w.registry, &remote, NULL));
+    world_run(&w, "go");
+    assert_string_equal(servers, ";db;");
+    assert_str(accounted(&w, 0)->server, ACCOUNT_OWN_SERVER);
+    assert_str(accounted(&w, 1)->server, "db");
+}
+
 /* A call that ran is never reported as skipped. */
 TEST(after_a_result_that_does_not_fit_the_model_reads_how_the_other_calls_ended)
 {
@@ -1105,4 +1134,4 @@ RUN_TESTS(
     UNIT(a_run_holds_the_plan_that_it_has_read_and_none_before_it),
     UNIT(only_granted_tools_are_offered_and_run),
     UNIT(between_runs_the_window_is_as_full_as_the_next_run_finds_it),
-    UNIT(every_attempt_costs_what_it_says))
+    UNIT(a_call_is_accounted_to_the_server_of_its_tool), UNIT(every_attempt_costs_what_it_says))

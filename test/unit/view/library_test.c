@@ -189,7 +189,8 @@ TEST(a_router_s_entry_names_who_really_answered_and_what_it_took)
                        "'outputTokens':10,'cachedTokens':5,'totalTokens':115}}");
 }
 
-static const char *accounted_tool(struct samples *s, const char *name, const char *error)
+static const char *accounted_tool(struct samples *s, const char *server, const char *name,
+                                  const char *error)
 {
     static char text[256];
     AUTO(strbuf) struct strbuf out = {0};
@@ -199,6 +200,7 @@ static const char *accounted_tool(struct samples *s, const char *name, const cha
     const struct json *entry;
 
     t->name = str_of(name);
+    t->server = str_of(server);
     t->is_ok = !error;
     t->error_code = error;
     library_event(&v, &s->events[EVENT_TOOL_RESULT], &out);
@@ -218,14 +220,33 @@ TEST(tools_are_accounted_to_their_server_and_failures_to_nobody)
     AUTO(samples) struct samples s;
 
     samples_init(&s);
-    assert_string_equal(accounted_tool(&s, "Bash", NULL), "ok agent  7");
-    assert_string_equal(accounted_tool(&s, "Bash", "tool_failed"), "failed agent tool_failed 7");
-    assert_string_equal(accounted_tool(&s, "mcp__github__search", NULL), "ok github  7");
-    assert_string_equal(accounted_tool(&s, "mcp__github__search", "tool_failed"),
+    assert_string_equal(accounted_tool(&s, "", "Bash", NULL), "ok agent  7");
+    assert_string_equal(accounted_tool(&s, "", "Bash", "tool_failed"),
+                        "failed agent tool_failed 7");
+    assert_string_equal(accounted_tool(&s, "github", "mcp__github__search", NULL), "ok github  7");
+    assert_string_equal(accounted_tool(&s, "github", "mcp__github__search", "tool_failed"),
                         "failed unknown tool_failed 0");
     s.events[EVENT_TOOL_RESULT].body.tool.was_executed = false;
-    assert_string_equal(accounted_tool(&s, "Nope", "unknown_tool"),
+    assert_string_equal(accounted_tool(&s, "", "Nope", "unknown_tool"),
                         "failed unknown unknown_tool 0");
+}
+
+TEST(a_log_names_the_server_of_a_tool_and_the_name_that_it_has_there)
+{
+    AUTO(samples) struct samples s;
+    AUTO(strbuf) struct strbuf out = {0};
+    struct event_tool *t = &s.events[EVENT_TOOL_BEGIN].body.tool;
+    struct library_view v = {0};
+
+    samples_init(&s);
+    t->server = S("github");
+    t->name = S("mcp__github__search");
+    library_event(&v, &s.events[EVENT_TOOL_BEGIN], &out);
+    assert_non_null(strstr(strbuf_cstr(&out), "\"mcp:github:search\""));
+    strbuf_clear(&out);
+    t->name = S("search");
+    library_event(&v, &s.events[EVENT_TOOL_BEGIN], &out);
+    assert_non_null(strstr(strbuf_cstr(&out), "\"mcp:github:search\""));
 }
 
 TEST(logs_name_the_headend_and_wire_bytes_only_when_they_are_asked_for)
@@ -266,5 +287,6 @@ RUN_TESTS(UNIT(a_run_gives_the_twelve_types),
           UNIT(a_failed_attempt_is_accounted_with_its_error_and_zero_tokens),
           UNIT(a_router_s_entry_names_who_really_answered_and_what_it_took),
           UNIT(tools_are_accounted_to_their_server_and_failures_to_nobody),
+          UNIT(a_log_names_the_server_of_a_tool_and_the_name_that_it_has_there),
           UNIT(logs_name_the_headend_and_wire_bytes_only_when_they_are_asked_for),
           UNIT(output_says_where_it_comes_from))
