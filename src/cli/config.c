@@ -4,6 +4,7 @@
 #include "cli/commands.h"
 #include "cli/text.h"
 #include "net/url.h"
+#include "sdk/settings_keys.h"
 
 struct err *config_open(const struct args *args, struct project **ret_project)
 {
@@ -63,9 +64,9 @@ static struct err *run_keys(const struct args *args, int *ret_status)
     size_t n_columns = cli_n_columns(), column = 0;
 
     TRY(args_count(args, 0, 0, "no arguments"));
-    for (const struct setting_key *k = setting_keys; k->path; k++)
+    setting_keys_each (k)
         column = MAX(column, strlen(k->path) + 2);
-    for (const struct setting_key *k = setting_keys; k->path; k++) {
+    setting_keys_each (k) {
         if (n_columns && n_columns < column + MIN_TEXT) {
             strbuf_addf(&out, "%s\n%*s", k->path, BELOW_INDENT, "");
             text_wrap(&out, str_of(k->help), BELOW_INDENT, n_columns);

@@ -3,12 +3,25 @@
 #include "sdk/agent_sandbox.h"
 
 #include "sandbox/refusal.h"
+#include "sdk/settings_keys.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
 #include "sys/work.h"
 
 #include <limits.h>
 #include <stdlib.h>
+
+const struct setting_key sandbox_settings[] = {
+    {"sandbox", SETTING_OBJECT, .not_from = FROM_OTHERS, .help = "how commands are confined"},
+    {"sandbox.enabled", SETTING_BOOL, .help = "false: commands run with all your rights (true)"},
+    {"sandbox.hooks", SETTING_BOOL, .help = "run command hooks in the sandbox too (false)"},
+    {"sandbox.environment", SETTING_STRINGS, MERGE_ADD, .not_from = FROM_PROJECT,
+     .help =
+         "variables to pass to commands although they look like credentials: DATABASE_URL, CI_*"},
+    {"sandbox.requireFull", SETTING_BOOL,
+     .help = "do not run commands where a protection is missing (false)"},
+    {0},
+};
 
 /* --- taking turns --- */
 

@@ -2,10 +2,33 @@
 #include "sdk/agent_parts.h"
 
 #include "sdk/prune.h"
+#include "sdk/settings_keys.h"
 #include "sdk/shelf.h"
 #include "snapshot/snapshot.h"
 
 #define NOTICE_SOURCE "session"
+
+const struct setting_key session_settings[] = {
+    {"compact", SETTING_OBJECT, .help = "when to summarize a long history"},
+    {"compact.enabled", SETTING_BOOL, .help = "false: never automatically (true)"},
+    {"compact.results", SETTING_BOOL,
+     .help = "false: do not drop old tool results before summarizing (true)"},
+    {"compact.threshold", SETTING_NUMBER,
+     .help = "the share of the window that triggers it (0.835)"},
+    {"compact.models", SETTING_OBJECT,
+     .help = "the same for single models: {\"provider/model\": 0.6}"},
+    {"compact.models.*", SETTING_NUMBER, .help = "the threshold of one model"},
+    {"compact.instructions", SETTING_STRING, .help = "what the summary must keep"},
+    {"budget", SETTING_OBJECT, .help = "limits of a session, over all its runs"},
+    {"budget.usd", SETTING_NUMBER, .help = "dollars, as with --max-budget-usd"},
+    {"budget.tokens", SETTING_INTEGER, .help = "tokens in and out, as with --max-tokens-total"},
+    {"budget.turns", SETTING_INTEGER, .help = "requests to the model"},
+    {"budget.toolCalls", SETTING_INTEGER, .help = "tool calls"},
+    {"budget.seconds", SETTING_INTEGER, .help = "seconds of active time"},
+    {"budget.onExceed", SETTING_STRING,
+     .help = "fail (no further request), ask (suspend the run), or warn (once)"},
+    {0},
+};
 
 /* --- which session --- */
 

@@ -3,8 +3,21 @@
 
 #include "provider/endpoint.h"
 #include "sdk/saved_catalogue.h"
+#include "sdk/settings_keys.h"
 #include "sys/loop.h"
 #include "sys/work.h"
+
+const struct setting_key target_settings[] = {
+    {"promptCache", SETTING_STRING,
+     .help = "how long the provider caches the prompt: 5m, 1h or off (5m)"},
+    {"pricing", SETTING_OBJECT, .help = "USD per million tokens: vendor/model to prices"},
+    {"pricing.*", SETTING_OBJECT, .help = "one model's prices"},
+    {"pricing.*.input", SETTING_NUMBER, .help = "USD per million input tokens"},
+    {"pricing.*.output", SETTING_NUMBER, .help = "USD per million output tokens"},
+    {"pricing.*.cacheRead", SETTING_NUMBER, .help = "USD per million tokens read from the cache"},
+    {"pricing.*.cacheWrite", SETTING_NUMBER, .help = "USD per million tokens written to it"},
+    {0},
+};
 
 /* --- caches --- */
 

@@ -2,9 +2,37 @@
 #include "sdk/agent_parts.h"
 
 #include "sdk/passed_variables.h"
+#include "sdk/settings_keys.h"
 #include "tool/builtin.h"
 #include "tool/names.h"
 #include "tool/web/service.h"
+
+const struct setting_key run_settings[] = {
+    {"retry", SETTING_OBJECT, .help = "how long to retry failed requests"},
+    {"retry.maxSeconds", SETTING_INTEGER,
+     .help = "total delay between the attempts of a round (600), as --retry-seconds"},
+    {"maxTurns", SETTING_INTEGER,
+     .help = "requests with tools for one prompt, as --max-turns; 0: no limit (0)"},
+    {"stopHookBlocks", SETTING_INTEGER,
+     .help = "how often Stop hooks may make the model continue in one turn (8)"},
+    {"toolTimeout", SETTING_INTEGER, .help = "how long a tool may take, in ms (300000)"},
+    {"toolTimeouts", SETTING_OBJECT, .help = "the same for single tools, by name"},
+    {"toolTimeouts.*", SETTING_INTEGER, .help = "how long this tool may take, in ms"},
+    {"toolResponseMaxBytes", SETTING_INTEGER,
+     .help = "longer results are stored and shortened (12288)"},
+    {"webSearch", SETTING_OBJECT, .help = "search service for WebSearch"},
+    {"webSearch.provider", SETTING_STRING,
+     .help = "native (the model's own), brave, searxng or command"},
+    {"webSearch.url", SETTING_STRING, .help = "address of the SearXNG server"},
+    {"webSearch.command", SETTING_STRING,
+     .help = "command that takes the query and prints the results as JSON"},
+    {"webSearch.keyVariable", SETTING_STRING, .help = "the variable with the key (BRAVE_API_KEY)"},
+    {"webFetch", SETTING_OBJECT, .help = "what WebFetch may do"},
+    {"webFetch.provider", SETTING_STRING,
+     .help = "keel (its own tool), or native (the model's own fetch) (keel)"},
+    {"webFetch.allow", SETTING_STRINGS, .help = "private hosts that may be fetched"},
+    {0},
+};
 
 /* --- settings --- */
 

@@ -4,9 +4,19 @@
 #include "gate/look/look.h"
 #include "sdk/own_files.h"
 #include "sdk/rewind.h"
+#include "sdk/settings_keys.h"
 #include "snapshot/snapshot.h"
 
 #define NOTICE_SOURCE "snapshot"
+
+const struct setting_key snapshot_settings[] = {
+    {"snapshot", SETTING_OBJECT, .help = "what is saved before tools change files"},
+    {"snapshot.enabled", SETTING_BOOL, .help = "false: nothing can be undone (true)"},
+    {"snapshot.maxBytes", SETTING_INTEGER,
+     .help = "bytes saved per command; further files are not saved (268435456)"},
+    {"snapshot.maxFileBytes", SETTING_INTEGER, .help = "larger files are not saved (10485760)"},
+    {0},
+};
 
 /* What another shell makes of a line is not known. */
 static bool may_write(void *self, const struct snapshot_call *call)

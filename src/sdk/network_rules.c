@@ -1,6 +1,19 @@
 /* network_rules.c - from settings and rules for WebFetch to rules for commands. */
 #include "sdk/network_rules.h"
 
+#include "sdk/settings_keys.h"
+
+const struct setting_key network_settings[] = {
+    {"network", SETTING_OBJECT, .untrusted_ok = true, .help = "what commands may connect to"},
+    {"network.allow", SETTING_STRINGS, MERGE_ADD,
+     .help = "domains: example.com (and all below it), *.example.com, *, example.com:8443"},
+    {"network.deny", SETTING_STRINGS, MERGE_ADD, .untrusted_ok = true,
+     .help = "domains and addresses to block, even if allowed"},
+    {"network.allowPrivate", SETTING_STRINGS, MERGE_ADD,
+     .help = "hosts with private addresses that commands may connect to"},
+    {0},
+};
+
 static struct err *add_setting(struct arena *a, const struct settings *s, const char *path,
                                enum net_list list, struct net_rules *rules)
 {

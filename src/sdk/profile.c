@@ -6,11 +6,61 @@
 #include "sdk/login.h"
 #include "sdk/profile_address.h"
 #include "sdk/saved_catalogue.h"
+#include "sdk/settings_keys.h"
 #include "sdk/unknown_name.h"
 #include "sys/env.h"
 
 #include <errno.h>
 #include <unistd.h>
+
+const struct setting_key profile_settings[] = {
+    {"currentProvider", SETTING_STRING, .help = "the profile to use when --model names none"},
+    {"providers", SETTING_OBJECT, .help = "provider profiles by name"},
+    {"providers.*", SETTING_OBJECT, .help = "one profile"},
+    {"providers.*.type", SETTING_STRING, .help = "a vendor (anthropic, openai, ...) or a protocol"},
+    {"providers.*.baseUrl", SETTING_STRING, .help = "base URL of the API"},
+    {"providers.*.apiKey", SETTING_STRING, .help = "the key, better as \"$ENV:NAME\""},
+    {"providers.*.apiKeyHelper", SETTING_STRING, .not_from = FROM_PROJECT,
+     .help = "a command that prints the key; only from your own settings"},
+    {"providers.*.auth", SETTING_STRING,
+     .help = "how the key is sent: bearer, x-api-key, api-key, x-goog-api-key"},
+    {"providers.*.region", SETTING_STRING, .help = "AWS region for Amazon Bedrock: us-east-1"},
+    {"providers.*.awsProfile", SETTING_STRING,
+     .help = "profile in ~/.aws/credentials and ~/.aws/config"},
+    {"providers.*.project", SETTING_STRING, .help = "Google Cloud project"},
+    {"providers.*.location", SETTING_STRING, .help = "Vertex AI location (global)"},
+    {"providers.*.credentialsFile", SETTING_STRING,
+     .help = "key file of a Google service account (GOOGLE_APPLICATION_CREDENTIALS)"},
+    {"providers.*.resource", SETTING_STRING, .help = "Microsoft Foundry resource"},
+    {"providers.*.apiVersion", SETTING_STRING,
+     .help = "API version of Azure deployments: 2024-10-21"},
+    {"providers.*.clientCertificate", SETTING_STRING,
+     .help = "client certificate for mTLS, a PEM file"},
+    {"providers.*.clientKey", SETTING_STRING, .help = "the certificate's private key, a PEM file"},
+    {"providers.*.clientKeyPassphrase", SETTING_STRING,
+     .help = "passphrase of the client key, as \"$ENV:NAME\""},
+    {"providers.*.model", SETTING_STRING, .help = "default model of the profile"},
+    {"providers.*.contextWindow", SETTING_INTEGER, .help = "tokens; overrides the catalogue"},
+    {"providers.*.maxOutput", SETTING_INTEGER, .help = "tokens; overrides the catalogue"},
+    {"providers.*.timeout", SETTING_INTEGER,
+     .help = "longest wait for data from the provider, in ms"},
+    {"providers.*.maxSeconds", SETTING_INTEGER,
+     .help = "longest duration of one answer, in seconds (3600)"},
+    {"providers.*.maxAttempts", SETTING_INTEGER, .help = "overrides maxAttempts"},
+    {"providers.*.backoff", SETTING_OBJECT,
+     .help = "delays between retries when the provider names none; they double"},
+    {"providers.*.backoff.first", SETTING_INTEGER, .help = "first delay, in ms (500)"},
+    {"providers.*.backoff.max", SETTING_INTEGER, .help = "longest delay, in ms (60000)"},
+    {"providers.*.headers", SETTING_OBJECT, .help = "additional HTTP headers"},
+    {"providers.*.headers.*", SETTING_STRING, .help = "one header"},
+    {"providers.*.options", SETTING_ANY,
+     .help = "members of the request body, passed through unchanged"},
+    {"apiKeyHelper", SETTING_STRING, .not_from = FROM_PROJECT,
+     .help = "a command that prints Anthropic's key; only from your own settings"},
+    {"model", SETTING_STRING, .not_from = FROM_CLAUDE, .help = "vendor/model, as with --model"},
+    {"maxAttempts", SETTING_INTEGER, .help = "attempts per model (10)"},
+    {0},
+};
 
 struct search {
     const struct settings *settings;

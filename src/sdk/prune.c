@@ -1,6 +1,8 @@
 /* prune.c - finds the sessions that have been kept for long enough, and removes them. */
 #include "sdk/prune.h"
 
+#include "sdk/settings_keys.h"
+
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 #define PAGE 1000
 
@@ -12,6 +14,15 @@
 #define FAR_MS (30 * DAY_MS)
 /* As many sessions may have been used with a wrong clock, and vouch for no time by themselves. */
 #define N_DOUBTED 2
+
+const struct setting_key prune_settings[] = {
+    {"sessions.retentionDays", SETTING_INTEGER,
+     .help = "days after the last use; named sessions are kept; 0: forever (90)"},
+    {"sessions.maxBytes", SETTING_INTEGER,
+     .help = "bytes of all sessions; the oldest unnamed ones are removed first; 0: no limit "
+             "(8589934592)"},
+    {0},
+};
 
 /* --- how long --- */
 

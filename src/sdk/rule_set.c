@@ -5,6 +5,7 @@
 #include "sandbox/plan.h"
 #include "sandbox/sandbox.h"
 #include "sdk/agent_parts.h"
+#include "sdk/settings_keys.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 #include "tool/names.h"
@@ -13,6 +14,28 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+
+const struct setting_key rule_settings[] = {
+    {"permissions", SETTING_OBJECT, .untrusted_ok = true, .help = "what tools may do"},
+    {"permissions.allow", SETTING_STRINGS, MERGE_ADD, .help = "allowed without asking"},
+    {"permissions.ask", SETTING_STRINGS, MERGE_ADD, .untrusted_ok = true, .help = "always asked"},
+    {"permissions.deny", SETTING_STRINGS, MERGE_ADD, .untrusted_ok = true, .help = "never allowed"},
+    {"permissions.defaultMode", SETTING_STRING,
+     .help = "plan, default, acceptEdits or bypassPermissions"},
+    {"permissions.allowedCommands", SETTING_STRINGS, .untrusted_ok = true,
+     .help = "only these commands run, in every mode: \"make\", \"git *\"; []: none"},
+    {"permissions.allowedDomains", SETTING_STRINGS, .untrusted_ok = true,
+     .help = "only these hosts and their subdomains are fetched; []: none"},
+    {"permissions.additionalDirectories", SETTING_STRINGS,
+     .help = "directories to work in besides the project, as with --add-dir"},
+    {"permissions.lookingCommands", SETTING_STRING, .not_from = FROM_PROJECT | FROM_OTHERS,
+     .help = "commands that only look (ls, git log): auto, or ask like others (auto)"},
+    {"permissions.sandboxedCommands", SETTING_STRING, .not_from = FROM_PROJECT | FROM_OTHERS,
+     .help = "all others, in the sandbox: ask as the mode requires, or auto (ask)"},
+    {"permissions.onAsk", SETTING_STRING,
+     .help = "when no one can be asked: deny the call, or suspend the run"},
+    {0},
+};
 
 const char *rule_kind_name(enum rule_kind k)
 {

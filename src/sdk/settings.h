@@ -6,7 +6,7 @@
  * add up over the layers. `$ENV:NAME` is resolved when a value is read, so that a secret is never
  * held here; an unset variable makes the value missing.
  *
- * Each module lists its keys in a table (settings_keys.c joins them). A known key with the wrong
+ * Each module lists its keys in a table (settings_keys.h). A known key with the wrong
  * type is an error that names file, key and expected type, a key that does not exist one that names
  * the nearest; foreign files may have any keys, and no complaint about them stops keel. What a
  * file cannot set is not part of its layer. Layers of a project that is not trusted contribute only
@@ -41,24 +41,12 @@ enum setting_type {
     SETTING_ANY,
 };
 
-struct setting_key {
-    const char *path; /* "providers.*.baseUrl": dots between members, * is any one member */
-    enum setting_type type;
-    enum { MERGE_REPLACE, MERGE_ADD } merge;
-    bool untrusted_ok; /* may come from a project that is not trusted */
-    unsigned not_from; /* files that cannot set it: a bit each */
-    const char *help;  /* one line, for `keel config` */
-};
-
 enum setting_source {
     FROM_PROJECT = 1,
     FROM_OTHERS = 2, /* files of another program */
     FROM_CLAUDE = 4, /* of these, Claude Code's: the same word means something else there */
     FROM_UNTRUSTED = 8,
 };
-
-/* All known keys; the end has a NULL path. */
-extern const struct setting_key setting_keys[];
 
 struct settings;
 

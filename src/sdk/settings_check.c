@@ -20,7 +20,7 @@ static bool path_fits(struct str pattern, struct str path)
 
 const struct setting_key *setting_key_find(struct str path)
 {
-    for (const struct setting_key *k = setting_keys; k->path; k++)
+    setting_keys_each (k)
         if (path_fits(str_of(k->path), path))
             return k;
     return NULL;
@@ -106,7 +106,7 @@ static struct err *check_name(const char *file, struct str path, enum settings_o
 
     if (str_is(path, "$schema"))
         return NULL;
-    for (const struct setting_key *k = setting_keys; k->path; k++)
+    setting_keys_each (k)
         alike_try(&near, sibling_name(k, path));
     if (origin == SETTINGS_FLAGS && !near.best.n)
         return NULL;

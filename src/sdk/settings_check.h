@@ -2,7 +2,7 @@
 #ifndef KEEL_SDK_SETTINGS_CHECK_H
 #define KEEL_SDK_SETTINGS_CHECK_H
 
-#include "sdk/settings.h"
+#include "sdk/settings_keys.h"
 
 /* The row whose path fits, * standing for any member; NULL if the key is not ours. */
 const struct setting_key *setting_key_find(struct str path);

@@ -1,7 +1,14 @@
 /* settings_hooks.c - reads "hooks" file by file, so that messages can name the file. */
 #include "sdk/settings_hooks.h"
 
+#include "sdk/settings_keys.h"
 #include "tool/names.h"
+
+const struct setting_key hook_settings[] = {
+    {"hooks", SETTING_OBJECT, .help = "commands to run at events of a session"},
+    {"hooks.*", SETTING_ANY, MERGE_ADD, .help = "hook groups of one event"},
+    {0},
+};
 
 struct err *settings_hooks(const struct settings *s, struct hook_config **ret_config)
 {

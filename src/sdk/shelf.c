@@ -2,6 +2,7 @@
 #include "sdk/shelf.h"
 
 #include "port/draft.h"
+#include "sdk/settings_keys.h"
 #include "store/memory.h"
 #include "store/open.h"
 #include "sys/env.h"
@@ -12,6 +13,15 @@
 #define MIN_PREFIX 8
 #define SHELF_TIMEOUT_S 30
 #define SHELF_LONGEST_TIMEOUT_S 86400
+
+const struct setting_key store_settings[] = {
+    {"store", SETTING_STRING,
+     .help = "where sessions are stored: sqlite:FILE, files:DIR, postgres://..."},
+    {"sessions", SETTING_OBJECT, .help = "how long sessions are kept"},
+    {"sessions.storeTimeoutSeconds", SETTING_INTEGER,
+     .help = "how long to wait for a PostgreSQL store (30)"},
+    {0},
+};
 
 /* --- the store --- */
 

@@ -3,6 +3,7 @@
 
 #include "sdk/project_at.h"
 #include "sdk/settings.h"
+#include "sdk/settings_keys.h"
 #include "sys/fs.h"
 
 struct world {
@@ -339,7 +340,35 @@ TEST(environment_references_are_resolved_when_read)
     assert_str(json_str(settings_get(w.settings, "providers.x.apiKey")), "$ENV:KEY");
 }
 
-RUN_TESTS(UNIT(higher_layers_win_and_the_origin_is_known),
+/* --- the tables --- */
+
+static bool is_object(struct str path)
+{
+    setting_keys_each (k)
+        if (str_is(path, k->path))
+            return k->type == SETTING_OBJECT;
+    return false;
+}
+
+TEST(every_setting_has_one_row_and_an_object_around_it)
+{
+    size_t n_all = 0;
+
+    setting_keys_each (k) {
+        struct str path = str_of(k->path);
+        size_t n = 0, dot = str_rfind_char(path, '.');
+
+        setting_keys_each (other)
+            n += str_is(path, other->path);
+        if (n != 1 || !k->help || (dot != STR_NONE && !is_object(str_slice(path, 0, dot))))
+            fail_msg("%s: %zu rows", k->path, n);
+        n_all++;
+    }
+    assert_true(n_all > 100);
+}
+
+RUN_TESTS(UNIT(every_setting_has_one_row_and_an_object_around_it),
+          UNIT(higher_layers_win_and_the_origin_is_known),
           UNIT(a_name_with_a_dot_in_it_stands_in_quotes),
           UNIT(all_layers_that_said_something_are_found_from_high_to_low),
           UNIT(rules_and_hooks_add_up_while_other_arrays_are_replaced),
