@@ -177,7 +177,7 @@ static struct err *read_task(void *arg)
     lines_init(&lines, JSON_MAX_BYTES);
     in->error = read_all(in, &lines);
     in->is_closed = true;
-    input_end_questions(in);
+    question_board_close(&in->board);
     wake(in->main);
     return NULL;
 }
