@@ -22,7 +22,7 @@ static struct err *ask_hooks(struct run *r, enum hook_event event, struct str ma
                                .matched = matched,
                                .fields = secrets_hide_in_json(r->secrets, a, fields, NULL)};
 
-    TRY(hooks_run(r->options->hooks, &input, a, ret_outcome));
+    TRY(hooks_run(r->kit->hooks, &input, a, ret_outcome));
     hide_in_outcome(r->secrets, a, ret_outcome);
     if (ret_outcome->system_message.n)
         run_notice(r, SEVERITY_WARNING, "hook", ret_outcome->system_message);
@@ -60,7 +60,7 @@ static void add_context(struct run *r, struct message **prompt, struct str conte
 /* Hooks of prompts and answers are about a person's turns. */
 static bool has_turn_hooks(const struct run *r)
 {
-    return r->options->hooks && !r->options->parent;
+    return r->kit->hooks && !r->given->parent;
 }
 
 struct err *hook_prompt(struct run *r, struct message **prompt)
@@ -126,12 +126,12 @@ struct err *hook_tool_judged(struct call *c)
 /* With the first result of a batch, where it has one of its own. */
 static void add_reminder(struct call *c)
 {
-    const struct run_options *o = c->run->options;
+    const struct run_kit *kit = c->run->kit;
     AUTO(strbuf) struct strbuf text = {0};
 
-    if (c->index > 0 || !c->was_executed || !o->remind)
+    if (c->index > 0 || !c->was_executed || !kit->remind)
         return;
-    o->remind(o->remind_self, &c->run->conversation->history, &text);
+    kit->remind(kit->remind_self, &c->run->conversation->history, &text);
     add_after_end(c, strbuf_str(&text));
 }
 
@@ -146,7 +146,7 @@ struct err *hook_tool_done(struct call *c)
         return NULL; /* interrupted before it was run: there is nothing to say more about */
     add_after_end(c, c->verdict.hook_context);
     add_reminder(c);
-    if (!r->options->hooks || !c->was_executed)
+    if (!r->kit->hooks || !c->was_executed)
         return NULL;
     fields = json_new(&c->arena, JSON_OBJECT);
     json_set_str(&c->arena, fields, "tool_name", c->part->name);
@@ -200,8 +200,7 @@ static struct err *ask_stop(struct run *r, struct str answer, struct hook_outcom
 /* A hook that always blocks must not keep the model going for ever. */
 static bool may_block(struct run *r)
 {
-    unsigned max =
-        r->options->max_stop_blocks ? r->options->max_stop_blocks : RUN_DEFAULT_MAX_STOP_BLOCKS;
+    unsigned max = r->kit->max_stop_blocks ? r->kit->max_stop_blocks : RUN_DEFAULT_MAX_STOP_BLOCKS;
 
     if (r->n_stop_blocks++ < max)
         return true;

@@ -59,7 +59,7 @@ static struct err *answer_later(struct asker *asker, const struct ask *ask, stru
     return NULL;
 }
 
-struct asker agent_asks_later = {answer_later};
+static struct asker agent_asks_later = {answer_later};
 
 static struct err *find_asker(struct agent *a, struct asker *given)
 {
@@ -148,7 +148,7 @@ static void describe_new_mode(void *self, struct strbuf *out)
 struct err *agent_open(struct agent *a, struct project *project,
                        const struct agent_options *options)
 {
-    *a = (struct agent){.project = project_ref(project)};
+    *a = (struct agent){.project = project_ref(project), .retry_max_ms = options->retry_max_ms};
     if (!project->place.cwd)
         return err_hint(err_new(ERR_VALIDATION, "the working directory no longer exists"),
                         "start keel in a directory that exists, or add --cwd DIR");
@@ -224,10 +224,9 @@ static const struct run_plan *plan_of(void *self)
     return &a->plan;
 }
 
-static struct run_options options_of(struct agent *a)
+static struct run_kit kit_of(struct agent *a)
 {
-    return (struct run_options){
-        .policy = &policy_conversation,
+    return (struct run_kit){
         .plan = plan_of,
         .plan_self = a,
         .gate = &a->gate.gate,
@@ -264,15 +263,15 @@ static void hide_denied_paths(struct agent *a)
     a->hidden = denied_paths_filter(a->denied);
 }
 
-struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
+struct err *agent_prepare(struct agent *a)
 {
     hide_denied_paths(a);
     TRY(agent_hooks_begin(a));
     agent_news_begin(a);
-    *ret_options = options_of(a);
+    a->kit = kit_of(a);
     if (!a->asks_models)
         return NULL;
-    ret_options->call = project_provider_call(a->project, &a->model->profile);
+    a->kit.call = project_provider_call(a->project, &a->model->profile);
     profile_credentials_learn(&a->project->credentials, a->plan.targets[0].provider->id);
     return NULL;
 }
@@ -335,31 +334,32 @@ static void begin_session(struct agent *a)
     a->has_prefix = true;
 }
 
-void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result)
+void agent_run(struct agent *a, const struct run_input *given, struct run_result *ret_result)
 {
-    AUTO(message) struct message *input = NULL;
-    struct run_options o = *options;
+    AUTO(message) struct message *prompt = NULL;
+    struct run_input input = *given;
 
     begin_session(a);
-    if (options->input)
-        o.input = input = agent_with_context(a, options->input);
+    if (given->prompt)
+        input.prompt = prompt = agent_with_context(a, given->prompt);
+    else if (!a->kit.asker && a->session.loaded.last_run == LAST_RUN_SUSPENDED)
+        a->kit.asker = &agent_asks_later; /* what was asked is still asked: silence is not a no */
     agent_note_mode(a);
     agent_remember_typed(a);
     agent_look_up_models(a);
-    session_run(&a->session, &o, ret_result);
+    session_run(&a->session, &input, &a->kit, ret_result);
 }
 
-struct err *agent_compact(struct agent *a, const struct run_options *options,
-                          struct str instructions, struct run_result *ret_result)
+struct err *agent_compact(struct agent *a, struct str instructions, struct run_result *ret_result)
 {
     begin_session(a);
     agent_note_mode(a);
-    return session_compact(&a->session, options, instructions, ret_result);
+    return session_compact(&a->session, &a->kit, instructions, ret_result);
 }
 
 struct tool_set *agent_exposed_tools(struct agent *a)
 {
-    struct run_options options = options_of(a);
+    struct run_kit kit = kit_of(a);
 
-    return run_tools(&options, &a->plan);
+    return run_tools(&kit, &a->plan, NULL);
 }

@@ -59,7 +59,8 @@ static struct err *read_limits(struct agent *a, const struct settings *s)
     TRY(positive(s, "stopHookBlocks", &n_blocks));
     a->max_stop_blocks = (unsigned)MIN(n_blocks, (int64_t)UINT32_MAX);
     TRY(positive(s, "retry.maxSeconds", &retry_seconds));
-    a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)RETRY_MAX_SECONDS) * 1000;
+    if (!a->retry_max_ms)
+        a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)RETRY_MAX_SECONDS) * 1000;
     TRY(positive(s, "toolTimeout", &timeout_ms));
     TRY(positive(s, "toolResponseMaxBytes", &n_bytes));
     a->tool_timeout_ms = (uint64_t)timeout_ms;
