@@ -3,14 +3,12 @@
 
 #include "net/route.h"
 #include "net/tls.h"
-#include "store/sqlite_api.h"
+#include "store/sqlite.h"
 #include "sys/work.h"
 
 static void load_store(void *arg)
 {
-    struct sqlite_api api;
-
-    err_ignore(sqlite_api_load(&api), "the first use tells it");
+    err_ignore(store_sqlite_load(), "the first use tells it");
 }
 
 static void load_tls(void *arg)
