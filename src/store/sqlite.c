@@ -205,14 +205,6 @@ static struct err *lock_take(void *arg)
     return session_lock_take(c->store->lock_dir, c->id, &c->fd);
 }
 
-static void remember_lock(struct sqlite_store *s, struct str id, int fd, uint64_t fence)
-{
-    struct held_lock *l = mem_alloc(sizeof *l);
-
-    *l = (struct held_lock){.next = s->locks, .id = str_dup(id), .fd = fd, .fence = fence};
-    s->locks = l;
-}
-
 static bool forget_lock(struct sqlite_store *s, struct str id, uint64_t fence)
 {
     for (struct held_lock **at = &s->locks; *at; at = &(*at)->next) {
@@ -253,6 +245,7 @@ static struct err *sqlite_open_session(struct store *store, struct str id,
                              .ret_lease = ret_lease,
                              .arena = a,
                              .may_be_lost = true};
+    struct held_lock *l;
     struct err *e;
 
     TRY(work_run(lock_take, &lock));
@@ -263,7 +256,10 @@ static struct err *sqlite_open_session(struct store *store, struct str id,
         session_lock_release(lock.store->lock_dir, id, lock.fd);
         return e;
     }
-    remember_lock(lock.store, id, lock.fd, ret_lease->fence);
+    l = mem_alloc(sizeof *l);
+    *l = (struct held_lock){
+        .next = lock.store->locks, .id = str_dup(id), .fd = lock.fd, .fence = ret_lease->fence};
+    lock.store->locks = l;
     return NULL;
 }
 
