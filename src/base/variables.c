@@ -1,6 +1,7 @@
 /* variables.c - tables of names and prefixes, and who they are held against. */
 #include "base/variables.h"
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "base/secret_keys.h"
 
@@ -210,19 +211,9 @@ bool variable_is_secret(struct str name)
 
 /* --- values: what stands in them --- */
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_in_key(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '+' ||
+    return ascii_is_alpha(c) || ascii_is_digit(c) || c == '_' || c == '-' || c == '.' || c == '+' ||
            c == '=' || c == '/';
 }
 
@@ -321,7 +312,7 @@ static struct str key_at(struct str value, size_t at)
         if (!str_starts(rest, key_prefixes[i].prefix))
             continue;
         for (; n < rest.n && is_in_key(rest.p[n]); n++)
-            has_digit |= is_digit(rest.p[n]);
+            has_digit |= ascii_is_digit(rest.p[n]);
         if ((has_digit || !key_prefixes[i].needs_digit) &&
             n >= key_prefixes[i].prefix.n + key_prefixes[i].n_rest)
             return str_slice(rest, 0, n);
@@ -406,7 +397,7 @@ static struct str find_member(struct str value)
 
         if (value.p[i] != '=')
             continue;
-        while (from > 0 && (is_letter(value.p[from - 1]) || strchr("_-", value.p[from - 1])))
+        while (from > 0 && (ascii_is_alpha(value.p[from - 1]) || strchr("_-", value.p[from - 1])))
             from--;
         while (from < i && value.p[from] == '-') /* an option's */
             from++;
@@ -503,8 +494,8 @@ static bool is_ordinary(struct str value)
     for (size_t i = 0; i < value.n; i++) {
         char c = value.p[i];
 
-        is_number &= is_digit(c) || c == '.' || c == '-';
-        is_word &= (c >= 'a' && c <= 'z') || c == '-' || c == '_';
+        is_number &= ascii_is_digit(c) || c == '.' || c == '-';
+        is_word &= ascii_is_lower(c) || c == '-' || c == '_';
     }
     return value.n < MIN_HINTED_BYTES || is_number || is_word || is_path(value);
 }
@@ -514,8 +505,8 @@ bool value_is_random(struct str value)
     bool has_letter = false, has_digit = false;
 
     for (size_t i = 0; i < value.n; i++) {
-        has_letter |= is_letter(value.p[i]);
-        has_digit |= is_digit(value.p[i]);
+        has_letter |= ascii_is_alpha(value.p[i]);
+        has_digit |= ascii_is_digit(value.p[i]);
     }
     return !is_path(value) && (value.n >= 24 || (value.n >= 12 && has_letter && has_digit));
 }
