@@ -87,7 +87,7 @@ struct rule_filter {
     struct grams paths;                  /* of the call, or of the files of its command */
 };
 /* The subject has names if the call is about a path, and its command is split. */
-void rule_filter_init(struct rule_filter *f, const struct subject *s);
+void rule_filter_init(struct rule_filter *v, const struct subject *s);
 
 /* False: a rule with this key does not match the call. A rule that could only be unclear is
  * rejected too, unless that counts. */
@@ -95,7 +95,7 @@ bool rule_filter_passes(const struct rule_filter *f, const struct rule_key *key,
                         bool unclear_counts);
 /* The next rule that may match the call or, if that counts, may be unclear; NULL: none. Start with
  * *at = 0. */
-const struct pattern *rule_list_next(const struct rule_list *l, const struct rule_filter *f,
+const struct pattern *rule_list_next(const struct rule_list *l, const struct rule_filter *v,
                                      bool unclear_counts, size_t *at);
 
 #endif
