@@ -215,13 +215,13 @@ struct run_options {
     struct attempt_budget budget;
     struct compactor *compactor;   /* NULL: never */
     struct news *news;             /* NULL: there is none */
-    struct child_keeper *children; /* NULL: nobody keeps them */
+    struct child_keeper *children; /* NULL: they are not kept */
     /* A failed attempt's text was shown: may it be taken back? NULL: no. */
     bool (*drop_text)(void *self);
     void *drop_self;
 
     /* under whom */
-    struct run *parent; /* whose subscribers and costs get this run's, too; NULL: nobody's */
+    struct run *parent; /* whose subscribers and costs get this run's, too; NULL: none */
     struct str call_id; /* of the parent's call that started it; may be empty */
     /* Appends what the model is to be reminded of now: it comes with a result. May be NULL. */
     void (*remind)(void *self, const struct history *h, struct strbuf *out);

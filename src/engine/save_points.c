@@ -1,6 +1,6 @@
 /* save_points.c - where a run has files saved: before a call, after it, at its own end.
  *
- * That something cannot be saved never keeps a tool from running; the person is told. What a child
+ * That something cannot be saved never keeps a tool from running; the person reads it. What a child
  * run changes is recorded where the outermost run is: a rewind takes back all of a turn. */
 #include "engine/run_state.h"
 

@@ -48,7 +48,7 @@ struct fault covers_check(const struct policy_header *p, struct root_fds *roots)
 /* absent.c: which names a writable directory lacks, by one look instead of one a name.
  *
  * Most of what a policy protects in a workspace is not there: some 150 names. One listing says so,
- * and only that. It counts if the kernel gave it out by one call, during which nobody can change
+ * and only that. It counts if the kernel gave it out by one call, during which nothing can change
  * the directory; if the file system is one of this machine's kernel that lists all that it finds by
  * name; and if none of its names could be taken for the one in question, as file systems do that
  * ignore case. Otherwise each name is looked for. */

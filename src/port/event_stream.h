@@ -38,7 +38,7 @@ struct event_subscriber {
     bool is_catching_up; /* it is not in the list yet */
 };
 
-/* Where a run stands: its events say it, whoever emits them. */
+/* Where a run is: all its events say so. */
 struct event_place {
     struct str run_id;
     const struct owner *owner;
@@ -66,7 +66,7 @@ struct event_stream {
 /* Zeroed but for its id and parent is ready; it begins to number when it is opened. */
 void event_stream_open(struct event_stream *s, uint64_t next_seq, struct recorder *recorder);
 void event_stream_close(struct event_stream *s);
-void event_stream_done(struct event_stream *s); /* nobody is subscribed after it */
+void event_stream_done(struct event_stream *s); /* removes all subscribers */
 
 void event_stream_subscribe(struct event_stream *s, struct event_subscriber *subscriber);
 void event_stream_unsubscribe(struct event_subscriber *subscriber); /* fine when it is not */

@@ -36,7 +36,7 @@ const struct random *host_random(const struct host *h);    /* NULL: the system's
 /* keel's home directory: KEEL_HOME, else ~/.keel; NULL: there is no home. */
 const char *host_home(const struct host *h);
 
-/* What an operator reads of this process (sys/log.h); NULL: nobody does. */
+/* The log of this process (sys/log.h); NULL: it is off. */
 struct log *host_log(const struct host *h);
 void host_set_log(struct host *h, struct log *take_log);
 

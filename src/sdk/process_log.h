@@ -11,7 +11,7 @@ struct log_flags {
 };
 
 /* Flags, then KEEL_LOG, then the settings log.file and log.level: opens the log for the project's
- * host and says that the process works for `command`. Nothing, if nobody wants a log.
+ * host and says that the process works for `command`. Does nothing if no log is wanted.
  * ERR_VALIDATION: what was asked for cannot be. */
 MUST_USE struct err *process_log_open(struct project *p, const struct log_flags *flags,
                                       const char *command, const char *version);

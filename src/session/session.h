@@ -93,9 +93,9 @@ void session_begin(struct session *s, const struct event_session *how);
  *
  * A stored event is the one that was told, but for what can be derived: a piece of an answer comes
  * without the reply so far, and a request without its messages, which history_mutation has told.
- * What cannot be read is left out; the numbers show it.
+ * What cannot be read is skipped; the numbers show it.
  *
- * The session stays open until this returns. With an error nobody is subscribed. Who unsubscribes
+ * The session stays open until this returns. With an error it is not subscribed. Who unsubscribes
  * meanwhile hears no more. */
 MUST_USE struct err *session_subscribe(struct session *s, uint64_t from_seq,
                                        struct event_subscriber *subscriber);

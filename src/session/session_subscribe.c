@@ -287,7 +287,7 @@ static struct err *read_next(struct feed *f, uint64_t end, const struct event **
     return NULL;
 }
 
-/* Up to what has been told when this returns. A record that cannot be read is left out. */
+/* Up to what has been told when this returns. A record that cannot be read is skipped. */
 static struct err *catch_up(struct late_subscriber *a, struct feed *f)
 {
     for (;;) {

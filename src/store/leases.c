@@ -47,7 +47,7 @@ static off_t place_of(struct str id)
     return (off_t)(place >> (PID_BITS + 1) << PID_BITS);
 }
 
-/* Who has locked it, other than by this descriptor; 0: nobody has. */
+/* Who has locked it, other than by this descriptor; 0: no process has. */
 static pid_t find_holder(int fd, off_t at)
 {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};

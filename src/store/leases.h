@@ -27,7 +27,7 @@ void leases_release(struct leases *l, struct str id, uint64_t fence);
 
 /* Does anybody hold it? */
 bool lease_is_held(const char *dir, struct str id);
-/* And who? "process 123", in `a`; empty: nobody. */
+/* And who? "process 123", in `a`; empty: it is free. */
 struct str lease_holder(const char *dir, struct str id, struct arena *a);
 
 #endif

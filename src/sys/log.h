@@ -3,9 +3,9 @@
  * A log is a value that is passed along: there is no global one, and libraries print nothing. NULL
  * is a log that is off and costs a comparison. A line is one write to a file that is opened for
  * appending, so that processes may share it. When the file was renamed or removed, the next line
- * begins a new one of that name in the same directory; a link there is
- * not followed. Writing fails nobody: a line that cannot be written is counted,
- * and the next one says how many are missing. Known secrets are replaced wherever they stand.
+ * begins a new one of that name in the same directory; a link there is not followed. Writing never
+ * fails its caller: a line that cannot be written is counted, and the next one says how many are
+ * missing. Known secrets are replaced wherever they are.
  *
  *     {"time":"2026-11-18T20:31:18.042Z","level":"info","pid":4711,"event":"run_end",...} */
 #ifndef KEEL_SYS_LOG_H
@@ -36,7 +36,7 @@ DEFINE_AUTO_PTR(log, log_free)
 /* From now on none of these values appears in a line. Keeps a reference; NULL: none are known. */
 void log_hide(struct log *l, const struct secrets *secrets);
 
-/* A line is begun, gets its members and is ended. NULL: nobody wants lines of this level, and
+/* A line is begun, gets its members and is ended. NULL: lines of this level are off, and
  * there is nothing to end. */
 struct json_writer *log_begin(struct log *l, enum log_level level, const char *event);
 void log_end(struct log *l);

@@ -21,7 +21,7 @@ static void put_place(struct json_writer *w, const struct event *e)
         jw_kv_int(w, "attempt", e->attempt);
 }
 
-/* NULL: nobody wants it. */
+/* NULL: it is off. */
 static struct json_writer *begin(struct log *l, enum log_level level, const char *name,
                                  const struct event *e)
 {
