@@ -15,7 +15,6 @@
 
 enum {
     DEFAULT_WAIT_SECONDS = 600, /* also in the help of --wait-background */
-    MAX_WAIT_SECONDS = 7 * 24 * 3600,
 };
 
 enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_STREAM_JSON };
@@ -99,13 +98,12 @@ static struct err *read_schema(struct print *p)
  */
 static struct err *read_wait(struct print *p)
 {
-    const struct json *setting = settings_get(p->project->settings, "background.waitSeconds");
-    int64_t seconds = p->input ? 0 : json_int_or(setting, DEFAULT_WAIT_SECONDS);
+    int64_t seconds =
+        settings_int(p->project->settings, "background.waitSeconds", DEFAULT_WAIT_SECONDS);
 
-    if (seconds < 0 || seconds > MAX_WAIT_SECONDS)
-        return err_new(ERR_VALIDATION, "background.waitSeconds must be from 0 to %d, not %lld",
-                       MAX_WAIT_SECONDS, (long long)seconds);
-    TRY(args_int(p->args, "wait-background", 0, MAX_WAIT_SECONDS, seconds, &seconds));
+    if (p->input)
+        seconds = 0;
+    TRY(args_int(p->args, "wait-background", 0, AGENT_MAX_WAIT_SECONDS, seconds, &seconds));
     p->agent_options.wait_background_ms = (uint64_t)seconds * 1000;
     p->agent_options.stops_background = !p->input;
     return NULL;

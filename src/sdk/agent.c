@@ -62,20 +62,11 @@ static struct err *answer_later(struct asker *asker, const struct ask *ask, stru
 
 struct asker agent_asks_later = {answer_later};
 
-static struct err *find_asker(struct agent *a, struct asker *given)
+static void find_asker(struct agent *a, struct asker *given)
 {
-    static const char path[] = "permissions.onAsk";
-    struct str choice = json_str(settings_get(a->project->settings, path));
+    struct str choice = json_str(settings_get(a->project->settings, "permissions.onAsk"));
 
-    a->asker = given;
-    if (given || choice.n == 0 || str_is(choice, "deny"))
-        return NULL;
-    if (!str_is(choice, "suspend"))
-        return err_hint(err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a valid value", path,
-                                STR_ARG(choice)),
-                        "one of: deny, suspend");
-    a->asker = &agent_asks_later;
-    return NULL;
+    a->asker = !given && str_is(choice, "suspend") ? &agent_asks_later : given;
 }
 
 /* --- what tools use --- */
@@ -169,7 +160,7 @@ struct err *agent_open(struct agent *a, struct project *project,
         return err_hint(err_new(ERR_VALIDATION, "the working directory no longer exists"),
                         "start keel in a directory that exists, or add --cwd DIR");
     subscribe(a, options);
-    TRY(find_asker(a, options->asker));
+    find_asker(a, options->asker);
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
     TRY(agent_add_tools(a));

@@ -27,6 +27,8 @@ struct agent_session {
     bool keeps_model;   /* the one that the session had is asked, not the options' */
 };
 
+#define AGENT_MAX_WAIT_SECONDS (7 * 24 * 3600)
+
 struct agent_options {
     struct agent_session session;
     struct budget_limits budget;        /* 0: the settings' */
@@ -52,9 +54,9 @@ struct agent_options {
     bool no_stream;
     /* How long a run that has its answer waits for background commands, whose results its model
      * then gets; 0: they run on until agent_done(). */
-    uint64_t wait_background_ms;
-    bool stops_background; /* they are stopped before the run ends, and do not run on */
-    struct asker *asker;   /* NULL: no person can answer, and permissions.onAsk says what then */
+    uint64_t wait_background_ms; /* at most AGENT_MAX_WAIT_SECONDS */
+    bool stops_background;       /* they are stopped before the run ends, and do not run on */
+    struct asker *asker; /* NULL: no person can answer, and permissions.onAsk says what then */
     /* Hears all that happens, from here on; what happens before the session is open has no number.
      * Others subscribe later, to the session's stream. NULL: there is none. */
     struct event_subscriber *subscriber;

@@ -14,19 +14,21 @@ const struct setting_key session_settings[] = {
     {"compact.enabled", SETTING_BOOL, .help = "false: never automatically (true)"},
     {"compact.results", SETTING_BOOL,
      .help = "false: do not drop old tool results before summarizing (true)"},
-    {"compact.threshold", SETTING_NUMBER,
+    {"compact.threshold", SETTING_SHARE,
      .help = "the share of the window that triggers it (0.835)"},
     {"compact.models", SETTING_OBJECT,
      .help = "the same for single models: {\"provider/model\": 0.6}"},
-    {"compact.models.*", SETTING_NUMBER, .help = "the threshold of one model"},
+    {"compact.models.*", SETTING_SHARE, .help = "the threshold of one model"},
     {"compact.instructions", SETTING_STRING, .help = "what the summary must keep"},
     {"budget", SETTING_OBJECT, .help = "limits of a session, over all its runs"},
-    {"budget.usd", SETTING_NUMBER, .help = "dollars, as with --max-budget-usd"},
-    {"budget.tokens", SETTING_INTEGER, .help = "tokens in and out, as with --max-tokens-total"},
-    {"budget.turns", SETTING_INTEGER, .help = "requests to the model"},
-    {"budget.toolCalls", SETTING_INTEGER, .help = "tool calls"},
-    {"budget.seconds", SETTING_INTEGER, .help = "seconds of active time"},
-    {"budget.onExceed", SETTING_STRING,
+    {"budget.usd", SETTING_USD, .least = 1, .help = "dollars, as with --max-budget-usd"},
+    {"budget.tokens", SETTING_INTEGER, .least = 1,
+     .help = "tokens in and out, as with --max-tokens-total"},
+    {"budget.turns", SETTING_INTEGER, .least = 1, .help = "requests to the model"},
+    {"budget.toolCalls", SETTING_INTEGER, .least = 1, .help = "tool calls"},
+    {"budget.seconds", SETTING_INTEGER, .least = 1, .most = 1000000000,
+     .help = "seconds of active time"},
+    {"budget.onExceed", SETTING_STRING, .words = "fail, ask, warn",
      .help = "fail (no further request), ask (suspend the run), or warn (once)"},
     {0},
 };
@@ -55,26 +57,7 @@ static struct err *find_session(struct agent *a, const struct agent_session *wan
 
 /* --- its length --- */
 
-static bool is_share(const struct json *v)
-{
-    double share;
-
-    return json_double(v, &share) && share > 0 && share <= 1;
-}
-
-static struct err *check_thresholds(const struct json *models)
-{
-    json_each (threshold, models)
-        if (!is_share(threshold))
-            return err_hint(err_new(ERR_VALIDATION,
-                                    "compact.models: the threshold of \"%" STR_FMT
-                                    "\" must be greater than 0 and at most 1",
-                                    STR_ARG(threshold->key)),
-                            "0.6 compacts when the model's window is 60%% full");
-    return NULL;
-}
-
-static struct err *read_compaction(struct agent *a, struct compact_options *ret)
+static void read_compaction(struct agent *a, struct compact_options *ret)
 {
     const struct settings *s = a->project->settings;
     const struct json *threshold = settings_get(s, "compact.threshold");
@@ -83,57 +66,37 @@ static struct err *read_compaction(struct agent *a, struct compact_options *ret)
     agent_choose_reattachers(a, ret);
     ret->instructions = settings_text(s, "compact.instructions", &a->arena);
     ret->keeps_results = !settings_bool(s, "compact.results", true);
-    TRY(check_thresholds(settings_get(s, "compact.models")));
-    if (threshold && !is_share(threshold))
-        return err_hint(
-            err_new(ERR_VALIDATION, "compact.threshold must be greater than 0 and at most 1"),
-            "to turn compaction off: \"compact\": {\"enabled\": false}");
     if (json_double(threshold, &share))
         ret->threshold_per_mille = MAX((int)(share * 1000), 1);
     if (!settings_bool(s, "compact.enabled", true))
         ret->threshold_per_mille = -1;
-    return NULL;
 }
 
 /* --- its budget --- */
 
-static struct err *read_limit(const struct settings *s, const char *path, uint64_t *limit)
+static void read_limit(const struct settings *s, const char *path, uint64_t *limit)
 {
-    int64_t value = settings_int(s, path, 0);
-
-    if (value < 0 || (value == 0 && settings_get(s, path)))
-        return err_new(ERR_VALIDATION, "%s must be 1 or more, not %lld", path, (long long)value);
     if (!*limit)
-        *limit = (uint64_t)value;
-    return NULL;
+        *limit = (uint64_t)settings_int(s, path, 0);
 }
 
-static struct err *read_budget(const struct settings *s, struct budget_limits *limits)
+static void read_budget(const struct settings *s, struct budget_limits *limits)
 {
-    const struct json *usd = settings_get(s, "budget.usd");
-    struct str action = json_str(settings_get(s, "budget.onExceed"));
     uint64_t seconds = 0;
-    int64_t microcents = 0;
+    int64_t microcents;
 
-    if (usd && (!money_from_usd(usd, &microcents) || microcents <= 0))
-        return err_new(ERR_VALIDATION, "budget.usd must be greater than 0");
-    if (!limits->microcents) {
+    if (!limits->microcents && money_from_usd(settings_get(s, "budget.usd"), &microcents)) {
         limits->microcents = microcents;
         limits->money_set_by = "the setting budget.usd";
     }
     if (!limits->tokens)
         limits->tokens_set_by = "the setting budget.tokens";
-    TRY(read_limit(s, "budget.tokens", &limits->tokens));
-    TRY(read_limit(s, "budget.turns", &limits->rounds));
-    TRY(read_limit(s, "budget.toolCalls", &limits->tool_calls));
-    TRY(read_limit(s, "budget.seconds", &seconds));
+    read_limit(s, "budget.tokens", &limits->tokens);
+    read_limit(s, "budget.turns", &limits->rounds);
+    read_limit(s, "budget.toolCalls", &limits->tool_calls);
+    read_limit(s, "budget.seconds", &seconds);
     limits->active_ms = seconds * 1000;
-    if (action.n && !budget_action_find(action, &limits->on_exceed))
-        return err_hint(err_new(ERR_VALIDATION,
-                                "budget.onExceed: \"%" STR_FMT "\" is not a valid value",
-                                STR_ARG(action)),
-                        "one of: fail, ask, warn");
-    return NULL;
+    budget_action_find(json_str(settings_get(s, "budget.onExceed")), &limits->on_exceed);
 }
 
 /* --- what comes back with it --- */
@@ -226,8 +189,8 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
     bool is_resumed = options->session.resume || options->session.continues;
     struct err *e;
 
-    TRY(read_budget(a->project->settings, &o.budget));
-    TRY(read_compaction(a, &o.compact));
+    read_budget(a->project->settings, &o.budget);
+    read_compaction(a, &o.compact);
     TRY((is_resumed ? shelf_open_existing : shelf_open)(a->project, name, &a->store, &a->is_kept));
     TRY(find_session(a, &options->session, &o));
     o.store = a->store;

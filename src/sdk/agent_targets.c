@@ -8,37 +8,29 @@
 #include "sys/work.h"
 
 const struct setting_key target_settings[] = {
-    {"promptCache", SETTING_STRING,
+    {"promptCache", SETTING_STRING, .words = "5m, 1h, off",
      .help = "how long the provider caches the prompt: 5m, 1h or off (5m)"},
     {"pricing", SETTING_OBJECT, .help = "USD per million tokens: vendor/model to prices"},
     {"pricing.*", SETTING_OBJECT, .help = "one model's prices"},
-    {"pricing.*.input", SETTING_NUMBER, .help = "USD per million input tokens"},
-    {"pricing.*.output", SETTING_NUMBER, .help = "USD per million output tokens"},
-    {"pricing.*.cacheRead", SETTING_NUMBER, .help = "USD per million tokens read from the cache"},
-    {"pricing.*.cacheWrite", SETTING_NUMBER, .help = "USD per million tokens written to it"},
+    {"pricing.*.input", SETTING_USD, .help = "USD per million input tokens"},
+    {"pricing.*.output", SETTING_USD, .help = "USD per million output tokens"},
+    {"pricing.*.cacheRead", SETTING_USD, .help = "USD per million tokens read from the cache"},
+    {"pricing.*.cacheWrite", SETTING_USD, .help = "USD per million tokens written to it"},
     {0},
 };
 
 /* --- caches --- */
 
-static struct err *read_cache(const struct settings *s, struct arena *a,
-                              enum prompt_cache *ret_cache)
+static enum prompt_cache read_cache(const struct settings *s)
 {
     static const char *const words[] = {
         [PROMPT_CACHE_OFF] = "off", [PROMPT_CACHE_SHORT] = "5m", [PROMPT_CACHE_LONG] = "1h"};
-    struct str word = settings_text(s, "promptCache", a);
+    struct str word = json_str(settings_get(s, "promptCache"));
 
-    *ret_cache = PROMPT_CACHE_SHORT;
     for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        if (str_is(word, words[i])) {
-            *ret_cache = (enum prompt_cache)i;
-            return NULL;
-        }
-    if (word.n == 0)
-        return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "promptCache: \"%" STR_FMT "\" is not a valid value",
-                            STR_ARG(word)),
-                    "one of: 5m, 1h, off");
+        if (str_is(word, words[i]))
+            return (enum prompt_cache)i;
+    return PROMPT_CACHE_SHORT;
 }
 
 /* --- prices --- */
@@ -205,7 +197,7 @@ struct err *agent_add_targets(struct agent *a, const struct agent_options *optio
     if (n >= CHAIN_MAX_TARGETS)
         return err_new(ERR_VALIDATION, "too many fallback models: %zu; the limit is %d", n,
                        CHAIN_MAX_TARGETS - 1);
-    TRY(read_cache(a->project->settings, &a->arena, &a->plan.cache));
+    a->plan.cache = read_cache(a->project->settings);
     a->lookups = ARENA_ARRAY(&a->arena, CHAIN_MAX_TARGETS, struct model_lookup);
     a->asks_models = !options->provider;
     TRY(choose_model(a, options));

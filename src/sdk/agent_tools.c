@@ -9,26 +9,27 @@
 
 const struct setting_key run_settings[] = {
     {"retry", SETTING_OBJECT, .help = "how long to retry failed requests"},
-    {"retry.maxSeconds", SETTING_INTEGER,
+    {"retry.maxSeconds", SETTING_INTEGER, .least = 1,
      .help = "total delay between the attempts of a round (600), as --retry-seconds"},
-    {"maxTurns", SETTING_INTEGER,
+    {"maxTurns", SETTING_INTEGER, .most = UINT32_MAX - 1,
      .help = "requests with tools for one prompt, as --max-turns; 0: no limit (0)"},
-    {"stopHookBlocks", SETTING_INTEGER,
+    {"stopHookBlocks", SETTING_INTEGER, .least = 1,
      .help = "how often Stop hooks may make the model continue in one turn (8)"},
-    {"toolTimeout", SETTING_INTEGER, .help = "how long a tool may take, in ms (300000)"},
+    {"toolTimeout", SETTING_INTEGER, .least = 1,
+     .help = "how long a tool may take, in ms (300000)"},
     {"toolTimeouts", SETTING_OBJECT, .help = "the same for single tools, by name"},
-    {"toolTimeouts.*", SETTING_INTEGER, .help = "how long this tool may take, in ms"},
-    {"toolResponseMaxBytes", SETTING_INTEGER,
+    {"toolTimeouts.*", SETTING_INTEGER, .least = 1, .help = "how long this tool may take, in ms"},
+    {"toolResponseMaxBytes", SETTING_INTEGER, .least = 1,
      .help = "longer results are stored and shortened (12288)"},
     {"webSearch", SETTING_OBJECT, .help = "search service for WebSearch"},
-    {"webSearch.provider", SETTING_STRING,
+    {"webSearch.provider", SETTING_STRING, .words = "native, brave, searxng, command",
      .help = "native (the model's own), brave, searxng or command"},
     {"webSearch.url", SETTING_STRING, .help = "address of the SearXNG server"},
     {"webSearch.command", SETTING_STRING,
      .help = "command that takes the query and prints the results as JSON"},
     {"webSearch.keyVariable", SETTING_STRING, .help = "the variable with the key (BRAVE_API_KEY)"},
     {"webFetch", SETTING_OBJECT, .help = "what WebFetch may do"},
-    {"webFetch.provider", SETTING_STRING,
+    {"webFetch.provider", SETTING_STRING, .words = "keel, native",
      .help = "keel (its own tool), or native (the model's own fetch) (keel)"},
     {"webFetch.allow", SETTING_STRINGS, .help = "private hosts that may be fetched"},
     {0},
@@ -36,41 +37,19 @@ const struct setting_key run_settings[] = {
 
 /* --- settings --- */
 
-/* Nobody means a limit of nothing, or of less. */
-static struct err *positive(const struct settings *s, const char *path, int64_t *ret_value)
-{
-    int64_t value = settings_int(s, path, 0);
-
-    if (value < 0 || (value == 0 && settings_get(s, path)))
-        return err_new(ERR_VALIDATION, "%s must be 1 or more, not %lld", path, (long long)value);
-    *ret_value = value;
-    return NULL;
-}
-
 static struct err *read_limits(struct agent *a, const struct settings *s)
 {
-    int64_t timeout_ms, n_bytes, retry_seconds, n_blocks;
-    int64_t max_rounds = settings_int(s, "maxTurns", 0);
+    int64_t retry_seconds = settings_int(s, "retry.maxSeconds", 0);
+    int64_t n_blocks = settings_int(s, "stopHookBlocks", 0);
 
-    if (max_rounds < 0 || max_rounds >= UINT32_MAX)
-        return err_new(ERR_VALIDATION, "maxTurns must be 0 (no limit) or more, not %lld",
-                       (long long)max_rounds);
-    a->max_rounds = (unsigned)max_rounds;
-    TRY(positive(s, "stopHookBlocks", &n_blocks));
+    a->max_rounds = (unsigned)settings_int(s, "maxTurns", 0);
     a->max_stop_blocks = (unsigned)MIN(n_blocks, (int64_t)UINT32_MAX);
-    TRY(positive(s, "retry.maxSeconds", &retry_seconds));
     a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)RETRY_MAX_SECONDS) * 1000;
-    TRY(positive(s, "toolTimeout", &timeout_ms));
-    TRY(positive(s, "toolResponseMaxBytes", &n_bytes));
-    a->tool_timeout_ms = (uint64_t)timeout_ms;
-    a->tool_response_bytes = (size_t)n_bytes;
+    a->tool_timeout_ms = (uint64_t)settings_int(s, "toolTimeout", 0);
+    a->tool_response_bytes = (size_t)settings_int(s, "toolResponseMaxBytes", 0);
     a->tool_timeouts = settings_get(s, "toolTimeouts");
-    json_each (timeout, a->tool_timeouts) {
+    json_each (timeout, a->tool_timeouts)
         TRY(tool_name_check("toolTimeouts", timeout->key));
-        if (json_int_or(timeout, 0) < 1)
-            return err_new(ERR_VALIDATION, "toolTimeouts.%" STR_FMT " must be 1 or more",
-                           STR_ARG(timeout->key));
-    }
     return NULL;
 }
 
@@ -84,20 +63,8 @@ static struct launcher *search_launcher(struct agent *a, const struct settings *
     return &a->search.launcher;
 }
 
-static struct err *check_fetch(const struct settings *s, struct arena *a)
+static void read_search(struct agent *a, const struct settings *s)
 {
-    struct str provider = settings_text(s, "webFetch.provider", a);
-
-    if (provider.n == 0 || str_is(provider, "native") || str_is(provider, "keel"))
-        return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "webFetch.provider: unknown provider \"%" STR_FMT "\"",
-                            STR_ARG(provider)),
-                    "one of: keel (its own tool), native (the provider's own)");
-}
-
-static struct err *read_search(struct agent *a, const struct settings *s)
-{
-    static const char *const kinds[] = {"native", "brave", "searxng", "command"};
     struct web_search_config *search = &a->tool_config.search;
 
     *search = (struct web_search_config){
@@ -107,14 +74,6 @@ static struct err *read_search(struct agent *a, const struct settings *s)
         .key_variable = settings_text(s, "webSearch.keyVariable", &a->arena),
         .launcher = search_launcher(a, s),
     };
-    if (search->kind.n == 0)
-        return NULL;
-    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (str_is(search->kind, kinds[i]))
-            return NULL;
-    return err_hint(err_new(ERR_VALIDATION, "webSearch.provider: unknown provider \"%" STR_FMT "\"",
-                            STR_ARG(search->kind)),
-                    "one of: native (the provider's own), brave, searxng, command");
 }
 
 static void read_hosts(struct agent *a, const struct settings *s)
@@ -159,8 +118,7 @@ struct err *agent_add_tools(struct agent *a)
 
     a->tool_config.environment = host_environment(a->project->host);
     TRY(read_limits(a, s));
-    TRY(read_search(a, s));
-    TRY(check_fetch(s, &a->arena));
+    read_search(a, s);
     read_hosts(a, s);
     find_secrets(a, s);
     a->tools = tool_registry_new();

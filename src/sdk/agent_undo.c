@@ -12,9 +12,10 @@
 const struct setting_key snapshot_settings[] = {
     {"snapshot", SETTING_OBJECT, .help = "what is saved before tools change files"},
     {"snapshot.enabled", SETTING_BOOL, .help = "false: nothing can be undone (true)"},
-    {"snapshot.maxBytes", SETTING_INTEGER,
+    {"snapshot.maxBytes", SETTING_INTEGER, .least = 1,
      .help = "bytes saved per command; further files are not saved (268435456)"},
-    {"snapshot.maxFileBytes", SETTING_INTEGER, .help = "larger files are not saved (10485760)"},
+    {"snapshot.maxFileBytes", SETTING_INTEGER, .least = 1,
+     .help = "larger files are not saved (10485760)"},
     {0},
 };
 
@@ -28,31 +29,14 @@ static bool may_write(void *self, const struct snapshot_call *call)
            !line_only_looks(json_get_text(call->args, arg));
 }
 
-static struct err *limit(const struct project *p, const char *path, int64_t *ret_value)
+struct snapshot_options undo_options(const struct project *p)
 {
-    int64_t value = settings_int(p->settings, path, 0);
-
-    if (value < 0 || (value == 0 && settings_get(p->settings, path)))
-        return err_hint(
-            err_new(ERR_VALIDATION, "%s must be 1 or more, not %lld", path, (long long)value),
-            "to turn undo off: \"snapshot\": {\"enabled\": false}");
-    *ret_value = value;
-    return NULL;
-}
-
-struct err *undo_options_read(const struct project *p, struct snapshot_options *ret_options)
-{
-    int64_t max_bytes, max_file_bytes;
-
-    TRY(limit(p, "snapshot.maxBytes", &max_bytes));
-    TRY(limit(p, "snapshot.maxFileBytes", &max_file_bytes));
-    *ret_options = (struct snapshot_options){
+    return (struct snapshot_options){
         .workspace = p->place.cwd,
         .home = p->place.keel_home,
-        .max_bytes = (uint64_t)max_bytes,
-        .max_file_bytes = (uint64_t)max_file_bytes,
+        .max_bytes = (uint64_t)settings_int(p->settings, "snapshot.maxBytes", 0),
+        .max_file_bytes = (uint64_t)settings_int(p->settings, "snapshot.maxFileBytes", 0),
     };
-    return NULL;
 }
 
 /* That it cannot be found out is no reason not to go on. */
@@ -88,9 +72,8 @@ static void finish_rewind(struct agent *a, const struct snapshot_options *o)
 
 struct err *agent_add_snapshots(struct agent *a)
 {
-    struct snapshot_options o;
+    struct snapshot_options o = undo_options(a->project);
 
-    TRY(undo_options_read(a->project, &o));
     if (!a->is_kept)
         return NULL;
     o.is_off = !settings_bool(a->project->settings, "snapshot.enabled", true);

@@ -11,8 +11,8 @@ const struct setting_key log_settings[] = {
      .help = "the log of what keel does; only from your own settings"},
     {"log.file", SETTING_STRING, .not_from = FROM_PROJECT | FROM_OTHERS,
      .help = "file for the log, absolute or ~/...; as --log-file"},
-    {"log.level", SETTING_STRING, .not_from = FROM_PROJECT | FROM_OTHERS,
-     .help = "error, warning, info or debug (info)"},
+    {"log.level", SETTING_STRING, .words = "error, warning, info, debug",
+     .not_from = FROM_PROJECT | FROM_OTHERS, .help = "error, warning, info or debug (info)"},
     {"logLevel", SETTING_STRING, .help = "the same in settings of other programs"},
     {0},
 };
@@ -40,9 +40,9 @@ static struct err *read_level(const struct settings *s, const struct log_flags *
     if (given.n && log_level_find(given, ret_level))
         return NULL;
     if (given.n)
-        return err_hint(err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a level",
-                                flags->level ? "--log-level" : "log.level", STR_ARG(given)),
-                        "one of: error, warning, info, debug");
+        return err_hint(
+            err_new(ERR_VALIDATION, "--log-level: \"%" STR_FMT "\" is not a level", STR_ARG(given)),
+            "one of: error, warning, info, debug");
     if (!find_other_level(s, ret_level))
         *ret_level = LOG_INFO;
     return NULL;

@@ -13,6 +13,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+#define MAX_ATTEMPTS 100
+#define MAX_SECONDS 604800 /* a week */
+#define MIN_WINDOW 1000    /* tokens; the system prompt alone is longer */
+#define MAX_TOKENS 1000000000
+
 const struct setting_key profile_settings[] = {
     {"currentProvider", SETTING_STRING, .help = "the profile to use when --model names none"},
     {"providers", SETTING_OBJECT, .help = "provider profiles by name"},
@@ -22,7 +27,7 @@ const struct setting_key profile_settings[] = {
     {"providers.*.apiKey", SETTING_STRING, .help = "the key, better as \"$ENV:NAME\""},
     {"providers.*.apiKeyHelper", SETTING_STRING, .not_from = FROM_PROJECT,
      .help = "a command that prints the key; only from your own settings"},
-    {"providers.*.auth", SETTING_STRING,
+    {"providers.*.auth", SETTING_STRING, .words = "bearer, x-api-key, api-key, x-goog-api-key",
      .help = "how the key is sent: bearer, x-api-key, api-key, x-goog-api-key"},
     {"providers.*.region", SETTING_STRING, .help = "AWS region for Amazon Bedrock: us-east-1"},
     {"providers.*.awsProfile", SETTING_STRING,
@@ -40,17 +45,22 @@ const struct setting_key profile_settings[] = {
     {"providers.*.clientKeyPassphrase", SETTING_STRING,
      .help = "passphrase of the client key, as \"$ENV:NAME\""},
     {"providers.*.model", SETTING_STRING, .help = "default model of the profile"},
-    {"providers.*.contextWindow", SETTING_INTEGER, .help = "tokens; overrides the catalogue"},
-    {"providers.*.maxOutput", SETTING_INTEGER, .help = "tokens; overrides the catalogue"},
-    {"providers.*.timeout", SETTING_INTEGER,
+    {"providers.*.contextWindow", SETTING_INTEGER, .least = MIN_WINDOW, .most = MAX_TOKENS,
+     .help = "tokens; overrides the catalogue"},
+    {"providers.*.maxOutput", SETTING_INTEGER, .least = 1, .most = MAX_TOKENS,
+     .help = "tokens; overrides the catalogue"},
+    {"providers.*.timeout", SETTING_INTEGER, .least = 1, .most = (int64_t)MAX_SECONDS * 1000,
      .help = "longest wait for data from the provider, in ms"},
-    {"providers.*.maxSeconds", SETTING_INTEGER,
+    {"providers.*.maxSeconds", SETTING_INTEGER, .least = 1, .most = MAX_SECONDS,
      .help = "longest duration of one answer, in seconds (3600)"},
-    {"providers.*.maxAttempts", SETTING_INTEGER, .help = "overrides maxAttempts"},
+    {"providers.*.maxAttempts", SETTING_INTEGER, .least = 1, .most = MAX_ATTEMPTS,
+     .help = "overrides maxAttempts"},
     {"providers.*.backoff", SETTING_OBJECT,
      .help = "delays between retries when the provider names none; they double"},
-    {"providers.*.backoff.first", SETTING_INTEGER, .help = "first delay, in ms (500)"},
-    {"providers.*.backoff.max", SETTING_INTEGER, .help = "longest delay, in ms (60000)"},
+    {"providers.*.backoff.first", SETTING_INTEGER, .most = (int64_t)MAX_SECONDS * 1000,
+     .help = "first delay, in ms (500)"},
+    {"providers.*.backoff.max", SETTING_INTEGER, .most = (int64_t)MAX_SECONDS * 1000,
+     .help = "longest delay, in ms (60000)"},
     {"providers.*.headers", SETTING_OBJECT, .help = "additional HTTP headers"},
     {"providers.*.headers.*", SETTING_STRING, .help = "one header"},
     {"providers.*.options", SETTING_ANY,
@@ -58,7 +68,8 @@ const struct setting_key profile_settings[] = {
     {"apiKeyHelper", SETTING_STRING, .not_from = FROM_PROJECT,
      .help = "a command that prints Anthropic's key; only from your own settings"},
     {"model", SETTING_STRING, .not_from = FROM_CLAUDE, .help = "vendor/model, as with --model"},
-    {"maxAttempts", SETTING_INTEGER, .help = "attempts per model (10)"},
+    {"maxAttempts", SETTING_INTEGER, .least = 1, .most = MAX_ATTEMPTS,
+     .help = "attempts per model (10)"},
     {0},
 };
 
@@ -107,41 +118,6 @@ static struct err *check_references(const struct search *s, struct str id,
     path = arena_format(s->arena, "%" STR_FMT ".headers", STR_ARG(path));
     json_each (header, json_get(profile, "headers"))
         TRY(check_reference(s, path, header));
-    return NULL;
-}
-
-/* --- numbers --- */
-
-#define MAX_ATTEMPTS 100
-#define MAX_SECONDS 604800 /* a week */
-#define MIN_WINDOW 1000    /* tokens; the system prompt alone is longer */
-#define MAX_TOKENS 1000000000
-
-static const struct number_range {
-    const char *name;
-    int64_t least, most;
-    const char *unit;
-} ranges[] = {
-    {"contextWindow", MIN_WINDOW, MAX_TOKENS, "tokens"},
-    {"maxOutput", 1, MAX_TOKENS, "tokens"},
-    {"timeout", 1, (int64_t)MAX_SECONDS * 1000, "milliseconds"},
-    {"maxSeconds", 1, MAX_SECONDS, "seconds"},
-    {"maxAttempts", 1, MAX_ATTEMPTS, "requests"},
-};
-
-static struct err *check_numbers(struct str id, const struct json *profile)
-{
-    for (size_t i = 0; i < ARRAY_LEN(ranges); i++) {
-        const struct number_range *r = &ranges[i];
-        int64_t n = json_int_or(json_get(profile, r->name), r->least);
-
-        if (n < r->least || n > r->most)
-            return err_hint(err_new(ERR_CONFIGURATION,
-                                    "providers.%" STR_FMT ".%s is %lld, which is out of range",
-                                    STR_ARG(id), r->name, (long long)n),
-                            "%s, from %lld to %lld; without this setting keel uses its default",
-                            r->unit, (long long)r->least, (long long)r->most);
-    }
     return NULL;
 }
 
@@ -224,19 +200,13 @@ static struct err *no_base_url(const struct profile *p)
                     variable ? variable : "", variable ? ", or " : "", STR_ARG(p->id));
 }
 
-static struct err *take_attempts(const struct search *s, const struct json *profile,
-                                 struct profile *p)
+static void take_attempts(const struct search *s, const struct json *profile, struct profile *p)
 {
     const struct json *own = json_get(profile, "maxAttempts"),
                       *general = settings_get(s->settings, "maxAttempts");
-    int64_t n = json_int_or(general, 1);
 
-    if (n < 1 || n > MAX_ATTEMPTS)
-        return err_new(ERR_VALIDATION, "maxAttempts must be from 1 to %d, not %lld", MAX_ATTEMPTS,
-                       (long long)n);
     if (own || general)
         p->max_attempts = (unsigned)json_int_or(own ? own : general, 1);
-    return NULL;
 }
 
 static struct err *take_backoff(const struct json *profile, struct profile *p)
@@ -245,21 +215,13 @@ static struct err *take_backoff(const struct json *profile, struct profile *p)
     int64_t first_ms = json_int_or(json_get(backoff, "first"), 0);
     int64_t max_ms = json_int_or(json_get(backoff, "max"), 0);
 
-    if (first_ms < 0 || max_ms < 0 || MAX(first_ms, max_ms) > (int64_t)MAX_SECONDS * 1000 ||
-        (first_ms && max_ms && first_ms > max_ms))
-        return err_hint(err_new(ERR_CONFIGURATION, "providers.%" STR_FMT ".backoff is not valid",
-                                STR_ARG(p->id)),
-                        "first and max are milliseconds, and first must not exceed max");
+    if (first_ms && max_ms && first_ms > max_ms)
+        return err_new(ERR_CONFIGURATION,
+                       "providers.%" STR_FMT ".backoff.first must not exceed backoff.max",
+                       STR_ARG(p->id));
     p->backoff.first_ms = (uint64_t)first_ms;
     p->backoff.max_ms = (uint64_t)max_ms;
     return NULL;
-}
-
-static uint64_t total_ms_of(const struct json *profile)
-{
-    int64_t seconds = json_int_or(json_get(profile, "maxSeconds"), 0);
-
-    return seconds >= 1 && seconds <= MAX_SECONDS ? (uint64_t)seconds * 1000 : 0;
 }
 
 /* --- who keel is --- */
@@ -303,7 +265,7 @@ static struct err *take_identity(const struct search *s, const struct json *prof
 static const struct vendor *nearest_vendor(const struct profile *p);
 
 /* How the key is sent: as the profile says, else as its place does. */
-static struct err *take_auth(const struct search *s, const struct json *profile, struct profile *p)
+static void take_auth(const struct search *s, const struct json *profile, struct profile *p)
 {
     static const struct {
         const char *name;
@@ -321,16 +283,8 @@ static struct err *take_auth(const struct search *s, const struct json *profile,
     p->key_source = place.name;
     p->auth = place.auth;
     for (size_t i = 0; i < ARRAY_LEN(styles); i++)
-        if (str_is(wanted, styles[i].name)) {
+        if (str_is(wanted, styles[i].name))
             p->auth = styles[i].auth;
-            return NULL;
-        }
-    if (wanted.n)
-        return err_hint(err_new(ERR_CONFIGURATION,
-                                "providers.%" STR_FMT ".auth is \"%" STR_FMT "\"", STR_ARG(p->id),
-                                STR_ARG(wanted)),
-                        "one of: bearer, x-api-key, api-key, x-goog-api-key");
-    return NULL;
 }
 
 /* --- all together --- */
@@ -370,7 +324,6 @@ static struct err *assemble(const struct search *s, struct str id, const struct 
 
     if (!s->is_offline)
         TRY(check_references(s, id, profile));
-    TRY(check_numbers(id, profile));
     if (profile && !v)
         p.vendor = vendor_find(type.n ? type : id);
     p.protocol = p.vendor ? p.vendor->protocol : protocol_find(type);
@@ -382,14 +335,14 @@ static struct err *assemble(const struct search *s, struct str id, const struct 
     p.model = model;
     p.options = json_get(profile, "options");
     p.idle_ms = (uint64_t)json_int_or(json_get(profile, "timeout"), 0);
-    p.total_ms = total_ms_of(profile);
-    TRY(take_attempts(s, profile, &p));
+    p.total_ms = (uint64_t)json_int_or(json_get(profile, "maxSeconds"), 0) * 1000;
+    take_attempts(s, profile, &p);
     TRY(take_backoff(profile, &p));
     take_headers(s, profile, &p);
     describe_model(&p, profile);
     if (p.model.n == 0)
         return no_model(&p);
-    TRY(take_auth(s, profile, &p));
+    take_auth(s, profile, &p);
     TRY(take_address(s, profile, &p));
     if (p.base_url.n == 0 && !s->is_offline)
         return no_base_url(&p);

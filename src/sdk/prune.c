@@ -26,19 +26,12 @@ const struct setting_key prune_settings[] = {
 
 /* --- how long --- */
 
-static struct err *read_limit(const struct settings *s, const char *path, int64_t otherwise,
-                              int64_t *ret_value)
+struct prune_limits prune_limits(const struct settings *s)
 {
-    *ret_value = settings_get(s, path) ? settings_int(s, path, 0) : otherwise;
-    return *ret_value >= 0 ? NULL
-                           : err_new(ERR_VALIDATION, "%s must be 0 or more, not %lld", path,
-                                     (long long)*ret_value);
-}
-
-struct err *prune_limits_read(const struct settings *s, struct prune_limits *ret_limits)
-{
-    TRY(read_limit(s, "sessions.retentionDays", PRUNE_DEFAULT_DAYS, &ret_limits->days));
-    return read_limit(s, "sessions.maxBytes", PRUNE_DEFAULT_BYTES, &ret_limits->bytes);
+    return (struct prune_limits){
+        .days = settings_int(s, "sessions.retentionDays", PRUNE_DEFAULT_DAYS),
+        .bytes = settings_int(s, "sessions.maxBytes", PRUNE_DEFAULT_BYTES),
+    };
 }
 
 /* --- which --- */
@@ -432,11 +425,10 @@ struct err *prune_by_clock(struct store *s, const struct prune_limits *limits, s
 struct err *prune_daily(const struct project *p, struct store *s, struct str kept, struct arena *a,
                         struct prune_report *ret_report)
 {
-    struct prune_limits limits;
+    struct prune_limits limits = prune_limits(p->settings);
     struct prune_clock c;
 
     *ret_report = (struct prune_report){0};
-    TRY(prune_limits_read(p->settings, &limits));
     TRY(prune_clock_read(s, kept, a, &c));
     TRY(mend_own_time(s, kept, &c));
     TRY(mend_times(s, kept, &c));

@@ -22,8 +22,7 @@ struct prune_limits {
     int64_t days;  /* after the last use; 0: for ever */
     int64_t bytes; /* of all sessions; 0: no limit */
 };
-/* ERR_VALIDATION when a setting is below 0. */
-MUST_USE struct err *prune_limits_read(const struct settings *s, struct prune_limits *ret_limits);
+struct prune_limits prune_limits(const struct settings *s);
 
 struct prune_report {
     /* That go, the oldest first, with id, preview, last use and size; in the caller's arena. NULL

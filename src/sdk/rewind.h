@@ -56,8 +56,7 @@ MUST_USE struct err *rewind_apply(struct rewind *r, struct session *s,
                                   const struct rewind_options *o, struct arena *a);
 
 /* What the settings say about it; added directories, blobs and callbacks are the caller's. */
-MUST_USE struct err *undo_options_read(const struct project *p,
-                                       struct snapshot_options *ret_options);
+struct snapshot_options undo_options(const struct project *p);
 
 /* Files are not as the conversation says, because the process that rewound the session was killed:
  * restores what is left. *ret_turn: to before which turn; 0: there was nothing to do, or it must be

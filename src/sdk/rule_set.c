@@ -28,11 +28,13 @@ const struct setting_key rule_settings[] = {
      .help = "only these hosts and their subdomains are fetched; []: none"},
     {"permissions.additionalDirectories", SETTING_STRINGS,
      .help = "directories to work in besides the project, as with --add-dir"},
-    {"permissions.lookingCommands", SETTING_STRING, .not_from = FROM_PROJECT | FROM_OTHERS,
+    {"permissions.lookingCommands", SETTING_STRING, .words = "auto, ask",
+     .not_from = FROM_PROJECT | FROM_OTHERS,
      .help = "commands that only look (ls, git log): auto, or ask like others (auto)"},
-    {"permissions.sandboxedCommands", SETTING_STRING, .not_from = FROM_PROJECT | FROM_OTHERS,
+    {"permissions.sandboxedCommands", SETTING_STRING, .words = "ask, auto",
+     .not_from = FROM_PROJECT | FROM_OTHERS,
      .help = "all others, in the sandbox: ask as the mode requires, or auto (ask)"},
-    {"permissions.onAsk", SETTING_STRING,
+    {"permissions.onAsk", SETTING_STRING, .words = "deny, suspend",
      .help = "when no one can be asked: deny the call, or suspend the run"},
     {0},
 };
@@ -224,18 +226,11 @@ static void set_gate_rules(struct making *m)
 
 /* --- commands in a sandbox --- */
 
-/* "auto" or "ask". */
-static struct err *read_auto(const struct making *m, const char *path, bool otherwise,
-                             bool *ret_is_auto)
+static bool is_auto(const struct making *m, const char *path, bool otherwise)
 {
     struct str given = json_str(settings_get(m->project->settings, path));
 
-    *ret_is_auto = given.n ? str_is(given, "auto") : otherwise;
-    if (given.n == 0 || str_is(given, "auto") || str_is(given, "ask"))
-        return NULL;
-    return err_hint(
-        err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a valid value", path, STR_ARG(given)),
-        "one of: auto, ask");
+    return given.n ? str_is(given, "auto") : otherwise;
 }
 
 static struct str locale_of(const char *const *environment)
@@ -260,14 +255,13 @@ static void choose_shell(struct making *m)
 }
 
 /* Nothing runs without a question where there are no walls around it. */
-static struct err *set_sandboxed(struct making *m)
+static void set_sandboxed(struct making *m)
 {
     struct permission_rules *rules = &m->set->gate_rules;
-    bool looks, runs, has_walls;
+    bool looks = is_auto(m, "permissions.lookingCommands", true);
+    bool runs = is_auto(m, "permissions.sandboxedCommands", false);
+    bool has_walls = (looks || runs) && sandbox_is_there(m->project->settings);
 
-    TRY(read_auto(m, "permissions.lookingCommands", true, &looks));
-    TRY(read_auto(m, "permissions.sandboxedCommands", false, &runs));
-    has_walls = (looks || runs) && sandbox_is_there(m->project->settings);
     rules->looks_freely = looks && has_walls;
     rules->commands_run_freely = runs && has_walls;
     add_rule(m, &(struct rule){.text = S(RULE_LOOKING),
@@ -281,7 +275,6 @@ static struct err *set_sandboxed(struct making *m)
                                    .source = {.layer = layer_name(LAYER_USER)},
                                    .is_class = true,
                                    .is_used = rules->commands_run_freely});
-    return NULL;
 }
 
 /* --- the mode --- */
@@ -461,7 +454,7 @@ struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct pr
     TRY(add_all(&m));
     set_gate_rules(&m);
     choose_shell(&m);
-    TRY(set_sandboxed(&m));
+    set_sandboxed(&m);
     TRY(choose_mode(&m));
     find_directories(&m);
     set_policy(&m);

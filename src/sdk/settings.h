@@ -34,8 +34,9 @@ enum layer {
 enum setting_type {
     SETTING_STRING,
     SETTING_BOOL,
-    SETTING_INTEGER,
-    SETTING_NUMBER,
+    SETTING_INTEGER, /* 0 or more, and in the limits of its row */
+    SETTING_USD,     /* 0 or more */
+    SETTING_SHARE,   /* more than 0, at most 1 */
     SETTING_STRINGS, /* array of strings */
     SETTING_OBJECT,
     SETTING_ANY,

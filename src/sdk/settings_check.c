@@ -1,7 +1,8 @@
-/* settings_check.c - types, and who may set what, by the table of keys. */
+/* settings_check.c - types and values, and who may set what, by the table of keys. */
 #include "sdk/settings_check.h"
 
 #include "base/alike.h"
+#include "model/usage.h"
 
 static bool path_fits(struct str pattern, struct str path)
 {
@@ -26,17 +27,31 @@ const struct setting_key *setting_key_find(struct str path)
     return NULL;
 }
 
-/* --- types --- */
+/* --- values --- */
 
-static const char *const type_names[] = {
-    [SETTING_STRING] = "a string",
-    [SETTING_BOOL] = "true or false",
-    [SETTING_INTEGER] = "an integer",
-    [SETTING_NUMBER] = "a number",
-    [SETTING_STRINGS] = "an array of strings",
-    [SETTING_OBJECT] = "an object",
-    [SETTING_ANY] = "anything",
+static const struct {
+    const char *name;
+    enum json_type json;
+} types[] = {
+    [SETTING_STRING] = {"a string", JSON_STRING},
+    [SETTING_BOOL] = {"true or false", JSON_BOOL},
+    [SETTING_INTEGER] = {"an integer", JSON_NUMBER},
+    [SETTING_USD] = {"a number", JSON_NUMBER},
+    [SETTING_SHARE] = {"a number", JSON_NUMBER},
+    [SETTING_STRINGS] = {"an array of strings", JSON_ARRAY},
+    [SETTING_OBJECT] = {"an object", JSON_OBJECT},
+    [SETTING_ANY] = {"anything", JSON_NULL},
 };
+
+static bool is_among(struct str word, const char *words)
+{
+    struct str rest = str_of(words), known;
+
+    while (str_split(&rest, ',', &known))
+        if (str_eq(word, str_trim(known)))
+            return true;
+    return false;
+}
 
 static bool all_strings(const struct json *v)
 {
@@ -46,27 +61,64 @@ static bool all_strings(const struct json *v)
     return v->type == JSON_ARRAY;
 }
 
-static bool has_type(const struct json *v, enum setting_type type)
+/* An empty string says nothing. */
+static bool can_be(const struct json *v, const struct setting_key *key)
 {
-    int64_t integer;
+    int64_t n;
+    double share;
 
-    switch (type) {
+    switch (key->type) {
     case SETTING_STRING:
-        return v->type == JSON_STRING;
-    case SETTING_BOOL:
-        return v->type == JSON_BOOL;
+        return v->type == JSON_STRING &&
+               (!key->words || !v->text.n || is_among(v->text, key->words));
     case SETTING_INTEGER:
-        return json_int64(v, &integer);
-    case SETTING_NUMBER:
-        return v->type == JSON_NUMBER;
+        return json_int64(v, &n) && n >= key->least && (!key->most || n <= key->most);
+    case SETTING_USD:
+        return money_from_usd(v, &n) && n >= key->least;
+    case SETTING_SHARE:
+        return json_double(v, &share) && share > 0 && share <= 1;
     case SETTING_STRINGS:
         return all_strings(v);
+    case SETTING_BOOL:
     case SETTING_OBJECT:
-        return v->type == JSON_OBJECT;
+        return v->type == types[key->type].json;
     case SETTING_ANY:
         return true;
     }
     BUG("setting type");
+}
+
+/* The limits that a value of the right type does not keep. */
+static void add_limits(struct strbuf *out, const struct setting_key *key)
+{
+    if (key->words)
+        strbuf_addf(out, "one of %s", key->words);
+    else if (key->type == SETTING_SHARE)
+        strbuf_add_cstr(out, "greater than 0 and at most 1");
+    else if (key->type == SETTING_USD)
+        strbuf_add_cstr(out, key->least ? "greater than 0" : "0 or more");
+    else if (key->most)
+        strbuf_addf(out, "an integer from %lld to %lld", (long long)key->least,
+                    (long long)key->most);
+    else
+        strbuf_addf(out, "an integer of %lld or more", (long long)key->least);
+}
+
+static struct err *wrong_value(const struct json *v, const struct setting_key *key,
+                               const char *file, const char *path)
+{
+    AUTO(strbuf) struct strbuf expected = {0}, given = {0};
+
+    if (v->type == types[key->type].json && key->type != SETTING_STRINGS) {
+        add_limits(&expected, key);
+        json_write(&given, v);
+    } else {
+        strbuf_add_cstr(&expected, types[key->type].name);
+        strbuf_add_cstr(&given, json_type_name(v->type));
+    }
+    return err_hint(err_new(ERR_VALIDATION, "%s: \"%s\" must be %s, not %s", file, path,
+                            strbuf_cstr(&expected), strbuf_cstr(&given)),
+                    "%s: %s", key->path, key->help);
 }
 
 /* --- names --- */
@@ -130,10 +182,8 @@ static struct err *check_at(const struct json *tree, const char *file, enum sett
             TRY(check_name(file, below, origin));
             continue;
         }
-        if (!has_type(member, key->type))
-            return err_hint(err_new(ERR_VALIDATION, "%s: \"%s\" must be %s, not %s", file, below.p,
-                                    type_names[key->type], json_type_name(member->type)),
-                            "%s: %s", key->path, key->help);
+        if (!can_be(member, key))
+            return wrong_value(member, key, file, below.p);
         if (key->type == SETTING_OBJECT)
             TRY(check_at(member, file, origin, a, below.p));
     }

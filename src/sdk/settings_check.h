@@ -14,7 +14,7 @@ enum settings_origin {
     SETTINGS_FOREIGN, /* a file for another program: only that it is an object */
 };
 
-/* ERR_VALIDATION names file, key, expected and actual type of the first value that is wrong, or a
+/* ERR_VALIDATION names file and key of the first value that is wrong, and what it must be, or a
  * key that does not exist and the nearest that does. Of flags only keys that are like a known one
  * are errors. */
 MUST_USE struct err *settings_check(const struct json *tree, const char *file,

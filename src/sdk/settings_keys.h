@@ -11,9 +11,11 @@ struct setting_key {
     const char *path; /* "providers.*.baseUrl": dots between members, * is any one member */
     enum setting_type type;
     enum { MERGE_REPLACE, MERGE_ADD } merge;
-    bool untrusted_ok; /* may come from a project that is not trusted */
-    unsigned not_from; /* files that cannot set it: a bit each */
-    const char *help;  /* one line, for `keel config` */
+    const char *words;   /* those that a string may be: "5m, 1h, off"; NULL: any */
+    int64_t least, most; /* of an integer; most 0: no limit */
+    bool untrusted_ok;   /* may come from a project that is not trusted */
+    unsigned not_from;   /* files that cannot set it: a bit each */
+    const char *help;    /* one line, for `keel config` */
 };
 
 /* Each ends with a row without a path. */

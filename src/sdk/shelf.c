@@ -18,7 +18,7 @@ const struct setting_key store_settings[] = {
     {"store", SETTING_STRING,
      .help = "where sessions are stored: sqlite:FILE, files:DIR, postgres://..."},
     {"sessions", SETTING_OBJECT, .help = "how long sessions are kept"},
-    {"sessions.storeTimeoutSeconds", SETTING_INTEGER,
+    {"sessions.storeTimeoutSeconds", SETTING_INTEGER, .least = 1, .most = SHELF_LONGEST_TIMEOUT_S,
      .help = "how long to wait for a PostgreSQL store (30)"},
     {0},
 };
@@ -36,25 +36,12 @@ struct str shelf_name(const struct project *p, const char *given, struct arena *
     return settings_text(p->settings, "store", a);
 }
 
-static struct err *read_timeout(const struct settings *s, uint64_t *ret_ms)
-{
-    int64_t seconds = settings_int(s, "sessions.storeTimeoutSeconds", SHELF_TIMEOUT_S);
-
-    if (seconds < 1 || seconds > SHELF_LONGEST_TIMEOUT_S)
-        return err_new(ERR_VALIDATION,
-                       "sessions.storeTimeoutSeconds must be from 1 to %d, not %lld",
-                       SHELF_LONGEST_TIMEOUT_S, (long long)seconds);
-    *ret_ms = (uint64_t)seconds * 1000;
-    return NULL;
-}
-
 struct err *shelf_open(const struct project *p, struct str name, struct store **ret_store,
                        bool *ret_is_kept)
 {
-    uint64_t timeout_ms;
+    int64_t seconds = settings_int(p->settings, "sessions.storeTimeoutSeconds", SHELF_TIMEOUT_S);
 
-    TRY(read_timeout(p->settings, &timeout_ms));
-    return host_open_store(p->host, name, timeout_ms, ret_store, ret_is_kept);
+    return host_open_store(p->host, name, (uint64_t)seconds * 1000, ret_store, ret_is_kept);
 }
 
 const char *shelf_place(const struct project *p, struct str name, struct arena *a)

@@ -596,13 +596,14 @@ class Mistakes(Access):
     def test_numbers_that_cannot_be_meant_are_refused_with_the_reason(self):
         for name, value in (("timeout", -5), ("timeout", 10 ** 12), ("maxOutput", 0),
                             ("contextWindow", 10), ("maxSeconds", 0), ("maxAttempts", 1000)):
-            self.refuse(6, {"apiKey": "k", name: value}, f"providers.x.{name} is {value}", "1")
+            self.refuse(2, {"apiKey": "k", name: value}, "settings.json", f"providers.x.{name}",
+                        "must be an integer from 1", f"not {value}")
 
     def test_attempts_that_cannot_be_meant_are_refused_too(self):
         for value in (0, -1, 101):
             self.user_settings({"maxAttempts": value})
             self.assert_failed(self.keel("-p", "hi", env={"ANTHROPIC_API_KEY": "k"}), 2,
-                               f"maxAttempts must be from 1 to 100, not {value}")
+                               f'"maxAttempts" must be an integer from 1 to 100, not {value}')
 
     def test_a_password_in_an_address_is_refused(self):
         self.refuse(6, {"apiKey": "k", "baseUrl": "http://me:hushhush@127.0.0.1:9"},
@@ -614,7 +615,7 @@ class Mistakes(Access):
         self.assert_failed(self.keel("-p", "hi"), 6, "one, two", "currentProvider", "--model one")
 
     def test_a_style_of_keys_that_does_not_exist_is_refused(self):
-        self.refuse(6, {"apiKey": "k", "auth": "basic"}, "providers.x.auth", "bearer")
+        self.refuse(2, {"apiKey": "k", "auth": "basic"}, "providers.x.auth", "bearer")
 
 
 # --- errors that another attempt does not change, and certificates ---

@@ -133,7 +133,8 @@ class PromptCache(CostTest):
     def test_another_word_is_refused(self):
         provider, result = self.ask_with("2h")
         self.assert_status(result, 2)
-        self.assertIn('promptCache: "2h" is not a valid value', result.err)
+        self.assertIn(f'{self.keel_home}/settings.json: "promptCache" must be one of 5m, 1h, off, '
+                      'not "2h"', result.err)
         self.assertEqual(provider.requests, [])
 
 

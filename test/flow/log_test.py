@@ -173,7 +173,7 @@ class Place(LogTest):
                 (("--log-level", "info"), {}, "--log-level requires a log file"),
                 ((), {"log": {"file": "keel.log"}}, "log.file: keel.log is not an absolute path"),
                 ((), {"log": {"file": str(self.log), "level": "all"}},
-                 'log.level: "all" is not a level')):
+                 '"log.level" must be one of error, warning, info, debug, not "all"')):
             with self.subTest(text):
                 self.user_settings(settings)
                 result = self.keel("-p", *arguments, "hi")

@@ -195,7 +195,8 @@ class SilentServer(PostgresTest):
 
     def test_a_time_that_is_none_is_refused(self):
         self.user_settings({"sessions": {"storeTimeoutSeconds": 0}})
-        self.assert_refused(self.talk("hi"), 2, "sessions.storeTimeoutSeconds must be from 1")
+        self.assert_refused(self.talk("hi"), 2, 
+                            '"sessions.storeTimeoutSeconds" must be an integer from 1 to 86400')
 
 
 class Leases(PostgresTest):

@@ -120,7 +120,7 @@ class Guards(AgentTest):
                 self.run_agent(ANTHROPIC, provider, *arguments, "go")
                 self.assertEqual(len(provider.requests), n)
         self.user_settings({"maxTurns": -1})
-        self.assert_refused(self.run_agent(ANTHROPIC, provider, "go"), 2, "maxTurns must be 0")
+        self.assert_refused(self.run_agent(ANTHROPIC, provider, "go"), 2, '"maxTurns" must be an integer from 0')
 
     def test_an_end_for_another_reason_does_not_speak_of_rounds(self):
         wrong = [Turn(Call("Read")) for _ in range(5)]

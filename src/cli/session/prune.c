@@ -42,11 +42,10 @@ static struct err *prune(struct session_work *w)
 {
     bool is_dry = args_has(w->args, "dry-run");
     AUTO(err) struct err *failure = NULL;
-    struct prune_limits limits;
+    struct prune_limits limits = prune_limits(w->project->settings);
     struct prune_report report;
     struct prune_clock clock;
 
-    TRY(prune_limits_read(w->project->settings, &limits));
     TRY(prune_clock_read(w->store, (struct str){0}, &w->arena, &clock));
     clock.is_right = args_has(w->args, "trust-clock") || prune_clock_is_likely(&clock);
     if (is_dry)

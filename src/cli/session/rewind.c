@@ -443,12 +443,11 @@ static struct err *print_finished(struct session_work *w, struct str id, unsigne
 static struct err *repair(struct session_work *w, struct session *s, const struct rewind_options *o,
                           bool *ret_done)
 {
-    struct snapshot_options files;
+    struct snapshot_options files = undo_options(w->project);
     struct restore_report finished;
     unsigned turn;
 
     *ret_done = false;
-    TRY(undo_options_read(w->project, &files));
     files.added_dirs = o->added_dirs;
     files.n_added_dirs = o->n_added_dirs;
     files.blobs = store_blobs(w->store, s->options.id);

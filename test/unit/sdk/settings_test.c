@@ -161,7 +161,7 @@ TEST(an_untrusted_project_may_only_forbid)
                          S("so these settings are ignored: permissions.allow, model, hooks")));
 }
 
-TEST(a_wrong_type_names_file_key_and_expected_type)
+TEST(a_wrong_value_names_file_key_and_what_it_must_be)
 {
     static const struct {
         const char *text, *message;
@@ -170,6 +170,26 @@ TEST(a_wrong_type_names_file_key_and_expected_type)
          "\"providers.x.contextWindow\" must be an integer, not string"},
         {"{\"permissions\":{\"deny\":[1]}}",
          "\"permissions.deny\" must be an array of strings, not array"},
+        {"{\"maxTurns\":-1}", "\"maxTurns\" must be an integer from 0 to 4294967294, not -1"},
+        {"{\"budget\":{\"turns\":0}}", "\"budget.turns\" must be an integer of 1 or more, not 0"},
+        {"{\"toolTimeout\":1.5}", "\"toolTimeout\" must be an integer of 1 or more, not 1.5"},
+        {"{\"maxAttempts\":101}", "\"maxAttempts\" must be an integer from 1 to 100, not 101"},
+        {"{\"toolTimeouts\":{\"Bash\":0}}",
+         "\"toolTimeouts.Bash\" must be an integer of 1 or more, not 0"},
+        {"{\"budget\":{\"usd\":0}}", "\"budget.usd\" must be greater than 0, not 0"},
+        {"{\"budget\":{\"usd\":true}}", "\"budget.usd\" must be a number, not boolean"},
+        {"{\"pricing\":{\"m\":{\"input\":-1}}}", "\"pricing.m.input\" must be 0 or more, not -1"},
+        {"{\"compact\":{\"threshold\":1.01}}",
+         "\"compact.threshold\" must be greater than 0 and at most 1, not 1.01"},
+        {"{\"compact\":{\"models\":{\"a/b\":0}}}",
+         "\"compact.models.a/b\" must be greater than 0 and at most 1, not 0"},
+        {"{\"promptCache\":\"2h\"}", "\"promptCache\" must be one of 5m, 1h, off, not \"2h\""},
+        {"{\"promptCache\":\"5m, 1h\"}",
+         "\"promptCache\" must be one of 5m, 1h, off, not \"5m, 1h\""},
+        {"{\"promptCache\":\"$ENV:KEY\"}",
+         "\"promptCache\" must be one of 5m, 1h, off, not \"$ENV:KEY\""},
+        {"{\"budget\":{\"onExceed\":\"stop\"}}",
+         "\"budget.onExceed\" must be one of fail, ask, warn, not \"stop\""},
         {"[]", "must be a JSON object, not array"},
         {"{\"a\":1,\"a\":2}",
          "not valid JSON: line 1, column 8: this object has the same name twice"},
@@ -373,7 +393,7 @@ RUN_TESTS(UNIT(every_setting_has_one_row_and_an_object_around_it),
           UNIT(all_layers_that_said_something_are_found_from_high_to_low),
           UNIT(rules_and_hooks_add_up_while_other_arrays_are_replaced),
           UNIT(an_untrusted_project_may_only_forbid),
-          UNIT(a_wrong_type_names_file_key_and_expected_type), UNIT(foreign_files_never_stop_us),
+          UNIT(a_wrong_value_names_file_key_and_what_it_must_be), UNIT(foreign_files_never_stop_us),
           UNIT(a_key_that_does_not_exist_is_an_error_with_the_nearest_that_does),
           UNIT(settings_of_the_command_line_may_be_for_another_program_but_not_misspelt),
           UNIT(what_only_the_persons_own_files_may_set_counts_from_no_other),
