@@ -273,6 +273,11 @@ class Core(Secrets):
     # The sanitizer would handle the signal itself, and forbid cores.
     ASAN = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:disable_coredump=0"
 
+    def setUp(self):
+        super().setUp()
+        if resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY:
+            self.skipTest("cores are limited here, as sudo limits them (ulimit -Hc)")
+
     def die(self, **env):
         """Killed while the model answers; the cores that are in the workspace then."""
         path = self.project / "pipe"
