@@ -17,7 +17,6 @@ void command_init(struct command_line *c, struct arena *a, struct str line, bool
     *c = (struct command_line){.line = str_trim(line)};
     shell_split(a, c->line, &c->split);
     c->split.is_sure = c->split.is_sure && !other_shell;
-    command_glance_init(&c->glance, c->line, &c->split);
     c->is_unknown = ARENA_ARRAY(a, c->split.n_commands, bool);
     for (size_t i = 0; i < c->split.n_commands; i++)
         c->is_unknown[i] = is_unknown(&c->split.commands[i]);
@@ -25,7 +24,8 @@ void command_init(struct command_line *c, struct arena *a, struct str line, bool
 
 /* --- patterns --- */
 
-struct str command_pattern_head(struct str pattern)
+/* "git log:*" and "git log *" match the command with any arguments. The head is "git log". */
+static struct str head_of(struct str pattern)
 {
     size_t n = pattern.n;
     bool takes_more =
@@ -62,7 +62,7 @@ static bool matches_prefix(struct str head, struct str text)
 
 static bool matches(struct str pattern, struct str text)
 {
-    struct str head = command_pattern_head(pattern);
+    struct str head = head_of(pattern);
 
     if (!may_start(head, text))
         return false;
@@ -156,7 +156,8 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-bool command_pattern_is_flat(struct str pattern)
+/* Has it no quotes or backslashes, and single blanks between words? */
+static bool is_flat(struct str pattern)
 {
     for (size_t i = 0; i < pattern.n; i++) {
         char c = pattern.p[i];
@@ -203,7 +204,7 @@ static bool may_match(struct str pattern, struct str text)
     size_t n_after = text.n - 1 - str_rfind_char(text, SHELL_ANYTHING);
     size_t n_tail = MIN(n_after, tail.n);
 
-    wildcard_add_head(&head, command_pattern_head(pattern));
+    wildcard_add_head(&head, head_of(pattern));
     n_head = MIN(first, head.n);
     return str_eq(str_slice(text, 0, n_head), str_slice(strbuf_str(&head), 0, n_head)) &&
            str_eq(str_skip(text, text.n - n_tail), str_skip(tail, tail.n - n_tail));
@@ -292,7 +293,7 @@ static enum match match_widely(struct str pattern, const struct command_line *c)
         return MATCH_YES;
     if (holds_nul(pattern))
         return MATCH_UNCLEAR;
-    if (command_pattern_is_flat(pattern))
+    if (is_flat(pattern))
         return match_flat_or_reordered(pattern, pattern, &c->split);
     flatten(&flat, pattern);
     return match_flat_or_reordered(strbuf_str(&flat), pattern, &c->split);

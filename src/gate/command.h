@@ -9,15 +9,13 @@
 
 #include "gate/pattern.h"
 #include "gate/place.h"
-#include "gate/rule_index.h"
 #include "gate/shell/split.h"
 
 /* A line and the commands it runs. */
 struct command_line {
     struct str line; /* without surrounding white space */
     struct shell_split split;
-    struct command_glance glance; /* of all texts that patterns are matched against */
-    bool *is_unknown;             /* by the split's index: keel does not know the program */
+    bool *is_unknown; /* by the split's index: keel does not know the program */
 };
 /* For a shell other than bash nothing about the line is sure, since grammars differ. */
 void command_init(struct command_line *c, struct arena *a, struct str line, bool other_shell);
@@ -26,11 +24,6 @@ enum match command_match(struct str pattern, const struct command_line *c, enum 
 
 /* Widely: does an unknown program get words that form such a command? It may start it. */
 bool command_may_pass_on(struct str pattern, const struct command_line *c);
-
-/* "git log:*" and "git log *" match the command with any arguments. The head is "git log". */
-struct str command_pattern_head(struct str pattern);
-/* Has it no quotes or backslashes, and single blanks between words? */
-bool command_pattern_is_flat(struct str pattern);
 
 /* --- several patterns for one line --- */
 
@@ -50,9 +43,6 @@ bool command_cover_add(struct command_cover *cover,
 /* Widely: does the line redirect to a file, or obviously change one, that the path pattern matches?
  * Unknown files are ignored here; the sandbox protects them. */
 enum match command_match_files(struct str pattern, const struct subject *s, bool writes_only);
-
-/* Adds the names of these files to the trigrams. False: there are none. */
-bool command_note_files(const struct subject *s, struct grams *grams);
 
 /* The next file that the line redirects to, as written or in an inner command; `given` is NULL if
  * it is unknown. Start with *at = 0. Devices that keep nothing are skipped. */

@@ -109,33 +109,6 @@ static const struct place *find_written(const struct subject *s, struct arena *a
     return places;
 }
 
-static void note_place(const struct subject *s, const struct place *place, struct arena *a,
-                       struct grams *grams)
-{
-    struct names names = prepared_wide_names(s->prepared, place, a);
-
-    for (size_t i = 0; i < names.n; i++)
-        grams_add(grams, str_of(names.paths[i]));
-}
-
-bool command_note_files(const struct subject *s, struct grams *grams)
-{
-    AUTO(arena) struct arena a = {0};
-    size_t n_written, n_redirections = s->command->split.n_redirections;
-    const struct place *written = find_written(s, &a, &n_written);
-
-    /* Even without a known file, a rule without plain text may turn out to be unreadable. */
-    grams_add(grams, S(""));
-    for (size_t i = 0; i < n_written; i++)
-        note_place(s, &written[i], &a, grams);
-    for (size_t i = 0; i < n_redirections; i++) {
-        struct place place = place_at(s, &a, i);
-
-        note_place(s, &place, &a, grams);
-    }
-    return n_written || n_redirections;
-}
-
 enum match command_match_files(struct str pattern, const struct subject *s, bool writes_only)
 {
     AUTO(path_rule) struct path_rule rule = {0};

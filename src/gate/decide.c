@@ -4,7 +4,7 @@
 #include "gate/command.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
-#include "gate/rule_index.h"
+#include "gate/rulebook.h"
 #include "gate/typed.h"
 
 /* --- the mode's table --- */
@@ -64,18 +64,14 @@ const char *decision_name(enum decision d)
 static enum match find_rule(const struct rule_list *rules, const struct subject *s,
                             enum reading reading, struct str *ret_rule)
 {
-    bool unclear_counts = reading == READ_WIDELY; /* until one is found */
     enum match best = MATCH_NO;
-    const struct pattern *p;
-    size_t at = 0;
 
-    while (best != MATCH_YES && (p = rule_list_next(rules, s->filter, unclear_counts, &at))) {
-        enum match m = pattern_match(p, s, reading);
+    for (size_t i = 0; best != MATCH_YES && i < rules->n; i++) {
+        enum match m = pattern_match(&rules->patterns[i], s, reading);
 
         if (m == MATCH_YES || (m == MATCH_UNCLEAR && best == MATCH_NO)) {
             best = m;
-            *ret_rule = p->text;
-            unclear_counts = false;
+            *ret_rule = rules->patterns[i].text;
         }
     }
     return best;
@@ -158,17 +154,16 @@ static bool is_allowed_in_parts(const struct rulebook *rules, enum permission_mo
 {
     AUTO(arena) struct arena a = {0};
     struct command_cover cover;
+    const struct rule_list *allowed = &rules->lists[RULE_ALLOW];
     struct pattern remembered;
-    const struct pattern *p;
     size_t at = 0;
 
     if (!s->command || !command_cover_init(&cover, s->command, &a))
         return false;
-    while ((
-        p = rule_list_next(&rules->lists[RULE_ALLOW], s->filter, /* unclear_counts= */ false, &at)))
-        if (pattern_cover(p, s, &cover))
-            *ret_rule = p->text;
-    for (at = 0; next_remembered(s, &at, &remembered);)
+    for (size_t i = 0; i < allowed->n; i++)
+        if (pattern_cover(&allowed->patterns[i], s, &cover))
+            *ret_rule = allowed->patterns[i].text;
+    while (next_remembered(s, &at, &remembered))
         if (pattern_cover(&remembered, s, &cover))
             *ret_rule = remembered.text;
     return cover.n_left == 0 && may_write_all(rules, mode, s, &a);
@@ -256,13 +251,10 @@ static bool is_allowed_by_name(const struct rulebook *rules, enum permission_mod
     struct str rule;
 
     list->patterns = ARENA_ARRAY(&a, all->n, struct pattern);
-    list->keys = ARENA_ARRAY(&a, all->n, struct rule_key);
     list->n = 0;
     for (size_t i = 0; i < all->n; i++)
-        if (!pattern_takes_any(&all->patterns[i])) {
-            list->patterns[list->n] = all->patterns[i];
-            list->keys[list->n++] = all->keys[i];
-        }
+        if (!pattern_takes_any(&all->patterns[i]))
+            list->patterns[list->n++] = all->patterns[i];
     return is_allowed(&named, mode, s, place, &rule);
 }
 
@@ -370,12 +362,9 @@ static struct decided decide(const struct rulebook *rules, enum permission_mode 
     struct subject named = *s, own = *s;
     struct decided outside;
     struct str rule = {0};
-    struct rule_filter filter;
     enum match denied;
 
     named.names = names.n ? &names : NULL;
-    rule_filter_init(&filter, &named);
-    named.filter = own.filter = &filter; /* rules that allow use some of these names */
     denied = find_rule(&rules->lists[RULE_DENY], &named, READ_WIDELY, &rule);
     if (denied == MATCH_YES)
         return (struct decided){DECISION_DENY, DECIDED_BY_DENY, rule};

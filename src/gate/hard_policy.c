@@ -6,7 +6,7 @@
 #include "gate/path.h"
 #include "gate/prepared.h"
 #include "gate/reason.h"
-#include "gate/rule_index.h"
+#include "gate/rulebook.h"
 #include "gate/web.h"
 #include "gate/wildcard.h"
 

@@ -243,7 +243,8 @@ static bool may_begin(struct str pattern, struct str path)
     return true;
 }
 
-bool path_is_simple(struct str path)
+/* Names separated by single slashes, without "." and "..". */
+static bool is_simple(struct str path)
 {
     bool is_start = true; /* at the start of a name */
 
@@ -259,7 +260,7 @@ bool path_is_simple(struct str path)
 
 static struct path_base base_of(struct str directory)
 {
-    bool is_any = directory.n == 0 || !path_is_simple(str_skip(directory, 1));
+    bool is_any = directory.n == 0 || !is_simple(str_skip(directory, 1));
 
     if (!is_any && directory.p[directory.n - 1] == '/')
         directory.n--;
@@ -316,7 +317,8 @@ static bool may_be_below(struct str pattern, struct str text, const struct path_
            (is_wide && may_begin_below(is_rooted ? &root : &bases->cwd, text, path));
 }
 
-struct str path_pattern_text(struct str pattern)
+/* The pattern without its leading slashes or tilde. */
+static struct str text_of(struct str pattern)
 {
     if (pattern.n == 0 || (pattern.p[0] != '~' && pattern.p[0] != '/'))
         return pattern;
@@ -326,10 +328,10 @@ struct str path_pattern_text(struct str pattern)
 bool path_may_match(struct str pattern, const struct subject *s, enum reading reading,
                     const char *path)
 {
-    struct str given = str_of(path), text = path_pattern_text(pattern);
+    struct str given = str_of(path), text = text_of(pattern);
     struct path_bases found;
 
-    if (!path_is_simple(text) || text.n == 0 || given.n > PATH_MAX_BYTES)
+    if (!is_simple(text) || text.n == 0 || given.n > PATH_MAX_BYTES)
         return true;
     if (!may_end(text, reading, given))
         return false;

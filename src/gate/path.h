@@ -40,11 +40,6 @@ const char *path_pattern_head(struct str pattern, const struct subject *s, struc
 bool path_may_match(struct str pattern, const struct subject *s, enum reading reading,
                     const char *path);
 
-/* The pattern without its leading slashes or tilde. */
-struct str path_pattern_text(struct str pattern);
-/* Names separated by single slashes, without "." and "..". */
-bool path_is_simple(struct str path);
-
 /* The directories that path rules of this call start from, for all rules. */
 struct path_bases path_bases_of(const struct subject *s);
 

@@ -13,7 +13,6 @@ enum reading { READ_NARROWLY, READ_WIDELY };
 struct command_line;
 struct place;
 struct prepared;
-struct rule_filter;
 
 /* The names of one path; absolute. */
 struct names {
@@ -41,9 +40,8 @@ struct subject {
     /* What was looked up. NULL: nothing, and paths lead where they say. */
     const struct prepared *prepared;
     const struct names *names; /* of the path that the call is about; NULL: only the given one */
-    const struct path_bases *bases;   /* NULL: found for each rule */
-    const struct rule_filter *filter; /* for lists of rules */
-    bool other_shell;                 /* another shell than bash would read the command */
+    const struct path_bases *bases; /* NULL: found for each rule */
+    bool other_shell;               /* another shell than bash would read the command */
 };
 
 /* Splits the call's command once for all rules. The result lives as long as the arena. */

@@ -7,7 +7,7 @@
 #include "gate/look/look.h"
 #include "gate/path.h"
 #include "gate/reach.h"
-#include "gate/rule_index.h"
+#include "gate/rulebook.h"
 #include "sys/dir_names.h"
 #include "sys/env.h"
 #include "sys/fs.h"

@@ -4,7 +4,6 @@
 #include "gate/gate.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
-#include "gate/rule_index.h"
 #include "gate/wildcard.h"
 
 #include <stdlib.h>
@@ -48,26 +47,6 @@ static struct decided decide(const struct permission_rules *rules, enum permissi
     return permission_decide(book, mode, s->tool, s->args, s->state, s->prepared);
 }
 
-/* A filter rejects no rule that matches, or may. */
-static void check_filter(struct str pattern, struct subject s, struct arena *a)
-{
-    struct pattern p = pattern_read(pattern);
-    struct rule_key key = rule_key_of(&p);
-    const char *path = subject_path(&s, a);
-    struct names names = {&path, 1};
-    struct rule_filter filter;
-
-    subject_split_command(&s, a);
-    s.names = path ? &names : NULL;
-    rule_filter_init(&filter, &s);
-    if (!rule_filter_passes(&filter, &key, /* unclear_counts= */ true))
-        BUG_IF(pattern_match(&p, &s, READ_WIDELY) != MATCH_NO);
-    if (!rule_filter_passes(&filter, &key, /* unclear_counts= */ false)) {
-        BUG_IF(pattern_match(&p, &s, READ_WIDELY) == MATCH_YES);
-        BUG_IF(pattern_match(&p, &s, READ_NARROWLY) == MATCH_YES);
-    }
-}
-
 static void check_tool(const struct tool *tool, struct str pattern, struct str argument,
                        const struct tool_state *state)
 {
@@ -84,7 +63,6 @@ static void check_tool(const struct tool *tool, struct str pattern, struct str a
     /* What a pattern allows it denies, or at least it asks. */
     BUG_IF(allowed.by == DECIDED_BY_ALLOW && denied.decision == DECISION_AUTO);
     check_remembered(&s, &a);
-    check_filter(pattern, s, &a);
 }
 
 /* Where a pattern is told apart at first sight, it would not have matched at length. */
