@@ -34,9 +34,9 @@ struct restore_item {
     struct pre_image aim; /* its `after` is what the last call left that changed content */
     bool knows_before;    /* `before` is what that call found, in the same terms */
     struct str before;
-    bool changed_between; /* somebody else changed it between two calls */
-    /* Another file that it was meanwhile; 0: none. */
-    uint64_t became_device, became_inode;
+    bool changed_between;            /* somebody else changed it between two calls */
+    const struct pre_image **became; /* other files that it was meanwhile */
+    size_t n_became;
     enum restore_outcome outcome;
     struct str why; /* of all but DONE and NOT_NEEDED; of PLANNED, where it comes from */
     bool moves;     /* what is there now belongs to another path, and is moved back there */

@@ -66,7 +66,8 @@ struct linked_names {
     struct str content; /* as they were */
     unsigned n, n_all;  /* names that are known, and that there were */
     unsigned n_new;     /* names in the plan that were something else before the first call */
-    bool was_missing;   /* the anchor was found by a walk, or not at all */
+    const struct restore_item *counted_for; /* the last of these */
+    bool was_missing;                       /* the anchor was found by a walk, or not at all */
 };
 
 /* Before anything is changed. */

@@ -104,19 +104,25 @@ static void join_names(struct restoring *r, struct restore_item *item, const str
         restore_end_item(item, RESTORE_PLANNED, (struct str){0});
 }
 
-/* A name of the file that was something else before the first call. */
+static void count_once(struct restoring *r, const struct restore_item *item, uint64_t device,
+                       uint64_t inode)
+{
+    struct linked_names *names = find_file(r, device, inode);
+
+    if (!names || names == restore_names_of(r, &item->aim) || names->counted_for == item)
+        return;
+    names->n_new++;
+    names->counted_for = item;
+}
+
+/* A name of these files that was something else before the first call: of each once. */
 static void count_new_name(struct restoring *r, const struct restore_item *item,
                            const struct file_state *now)
 {
-    bool is_it = now->path && now->kind == IMAGE_FILE;
-    struct linked_names *is = is_it ? find_file(r, now->stamp.device, now->stamp.inode) : NULL;
-    struct linked_names *was = find_file(r, item->became_device, item->became_inode);
-    struct linked_names *own = restore_names_of(r, &item->aim);
-
-    if (is && is != own)
-        is->n_new++;
-    else if (was && was != own)
-        was->n_new++;
+    for (size_t i = 0; i < item->n_became; i++)
+        count_once(r, item, item->became[i]->device, item->became[i]->inode);
+    if (now->path && now->kind == IMAGE_FILE)
+        count_once(r, item, now->stamp.device, now->stamp.inode);
 }
 
 /* The last name that was left of a file had no other when it was changed itself. One that was

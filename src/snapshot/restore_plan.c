@@ -68,11 +68,17 @@ static void find_xattrs(struct pre_image *aim, const struct place *places, size_
         aim->has_xattrs = places[i].image->has_xattrs;
 }
 
+static bool is_same_file(const struct pre_image *a, const struct pre_image *b)
+{
+    return a->inode == b->inode && a->device == b->device;
+}
+
 static struct restore_item plan_path(struct arena *a, const struct place *places, size_t n)
 {
     struct restore_item item = {.aim = *places[0].image};
     size_t last = n - 1;
 
+    item.became = ARENA_ARRAY(a, n, const struct pre_image *);
     find_content(&item.aim, places, n);
     find_xattrs(&item.aim, places, n);
     while (last > 0 && places[last].image->keeps_content)
@@ -83,10 +89,8 @@ static struct restore_item plan_path(struct arena *a, const struct place *places
         const struct pre_image *image = places[i].image;
 
         item.changed_between |= !is_told(a, places, i);
-        if (image->n_names && image->inode != item.aim.inode && !item.became_inode) {
-            item.became_device = image->device;
-            item.became_inode = image->inode;
-        }
+        if (image->n_names && !is_same_file(image, &item.aim))
+            item.became[item.n_became++] = image;
     }
     return item;
 }

@@ -289,6 +289,21 @@ TEST(a_file_with_the_same_content_is_a_name_of_the_other_again)
     scene_assert_same(&s);
 }
 
+TEST(a_name_that_was_several_files_meanwhile_is_no_missing_one)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    put(&s.dir, "ws/a", "one");
+    scene_remember(&s);
+    scene_command(&s, "echo new > f");
+    scene_command(&s, "ln -f a f");
+    scene_command(&s, "echo two > f; rm f");
+    scene_command(&s, "rm a");
+    scene_restore(&s);
+    scene_assert_same(&s);
+}
+
 TEST(content_that_is_gone_from_the_store_is_told)
 {
     AUTO(scene) struct scene s;
@@ -339,5 +354,6 @@ RUN_TESTS(UNIT(a_file_that_was_changed_is_as_it_was), UNIT(a_file_that_was_remov
           UNIT(a_link_that_was_put_in_the_way_is_not_followed),
           UNIT(a_file_that_became_a_name_of_another_is_one_of_its_own_again),
           UNIT(a_file_with_the_same_content_is_a_name_of_the_other_again),
+          UNIT(a_name_that_was_several_files_meanwhile_is_no_missing_one),
           UNIT(content_that_is_gone_from_the_store_is_told),
           UNIT(a_plan_aims_at_the_earliest_image_of_each_path))
