@@ -48,6 +48,8 @@ bool restore_must_go(const struct restore_item *item, const struct file_state *n
 void restore_find_moves(struct restoring *r);
 /* Whose source, or whose own path, is not to be touched, is not moved. */
 void restore_settle_moves(struct restoring *r);
+/* False: an item or a source was left since. */
+bool restore_moves_are_settled(const struct restoring *r);
 /* Does it: directories are there, and what must go is gone. */
 void restore_do_moves(struct restoring *r);
 /* What takes an item back. False: it is unknown. */

@@ -349,9 +349,11 @@ static struct err *look(struct restoring *r, struct pre_images *undo)
     for (size_t i = 0; i < plan->n; i++)
         if (plan->items[i].outcome == RESTORE_PLANNED)
             TRY(judge_item(r, &plan->items[i], &plan->now[i], &plan->moves[i]));
-    restore_settle_moves(r);
-    for (size_t i = plan->n; i-- > 0;)
-        keep_filled(r, &plan->items[i], &plan->now[i], &plan->moves[i]);
+    do { /* what stays may be in the way of a move, and what is not moved stays */
+        restore_settle_moves(r);
+        for (size_t i = plan->n; i-- > 0;)
+            keep_filled(r, &plan->items[i], &plan->now[i], &plan->moves[i]);
+    } while (!restore_moves_are_settled(r));
     add_undo(r, undo);
     return r->options->blobs ? blob_sync(r->options->blobs) : NULL;
 }

@@ -213,10 +213,21 @@ static void keep_source(struct restoring *r, size_t source, const struct restore
 {
     struct restore_item *item = source == NO_ITEM ? NULL : &r->plan->items[source];
 
-    if (item && item->outcome == RESTORE_PLANNED && r->plan->moves[source].is_source)
-        restore_end_item(item, RESTORE_LEFT,
-                         arena_format(r->arena, "it is %" STR_FMT ", which is not moved back",
-                                      STR_ARG(quoted(r->arena, of->aim.path))));
+    if (!item || item->outcome != RESTORE_PLANNED || !r->plan->moves[source].is_source)
+        return;
+    item->moves = false;
+    restore_end_item(item, RESTORE_LEFT,
+                     arena_format(r->arena, "it is %" STR_FMT ", which is not moved back",
+                                  STR_ARG(quoted(r->arena, of->aim.path))));
+}
+
+static bool source_stays(const struct restoring *r, const struct restore_move *move)
+{
+    const struct restore_item *source =
+        move->source == NO_ITEM ? NULL : &r->plan->items[move->source];
+
+    return source && !move->is_link && source->outcome != RESTORE_PLANNED &&
+           source->outcome != RESTORE_IMPOSSIBLE;
 }
 
 static bool has_items_in(const struct restoring *r, const char *dir)
@@ -239,8 +250,7 @@ static void settle_move(struct restoring *r, size_t i)
     struct restore_item *source = move->source == NO_ITEM ? NULL : &r->plan->items[move->source];
     struct str from = quoted(r->arena, str_of(move->from));
 
-    if (source && !move->is_link && source->outcome != RESTORE_PLANNED &&
-        source->outcome != RESTORE_IMPOSSIBLE)
+    if (source_stays(r, move))
         restore_end_item(item,
                          source->outcome == RESTORE_CONFLICT ? RESTORE_CONFLICT : RESTORE_LEFT,
                          arena_format(r->arena, "it is now at %" STR_FMT ", which stays: %" STR_FMT,
@@ -268,9 +278,21 @@ static void settle_move(struct restoring *r, size_t i)
 
 void restore_settle_moves(struct restoring *r)
 {
+    path_table_done(&r->sources);
     for (size_t i = 0; i < r->plan->n; i++)
         if (r->plan->moves[i].from)
             settle_move(r, i);
+}
+
+bool restore_moves_are_settled(const struct restoring *r)
+{
+    for (size_t i = 0; i < r->plan->n; i++) {
+        const struct restore_move *move = &r->plan->moves[i];
+
+        if (move->from && (r->plan->items[i].outcome != RESTORE_PLANNED || source_stays(r, move)))
+            return false;
+    }
+    return true;
 }
 
 /* --- doing it --- */

@@ -285,7 +285,7 @@ class NativeFetch(NativeSearch):
     def test_there_are_two_ways_to_fetch(self):
         self.user_settings({"webFetch": {"provider": "brave"}})
         self.assert_refused(self.ask(self.provider(ANTHROPIC.answer()), "hi"), 2,
-                            "webFetch.provider", "one of: keel")
+                            "webFetch.provider", "one of keel, native")
 
 
 if __name__ == "__main__":

@@ -304,6 +304,22 @@ TEST(a_name_that_was_several_files_meanwhile_is_no_missing_one)
     scene_assert_same(&s);
 }
 
+TEST(a_file_that_cannot_be_moved_back_is_not_replaced)
+{
+    AUTO(scene) struct scene s;
+
+    scene_open(&s);
+    s.options.max_file_bytes = 4;
+    s.max_restored = 6;
+    put(&s.dir, "ws/b", "old");
+    put(&s.dir, "ws/f", "unsaved");
+    scene_command(&s, "mv f b; mkdir f; echo in-the-way > f/a");
+    scene_try_restore(&s, /* force= */ false);
+    assert_int_equal(scene_item(&s, "f")->outcome, RESTORE_LEFT);
+    assert_int_equal(scene_item(&s, "b")->outcome, RESTORE_LEFT);
+    scene_shell(&s, "[ $(cat b) = unsaved ]");
+}
+
 TEST(content_that_is_gone_from_the_store_is_told)
 {
     AUTO(scene) struct scene s;
@@ -355,5 +371,6 @@ RUN_TESTS(UNIT(a_file_that_was_changed_is_as_it_was), UNIT(a_file_that_was_remov
           UNIT(a_file_that_became_a_name_of_another_is_one_of_its_own_again),
           UNIT(a_file_with_the_same_content_is_a_name_of_the_other_again),
           UNIT(a_name_that_was_several_files_meanwhile_is_no_missing_one),
+          UNIT(a_file_that_cannot_be_moved_back_is_not_replaced),
           UNIT(content_that_is_gone_from_the_store_is_told),
           UNIT(a_plan_aims_at_the_earliest_image_of_each_path))
