@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""layers.py ROOT: checks every #include in src/ against docs/layers.txt, and that the engine names no
-protocol."""
+"""layers.py ROOT: checks every #include in src/ against docs/layers.txt, which allows nothing that
+is not used, and that the engine names no protocol."""
 import pathlib
 import re
 import sys
@@ -13,6 +13,7 @@ for line in (root / "docs/layers.txt").read_text().splitlines():
         allowed[name] = set(below.split()) | {name}
 
 problems, n_includes = [], 0
+used = {name: set() for name in allowed}
 for path in sorted((root / "src").rglob("*.[ch]")):
     folder = path.relative_to(root / "src").parts[0]
     if folder not in allowed:
@@ -24,10 +25,15 @@ for path in sorted((root / "src").rglob("*.[ch]")):
             continue
         n_includes += 1
         target = match.group(1).split("/")[0]
+        used[folder].add(target)
         if "/" not in match.group(1):
             problems.append(f"{path}:{number}: write includes from src/: \"{folder}/{target}\"")
         elif target not in allowed[folder]:
             problems.append(f"{path}:{number}: {folder} must not include {target}")
+
+for name in allowed:
+    for target in sorted(allowed[name] - used[name] - {name}):
+        problems.append(f"docs/layers.txt: {name} may include {target}, and does not")
 
 # What differs between protocols is in what their providers bring (model/message_form.h).
 names = {match.split("-")[0] for path in (root / "src/provider").glob("*/*.c")

@@ -22,6 +22,7 @@ static const struct {
     [ASK_PLAN] = {"whether the plan is approved",
                   "yes, edits (yes, and allow all edits of files), no, no:REASON", "yes"},
 };
+_Static_assert(ARRAY_LEN(kinds) == N_ASK_KINDS, "one for each");
 
 static struct err *not_understood(const struct ask *ask, struct str text)
 {

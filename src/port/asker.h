@@ -15,6 +15,7 @@ enum ask_kind {
      * be changed freely, ANSWER_ONCE does not; ANSWER_NO may say what is wrong with it. */
     ASK_PLAN,
 };
+#define N_ASK_KINDS (ASK_PLAN + 1)
 const char *ask_kind_name(enum ask_kind k); /* "permission", "question", "budget", "plan" */
 
 struct ask {
@@ -34,6 +35,7 @@ enum answer_kind {
     ANSWER_PROJECT, /* yes, and write it down for the project */
     ANSWER_VALUE,   /* to ASK_QUESTION: `value` */
 };
+#define N_ANSWER_KINDS (ANSWER_VALUE + 1)
 
 struct answer {
     enum answer_kind kind;

@@ -90,7 +90,7 @@ struct err *codec_decode_answer(struct decoding *d)
     struct answer *answer = ARENA_NEW(d->arena, struct answer);
 
     d->event->body.ask.answer = answer;
-    answer->kind = (enum answer_kind)MIN(MAX(codec_get_int(d, "answer"), 0), ANSWER_VALUE);
+    answer->kind = (enum answer_kind)MIN(MAX(codec_get_int(d, "answer"), 0), N_ANSWER_KINDS - 1);
     return codec_get_fields(d, answer_fields, answer);
 }
 

@@ -174,6 +174,7 @@ static void answer_line(struct json_writer *w, enum event_type type, const struc
     static const char *const kinds[] = {"nobody",  "later",   "no",   "once",
                                         "session", "project", "value"};
 
+    _Static_assert(ARRAY_LEN(kinds) == N_ANSWER_KINDS, "one for each");
     jw_kv_str(w, "answer", str_of(kinds[answer->kind]));
     event_fields_log(w, answer_fields, type, answer);
 }

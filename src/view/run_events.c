@@ -218,6 +218,7 @@ static void write_ask(struct run_events *v, const struct event *e, struct strbuf
     bool is_answer = e->type == EVENT_ANSWERED;
     struct json_writer w;
 
+    _Static_assert(ARRAY_LEN(names) == N_ASK_KINDS, "one for each");
     begin(v, &w, e, is_answer ? "human_gate:resumed" : names[ask->kind], out);
     field_node(&w, e);
     jw_kv_str(&w, "kind", str_of(ask_kind_name(ask->kind)));
