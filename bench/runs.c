@@ -53,9 +53,8 @@ static size_t count_bytes(const struct history *h)
 
     jw_init(&w, &text);
     jw_begin_array(&w);
-    for (size_t i = 0; i < h->n; i++)
-        if (h->entries[i].message)
-            message_write(&w, h->entries[i].message);
+    for (size_t i = 0; i < h->n_messages; i++)
+        message_write(&w, h->messages[i]);
     jw_end_array(&w);
     return text.n;
 }

@@ -92,10 +92,10 @@ NEVER_NULL static struct err *list_asks(const struct loaded *l, struct err *take
 
 static bool is_call(const struct history *h, struct str id)
 {
-    for (size_t i = 0; i < h->n; i++) {
-        const struct message *m = h->entries[i].message;
+    for (size_t i = 0; i < h->n_messages; i++) {
+        const struct message *m = h->messages[i];
 
-        for (size_t k = 0; m && k < m->n_parts; k++)
+        for (size_t k = 0; k < m->n_parts; k++)
             if (m->parts[k].kind == PART_TOOL_CALL && str_eq(m->parts[k].id, id))
                 return true;
     }

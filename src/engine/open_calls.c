@@ -6,10 +6,10 @@ static size_t count_results(const struct history *h, size_t from, struct str id)
 {
     size_t n = 0;
 
-    for (size_t i = from; i < h->n; i++) {
-        const struct message *m = h->entries[i].message;
+    for (size_t i = from; i < h->n_messages; i++) {
+        const struct message *m = h->messages[i];
 
-        for (size_t k = 0; m && m->role == ROLE_TOOL && k < m->n_parts; k++)
+        for (size_t k = 0; m->role == ROLE_TOOL && k < m->n_parts; k++)
             n += m->parts[k].kind == PART_TOOL_RESULT && str_eq(m->parts[k].id, id);
     }
     return n;
@@ -26,11 +26,11 @@ static bool is_open(const struct history *h, size_t after, const struct message 
 }
 
 /* The place after it. */
-static size_t find_entry(const struct history *h, const struct message *m)
+static size_t find_after(const struct history *h, const struct message *m)
 {
-    size_t i = h->n;
+    size_t i = h->n_messages;
 
-    while (i > 0 && h->entries[i - 1].message != m)
+    while (i > 0 && h->messages[i - 1] != m)
         i--;
     return i;
 }
@@ -38,7 +38,7 @@ static size_t find_entry(const struct history *h, const struct message *m)
 size_t open_calls_of(const struct history *h, const struct message *answer, struct arena *a,
                      struct open_call **ret_calls)
 {
-    size_t after = find_entry(h, answer), n_calls = 0, n = 0;
+    size_t after = find_after(h, answer), n_calls = 0, n = 0;
 
     *ret_calls = ARENA_ARRAY(a, answer->n_parts, struct open_call);
     for (size_t i = 0; i < answer->n_parts; i++) {
@@ -53,10 +53,10 @@ size_t open_calls_of(const struct history *h, const struct message *answer, stru
 
 const struct message *open_calls_find(const struct history *h)
 {
-    for (size_t i = h->n; i-- > 0;) {
-        const struct message *m = h->entries[i].message;
+    for (size_t i = h->n_messages; i-- > 0;) {
+        const struct message *m = h->messages[i];
 
-        if (!m || m->is_error || m->role == ROLE_TOOL)
+        if (m->is_error || m->role == ROLE_TOOL)
             continue;
         if (m->role != ROLE_ASSISTANT)
             return NULL;

@@ -278,10 +278,10 @@ static void keep_partial_text(struct run *r, bool is_aborted)
     const struct history *h = &r->conversation->history;
     AUTO(strbuf) struct strbuf text = {0};
 
-    for (size_t i = r->has_turn ? h->n : 0; i-- > 0;) {
-        const struct message *m = h->entries[i].message;
+    for (size_t i = r->has_turn ? h->n_messages : 0; i-- > 0;) {
+        const struct message *m = h->messages[i];
 
-        if (!m || m->is_error || (m->role == ROLE_TOOL && is_aborted))
+        if (m->is_error || (m->role == ROLE_TOOL && is_aborted))
             continue;
         if (m->role == ROLE_ASSISTANT)
             message_text(m, &text);

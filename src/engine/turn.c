@@ -355,7 +355,7 @@ static struct err *close_open_calls(struct run *r)
 /* The answer that the history ends with: it had come whole, and only the end of its run had not. */
 static const struct message *find_answer(const struct history *h)
 {
-    const struct message *m = h->n ? h->entries[h->n - 1].message : NULL;
+    const struct message *m = h->n_messages ? h->messages[h->n_messages - 1] : NULL;
     bool is_answer = m && m->role == ROLE_ASSISTANT && m->state == MESSAGE_COMPLETE;
 
     return is_answer && m->n_parts && !m->is_error && message_n_calls(m) == 0 &&

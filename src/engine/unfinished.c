@@ -182,12 +182,15 @@ struct err *unfinished_check(struct run *r, const struct message *answer, bool *
 /* What keel has said to an answer, which stands before it; empty: nothing. */
 static struct str find_word(const struct history *h, size_t at)
 {
-    const struct message *word = at >= 1 ? h->entries[at].message : NULL;
-    const struct message *answer = word ? h->entries[at - 1].message : NULL;
+    const struct message *word, *answer;
 
-    if (!answer || word->role != ROLE_USER || word->n_parts != 1 ||
-        word->parts[0].kind != PART_CONTEXT || answer->role != ROLE_ASSISTANT ||
-        answer->state != MESSAGE_COMPLETE || message_n_calls(answer))
+    if (at == 0)
+        return (struct str){0};
+    word = h->messages[at];
+    answer = h->messages[at - 1];
+    if (word->role != ROLE_USER || word->n_parts != 1 || word->parts[0].kind != PART_CONTEXT ||
+        answer->role != ROLE_ASSISTANT || answer->state != MESSAGE_COMPLETE ||
+        message_n_calls(answer))
         return (struct str){0};
     return word->parts[0].text;
 }
@@ -195,16 +198,16 @@ static struct str find_word(const struct history *h, size_t at)
 void unfinished_resume(struct run *r)
 {
     const struct history *h = &r->conversation->history;
-    size_t end = h->n, from;
+    size_t end = h->n_messages, from;
     struct str word;
 
     /* An answer that nothing was said to yet may be the next of these. */
-    if (end && h->entries[end - 1].message && h->entries[end - 1].message->role == ROLE_ASSISTANT)
+    if (end && h->messages[end - 1]->role == ROLE_ASSISTANT)
         end--;
     for (from = end; from >= 2 && str_is(find_word(h, from - 1), CONTINUE); from -= 2)
         r->n_continued++;
     for (size_t i = from; i < end; i += 2)
-        message_text(h->entries[i].message, &r->continued);
+        message_text(h->messages[i], &r->continued);
     for (size_t i = end; i >= 2 && str_is(find_word(h, i - 1), CALL_AGAIN); i -= 2)
         r->n_unread++;
     word = end ? find_word(h, end - 1) : (struct str){0};

@@ -1,23 +1,12 @@
-/* history.h - a conversation as it happened: entries are only appended.
+/* history.h - a conversation as its models see it: messages that are only appended.
  *
- * A chat entry holds a message. An event entry is for people; no model sees it (a tool began, a
- * skill was used). Nothing is edited or removed: each request is built from the history anew
- * (engine/request_build.h). Entries live as long as the history. */
+ * Nothing is edited or removed: each request is built from the history anew
+ * (engine/request_build.h). What else a person sees (that a call began, a notice) is in the events;
+ * readers derive it from them (session/record.c), and nothing stores it twice. */
 #ifndef KEEL_MODEL_HISTORY_H
 #define KEEL_MODEL_HISTORY_H
 
 #include "model/message.h"
-
-enum entry_category { ENTRY_CHAT, ENTRY_EVENT };
-
-struct history_entry {
-    struct str id; /* of the message, or the event's own */
-    int64_t unix_ms;
-    enum entry_category category;
-    struct str type;         /* the role, or the event's name: "tool-start" */
-    struct message *message; /* chat; holds a reference */
-    const struct json *data; /* event; may be NULL */
-};
 
 /* The size of the first `n` messages, kept by the ledger (engine/ledger.h). */
 struct history_tally {
@@ -29,11 +18,9 @@ struct history_tally {
 };
 
 struct history {
-    struct arena arena; /* for event entries */
-    struct history_entry *entries;
-    size_t n, room;
-    const struct message **messages; /* of the chat entries, borrowed from them */
-    size_t n_messages, messages_room;
+    struct message **messages; /* a reference to each */
+    int64_t *unix_ms;          /* when each was added */
+    size_t n_messages, room;
     struct history_tally tally;
 };
 
@@ -43,8 +30,6 @@ DEFINE_AUTO_VAL(history, history_done)
 /* Reserves room for this many messages. */
 void history_reserve(struct history *h, size_t n_messages);
 void history_add_message(struct history *h, struct message *m, int64_t unix_ms);
-void history_add_event(struct history *h, struct str id, struct str type, const struct json *data,
-                       int64_t unix_ms);
 
 /* What an excerpt of a history omits to fit. */
 struct history_cut {
@@ -55,7 +40,7 @@ struct history_cut {
     size_t n_clipped;
 };
 
-/* The messages of all chat entries, in order; borrowed until the history changes. */
+/* The messages, in order; borrowed until the history changes. */
 const struct message *const *history_messages(const struct history *h, size_t *ret_n);
 
 #endif

@@ -127,8 +127,8 @@ static const struct run_plan *plan(void *self)
 
 static bool has_system_message(const struct history *h)
 {
-    for (size_t i = 0; i < h->n; i++)
-        if (h->entries[i].message && h->entries[i].message->role == ROLE_SYSTEM)
+    for (size_t i = 0; i < h->n_messages; i++)
+        if (h->messages[i]->role == ROLE_SYSTEM)
             return true;
     return false;
 }

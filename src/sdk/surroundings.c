@@ -68,10 +68,10 @@ static struct str find_block(const struct message *m, size_t part)
 /* In the newest message that says it. */
 static bool find_told(const struct history *h, const char *name, struct str *ret_value)
 {
-    for (size_t i = h->n; i-- > 0;) {
-        const struct message *m = h->entries[i].message;
+    for (size_t i = h->n_messages; i-- > 0;) {
+        const struct message *m = h->messages[i];
 
-        for (size_t k = m ? m->n_parts : 0; k-- > 0;)
+        for (size_t k = m->n_parts; k-- > 0;)
             if (find_in_block(find_block(m, k), name, ret_value))
                 return true;
     }

@@ -41,11 +41,9 @@ static bool is_due(const struct history *h)
 {
     size_t n_rounds = 0;
 
-    for (size_t i = h->n; i-- > 0 && n_rounds < TODO_REMINDER_ROUNDS;) {
-        const struct message *m = h->entries[i].message;
+    for (size_t i = h->n_messages; i-- > 0 && n_rounds < TODO_REMINDER_ROUNDS;) {
+        const struct message *m = h->messages[i];
 
-        if (!m)
-            continue;
         if (m->role == ROLE_TOOL && holds_reminder(m))
             return false;
         if (m->role == ROLE_ASSISTANT && calls(m, "TodoWrite"))

@@ -60,10 +60,10 @@ static int64_t count_settled(const struct history *h)
     int64_t tokens = 0;
     bool is_compacted = false;
 
-    for (size_t i = 0; i < h->n; i++) {
-        const struct message *m = h->entries[i].message;
+    for (size_t i = 0; i < h->n_messages; i++) {
+        const struct message *m = h->messages[i];
 
-        if (!m || m->role == ROLE_SYSTEM)
+        if (m->role == ROLE_SYSTEM)
             continue;
         if (!is_compacted && !begins_with(m, S(COMPACT_SUMMARY_PREFIX)))
             return 0;
@@ -173,10 +173,10 @@ static bool has_answer(const struct history *h, size_t n_behind)
 
 static bool has_something(const struct history *h)
 {
-    for (size_t i = 0; i < h->n; i++) {
-        const struct message *m = h->entries[i].message;
+    for (size_t i = 0; i < h->n_messages; i++) {
+        const struct message *m = h->messages[i];
 
-        if (m && m->role != ROLE_SYSTEM && !m->is_error)
+        if (m->role != ROLE_SYSTEM && !m->is_error)
             return true;
     }
     return false;

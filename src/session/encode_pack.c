@@ -25,16 +25,6 @@ void codec_note_run(struct codec_writer *w, struct str run_id, struct str provid
     arena_done(&before);
 }
 
-/* Of those that are not packed, the entry of the first. */
-static size_t find_unpacked(const struct history *h, size_t n_packed)
-{
-    size_t at = h->n;
-
-    for (size_t n = h->n_messages; n > n_packed; n -= h->entries[at].message != NULL)
-        at--;
-    return at;
-}
-
 static size_t count_bytes(const struct part *parts, size_t n)
 {
     size_t n_bytes = 0;
@@ -59,9 +49,8 @@ static bool is_worth_it(const struct encoding *c, const struct history *h)
     if (h->n_messages - count_packed(w) >= w->pack_from ||
         c->event->seq - since >= PACK_FROM_EVENTS)
         return true;
-    for (size_t i = find_unpacked(h, count_packed(w)); i < h->n && n_bytes < PACK_FROM_BYTES; i++)
-        if (h->entries[i].message)
-            n_bytes += count_bytes(h->entries[i].message->parts, h->entries[i].message->n_parts);
+    for (size_t i = count_packed(w); i < h->n_messages && n_bytes < PACK_FROM_BYTES; i++)
+        n_bytes += count_bytes(h->messages[i]->parts, h->messages[i]->n_parts);
     return n_bytes >= PACK_FROM_BYTES;
 }
 
@@ -89,9 +78,8 @@ static size_t count_parts(const struct history *h, size_t from)
 {
     size_t n = 0;
 
-    for (size_t i = from; i < h->n; i++)
-        if (h->entries[i].message)
-            n += pack_count_parts(h->entries[i].message->parts, h->entries[i].message->n_parts);
+    for (size_t i = from; i < h->n_messages; i++)
+        n += pack_count_parts(h->messages[i]->parts, h->messages[i]->n_parts);
     return n;
 }
 
@@ -100,12 +88,12 @@ static bool write_pack(struct encoding *c, const struct history *h,
 {
     const struct codec_writer *w = c->writer;
     const struct pack_sink sink = {encoding_put_text, c};
-    size_t first = previous ? previous->end : 0, from = find_unpacked(h, first);
+    size_t first = previous ? previous->end : 0;
     const struct pack_head head = {.base_seq = w->base_seq,
                                    .seq = c->event->seq,
                                    .first = first,
                                    .n = h->n_messages - first,
-                                   .n_parts = count_parts(h, from),
+                                   .n_parts = count_parts(h, first),
                                    .chain = w->chain,
                                    .previous = str_of(previous ? previous->handle : ""),
                                    .run_id = w->run_id,
@@ -113,9 +101,8 @@ static bool write_pack(struct encoding *c, const struct history *h,
                                    .model = w->model};
 
     pack_write_head(out, &head);
-    for (size_t i = from; i < h->n; i++)
-        if (h->entries[i].message &&
-            !pack_write_message(out, h->entries[i].message, h->entries[i].unix_ms, &sink))
+    for (size_t i = first; i < h->n_messages; i++)
+        if (!pack_write_message(out, h->messages[i], h->unix_ms[i], &sink))
             return false;
     return true;
 }

@@ -30,9 +30,9 @@ static void put_answer(struct encoding *c, struct str text)
     const struct history *h = c->event->history;
     AUTO(strbuf) struct strbuf last = {0};
 
-    for (size_t i = h ? h->n : 0; i-- > 0;)
-        if (h->entries[i].message && h->entries[i].message->role == ROLE_ASSISTANT) {
-            message_text(h->entries[i].message, &last);
+    for (size_t i = h ? h->n_messages : 0; i-- > 0;)
+        if (h->messages[i]->role == ROLE_ASSISTANT) {
+            message_text(h->messages[i], &last);
             break;
         }
     if (text.n && str_eq(strbuf_str(&last), text))

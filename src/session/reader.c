@@ -69,9 +69,9 @@ void codec_reader_begin_with(struct codec_reader *r, uint64_t base_seq,
     r->base_seq = base_seq;
     r->chain = *chain;
     r->n_in_history = r->n_chained = h->n_messages;
-    for (size_t i = h->n; i-- > 0 && !r->answer;)
-        if (h->entries[i].message->role == ROLE_ASSISTANT)
-            r->answer = message_ref(h->entries[i].message);
+    for (size_t i = h->n_messages; i-- > 0 && !r->answer;)
+        if (h->messages[i]->role == ROLE_ASSISTANT)
+            r->answer = message_ref(h->messages[i]);
 }
 
 void codec_reader_free(struct codec_reader *r)

@@ -8,10 +8,10 @@
 /* Is the work on the last message under way, or was it broken off? */
 static bool is_open(const struct history *h)
 {
-    for (size_t i = h->n; i-- > 0;) {
-        const struct message *m = h->entries[i].message;
+    for (size_t i = h->n_messages; i-- > 0;) {
+        const struct message *m = h->messages[i];
 
-        if (m && !m->is_error && m->role != ROLE_SYSTEM)
+        if (!m->is_error && m->role != ROLE_SYSTEM)
             return m->role != ROLE_ASSISTANT || m->state != MESSAGE_COMPLETE;
     }
     return false;
@@ -19,9 +19,9 @@ static bool is_open(const struct history *h)
 
 static const struct message *find_last_of_user(const struct history *h)
 {
-    for (size_t i = h->n; i-- > 0;)
-        if (h->entries[i].message && h->entries[i].message->role == ROLE_USER)
-            return h->entries[i].message;
+    for (size_t i = h->n_messages; i-- > 0;)
+        if (h->messages[i]->role == ROLE_USER)
+            return h->messages[i];
     return NULL;
 }
 

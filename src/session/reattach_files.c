@@ -86,10 +86,10 @@ static void collect_paths(struct job *j, const struct tool_state *s, struct str 
 
 static void collect_uses(struct job *j, const struct tool_state *s, const struct history *h)
 {
-    for (size_t i = h->n; i-- > 0;) {
-        const struct message *m = h->entries[i].message;
+    for (size_t i = h->n_messages; i-- > 0;) {
+        const struct message *m = h->messages[i];
 
-        for (size_t k = m ? m->n_parts : 0; k-- > 0 && j->n_uses < MAX_USES;)
+        for (size_t k = m->n_parts; k-- > 0 && j->n_uses < MAX_USES;)
             if (m->parts[k].kind == PART_TOOL_CALL && !m->parts[k].is_free_text)
                 collect_paths(j, s, m->parts[k].args);
     }

@@ -10,16 +10,12 @@
 static void replace_history(struct session *s, const struct history *then)
 {
     struct history *h = &s->conversation.history;
-    size_t index = 0;
 
     history_done(h);
-    for (size_t i = 0; i < then->n; i++) {
-        struct message *m = then->entries[i].message;
-
-        if (m)
-            history_add_message(h, m, session_tell_history(s, m, index++, "rewind"));
-    }
-    if (!index)
+    for (size_t i = 0; i < then->n_messages; i++)
+        history_add_message(h, then->messages[i],
+                            session_tell_history(s, then->messages[i], i, "rewind"));
+    if (!then->n_messages)
         session_tell_history(s, NULL, 0, "rewind");
 }
 

@@ -213,12 +213,9 @@ static struct err *open_again(struct session *s)
 static void copy_history(struct session *s)
 {
     const struct history *h = &s->conversation.history;
-    size_t index = 0;
 
-    for (size_t i = 0; i < h->n; i++)
-        if (h->entries[i].message)
-            h->entries[i].unix_ms =
-                session_tell_history(s, h->entries[i].message, index++, "fork-base");
+    for (size_t i = 0; i < h->n_messages; i++)
+        h->unix_ms[i] = session_tell_history(s, h->messages[i], i, "fork-base");
 }
 
 /* Results that were stored for the model, where each session has payloads of its own. One that

@@ -9,9 +9,9 @@ static const struct message *last_message(const struct session *s)
 {
     const struct history *h = &s->conversation.history;
 
-    for (size_t i = h->n; i-- > 0;)
-        if (h->entries[i].message && !h->entries[i].message->is_error)
-            return h->entries[i].message;
+    for (size_t i = h->n_messages; i-- > 0;)
+        if (!h->messages[i]->is_error)
+            return h->messages[i];
     return NULL;
 }
 

@@ -119,24 +119,21 @@ static void write_tool_end(const struct event_tool *t, struct strbuf *out)
 
 /* --- results --- */
 
-static void field_history(struct json_writer *w, const struct history *h)
+/* From the run's first message on: what a turn costs does not grow with the conversation. */
+static void field_history(struct json_writer *w, const struct history *h, size_t first)
 {
     jw_key(w, "history");
     jw_begin_array(w);
-    for (size_t i = 0; h && i < h->n; i++) {
-        const struct history_entry *entry = &h->entries[i];
+    for (size_t i = first; h && i < h->n_messages; i++) {
+        const struct message *m = h->messages[i];
 
         jw_begin_object(w);
-        jw_kv_str(w, "id", entry->id);
-        field_time(w, "timestamp", entry->unix_ms);
-        jw_kv_str(w, "category", entry->category == ENTRY_CHAT ? S("chat") : S("event"));
-        jw_kv_str(w, "type", entry->type);
-        if (entry->message) {
-            jw_key(w, "data");
-            message_write(w, entry->message);
-        } else {
-            field_json(w, "data", entry->data);
-        }
+        jw_kv_str(w, "id", m->id);
+        field_time(w, "timestamp", h->unix_ms[i]);
+        jw_kv_str(w, "category", S("chat"));
+        jw_kv_str(w, "type", str_of(role_name(m->role)));
+        jw_key(w, "data");
+        message_write(w, m);
         jw_end_object(w);
     }
     jw_end_array(w);
@@ -188,7 +185,7 @@ static void write_result(const struct interactive_view *v, const struct event *e
     jw_key(&w, "result");
     jw_begin_object(&w);
     jw_kv_str(&w, "response", r->text);
-    field_history(&w, e->history);
+    field_history(&w, e->history, v->first);
     field_tool_summaries(&w, r);
     field_context(&w, "contextState", v->used, v->window);
     field_asks(&w, r);
@@ -240,6 +237,13 @@ static void write_context(struct interactive_view *v, const struct event_context
     end(&w);
 }
 
+/* A history that begins anew has none of the run's messages yet. */
+static void follow_history(struct interactive_view *v, const struct event_message *m)
+{
+    if (strcmp(m->mutation, "append") != 0)
+        v->first = m->message ? m->index + 1 : 0;
+}
+
 static void write_delta(const struct delta *d, struct strbuf *out)
 {
     struct json_writer w;
@@ -259,7 +263,11 @@ void interactive_event(struct interactive_view *v, const struct event *e, struct
         return;
     switch (e->type) {
     case EVENT_RUN_BEGIN:
+        v->first = e->history ? e->history->n_messages : 0;
         write_thinking(true, out);
+        break;
+    case EVENT_HISTORY:
+        follow_history(v, &e->body.message);
         break;
     case EVENT_CONTEXT:
         write_context(v, &e->body.context, out);

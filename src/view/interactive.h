@@ -5,7 +5,7 @@
  *     tool_end        {"state"}: and ends: success, error or denied; with the lines that changed
  *     thinking        {"isThinking"}: a run begins or ends
  *     context_update  {"state"}: how full the window is
- *     complete        {"result"}: the answer
+ *     complete        {"result"}: the answer, and in "history" the messages that the run has added
  *     interrupted     {"result"}: cancelled, or waiting for an answer ("asks")
  *     error           {"error"}
  *
@@ -19,6 +19,7 @@
 /* Zeroed is ready. */
 struct interactive_view {
     int64_t used, window; /* as last told */
+    size_t first;         /* message of the run that is under way */
 };
 
 /* Appends zero or more whole lines. */

@@ -44,9 +44,8 @@ static void field_history(struct json_writer *w, const struct history *h,
         return;
     jw_key(w, "history");
     jw_begin_array(w);
-    for (size_t i = 0; i < h->n; i++)
-        if (h->entries[i].message)
-            message_write(w, h->entries[i].message);
+    for (size_t i = 0; i < h->n_messages; i++)
+        message_write(w, h->messages[i]);
     jw_end_array(w);
 }
 
@@ -110,9 +109,8 @@ static void field_structure(struct json_writer *w, const struct history *h,
     while (str_split(&rest, '\n', &line))
         if (line.n)
             jw_raw(w, line);
-    for (size_t i = 0; !l && i < h->n; i++)
-        if (h->entries[i].message)
-            journal_structure(w, h->entries[i].message);
+    for (size_t i = 0; !l && i < h->n_messages; i++)
+        journal_structure(w, h->messages[i]);
     jw_end_array(w);
 }
 

@@ -566,25 +566,6 @@ TEST(any_history_gives_a_request_that_strict_providers_take)
     }
 }
 
-TEST(a_history_keeps_messages_and_events_in_order)
-{
-    AUTO(history) struct history h = {0};
-    AUTO(arena) struct arena a = {0};
-    AUTO(message) struct message *m = say(ROLE_USER, "hi");
-    const struct message *const *messages;
-    size_t n;
-
-    history_add_message(&h, m, 1);
-    history_add_event(&h, S("e1"), S("tool-start"), json_new_int(&a, 7), 2);
-    history_add_message(&h, m, 3);
-    assert_int_equal(h.n, 3);
-    assert_str(h.entries[1].type, "tool-start");
-    assert_str(h.entries[0].type, "user");
-    messages = history_messages(&h, &n);
-    assert_int_equal(n, 2);
-    assert_ptr_equal(messages[1], m);
-}
-
 RUN_TESTS(UNIT(a_plain_conversation_stays_as_it_is),
           UNIT(results_follow_their_calls_in_the_order_of_the_calls),
           UNIT(a_call_without_a_result_gets_one_and_a_result_without_a_call_goes),
@@ -606,5 +587,4 @@ RUN_TESTS(UNIT(a_plain_conversation_stays_as_it_is),
           UNIT(a_name_that_no_tool_could_have_is_made_one_in_call_and_result),
           UNIT(thousands_of_calls_with_one_id_get_ids_of_their_own),
           UNIT(overlays_stand_at_the_end_of_one_request),
-          UNIT(any_history_gives_a_request_that_strict_providers_take),
-          UNIT(a_history_keeps_messages_and_events_in_order))
+          UNIT(any_history_gives_a_request_that_strict_providers_take))

@@ -64,7 +64,7 @@ static struct str told_of_calls(void)
 
 static void assert_result(const struct world *w, size_t index, const char *text)
 {
-    const struct message *m = w->conversation.history.entries[index].message;
+    const struct message *m = w->conversation.history.messages[index];
 
     assert_int_equal(m->role, ROLE_TOOL);
     assert_str(m->parts[0].content[0].text, text);
@@ -152,7 +152,7 @@ TEST(a_call_that_was_cut_while_it_streamed_is_interrupted_and_not_wrong)
 
     run_told(&w, "go");
     assert_int_equal(w.result.outcome, RUN_INTERRUPTED);
-    assert_result(&w, w.conversation.history.n - 1, "Execution interrupted by user");
+    assert_result(&w, w.conversation.history.n_messages - 1, "Execution interrupted by user");
 }
 
 TEST(a_stream_that_breaks_in_a_call_leaves_no_call_open)
@@ -240,7 +240,7 @@ TEST(what_a_given_up_attempt_left_is_not_the_answer)
     run_told(&w, "go");
     assert_str(strbuf_str(&told), "context\nanswer interrupted aborted\ncontext\n");
     assert_int_equal(w.conversation.history.n_messages, 2);
-    assert_int_equal(w.conversation.history.entries[1].message->n_parts, 0);
+    assert_int_equal(w.conversation.history.messages[1]->n_parts, 0);
 }
 
 TEST(the_context_is_told_around_a_forced_last_turn)

@@ -444,7 +444,7 @@ static void assert_loaded(struct crash *c, size_t n_messages, const char *first_
 
     assert_ok(loop_run_once(load_after, c));
     assert_int_equal(c->conversation.history.n_messages, n_messages);
-    message_text(c->conversation.history.entries[0].message, &text);
+    message_text(c->conversation.history.messages[0], &text);
     assert_str(strbuf_str(&text), first_text);
     assert_non_null(c->loaded.prompt);
     message_text(c->loaded.prompt, &prompt);

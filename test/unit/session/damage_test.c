@@ -21,11 +21,10 @@ static struct strbuf texts; /* all messages of the whole session, each on a line
 
 static void add_texts(const struct history *h, struct strbuf *out)
 {
-    for (size_t i = 0; i < h->n; i++)
-        if (h->entries[i].message) {
-            message_text(h->entries[i].message, out);
-            strbuf_add_char(out, '\n');
-        }
+    for (size_t i = 0; i < h->n_messages; i++) {
+        message_text(h->messages[i], out);
+        strbuf_add_char(out, '\n');
+    }
 }
 
 static const char *log_path(void)

@@ -450,8 +450,8 @@ static void check_pairs(struct trial *t, const struct history *h)
     const struct message *answer = NULL;
     size_t n_calls = 0, n_results = 0;
 
-    for (size_t i = 0; i <= h->n; i++) {
-        const struct message *m = i < h->n ? h->entries[i].message : NULL;
+    for (size_t i = 0; i <= h->n_messages; i++) {
+        const struct message *m = i < h->n_messages ? h->messages[i] : NULL;
 
         if (m && m->is_error)
             continue;

@@ -234,7 +234,7 @@ IN_TASK(a_prompt_that_was_not_yet_in_the_history_is_asked)
     record(&st, "turns:\n - text: Done.\n");
     dead.store = stage_cut(st.store, ID, up_to(st.store, "user_input"));
     stage_open(&dead, &again);
-    assert_int_equal(dead.session.conversation.history.n, 0);
+    assert_int_equal(dead.session.conversation.history.n_messages, 0);
     stage_run(&dead, "turns:\n - text: Here.\n", NULL);
     assert_transcript(&dead.world, "+0 user: \"go\"\n"
                                    "ask m1 tools=7\n"
@@ -253,7 +253,7 @@ IN_TASK(half_an_answer_stays_as_one_that_broke_off)
     stage_open(&dead, &again);
     assert_non_null(dead.session.loaded.partial);
     stage_run(&dead, "turns:\n - text: and more.\n", NULL);
-    assert_int_equal(dead.session.conversation.history.entries[1].message->state, MESSAGE_BROKEN);
+    assert_int_equal(dead.session.conversation.history.messages[1]->state, MESSAGE_BROKEN);
     assert_non_null(strstr(strbuf_cstr(&dead.world.log), BROKEN_NOTE));
     assert_int_equal(dead.session.conversation.history.n_messages, 3);
     stage_close(&dead);

@@ -130,7 +130,7 @@ IN_TASK(a_summary_by_hand_is_made_of_an_answered_history)
     stage_compact(&st, "turns:\n - text: Short.\n", "");
     h = &st.session.conversation.history;
     assert_int_equal(w->result.outcome, RUN_DONE);
-    assert_str(h->entries[0].message->parts[0].text, "[Context Summary] Short.");
+    assert_str(h->messages[0]->parts[0].text, "[Context Summary] Short.");
     assert_live(&st, "1 2");
     rewind_to(&st, 2);
     assert_int_equal(st.session.conversation.history.n_messages, 2);

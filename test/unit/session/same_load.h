@@ -138,9 +138,9 @@ static inline void same_load_conversation(struct json_writer *w, const struct co
     same_load_request(w, &c->history, "ollama");
     jw_key(w, "history");
     jw_begin_array(w);
-    for (size_t i = 0; i < c->history.n; i++) {
-        jw_int(w, c->history.entries[i].unix_ms);
-        message_write(w, c->history.entries[i].message);
+    for (size_t i = 0; i < c->history.n_messages; i++) {
+        jw_int(w, c->history.unix_ms[i]);
+        message_write(w, c->history.messages[i]);
     }
     jw_end_array(w);
 }

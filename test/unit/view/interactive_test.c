@@ -23,12 +23,61 @@ TEST(a_client_sees_the_eight_events)
                  "{'type':'tool_end','state':{'toolName':'Bash','toolCallId':'c1','firstArg':'ls',"
                  "'isRunning':false,'result':'success'}}\n"
                  "{'type':'thinking','isThinking':false}\n"
-                 "{'type':'complete','result':{'response':'Two files.','history':[{'id':'m1',"
-                 "'timestamp':'2023-11-14T22:13:20.000Z','category':'chat','type':'user',"
-                 "'data':{'id':'m1','role':'user','state':'complete','content':'list it',"
-                 "'parts':[{'type':'text','text':'list it'}]}}],"
+                 "{'type':'complete','result':{'response':'Two files.','history':[],"
                  "'toolSummaries':[{'toolName':'Bash','result':'success','durationMs':7}],"
                  "'contextState':{'maxTokens':1000,'usedTokens':100,'usedPercentage':10}}}\n");
+}
+
+static const struct json *history_at_the_end(struct samples *s, struct interactive_view *v)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+    struct str lines, line;
+
+    interactive_event(v, &s->events[EVENT_RUN_END], &out);
+    lines = strbuf_str(&out);
+    str_split(&lines, '\n', &line); /* thinking */
+    return json_get(json_get(sample_json(s, arena_cstr(&s->arena, lines)), "result"), "history");
+}
+
+TEST(a_result_has_the_messages_that_its_run_has_added)
+{
+    AUTO(samples) struct samples s;
+    AUTO(message) struct message *answer = message_new(ROLE_ASSISTANT, S("m2"));
+    AUTO(strbuf) struct strbuf none = {0};
+    struct interactive_view v = {0};
+    const struct json *history;
+
+    samples_init(&s);
+    message_add_text(answer, S("Two files."));
+    interactive_event(&v, &s.events[EVENT_RUN_BEGIN], &none); /* one message came before */
+    history_add_message(&s.history, answer, SAMPLE_TIME);
+    history = history_at_the_end(&s, &v);
+    assert_int_equal(history->n, 1);
+    assert_str(json_get_text(json_at(history, 0), "id"), "m2");
+    assert_str(json_get_text(json_at(history, 0), "category"), "chat");
+    assert_str(json_get_text(json_at(history, 0), "type"), "assistant");
+    assert_str(json_get_text(json_get(json_at(history, 0), "data"), "content"), "Two files.");
+}
+
+TEST(a_summary_of_what_came_before_is_no_message_of_the_run)
+{
+    AUTO(samples) struct samples s;
+    AUTO(message) struct message *answer = message_new(ROLE_ASSISTANT, S("m2"));
+    AUTO(strbuf) struct strbuf none = {0};
+    struct interactive_view v = {.first = 40};
+    struct event_message *m = &s.events[EVENT_HISTORY].body.message;
+
+    samples_init(&s);
+    message_add_text(answer, S("Two files."));
+    history_add_message(&s.history, answer, SAMPLE_TIME);
+    *m = (struct event_message){.message = s.prompt, .index = 0, .mutation = "compact"};
+    interactive_event(&v, &s.events[EVENT_HISTORY], &none);
+    *m = (struct event_message){.message = answer, .index = 1, .mutation = "append"};
+    interactive_event(&v, &s.events[EVENT_HISTORY], &none);
+    assert_int_equal(history_at_the_end(&s, &v)->n, 1);
+    *m = (struct event_message){.mutation = "clear"};
+    interactive_event(&v, &s.events[EVENT_HISTORY], &none);
+    assert_int_equal(history_at_the_end(&s, &v)->n, 2);
 }
 
 TEST(a_run_that_failed_is_an_error)
@@ -133,7 +182,10 @@ TEST(reasoning_and_arguments_are_no_text)
     assert_lines(&out, "");
 }
 
-RUN_TESTS(UNIT(a_client_sees_the_eight_events), UNIT(a_run_that_failed_is_an_error),
+RUN_TESTS(UNIT(a_client_sees_the_eight_events),
+          UNIT(a_result_has_the_messages_that_its_run_has_added),
+          UNIT(a_summary_of_what_came_before_is_no_message_of_the_run),
+          UNIT(a_run_that_failed_is_an_error),
           UNIT(a_run_that_waits_for_an_answer_is_interrupted_with_its_questions),
           UNIT(an_edit_shows_the_lines_that_changed), UNIT(a_refused_call_is_denied_not_failed),
           UNIT(what_happens_in_a_child_run_is_not_shown), UNIT(reasoning_and_arguments_are_no_text))
