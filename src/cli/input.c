@@ -177,7 +177,7 @@ static struct err *read_task(void *arg)
     lines_init(&lines, JSON_MAX_BYTES);
     in->error = read_all(in, &lines);
     in->is_closed = true;
-    input_end_questions(in);
+    question_board_close(&in->board);
     wake(in->main);
     return NULL;
 }
@@ -318,6 +318,7 @@ struct err *input_new(const struct args *args, struct input **ret_input)
     in->asks_host = args_has(args, "permission-prompt-tool");
     in->allows_bypass = args_has(args, "allow-dangerously-skip-permissions") ||
                         args_has(args, "dangerously-skip-permissions");
+    input_open_board(in);
     *ret_input = in;
     return NULL;
 }

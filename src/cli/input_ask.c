@@ -28,15 +28,16 @@ static void field_suggestion(struct json_writer *w, struct str rule)
     jw_end_array(w);
 }
 
-static void say_question(struct input *in, struct str id, const struct ask *ask)
+static void show_question(void *self, const struct open_question *q)
 {
+    const struct ask *ask = q->ask;
     AUTO(strbuf) struct strbuf out = {0};
     struct json_writer w;
 
     jw_init(&w, &out);
     jw_begin_object(&w);
     jw_kv_str(&w, "type", S("control_request"));
-    jw_kv_str(&w, "request_id", id);
+    jw_kv_str(&w, "request_id", q->id);
     jw_key(&w, "request");
     jw_begin_object(&w);
     jw_kv_str(&w, "subtype", S("can_use_tool"));
@@ -51,10 +52,10 @@ static void say_question(struct input *in, struct str id, const struct ask *ask)
     jw_kv_str(&w, "tool_use_id", ask->call_id);
     jw_end_object(&w);
     jw_end_object(&w);
-    input_say(in, &out);
+    input_say(self, &out);
 }
 
-static void say_withdrawn(struct input *in, struct str id)
+static void withdraw_question(void *self, const struct open_question *q)
 {
     AUTO(strbuf) struct strbuf out = {0};
     struct json_writer w;
@@ -62,53 +63,17 @@ static void say_withdrawn(struct input *in, struct str id)
     jw_init(&w, &out);
     jw_begin_object(&w);
     jw_kv_str(&w, "type", S("control_cancel_request"));
-    jw_kv_str(&w, "request_id", id);
+    jw_kv_str(&w, "request_id", q->id);
     jw_end_object(&w);
-    input_say(in, &out);
-}
-
-static void unlink_question(struct input *in, const struct input_question *q)
-{
-    struct input_question **at = &in->questions;
-
-    while (*at && *at != q)
-        at = &(*at)->next;
-    if (*at)
-        *at = q->next;
-}
-
-/* --- answers --- */
-
-static struct input_question *find_question(const struct input *in, struct str id)
-{
-    struct input_question *q = in->questions;
-
-    while (q && !str_eq(q->id, id))
-        q = q->next;
-    return q;
+    input_say(self, &out);
 }
 
 /* One that nobody waits for any more is of no use. */
 void input_take_answer(struct input *in, const struct json *line)
 {
-    const struct json *answer = json_get(line, "response");
-    struct input_question *q = find_question(in, json_get_text(answer, "request_id"));
+    const struct json *response = json_get(line, "response");
 
-    if (!q)
-        return;
-    unlink_question(in, q);
-    q->answer = json_copy(q->arena, answer);
-    waker_wake(&q->waker);
-}
-
-void input_end_questions(struct input *in)
-{
-    while (in->questions) {
-        struct input_question *q = in->questions;
-
-        in->questions = q->next;
-        waker_wake(&q->waker);
-    }
+    question_board_answer(&in->board, json_get_text(response, "request_id"), response);
 }
 
 /* --- rules that come with a yes --- */
@@ -211,51 +176,38 @@ static void read_yes(struct input *in, const struct ask *ask, const struct json 
         ret_answer->args = args;
 }
 
-static void read_answer(struct input *in, const struct ask *ask, const struct json *answer,
-                        struct arena *a, struct answer *ret_answer)
+static void read_answer(void *self, const struct open_question *q, const struct json *response,
+                        struct answer *ret_answer)
 {
-    const struct json *said = json_get(answer, "response");
+    const struct json *said = json_get(response, "response");
     struct str behavior = json_get_text(said, "behavior");
 
     if (str_is(behavior, "allow"))
-        read_yes(in, ask, said, a, ret_answer);
+        read_yes(self, q->ask, said, q->arena, ret_answer);
     else if (str_is(behavior, "deny"))
-        read_no(in, said, ret_answer);
+        read_no(self, said, ret_answer);
     else
-        *ret_answer =
-            (struct answer){.kind = ANSWER_NO,
-                            .reason = arena_format(a, "(the host could not answer: %" STR_FMT ")",
-                                                   STR_ARG(json_get_text(answer, "error")))};
+        *ret_answer = (struct answer){
+            .kind = ANSWER_NO,
+            .reason = arena_format(q->arena, "(the host could not answer: %" STR_FMT ")",
+                                   STR_ARG(json_get_text(response, "error")))};
 }
 
-static struct err *ask_host(struct asker *asker, const struct ask *ask, struct arena *a,
-                            struct answer *ret_answer)
+static bool refuses_question(void *self, const struct ask *ask)
 {
-    struct input *in = (struct input *)asker;
-    struct input_question q = {.arena = a};
-    struct err *e;
+    return ask->kind == ASK_BUDGET;
+}
 
-    *ret_answer = (struct answer){.kind = ANSWER_NOBODY};
-    if (in->is_closed || ask->kind == ASK_BUDGET)
-        return NULL;
-    q.id = arena_format(a, "keel_%llu", (unsigned long long)++in->n_questions);
-    q.next = in->questions;
-    in->questions = &q;
-    waker_init(&q.waker);
-    say_question(in, q.id, ask);
-    e = waker_park(&q.waker);
-    unlink_question(in, &q);
-    if (e)
-        say_withdrawn(in, q.id);
-    else if (q.answer)
-        read_answer(in, ask, q.answer, a, ret_answer);
-    return e;
+void input_open_board(struct input *in)
+{
+    question_board_init(&in->board, (struct question_face){.refuses = refuses_question,
+                                                           .show = show_question,
+                                                           .withdraw = withdraw_question,
+                                                           .read = read_answer,
+                                                           .self = in});
 }
 
 struct asker *input_asker(struct input *in)
 {
-    if (!in || !in->asks_host)
-        return NULL;
-    in->asker.ask = ask_host;
-    return &in->asker;
+    return in && in->asks_host ? &in->board.asker : NULL;
 }

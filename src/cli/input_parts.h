@@ -3,6 +3,7 @@
 #define KEEL_CLI_INPUT_PARTS_H
 
 #include "cli/input.h"
+#include "port/question_board.h"
 
 /* A prompt that waits for the runs before it. */
 struct input_prompt {
@@ -11,17 +12,8 @@ struct input_prompt {
     size_t n_bytes; /* of its line */
 };
 
-/* Something that the host was asked, on the stack of the task that waits for the answer. */
-struct input_question {
-    struct input_question *next;
-    struct str id;
-    struct arena *arena; /* where the answer goes */
-    const struct json *answer;
-    struct waker waker;
-};
-
 struct input {
-    struct asker asker; /* first: the port's calls come with its address */
+    struct question_board board; /* what the host is asked */
     bool asks_host;
     bool allows_bypass; /* the host may switch permissions off */
     const struct input_host *host;
@@ -33,9 +25,6 @@ struct input {
     struct err *error;           /* what was wrong with the last one */
     struct waker *reader, *main; /* that wait for room, and for a prompt; NULL: does not wait */
     struct group *run;           /* of the prompt that is being answered; NULL: none is */
-
-    struct input_question *questions;
-    uint64_t n_questions;
 };
 
 /* --- input_message.c --- */
@@ -54,10 +43,9 @@ MUST_USE struct err *input_set_mode(struct input *in, struct str name);
 
 /* --- input_ask.c --- */
 
+void input_open_board(struct input *in);
 /* Takes a `control_response` line. */
 void input_take_answer(struct input *in, const struct json *line);
-/* Nobody will answer any more. */
-void input_end_questions(struct input *in);
 
 /* --- input.c --- */
 
