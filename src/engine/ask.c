@@ -46,7 +46,7 @@ static void suspend(struct ask_state *a, const struct ask *ask)
 
 static struct err *ask_budget(struct ask_state *a, const struct attempt *attempt)
 {
-    const struct attempt_budget *budget = &a->run->options->budget;
+    const struct budget_keeper *budget = &a->run->options->budget;
     struct budget_word word = {0};
     struct err *e;
 

@@ -68,6 +68,7 @@ struct err *plugins_before_run(struct run *r, struct message **prompt)
 
 struct err *plugins_before_tool(struct run *r, const struct event_tool *call)
 {
+    const struct budget_keeper *budget = &r->options->budget;
     struct plugin_run run = view(r);
 
     for (size_t i = 0; i < r->options->n_plugins; i++) {
@@ -76,7 +77,7 @@ struct err *plugins_before_tool(struct run *r, const struct event_tool *call)
         if (p->before_tool)
             TRY(refusal(r, p, p->before_tool(p, &run, call)));
     }
-    return NULL;
+    return budget->take_call ? budget->take_call(budget->self, call) : NULL;
 }
 
 /* Hooks that only look on: their errors are their own. */

@@ -74,13 +74,15 @@ struct budget_word {
     struct str warning; /* a limit is passed; empty: none, or it was said before */
 };
 
-/* Around every attempt. All may be NULL. */
-struct attempt_budget {
+/* Around every attempt and every call. All may be NULL. */
+struct budget_keeper {
     /* May it be made? Fills in `r->max_output`. An error refuses it; with `ret_word->ask` filled in
      * as well the run is suspended until somebody answers. The texts live until the next call. */
     struct err *(*reserve)(void *self, const struct attempt *a, struct reservation *r,
                            struct budget_word *ret_word);
     void (*settle)(void *self, const struct attempt *a, const struct settlement *s);
+    /* May this call run? An error refuses it. Counts it. */
+    struct err *(*take_call)(void *self, const struct event_tool *call);
     void (*answer)(void *self, const struct answer *answer); /* to what was asked before */
     void *self;
     bool is_limited; /* there is a limit: what was reserved must outlast a loss of power */
@@ -212,7 +214,7 @@ struct run_options {
     struct hooks *hooks; /* a person's; NULL: none */
     struct plugin *const *plugins;
     size_t n_plugins;
-    struct attempt_budget budget;
+    struct budget_keeper budget;
     struct compactor *compactor;   /* NULL: never */
     struct news *news;             /* NULL: there is none */
     struct child_keeper *children; /* NULL: they are not kept */

@@ -112,6 +112,7 @@ MUST_USE struct err *plugins_before_run(struct run *r, struct message **prompt);
 void plugins_after_run(struct run *r);
 void plugins_on_error(struct run *r, const struct err *e);
 void plugins_on_chunk(struct run *r, const struct delta *d);
+/* And the budget, which counts the call then. */
 MUST_USE struct err *plugins_before_tool(struct run *r, const struct event_tool *call);
 void plugins_after_tool(struct run *r, const struct event_tool *result);
 

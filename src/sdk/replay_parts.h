@@ -105,7 +105,7 @@ void replay_take_note(struct replay *r, struct str text);
 /* replay_ports.c */
 MUST_USE struct err *replay_add_tools(struct replay *r, const struct tool_set *set);
 void replay_ports_init(struct replay *r);
-struct attempt_budget replay_budget(struct replay *r);
+struct budget_keeper replay_budget(struct replay *r);
 int64_t replay_known_delay(void *replay);
 bool replay_drops_text(void *replay); /* text that was shown is taken back, as then */
 

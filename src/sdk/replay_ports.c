@@ -504,20 +504,6 @@ static struct err *before_run(struct plugin *p, const struct plugin_run *run, st
     return text && is_next(r, EVENT_ERROR) ? refuse_as_recorded(p, e->kind, str_of(text)) : NULL;
 }
 
-static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
-                               const struct event_tool *call)
-{
-    struct replay *r = PORT_OF(p, plugin);
-    const struct recorded_call *c =
-        recording_find_call(r->recording, r->n_batches, call->call_id, /* is_unjudged= */ false);
-    AUTO(arena) struct arena a = {0};
-    enum err_kind kind;
-
-    if (!c || c->has_begun || !err_kind_find(c->code, &kind))
-        return NULL;
-    return refuse_as_recorded(p, kind, refusal_text(&a, c));
-}
-
 /* --- the budget --- */
 
 static struct err *reserve(void *self, const struct attempt *a, struct reservation *reservation,
@@ -540,9 +526,27 @@ static struct err *reserve(void *self, const struct attempt *a, struct reservati
                                : err_new(ERR_BUDGET_EXCEEDED, "it was refused");
 }
 
-struct attempt_budget replay_budget(struct replay *r)
+/* A call that a plugin or the budget refused after the gate had let it through. */
+static struct err *take_call(void *self, const struct event_tool *call)
 {
-    return (struct attempt_budget){.reserve = reserve, .self = r};
+    struct replay *r = self;
+    const struct recorded_call *c =
+        recording_find_call(r->recording, r->n_batches, call->call_id, /* is_unjudged= */ false);
+    AUTO(arena) struct arena a = {0};
+    enum err_kind kind;
+    struct str text;
+
+    if (!c || c->has_begun || !err_kind_find(c->code, &kind))
+        return NULL;
+    text = refusal_text(&a, c);
+    if (kind != ERR_BUDGET_EXCEEDED && !str_starts(text, S(PLUGIN_PREFIX)))
+        return NULL;
+    return err_new(kind, "%" STR_FMT, STR_ARG(text));
+}
+
+struct budget_keeper replay_budget(struct replay *r)
+{
+    return (struct budget_keeper){.reserve = reserve, .take_call = take_call, .self = r};
 }
 
 /* The wait that was drawn after the attempt under way. */
@@ -747,8 +751,7 @@ void replay_ports_init(struct replay *r)
 
     r->gate = (struct gate){judge};
     r->hooks = (struct hooks){run_hooks};
-    r->plugin =
-        (struct plugin){.name = "recorded", .before_run = before_run, .before_tool = before_tool};
+    r->plugin = (struct plugin){.name = "recorded", .before_run = before_run};
     r->compactor = (struct compactor){compact, find_room};
     r->news = (struct news){take_news, await_news};
     compaction_init(&r->compaction, &options, &r->conversation, &r->hooks);

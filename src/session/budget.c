@@ -497,41 +497,33 @@ static void settle(void *self, const struct attempt *a, const struct settlement 
         spent_add(&b->spent, s);
 }
 
-struct attempt_budget budget_hooks(struct budget *b)
-{
-    const struct budget_limits *l = &root_of(b)->limits;
-
-    return (struct attempt_budget){
-        .reserve = reserve,
-        .settle = settle,
-        .answer = answer,
-        .self = b,
-        .is_limited = l->rounds || l->tool_calls || l->tokens || l->active_ms || l->microcents,
-    };
-}
-
-/* --- tool calls --- */
-
 /* The model is told with the call's result; the next request then meets the limit. */
-static struct err *before_tool(struct plugin *p, const struct plugin_run *run,
-                               const struct event_tool *call)
+static struct err *take_call(void *self, const struct event_tool *call)
 {
-    struct budget *own = (struct budget *)((char *)p - offsetof(struct budget, plugin));
-    struct budget *b = root_of(own);
+    struct budget *b = root_of(self);
     struct measure m = measure_calls(b);
     struct err *e = is_over(b, &m) ? exceed(b, &m, NULL) : NULL;
 
     if (e)
         set_flag(b, "hasRefusedCall", true);
-    for (struct budget *up = own; up && !e; up = up->parent)
+    for (struct budget *up = self; up && !e; up = up->parent)
         up->spent.n_tool_calls++;
     reserve_time(b);
     return e;
 }
 
-struct plugin *budget_plugin(struct budget *b)
+struct budget_keeper budget_keeper_of(struct budget *b)
 {
-    return &b->plugin;
+    const struct budget_limits *l = &root_of(b)->limits;
+
+    return (struct budget_keeper){
+        .reserve = reserve,
+        .settle = settle,
+        .take_call = take_call,
+        .answer = answer,
+        .self = b,
+        .is_limited = l->rounds || l->tool_calls || l->tokens || l->active_ms || l->microcents,
+    };
 }
 
 /* --- its life --- */
@@ -541,10 +533,6 @@ void budget_init(struct budget *b, const struct budget_limits *limits)
     *b = (struct budget){
         .limits = *limits,
         .spent = {.usage = USAGE_UNKNOWN},
-        .plugin = {.name = "budget",
-                   .category = PLUGIN_LIMITS,
-                   .priority = PRIORITY_MINIMAL,
-                   .before_tool = before_tool},
     };
 }
 

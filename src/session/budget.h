@@ -61,7 +61,6 @@ struct budget {
     struct tool_state *state; /* keeps what was granted; may be NULL */
     struct budget *parent;    /* of a child run's; NULL: it is the root's */
     /* the rest is private */
-    struct plugin plugin;
     struct arena arena; /* of the question */
     struct held *held;  /* for attempts that are under way */
     size_t n_held, held_room;
@@ -75,9 +74,8 @@ struct budget {
 void budget_init(struct budget *b, const struct budget_limits *limits);
 void budget_done(struct budget *b);
 
-/* What a run is given. The plugin counts tool calls, and refuses those over the limit. */
-struct attempt_budget budget_hooks(struct budget *b);
-struct plugin *budget_plugin(struct budget *b);
+/* What a run is given. */
+struct budget_keeper budget_keeper_of(struct budget *b);
 
 /* Time at work that a run had reserved, as the session's state says it; 0: none. */
 uint64_t budget_reserved_ms(struct str key, const struct json *value);

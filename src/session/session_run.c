@@ -133,16 +133,6 @@ struct turn_progress session_turn(struct session *s)
 
 /* --- runs --- */
 
-static void add_plugin(struct session *s, struct arena *a, struct run_options *o)
-{
-    struct plugin **plugins = ARENA_ARRAY(a, o->n_plugins + 1, struct plugin *);
-
-    for (size_t i = 0; i < o->n_plugins; i++)
-        plugins[i] = o->plugins[i];
-    plugins[o->n_plugins++] = budget_plugin(&s->budget);
-    o->plugins = plugins;
-}
-
 static void end_run(struct session *s, const struct run_options *o, const struct run_result *r)
 {
     struct loaded *l = &s->loaded;
@@ -169,7 +159,6 @@ static void end_run(struct session *s, const struct run_options *o, const struct
 void session_run(struct session *s, const struct run_options *options,
                  struct run_result *ret_result)
 {
-    AUTO(arena) struct arena a = {0};
     AUTO(message) struct message *input = NULL;
     struct run_options o = *options;
     struct group clock;
@@ -177,7 +166,7 @@ void session_run(struct session *s, const struct run_options *options,
     if (options->input || s->loaded.prompt)
         session_abandon_children(s);
     o.input = input = find_input(s, options->input);
-    o.budget = budget_hooks(&s->budget);
+    o.budget = budget_keeper_of(&s->budget);
     if (!o.max_rounds)
         o.max_rounds = RUN_UNLIMITED; /* a session's rounds have no cap unless somebody sets one */
     if (!input)
@@ -187,7 +176,6 @@ void session_run(struct session *s, const struct run_options *options,
     o.compactor = &s->compaction.compactor;
     o.children = &s->children;
     s->compaction.hooks = o.hooks;
-    add_plugin(s, &a, &o);
     budget_begin_run(&s->budget);
     group_begin(&clock, 0, GROUP_KEEP_GOING);
     if (!s->options.parent) /* whose clock runs */

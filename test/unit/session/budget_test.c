@@ -570,7 +570,7 @@ IN_TASK(what_is_reserved_for_requests_under_way_is_not_free)
 {
     struct budget_limits limits = {.tokens = 4000};
     struct budget b;
-    struct attempt_budget hooks;
+    struct budget_keeper hooks;
     struct target target = {.price = {-1, -1, -1, -1}};
     struct attempt one = {.target = &target, .number = 1}, other = one;
     struct reservation r = {.input = 1000, .output = 1024, .microcents = -1};
@@ -578,7 +578,7 @@ IN_TASK(what_is_reserved_for_requests_under_way_is_not_free)
     struct budget_word word = {0};
 
     budget_init(&b, &limits);
-    hooks = budget_hooks(&b);
+    hooks = budget_keeper_of(&b);
     assert_ok(hooks.reserve(hooks.self, &one, &r, &word));
     assert_err(hooks.reserve(hooks.self, &other, &r, &word), ERR_BUDGET_EXCEEDED);
     took.usage.input = 10;
@@ -590,6 +590,61 @@ IN_TASK(what_is_reserved_for_requests_under_way_is_not_free)
     assert_ok(hooks.reserve(hooks.self, &one, &r, &word));
     assert_err(hooks.reserve(hooks.self, &other, &r, &word), ERR_BUDGET_EXCEEDED);
     budget_done(&b);
+}
+
+static struct budget_keeper child_of(struct budget *child, struct budget *parent)
+{
+    budget_init(child, &(struct budget_limits){0});
+    child->parent = parent;
+    return budget_keeper_of(child);
+}
+
+IN_TASK(nor_is_what_other_runs_of_the_tree_have_reserved)
+{
+    struct budget root, left, right, below;
+    struct budget_keeper of_left, of_below;
+    struct target target = {.price = {-1, -1, -1, -1}};
+    struct attempt one = {.target = &target, .number = 1}, other = one;
+    struct reservation r = {.input = 1000, .output = 1024, .microcents = -1};
+    struct settlement took = {.usage = USAGE_UNKNOWN};
+    struct budget_word word = {0};
+
+    budget_init(&root, &(struct budget_limits){.tokens = 4000});
+    of_left = child_of(&left, &root);
+    child_of(&right, &root);
+    of_below = child_of(&below, &right);
+    assert_true(of_below.is_limited);
+    assert_ok(of_left.reserve(of_left.self, &one, &r, &word));
+    assert_err(of_below.reserve(of_below.self, &other, &r, &word), ERR_BUDGET_EXCEEDED);
+    took.usage.input = 10;
+    of_left.settle(of_left.self, &one, &took);
+    assert_ok(of_below.reserve(of_below.self, &other, &r, &word));
+    of_below.settle(of_below.self, &other, &took);
+    assert_int_equal(usage_total(&root.spent.usage), 20);
+    assert_int_equal(usage_total(&left.spent.usage), 10);
+    assert_int_equal(usage_total(&right.spent.usage), 10);
+    assert_int_equal(usage_total(&below.spent.usage), 10);
+    budget_done(&below);
+    budget_done(&right);
+    budget_done(&left);
+    budget_done(&root);
+}
+
+IN_TASK(calls_of_child_runs_count_for_all_above_them)
+{
+    struct budget root, child;
+    struct budget_keeper of_child, of_root;
+
+    budget_init(&root, &(struct budget_limits){.tool_calls = 2});
+    of_root = budget_keeper_of(&root);
+    of_child = child_of(&child, &root);
+    assert_ok(of_child.take_call(of_child.self, NULL));
+    assert_ok(of_root.take_call(of_root.self, NULL));
+    assert_err(of_child.take_call(of_child.self, NULL), ERR_BUDGET_EXCEEDED);
+    assert_int_equal(root.spent.n_tool_calls, 2);
+    assert_int_equal(child.spent.n_tool_calls, 1);
+    budget_done(&child);
+    budget_done(&root);
 }
 
 /* --- what the next process knows of the turn --- */
@@ -640,11 +695,11 @@ static int64_t max_output(struct budget_limits limits, struct price price, struc
     struct target target = {.price = price};
     struct attempt a = {.target = &target, .number = 1};
     struct budget_word word = {0};
-    struct attempt_budget hooks;
+    struct budget_keeper hooks;
     struct budget b;
 
     budget_init(&b, &limits);
-    hooks = budget_hooks(&b);
+    hooks = budget_keeper_of(&b);
     assert_ok(hooks.reserve(hooks.self, &a, &r, &word));
     budget_done(&b);
     return r.max_output;
@@ -666,32 +721,31 @@ TEST(an_answer_may_be_as_long_as_what_is_left_pays_for)
     assert_int_equal(max_output((struct budget_limits){.tokens = 1120}, price, r), 100);
 }
 
-RUN_TESTS(UNIT(without_limits_everything_is_counted_and_nothing_refused),
-          UNIT(a_request_that_may_cost_too_much_does_not_leave), UNIT(tokens_have_a_limit),
-          UNIT(turns_have_a_limit),
-          UNIT(a_call_over_the_limit_is_told_to_the_model_and_ends_the_run),
-          UNIT(calls_up_to_the_limit_are_fine), UNIT(time_has_a_limit),
-          UNIT(a_restart_is_no_way_around_it), UNIT(a_limit_may_ask_and_a_yes_grants_as_much_again),
-          UNIT(a_no_ends_the_run), UNIT(or_it_warns_once),
-          UNIT(a_call_over_a_limit_that_only_warns_is_reported_with_the_next_request),
-          UNIT(money_is_not_limited_silently_where_prices_are_unknown),
-          UNIT(one_yes_is_enough_for_the_next_request_however_small_the_limit),
-          UNIT(a_question_names_the_limit_as_it_is_now_and_as_a_yes_makes_it),
-          UNIT(a_yes_to_one_limit_leaves_the_others),
-          UNIT(what_is_asked_and_answered_is_told_as_events),
-          UNIT(a_request_whose_process_died_counts_as_it_was_reserved),
-          UNIT(requests_of_processes_that_die_stay_within_a_budget_of_tokens),
-          UNIT(and_within_a_budget_of_money),
-          UNIT(an_answer_that_had_come_in_part_counts_as_long_as_it_was),
-          UNIT(a_whole_answer_counts_as_its_provider_said),
-          UNIT(retries_of_processes_that_die_count_as_well),
-          UNIT(a_summary_whose_process_died_counts),
-          UNIT(what_was_granted_survives_a_process_that_dies),
-          UNIT(time_at_work_counts_over_all_processes_that_died),
-          UNIT(a_process_that_dies_before_anything_comes_has_used_the_time_that_it_reserved),
-          UNIT(a_long_wait_counts_up_to_where_the_process_died),
-          UNIT(an_answer_without_a_count_takes_what_was_reserved),
-          UNIT(a_request_that_was_refused_takes_nothing),
-          UNIT(what_is_reserved_for_requests_under_way_is_not_free),
-          UNIT(a_turn_is_known_as_far_as_it_had_come),
-          UNIT(an_answer_may_be_as_long_as_what_is_left_pays_for));
+RUN_TESTS(
+    UNIT(without_limits_everything_is_counted_and_nothing_refused),
+    UNIT(a_request_that_may_cost_too_much_does_not_leave), UNIT(tokens_have_a_limit),
+    UNIT(turns_have_a_limit), UNIT(a_call_over_the_limit_is_told_to_the_model_and_ends_the_run),
+    UNIT(calls_up_to_the_limit_are_fine), UNIT(time_has_a_limit),
+    UNIT(a_restart_is_no_way_around_it), UNIT(a_limit_may_ask_and_a_yes_grants_as_much_again),
+    UNIT(a_no_ends_the_run), UNIT(or_it_warns_once),
+    UNIT(a_call_over_a_limit_that_only_warns_is_reported_with_the_next_request),
+    UNIT(money_is_not_limited_silently_where_prices_are_unknown),
+    UNIT(one_yes_is_enough_for_the_next_request_however_small_the_limit),
+    UNIT(a_question_names_the_limit_as_it_is_now_and_as_a_yes_makes_it),
+    UNIT(a_yes_to_one_limit_leaves_the_others), UNIT(what_is_asked_and_answered_is_told_as_events),
+    UNIT(a_request_whose_process_died_counts_as_it_was_reserved),
+    UNIT(requests_of_processes_that_die_stay_within_a_budget_of_tokens),
+    UNIT(and_within_a_budget_of_money),
+    UNIT(an_answer_that_had_come_in_part_counts_as_long_as_it_was),
+    UNIT(a_whole_answer_counts_as_its_provider_said),
+    UNIT(retries_of_processes_that_die_count_as_well), UNIT(a_summary_whose_process_died_counts),
+    UNIT(what_was_granted_survives_a_process_that_dies),
+    UNIT(time_at_work_counts_over_all_processes_that_died),
+    UNIT(a_process_that_dies_before_anything_comes_has_used_the_time_that_it_reserved),
+    UNIT(a_long_wait_counts_up_to_where_the_process_died),
+    UNIT(an_answer_without_a_count_takes_what_was_reserved),
+    UNIT(a_request_that_was_refused_takes_nothing),
+    UNIT(what_is_reserved_for_requests_under_way_is_not_free),
+    UNIT(nor_is_what_other_runs_of_the_tree_have_reserved),
+    UNIT(calls_of_child_runs_count_for_all_above_them), UNIT(a_turn_is_known_as_far_as_it_had_come),
+    UNIT(an_answer_may_be_as_long_as_what_is_left_pays_for));

@@ -175,6 +175,30 @@ IN_TASK(a_limit_counts_what_children_take)
     stage_close(&st);
 }
 
+/* Each request takes 1,300 tokens and more with the answer that it may get, and then a few. */
+IN_TASK(children_side_by_side_do_not_pass_a_limit_together)
+{
+    AUTO(stage) struct stage st = {0};
+    struct delegate d = {0};
+    struct session_options limited = fresh;
+
+    limited.budget.tokens = 2500;
+    stage_open(&st, &limited);
+    add_delegate(&st, &d);
+    stage_run(&st,
+              "turns:\n"
+              " - [{tool: Delegate, id: d, args: {task: look}}, {tool: Delegate, id: e, args: "
+              "{task: look}}, {usage: {input: 100, output: 1}}]\n"
+              " - [{text: Found.}, {usage: {input: 20, output: 3}}]\n"
+              " - [{text: Done.}, {usage: {input: 200, output: 4}}]\n",
+              "go");
+    assert_non_null(strstr(strbuf_cstr(&st.world.log), " \"Found.\"\n"));
+    assert_non_null(strstr(strbuf_cstr(&st.world.log), " \" (not done)\"\n"));
+    assert_str(st.world.result.text, "Done.");
+    assert_int_equal(usage_total(&st.session.budget.spent.usage), 101 + 23 + 204);
+    stage_close(&st);
+}
+
 /* --- questions --- */
 
 IN_TASK(a_question_of_a_child_suspends_its_parent_and_the_answer_reaches_it)
@@ -364,5 +388,6 @@ IN_TASK(a_tree_that_was_killed_anywhere_resumes)
 RUN_TESTS(UNIT(a_child_run_has_a_stream_of_its_own),
           UNIT(its_parent_pays_also_when_it_is_opened_again),
           UNIT(it_gets_no_tool_that_its_parent_has_not), UNIT(a_limit_counts_what_children_take),
+          UNIT(children_side_by_side_do_not_pass_a_limit_together),
           UNIT(a_question_of_a_child_suspends_its_parent_and_the_answer_reaches_it),
           UNIT(a_tree_that_was_killed_anywhere_resumes))
