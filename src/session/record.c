@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "base/uuid.h"
 #include "model/message_json.h"
+#include "port/state_keys.h"
 #include "session/codec.h"
 #include "sys/new_file.h"
 #include "sys/work.h"

@@ -3,7 +3,7 @@
 
 #include "base/sha256.h"
 #include "base/utf8.h"
-#include "port/stored_result.h"
+#include "port/state_keys.h"
 #include "session/long_texts.h"
 #include "view/journal.h"
 

@@ -3,6 +3,7 @@
 
 #include "engine/hide.h"
 #include "port/kept_shell.h"
+#include "port/state_keys.h"
 #include "port/stored_result.h"
 
 #include <inttypes.h>

@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "base/uuid.h"
 #include "port/gate.h"
+#include "port/state_keys.h"
 
 /* --- lines --- */
 
