@@ -47,9 +47,10 @@ static struct err *use_one(struct bench *b, struct session *s)
     message_add_text(input, S("Hold on, please."));
     TRY(session_open(
         s, &(struct session_options){.store = b->store, .cwd = S("/"), .tasks = &b->tasks}));
-    session_run(
-        s, &(struct run_options){.input = input, .plan = get_plan, .plan_self = b, .gate = &gate},
-        &result);
+    session_run(s, &(struct run_input){.prompt = input},
+                &(struct run_kit){
+                    .plan = get_plan, .plan_self = b, .gate = &gate, .max_rounds = RUN_UNLIMITED},
+                &result);
     b->n_complete += result.outcome == RUN_DONE && result.n_tools_executed == N_ROUNDS;
     return NULL;
 }

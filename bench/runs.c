@@ -74,10 +74,8 @@ static struct err *run_one(void *arg)
 
     message_add_text(input, S("Hold on, please."));
     conversation_init(&conversation, S("session"), S("/"));
-    run_start(
-        &conversation,
-        &(struct run_options){.input = input, .plan = get_plan, .plan_self = b, .gate = &gate},
-        &result);
+    run_start(&conversation, &(struct run_input){.prompt = input},
+              &(struct run_kit){.plan = get_plan, .plan_self = b, .gate = &gate}, NULL, &result);
     b->n_complete += result.outcome == RUN_DONE && result.n_tools_executed == N_ROUNDS;
     b->transcript_bytes = count_bytes(&conversation.history);
     return NULL;

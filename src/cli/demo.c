@@ -66,12 +66,9 @@ static struct err *play_run(struct demo *d, struct agent *a)
 {
     AUTO(message) struct message *prompt = message_new(ROLE_USER, S(""));
     AUTO(run_result) struct run_result result = {0};
-    struct run_options run;
 
-    TRY(agent_prepare(a, &run));
     message_add_text(prompt, S(DEMO_PROMPT));
-    run.input = prompt;
-    agent_run(a, &run, &result);
+    TRY(agent_run(a, &(struct run_input){.prompt = prompt}, &result));
     show_end_line(&d->show);
     return TAKE(result.error);
 }

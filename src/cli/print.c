@@ -24,9 +24,8 @@ struct print {
     struct arena arena;
     enum format format;
     bool include_partial;
-    int64_t max_rounds;    /* 0: as many as it takes; -1: as the settings say */
-    int64_t retry_seconds; /* 0: as the settings say */
-    struct json *schema;   /* NULL: any text will do */
+    int64_t max_rounds;  /* 0: as many as it takes; -1: as the settings say */
+    struct json *schema; /* NULL: any text will do */
     struct agent_options agent_options;
     struct host *host;
     struct project *project;
@@ -112,6 +111,7 @@ static struct err *read_wait(struct print *p)
 static struct err *read_flags(struct print *p)
 {
     const struct args *args = p->args;
+    int64_t retry_seconds;
 
     TRY(input_new(args, &p->input));
     if (args->n_operands > 1)
@@ -125,11 +125,12 @@ static struct err *read_flags(struct print *p)
             "add --output-format stream-json");
     TRY(args_int(args, "max-turns", 0, UINT32_MAX, -1, &p->max_rounds));
     p->text.rounds_set_by = p->max_rounds >= 0 ? "--max-turns" : "the setting maxTurns";
-    TRY(args_int(args, "retry-seconds", 1, RETRY_MAX_SECONDS, 0, &p->retry_seconds));
+    TRY(args_int(args, "retry-seconds", 1, RETRY_MAX_SECONDS, 0, &retry_seconds));
     TRY(read_schema(p));
     TRY(agent_flags_read(args, &p->arena, &p->agent_options));
     p->agent_options.asker = input_asker(p->input);
     p->agent_options.subscriber = &p->subscriber;
+    p->agent_options.retry_max_ms = (uint64_t)retry_seconds * 1000;
     return NULL;
 }
 
@@ -365,17 +366,17 @@ static struct err *repeat_answer(struct print *p)
     return finish(p, &result);
 }
 
-static struct err *read_answers(struct print *p, struct run_options *options)
+static struct err *read_answers(struct print *p, struct run_input *input)
 {
     struct given_answer *answers;
 
-    if (options->input && args_has(p->args, "answer"))
+    if (input->prompt && args_has(p->args, "answer"))
         return err_hint(err_new(ERR_VALIDATION, "--answer cannot be combined with a prompt"),
                         "give --answer, or a prompt");
     TRY(answer_flags_read(p->args, &p->agent->session.loaded,
                           &p->agent->session.conversation.history, &p->arena, &answers,
-                          &options->n_answers));
-    options->answers = answers;
+                          &input->n_answers));
+    input->answers = answers;
     return NULL;
 }
 
@@ -392,29 +393,22 @@ static struct err *answer(void *self, struct message *prompt)
 {
     struct print *p = self;
     AUTO(run_result) struct run_result result = {0};
-    struct run_options options;
+    struct run_input input = {.prompt = prompt, .output_schema = p->schema};
+    struct err *e;
 
-    TRY(agent_prepare(p->agent, &options));
-    options.input = prompt;
-    TRY(read_answers(p, &options));
+    TRY(read_answers(p, &input));
     if (!prompt && !session_can_go_on(&p->agent->session))
         return repeat_answer(p);
-    /* What was suspended is still asked: silence is not a no. */
-    if (!prompt && p->agent->session.loaded.last_run == LAST_RUN_SUSPENDED && !options.asker)
-        options.asker = &agent_asks_later;
     note_typed(p);
-    options.output_schema = p->schema;
     if (p->max_rounds >= 0)
-        options.max_rounds = p->max_rounds ? (unsigned)p->max_rounds : RUN_UNLIMITED;
-    if (p->retry_seconds)
-        options.retry_max_ms = (uint64_t)p->retry_seconds * 1000;
+        input.max_rounds = p->max_rounds ? (unsigned)p->max_rounds : RUN_UNLIMITED;
     if (!p->text.is_streaming && !p->include_partial)
-        options.drop_text = may_drop_text; /* nobody has seen it */
+        input.drop_text = may_drop_text; /* nobody has seen it */
     run_status_begin(&p->waiting, p->agent->plan.targets[0].model);
-    agent_run(p->agent, &options, &result);
+    e = agent_run(p->agent, &input, &result);
     run_status_end(&p->waiting);
     keep_output_error(p, outbox_flush());
-    return finish(p, &result);
+    return e ? e : finish(p, &result);
 }
 
 static struct err *run_agent(struct print *p)

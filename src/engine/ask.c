@@ -46,7 +46,7 @@ static void suspend(struct ask_state *a, const struct ask *ask)
 
 static struct err *ask_budget(struct ask_state *a, const struct attempt *attempt)
 {
-    const struct budget_keeper *budget = &a->run->options->budget;
+    const struct budget_keeper *budget = &a->run->keeper->budget;
     struct budget_word word = {0};
     struct err *e;
 
@@ -82,8 +82,8 @@ static void leave_room(struct ask_state *a, const struct target *t)
  * the same journal. A limit must hold over a loss of power. */
 static enum recorder_safety safety_of(const struct ask_state *a)
 {
-    return a->run->place.round <= 1 || a->run->options->budget.is_limited ? RECORDER_DURABLE
-                                                                          : RECORDER_FLUSHED;
+    return a->run->place.round <= 1 || a->run->keeper->budget.is_limited ? RECORDER_DURABLE
+                                                                         : RECORDER_FLUSHED;
 }
 
 /* May the attempt be made? An error (budget_exceeded, ...) ends the asking with it. */
@@ -138,7 +138,7 @@ static struct err *sending_wait(void *self)
 static struct err *send(struct ask_state *a, const struct target *t, bool *ret_refused)
 {
     struct sending sending = {.ask = a};
-    struct provider_call call = a->run->options->call;
+    struct provider_call call = a->run->kit->call;
     struct err *e;
 
     call.on_native_payload = ask_on_native_payload;
@@ -157,11 +157,11 @@ static struct err *send(struct ask_state *a, const struct target *t, bool *ret_r
 /* 0: it would not be tried again. */
 static uint64_t delay_after(const struct ask_state *a, const struct err *e)
 {
-    const struct run_options *o = a->run->options;
+    const struct run_kit *kit = a->run->kit;
 
     if (!chain_retries(e))
         return 0;
-    return chain_delay_ms(&a->walk, e, o->known_delay ? o->known_delay(o->delay_self) : -1);
+    return chain_delay_ms(&a->walk, e, kit->known_delay ? kit->known_delay(kit->delay_self) : -1);
 }
 
 /* What the provider counted, made whole; the model that answered may be another than the one that
@@ -194,8 +194,8 @@ static void settle(struct ask_state *a, const struct attempt *attempt)
     if (!attempt->error || is_aborted || attempt->reply->n_parts)
         run_emit(r, EVENT_RESPONSE_RAW, &reply);
     account_attempt(r, attempt, &settled);
-    if (r->options->budget.settle)
-        r->options->budget.settle(r->options->budget.self, attempt, &settled);
+    if (r->keeper->budget.settle)
+        r->keeper->budget.settle(r->keeper->budget.self, attempt, &settled);
     e.body.attempt.error = attempt->error;
     e.body.attempt.usage = usage;
     e.body.attempt.assumed = settled.is_estimated ? &settled.usage : NULL;
@@ -255,12 +255,12 @@ static bool has_shown_text(const struct reply *r)
 /* Text that was shown binds the asking to it, unless the watcher takes it back. */
 static bool may_drop_text(struct ask_state *a)
 {
-    const struct run_options *o = a->run->options;
+    const struct run_input *given = a->run->given;
     struct event e = {0};
 
     if (!has_shown_text(&a->reply))
         return true;
-    if (a->aside || !o->drop_text || !o->drop_text(o->drop_self))
+    if (a->aside || !given->drop_text || !given->drop_text(given->drop_self))
         return false;
     run_emit(a->run, EVENT_TEXT_DROPPED, &e);
     return true;

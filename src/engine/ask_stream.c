@@ -18,7 +18,7 @@ static void emit_delta(struct ask_state *a, const struct delta *d, bool is_separ
 static void show_delta(struct ask_state *a, const struct delta *d)
 {
     emit_delta(a, d, /* is_separator= */ false);
-    if (a->run->options->n_plugins)
+    if (a->run->kit->n_plugins)
         plugins_on_chunk(a->run, d);
 }
 
@@ -42,7 +42,7 @@ static void expect_command(const struct ask_state *a, struct str name)
     const struct tool_entry *entry = tool_set_find(a->run->tools, name);
 
     if (entry && entry->tool->begins_late)
-        launcher_expect(a->run->options->launcher);
+        launcher_expect(a->run->kit->launcher);
 }
 
 static void on_delta(void *self, const struct delta *d)

@@ -40,7 +40,7 @@ static void tell_batch(struct batch *b)
 {
     struct event e = {.body.batch = {.id = str_of(b->id),
                                      .mode = "parallel",
-                                     .max_concurrency = b->run->options->max_concurrency,
+                                     .max_concurrency = b->run->kit->max_concurrency,
                                      .message = b->answer,
                                      .n_requests = b->n}};
 
@@ -76,7 +76,7 @@ static void run_together(struct batch *b, size_t from, size_t to)
 {
     struct group g;
 
-    group_begin(&g, b->run->options->max_concurrency, GROUP_KEEP_GOING);
+    group_begin(&g, b->run->kit->max_concurrency, GROUP_KEEP_GOING);
     for (size_t i = from; i < to; i++)
         if (b->calls[i].is_ready)
             group_spawn(&g, b->calls[i].verdict.entry->tool->name, call_run, &b->calls[i]);

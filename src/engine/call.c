@@ -17,7 +17,8 @@
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part)
 {
-    const struct run_options *o = r->options;
+    const struct run_input *given = r->given;
+    const struct run_keeper *keeper = r->keeper;
 
     *c = (struct call){.run = r,
                        .batch_id = batch_id,
@@ -28,12 +29,12 @@ void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
     tool_result_init(&c->result);
     if (r->place.round > 0) /* they are for what was open when the run began: models repeat ids */
         return;
-    for (size_t i = 0; i < o->n_answers; i++)
-        if (str_eq(o->answers[i].call_id, part->id))
-            c->answer = &o->answers[i].answer;
-    for (size_t i = 0; i < o->n_outcomes; i++)
-        if (o->outcomes[i].index == index && str_eq(o->outcomes[i].call_id, part->id))
-            c->outcome = &o->outcomes[i];
+    for (size_t i = 0; i < given->n_answers; i++)
+        if (str_eq(given->answers[i].call_id, part->id))
+            c->answer = &given->answers[i].answer;
+    for (size_t i = 0; i < keeper->n_outcomes; i++)
+        if (keeper->outcomes[i].index == index && str_eq(keeper->outcomes[i].call_id, part->id))
+            c->outcome = &keeper->outcomes[i];
 }
 
 void call_done(struct call *c)
@@ -195,7 +196,7 @@ static struct gate_call gate_call_of(struct call *c)
                               .tools = c->run->tools,
                               .mode = run_plan_mode(c->run->plan),
                               .state = c->run->conversation->state,
-                              .asker = c->run->options->asker,
+                              .asker = c->run->kit->asker,
                               .answer = c->answer,
                               .on_ask = on_ask,
                               .self = c};
@@ -205,14 +206,14 @@ static struct err *judge(struct call *c)
 {
     struct gate_call call = gate_call_of(c);
 
-    return gate_judge(c->run->options->gate, &call, &c->arena, &c->verdict);
+    return gate_judge(c->run->kit->gate, &call, &c->arena, &c->verdict);
 }
 
 struct err *call_foresee(struct call *c, bool *ret_runs)
 {
     struct gate_call call = gate_call_of(c);
 
-    TRY(gate_foresee(c->run->options->gate, &call, &c->arena, &c->verdict, ret_runs));
+    TRY(gate_foresee(c->run->kit->gate, &call, &c->arena, &c->verdict, ret_runs));
     show_args(c);
     return NULL;
 }
@@ -312,15 +313,15 @@ struct err *call_prepare(struct call *c, bool is_held)
 static uint64_t timeout_ms(const struct call *c)
 {
     const struct tool *t = c->verdict.entry->tool;
-    const struct run_options *o = c->run->options;
-    int64_t configured = json_int_or(json_get(o->tool_timeouts, t->name), 0);
+    const struct run_kit *kit = c->run->kit;
+    int64_t configured = json_int_or(json_get(kit->tool_timeouts, t->name), 0);
     uint64_t own = t->timeout_ms ? t->timeout_ms(t, c->verdict.args) : 0;
 
     if (configured > 0)
         return (uint64_t)configured;
     if (own)
         return own;
-    return o->tool_timeout_ms ? o->tool_timeout_ms : RUN_DEFAULT_TOOL_TIMEOUT_MS;
+    return kit->tool_timeout_ms ? kit->tool_timeout_ms : RUN_DEFAULT_TOOL_TIMEOUT_MS;
 }
 
 void call_show_progress(struct call *c, struct str text)
@@ -355,10 +356,10 @@ static struct err *await_begin(void *self)
 
 static struct launcher *launcher_of(const struct call *c)
 {
-    const struct run_options *o = c->run->options;
+    const struct run_kit *kit = c->run->kit;
 
-    BUG_IF(c->verdict.must_only_look && !o->looker);
-    return c->verdict.must_only_look ? o->looker : o->launcher;
+    BUG_IF(c->verdict.must_only_look && !kit->looker);
+    return c->verdict.must_only_look ? kit->looker : kit->launcher;
 }
 
 /* Another call beside it would put its events between those of the request. */
@@ -381,7 +382,7 @@ static struct err *call_search_model(void *self, const struct model_search *s,
 
 static struct err *run_tool(struct call *c)
 {
-    const struct run_options *o = c->run->options;
+    const struct run_kit *kit = c->run->kit;
     const struct tool *t = c->verdict.entry->tool;
     static const struct tool_config no_config;
     struct runner runner = {call_run_child, c};
@@ -389,23 +390,23 @@ static struct err *run_tool(struct call *c)
         .call_id = c->part->id,
         .target = c->verdict.target,
         .state = c->draft ? c->draft : c->run->conversation->state,
-        .config = o->tool_config ? o->tool_config : &no_config,
+        .config = kit->tool_config ? kit->tool_config : &no_config,
         .launcher = launcher_of(c),
         .observer = c->observer,
-        .http = o->http,
-        .blobs = o->blobs,
-        .asker = o->asker,
+        .http = kit->http,
+        .blobs = kit->blobs,
+        .asker = kit->asker,
         .answer = c->answer,
-        .plan_mode = run_plan_mode(c->run->plan) == MODE_PLAN ? o->plan_mode : NULL,
+        .plan_mode = run_plan_mode(c->run->plan) == MODE_PLAN ? kit->plan_mode : NULL,
         .model = c->run->plan->targets[0].info,
-        .hidden = o->hidden,
+        .hidden = kit->hidden,
         .begin = await_begin,
         .begin_self = c,
         .on_progress = on_progress,
         .progress_self = c,
         .search_model = call_search_model,
         .search_self = c,
-        .runner = run_can_delegate(o) ? &runner : NULL};
+        .runner = run_can_delegate(c->run) ? &runner : NULL};
 
     TRY(task_check());
     c->was_executed = true;

@@ -16,18 +16,23 @@ struct child {
 
 struct run *run_root(struct run *r)
 {
-    while (r->options->parent)
-        r = r->options->parent;
+    while (r->given->parent)
+        r = r->given->parent;
     return r;
 }
 
-bool run_can_delegate(const struct run_options *o)
+bool can_delegate_below(const struct run *parent)
 {
     unsigned depth = 1;
 
-    for (const struct run *r = o->parent; r; r = r->options->parent)
+    for (; parent; parent = parent->given->parent)
         depth++;
     return depth < RUNNER_MAX_DEPTH;
+}
+
+bool run_can_delegate(const struct run *r)
+{
+    return can_delegate_below(r->given->parent);
 }
 
 /* --- what it runs with --- */
@@ -36,11 +41,11 @@ bool run_can_delegate(const struct run_options *o)
 static const struct run_plan *child_plan(void *self)
 {
     struct child *c = self;
-    const struct run_options *o = c->call->run->options;
+    const struct run_kit *kit = c->call->run->kit;
 
     run_plan_unref(c->earlier_base);
     c->earlier_base = c->base;
-    c->base = run_plan_ref(o->plan(o->plan_self));
+    c->base = run_plan_ref(kit->plan(kit->plan_self));
     c->plan = *c->base;
     c->plan.free = NULL;
     c->plan.filter = c->spec->tools;
@@ -50,38 +55,22 @@ static const struct run_plan *child_plan(void *self)
     return &c->plan;
 }
 
-static struct run_options options_of_child(struct child *c)
+/* The parent's, without what is about its own conversation. */
+static struct run_kit kit_of_child(struct child *c)
 {
-    const struct run_options *o = c->call->run->options;
+    struct run_kit kit = *c->call->run->kit;
 
-    return (struct run_options){.answers = o->answers,
-                                .n_answers = o->n_answers,
-                                .max_rounds =
-                                    c->spec->max_rounds ? c->spec->max_rounds : RUN_UNLIMITED,
-                                .plan = child_plan,
-                                .plan_self = c,
-                                .gate = o->gate,
-                                .call = o->call,
-                                .tool_config = o->tool_config,
-                                .launcher = o->launcher,
-                                .looker = o->looker,
-                                .http = o->http,
-                                .blobs = o->blobs,
-                                .snapshotter = o->snapshotter,
-                                .asker = o->asker,
-                                .hidden = o->hidden,
-                                .retry_max_ms = o->retry_max_ms,
-                                .tool_timeout_ms = o->tool_timeout_ms,
-                                .tool_timeouts = o->tool_timeouts,
-                                .tool_response_bytes = o->tool_response_bytes,
-                                .max_concurrency = o->max_concurrency,
-                                .secrets = c->call->run->secrets,
-                                .hooks = o->hooks,
-                                .budget = o->budget,
-                                .parent = c->call->run,
-                                .call_id = c->call->part->id,
-                                .agent = arena_cstr(&c->call->arena, c->spec->agent),
-                                .random = o->random};
+    kit.plan = child_plan;
+    kit.plan_self = c;
+    kit.plan_mode = NULL;
+    kit.plugins = NULL;
+    kit.n_plugins = 0;
+    kit.news = NULL;
+    kit.remind = NULL;
+    kit.known_delay = NULL;
+    kit.context_floor = kit.known_head = 0;
+    kit.max_rounds = kit.max_stop_blocks = 0;
+    return kit;
 }
 
 /* --- its life --- */
@@ -111,15 +100,17 @@ static void tell(struct child *c, enum event_type type)
 }
 
 /* Without anybody who keeps it: it is gone with the call. */
-static void run_unkept(struct child *c, const struct run_options *o, struct run_result *ret_result)
+static void run_unkept(struct child *c, const struct run_input *given, const struct run_kit *kit,
+                       struct run_result *ret_result)
 {
+    const struct run_keeper keeper = {.budget = c->call->run->keeper->budget};
     struct tool_state *above = c->call->run->conversation->state;
     AUTO(conversation) struct conversation conversation;
 
     conversation_init(&conversation, c->event.id, str_of(tool_state_workspace(above)));
     tool_state_set_root(conversation.state, above);
     tool_state_set_cwd(conversation.state, tool_state_cwd(above));
-    run_start(&conversation, o, ret_result);
+    run_start(&conversation, given, kit, &keeper, ret_result);
     c->event.usage = ret_result->usage;
     c->event.cost_microcents = run_result_microcents(ret_result);
     c->event.is_unpriced = !run_result_cost_is_known(ret_result);
@@ -129,15 +120,24 @@ static void run_unkept(struct child *c, const struct run_options *o, struct run_
 
 static struct err *run_child(struct child *c, struct run_result *ret_result)
 {
-    AUTO(message) struct message *prompt = run_new_message(c->call->run, ROLE_USER);
-    struct child_keeper *keeper = c->call->run->options->children;
-    struct run_options o = options_of_child(c);
+    struct run *parent = c->call->run;
+    AUTO(message) struct message *prompt = run_new_message(parent, ROLE_USER);
+    struct child_keeper *keeper = parent->keeper->children;
+    const struct run_kit kit = kit_of_child(c);
+    const struct run_input given = {
+        .prompt = prompt,
+        .answers = parent->given->answers,
+        .n_answers = parent->given->n_answers,
+        .max_rounds = c->spec->max_rounds ? c->spec->max_rounds : RUN_UNLIMITED,
+        .agent = arena_cstr(&c->call->arena, c->spec->agent),
+        .parent = parent,
+        .call_id = c->call->part->id,
+    };
 
     message_add_text(prompt, c->spec->prompt);
-    o.input = prompt;
     if (keeper)
-        return keeper->run(keeper, &c->event, &o, ret_result);
-    run_unkept(c, &o, ret_result);
+        return keeper->run(keeper, &c->event, &given, &kit, ret_result);
+    run_unkept(c, &given, &kit, ret_result);
     return NULL;
 }
 

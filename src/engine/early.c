@@ -40,7 +40,7 @@ void early_begin(struct run *r)
 {
     early_end(r, ERR_CANCELLED); /* nothing of an earlier answer is left by now */
     r->early = mem_alloc(sizeof *r->early);
-    group_begin(&r->early->group, r->options->max_concurrency, GROUP_KEEP_GOING);
+    group_begin(&r->early->group, r->kit->max_concurrency, GROUP_KEEP_GOING);
 }
 
 static void tell_dropped(struct early_call *x, enum err_kind why)

@@ -47,7 +47,7 @@ static bool is_too_long(const struct call *c, size_t *ret_max_chars)
 {
     const struct tool *t = c->verdict.entry ? c->verdict.entry->tool : NULL;
     struct str text = strbuf_str(&c->result.text);
-    size_t max_bytes = c->run->options->tool_response_bytes;
+    size_t max_bytes = c->run->kit->tool_response_bytes;
 
     if (t && t->max_chars) {
         *ret_max_chars = t->max_chars;
@@ -108,9 +108,9 @@ static struct str store(const struct storing *x, const char *reason)
     AUTO(err) struct err *e = NULL;
     struct str handle;
 
-    if (!x->run->options->blobs)
+    if (!x->run->kit->blobs)
         return (struct str){0};
-    e = blob_put(x->run->options->blobs, x->text, hash);
+    e = blob_put(x->run->kit->blobs, x->text, hash);
     if (e) {
         AUTO_FREE char *why = err_message(e);
 

@@ -14,15 +14,15 @@ static void hide_in_outcome(const struct secrets *s, struct arena *a, struct hoo
     o->updated_input = secrets_hide_in_json(s, a, o->updated_input, NULL);
 }
 
-static struct err *ask_hooks(struct run *r, enum hook_event event, struct str matched,
-                             const struct json *fields, struct arena *a,
-                             struct hook_outcome *ret_outcome)
+struct err *run_ask_hooks(struct run *r, enum hook_event event, struct str matched,
+                          const struct json *fields, struct arena *a,
+                          struct hook_outcome *ret_outcome)
 {
     struct hook_input input = {.event = event,
                                .matched = matched,
                                .fields = secrets_hide_in_json(r->secrets, a, fields, NULL)};
 
-    TRY(hooks_run(r->options->hooks, &input, a, ret_outcome));
+    TRY(hooks_run(r->kit->hooks, &input, a, ret_outcome));
     hide_in_outcome(r->secrets, a, ret_outcome);
     if (ret_outcome->system_message.n)
         run_notice(r, SEVERITY_WARNING, "hook", ret_outcome->system_message);
@@ -60,7 +60,7 @@ static void add_context(struct run *r, struct message **prompt, struct str conte
 /* Hooks of prompts and answers are about a person's turns. */
 static bool has_turn_hooks(const struct run *r)
 {
-    return r->options->hooks && !r->options->parent;
+    return r->kit->hooks && !r->given->parent;
 }
 
 struct err *hook_prompt(struct run *r, struct message **prompt)
@@ -74,7 +74,7 @@ struct err *hook_prompt(struct run *r, struct message **prompt)
         return NULL;
     message_text(*prompt, &text);
     json_set_str(&a, fields, "prompt", strbuf_str(&text));
-    TRY(ask_hooks(r, HOOK_USER_PROMPT_SUBMIT, (struct str){0}, fields, &a, &outcome));
+    TRY(run_ask_hooks(r, HOOK_USER_PROMPT_SUBMIT, (struct str){0}, fields, &a, &outcome));
     if (outcome.is_blocked)
         return err_new(ERR_VALIDATION, "the prompt was blocked by a hook: %" STR_FMT,
                        STR_ARG(outcome.reason));
@@ -126,12 +126,12 @@ struct err *hook_tool_judged(struct call *c)
 /* With the first result of a batch, where it has one of its own. */
 static void add_reminder(struct call *c)
 {
-    const struct run_options *o = c->run->options;
+    const struct run_kit *kit = c->run->kit;
     AUTO(strbuf) struct strbuf text = {0};
 
-    if (c->index > 0 || !c->was_executed || !o->remind)
+    if (c->index > 0 || !c->was_executed || !kit->remind)
         return;
-    o->remind(o->remind_self, &c->run->conversation->history, &text);
+    kit->remind(kit->remind_self, &c->run->conversation->history, &text);
     add_after_end(c, strbuf_str(&text));
 }
 
@@ -146,7 +146,7 @@ struct err *hook_tool_done(struct call *c)
         return NULL; /* interrupted before it was run: there is nothing to say more about */
     add_after_end(c, c->verdict.hook_context);
     add_reminder(c);
-    if (!r->options->hooks || !c->was_executed)
+    if (!r->kit->hooks || !c->was_executed)
         return NULL;
     fields = json_new(&c->arena, JSON_OBJECT);
     json_set_str(&c->arena, fields, "tool_name", c->part->name);
@@ -156,7 +156,7 @@ struct err *hook_tool_done(struct call *c)
     json_set(&c->arena, fields, "tool_response",
              c->result.details ? json_copy(&c->arena, c->result.details)
                                : json_new_str(&c->arena, strbuf_str(&c->result.text)));
-    e = ask_hooks(r, HOOK_POST_TOOL_USE, c->part->name, fields, &c->arena, &outcome);
+    e = run_ask_hooks(r, HOOK_POST_TOOL_USE, c->part->name, fields, &c->arena, &outcome);
     c->stops_run = e && outcome.stops_run;
     TRY(e);
     if (outcome.is_blocked)
@@ -194,14 +194,13 @@ static struct err *ask_stop(struct run *r, struct str answer, struct hook_outcom
     fields = json_new(&r->arena, JSON_OBJECT);
     set_answer(&r->arena, fields, answer);
     json_set_bool(&r->arena, fields, "stop_hook_active", r->stop_hook_active);
-    return ask_hooks(r, HOOK_STOP, (struct str){0}, fields, &r->arena, ret_outcome);
+    return run_ask_hooks(r, HOOK_STOP, (struct str){0}, fields, &r->arena, ret_outcome);
 }
 
 /* A hook that always blocks must not keep the model going for ever. */
 static bool may_block(struct run *r)
 {
-    unsigned max =
-        r->options->max_stop_blocks ? r->options->max_stop_blocks : RUN_DEFAULT_MAX_STOP_BLOCKS;
+    unsigned max = r->kit->max_stop_blocks ? r->kit->max_stop_blocks : RUN_DEFAULT_MAX_STOP_BLOCKS;
 
     if (r->n_stop_blocks++ < max)
         return true;
@@ -250,6 +249,6 @@ void hook_failure(struct run *r, const struct err *e)
     json_set_str(&r->arena, fields, "error", str_of(err_code(e->kind)));
     json_set_str(&r->arena, fields, "error_code", str_of(err_code(e->kind)));
     set_answer(&r->arena, fields, r->result->text);
-    err_ignore(ask_hooks(r, HOOK_STOP_FAILURE, (struct str){0}, fields, &r->arena, &outcome),
+    err_ignore(run_ask_hooks(r, HOOK_STOP_FAILURE, (struct str){0}, fields, &r->arena, &outcome),
                "the failure that it is about is told");
 }

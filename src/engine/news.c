@@ -6,7 +6,7 @@
 
 bool news_tell(struct run *r)
 {
-    struct news *n = r->options->news;
+    struct news *n = r->kit->news;
     AUTO(strbuf) struct strbuf text = {0};
     AUTO(message) struct message *m = NULL;
     uint64_t found = 0;
@@ -25,13 +25,13 @@ bool news_tell(struct run *r)
 
 static bool has_round_left(const struct run *r)
 {
-    return r->options->before.n_rounds + r->place.round < run_max_rounds(r);
+    return r->keeper->before.n_rounds + r->place.round < run_max_rounds(r);
 }
 
 /* The answer is durable before the wait, which may be long. */
 struct err *news_await(struct run *r, bool may_ask, bool *ret_goes_on)
 {
-    struct news *n = r->options->news;
+    struct news *n = r->kit->news;
 
     *ret_goes_on = false;
     if (!n || !n->wait)

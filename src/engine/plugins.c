@@ -4,15 +4,15 @@
 /* A few items, and equal ones keep their order. */
 void plugins_sort(struct run *r)
 {
-    size_t n = r->options->n_plugins;
+    size_t n = r->kit->n_plugins;
 
     r->plugins = ARENA_ARRAY(&r->arena, n, struct plugin *);
     for (size_t i = 0; i < n; i++) {
         size_t at = i;
 
-        for (; at > 0 && r->plugins[at - 1]->priority < r->options->plugins[i]->priority; at--)
+        for (; at > 0 && r->plugins[at - 1]->priority < r->kit->plugins[i]->priority; at--)
             r->plugins[at] = r->plugins[at - 1];
-        r->plugins[at] = r->options->plugins[i];
+        r->plugins[at] = r->kit->plugins[i];
     }
 }
 
@@ -52,7 +52,7 @@ struct err *plugins_before_run(struct run *r, struct message **prompt)
 
     message_text(*prompt, &text);
     input = strbuf_str(&text);
-    for (size_t i = 0; i < r->options->n_plugins; i++) {
+    for (size_t i = 0; i < r->kit->n_plugins; i++) {
         struct plugin *p = r->plugins[i];
 
         if (p->before_run)
@@ -68,10 +68,10 @@ struct err *plugins_before_run(struct run *r, struct message **prompt)
 
 struct err *plugins_before_tool(struct run *r, const struct event_tool *call)
 {
-    const struct budget_keeper *budget = &r->options->budget;
+    const struct budget_keeper *budget = &r->keeper->budget;
     struct plugin_run run = view(r);
 
-    for (size_t i = 0; i < r->options->n_plugins; i++) {
+    for (size_t i = 0; i < r->kit->n_plugins; i++) {
         struct plugin *p = r->plugins[i];
 
         if (p->before_tool)
@@ -83,7 +83,7 @@ struct err *plugins_before_tool(struct run *r, const struct event_tool *call)
 /* Hooks that only look on: their errors are their own. */
 #define EACH(r, hook, ...)                                                                         \
     do {                                                                                           \
-        for (size_t i_ = 0; i_ < (r)->options->n_plugins; i_++) {                                  \
+        for (size_t i_ = 0; i_ < (r)->kit->n_plugins; i_++) {                                      \
             struct plugin *p_ = (r)->plugins[i_];                                                  \
                                                                                                    \
             if (p_->hook) {                                                                        \

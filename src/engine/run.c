@@ -11,7 +11,7 @@ static const struct run_plan *first_plan(struct run *r)
 {
     const struct run_plan *before = r->plan;
 
-    r->plan = run_plan_ref(r->options->plan(r->options->plan_self));
+    r->plan = run_plan_ref(r->kit->plan(r->kit->plan_self));
     run_plan_unref(before);         /* nothing was made of it yet */
     r->told_note = r->plan->note.p; /* an earlier run has told it */
     return r->plan;
@@ -20,31 +20,25 @@ static const struct run_plan *first_plan(struct run *r)
 /* Whose work this run is: the parent's call, or the parent itself; and within that a node's. */
 static void set_owners(struct run *r)
 {
-    const struct run_options *o = r->options;
-    const struct owner *above = o->parent ? &o->parent->execution : NULL;
+    const struct run_input *given = r->given;
+    const struct owner *above = given->parent ? &given->parent->execution : NULL;
 
-    if (o->parent && o->call_id.n) {
-        r->call = (struct owner){"tool", o->call_id, above};
+    if (given->parent && given->call_id.n) {
+        r->call = (struct owner){"tool", given->call_id, above};
         above = &r->call;
     }
-    if (o->node) {
-        r->node = (struct owner){"node", str_of(o->node), above};
+    if (given->node) {
+        r->node = (struct owner){"node", str_of(given->node), above};
         above = &r->node;
     }
-    r->agent = (struct owner){"agent", str_of(o->agent ? o->agent : "main"), above};
+    r->agent = (struct owner){"agent", str_of(given->agent ? given->agent : "main"), above};
     r->execution = (struct owner){"execution", str_of(r->id), &r->agent};
 }
 
-static const struct secrets *find_secrets(const struct run_options *o)
-{
-    return o->secrets || !o->parent ? o->secrets : o->parent->secrets;
-}
-
 /* Tools that an earlier process has taken away stay away. Other reasons to end are found again. */
-static enum final_reason find_must_finish(const struct run_options *o, const struct run_policy *p)
+static enum final_reason find_must_finish(const struct turn_progress *before,
+                                          const struct run_policy *p)
 {
-    const struct turn_progress *before = &o->before;
-
     if (before->forced == FINAL_UNKNOWN_TOOLS && !p->unknown_is_correction)
         return FINAL_UNKNOWN_TOOLS;
     if (before->forced == FINAL_CORRECTIONS || before->n_corrections > p->max_corrections + 1)
@@ -56,7 +50,7 @@ static enum final_reason find_must_finish(const struct run_options *o, const str
 static void enter_stream(struct run *r)
 {
     struct event_stream *s = &r->conversation->stream;
-    struct run *parent = r->options->parent;
+    struct run *parent = r->given->parent;
 
     r->place = (struct event_place){.run_id = str_of(r->id), .owner = &r->execution};
     r->secrets_before = s->secrets;
@@ -75,29 +69,32 @@ static void leave_stream(struct run *r)
     s->secrets = r->secrets_before;
 }
 
-static void run_init(struct run *r, struct conversation *c, const struct run_options *options,
+static void run_init(struct run *r, struct conversation *c, const struct run_input *given,
+                     const struct run_kit *kit, const struct run_keeper *keeper,
                      struct run_result *result)
 {
     *result = (struct run_result){
         .usage = USAGE_UNKNOWN, .child_usage = USAGE_UNKNOWN, .cost_is_known = true};
     *r = (struct run){.conversation = c,
-                      .options = options,
-                      .policy = options->policy ? options->policy : &policy_conversation,
+                      .given = given,
+                      .kit = kit,
+                      .keeper = keeper,
+                      .policy = given->policy ? given->policy : &policy_conversation,
                       .result = result,
-                      .random = options->random ? options->random : &random_system,
-                      .secrets = find_secrets(options),
+                      .random = kit->random ? kit->random : &random_system,
+                      .secrets = kit->secrets,
                       .started_ms = loop_now_ms(task_loop()),
-                      .n_corrections = options->before.n_corrections,
-                      .called_unknown = options->before.called_unknown,
-                      .stop_hook_active = options->before.stop_hook_active};
-    r->must_finish = find_must_finish(options, r->policy);
+                      .n_corrections = keeper->before.n_corrections,
+                      .called_unknown = keeper->before.called_unknown,
+                      .stop_hook_active = keeper->before.stop_hook_active};
+    r->must_finish = find_must_finish(&keeper->before, r->policy);
     run_new_id(r, r->id);
     result->run_id = arena_str(&result->arena, str_of(r->id));
     set_owners(r);
-    if (options->input) {
+    if (given->prompt) {
         char id[UUID_TEXT_SIZE];
 
-        r->input = message_ref(options->input);
+        r->input = message_ref(given->prompt);
         if (r->input->id.n == 0)
             message_set_id(r->input, run_new_id(r, id));
     }
@@ -110,7 +107,7 @@ static void run_init(struct run *r, struct conversation *c, const struct run_opt
 static struct err *keep_prompt(struct run *r, const struct message *m)
 {
     run_emit_message(r, EVENT_USER_INPUT, m);
-    return r->options->hooks ? run_sync(r) : NULL;
+    return r->kit->hooks ? run_sync(r) : NULL;
 }
 
 /* From the prompt as it was submitted to the message that the model reads. */
@@ -160,11 +157,11 @@ static void tell_begin(struct run *r)
 
     run_refresh_plan(r);
     b->window = target_window(&r->plan->targets[0]);
-    b->tool_response_bytes = r->options->tool_response_bytes;
-    b->retry_max_ms = r->options->retry_max_ms;
-    b->only_compacts = r->options->only_compacts;
+    b->tool_response_bytes = r->kit->tool_response_bytes;
+    b->retry_max_ms = r->kit->retry_max_ms;
+    b->only_compacts = r->given->only_compacts;
     b->head_tokens = r->head_tokens;
-    b->context_floor = r->options->context_floor;
+    b->context_floor = r->kit->context_floor;
     if (r->input)
         message_text(r->input, &input);
     b->input = strbuf_str(&input);
@@ -214,16 +211,17 @@ static struct err *check_input(struct run *r)
 /* The budget's question belongs to no call: what was said to it counts before anything is asked. */
 static void take_budget_answers(struct run *r)
 {
-    const struct run_options *o = r->options;
+    const struct budget_keeper *budget = &r->keeper->budget;
 
-    for (size_t i = 0; i < o->n_answers; i++) {
+    for (size_t i = 0; i < r->given->n_answers; i++) {
+        const struct given_answer *said = &r->given->answers[i];
         struct ask ask = {.kind = ASK_BUDGET};
-        struct event e = {.body.ask = {.ask = &ask, .answer = &o->answers[i].answer}};
+        struct event e = {.body.ask = {.ask = &ask, .answer = &said->answer}};
 
-        if (o->answers[i].call_id.n || !o->budget.answer)
+        if (said->call_id.n || !budget->answer)
             continue;
         run_emit(r, EVENT_ANSWERED, &e);
-        o->budget.answer(o->budget.self, &o->answers[i].answer);
+        budget->answer(budget->self, &said->answer);
     }
 }
 
@@ -233,8 +231,8 @@ static struct err *run_all(struct run *r)
     uint64_t found = 0;
     struct err *refusal;
 
-    if (r->options->on_begin)
-        r->options->on_begin(r->options->begin_self, r);
+    if (r->given->on_begin)
+        r->given->on_begin(r->given->begin_self, r);
     if (r->input)
         hide_in_message(r->secrets, &r->input, &found);
     refusal = check_input(r);
@@ -242,7 +240,7 @@ static struct err *run_all(struct run *r)
     TRY(refusal);
     run_tell_hidden(r, found, S("the prompt"));
     take_budget_answers(r);
-    if (r->options->only_compacts)
+    if (r->given->only_compacts)
         return run_compact(r);
     if (r->input)
         TRY(take_input(r, &asked));
@@ -409,15 +407,16 @@ static void end_durably(struct run *r)
     event_stream_tell(&r->conversation->stream, &end);
 }
 
-void run_start(struct conversation *c, const struct run_options *options,
-               struct run_result *ret_result)
+void run_start(struct conversation *c, const struct run_input *given, const struct run_kit *kit,
+               const struct run_keeper *keeper, struct run_result *ret_result)
 {
+    static const struct run_keeper nobody;
     struct err *e;
     struct run r;
 
     BUG_IF(c->is_running);
     c->is_running = true;
-    run_init(&r, c, options, ret_result);
+    run_init(&r, c, given, kit, keeper ? keeper : &nobody, ret_result);
     e = run_all(&r);
     close_calls(&r, e);
     set_outcome(&r, prefer_cancelled(e));
@@ -442,5 +441,5 @@ const struct secrets *run_secrets(const struct run *r)
 
 const struct path_filter *run_hidden(const struct run *r)
 {
-    return r->options->hidden;
+    return r->kit->hidden;
 }

@@ -122,7 +122,8 @@ struct given_outcome {
 };
 
 struct run;
-struct run_options;
+struct run_input;
+struct run_kit;
 
 /* Results of a batch that are about to join the history, in tokens. */
 struct waiting_results {
@@ -165,25 +166,35 @@ struct child_keeper {
     /* Runs a child in the stream `child->id`, from its beginning, or from where an earlier process
      * has left it. Fills in what it took, and an outcome. An error: it could not be begun. */
     struct err *(*run)(struct child_keeper *k, struct event_child *child,
-                       const struct run_options *options, struct run_result *ret_result);
+                       const struct run_input *given, const struct run_kit *kit,
+                       struct run_result *ret_result);
 };
 
-struct run_options {
-    /* what is asked */
+/* What is asked: by the caller, for one run. */
+struct run_input {
     const struct run_policy *policy; /* NULL: conversation */
     /* The user's, which gets an id if it has none; NULL: continue where the last run stopped. */
-    struct message *input;
+    struct message *prompt;
     bool only_compacts; /* nothing is asked: only the compactor works */
     const struct given_answer *answers;
     size_t n_answers;
-    const struct given_outcome *outcomes; /* of calls that a crash has cut off */
-    size_t n_outcomes;
     const struct json *output_schema; /* the answer must be JSON that fits; NULL: any text */
-    unsigned max_rounds;              /* 0: RUN_DEFAULT_MAX_ROUNDS; RUN_UNLIMITED: no cap */
-    unsigned max_stop_blocks;         /* of Stop hooks; 0: RUN_DEFAULT_MAX_STOP_BLOCKS */
-    struct turn_progress before;      /* of this turn; counts towards its limits */
+    unsigned max_rounds;              /* 0: the kit's; RUN_UNLIMITED: no limit */
+    /* A failed attempt's text was shown: may it be taken back? NULL: no. */
+    bool (*drop_text)(void *self);
+    void *drop_self;
+    void (*on_begin)(void *self, struct run *r); /* the run, until it ends; may be NULL */
+    void *begin_self;
+    /* under whom */
+    const char *agent;  /* name for the owner path; NULL: "main" */
+    const char *node;   /* the same of the workflow's node that it is; NULL: none */
+    struct run *parent; /* whose subscribers and costs get this run's, too; NULL: none */
+    struct str call_id; /* of the parent's call that started it; may be empty */
+};
 
-    /* with what */
+/* What it uses: by the agent, for all its runs alike. A child run has its parent's, without what is
+ * about the parent's own conversation (child.c). */
+struct run_kit {
     const struct run_plan *(*plan)(void *self); /* the plan of now; required */
     void *plan_self;
     struct gate *gate; /* NULL: no tool may run */
@@ -193,62 +204,66 @@ struct run_options {
     struct launcher *looker; /* of commands that must change nothing; NULL: the gate allows none */
     const struct http_source *http;
     struct blob_store *blobs;
-    struct snapshotter *snapshotter; /* saves files before calls change them; NULL: nobody does */
+    struct snapshotter *snapshotter; /* saves files before calls change them; NULL: none */
     struct asker *asker;
     const struct plan_mode *plan_mode; /* how plan mode is left; NULL: it is not */
     const struct path_filter *hidden;
-    uint64_t retry_max_ms; /* waits of a round; 0: CHAIN_DEFAULT_MAX_WAIT_MS */
-    /* The next wait between attempts, instead of one by chance; -1: it is not known. */
-    int64_t (*known_delay)(void *self); /* may be NULL */
-    void *delay_self;
-    uint64_t tool_timeout_ms;         /* 0: RUN_DEFAULT_TOOL_TIMEOUT_MS */
-    const struct json *tool_timeouts; /* {"Bash": ms}: the operator's, by name; may be NULL */
-    size_t tool_response_bytes;       /* 0: RUN_DEFAULT_TOOL_RESPONSE_BYTES */
-    unsigned max_concurrency;         /* of a batch; 0: no bound */
-    int64_t context_floor;            /* tokens that are known to be in use */
-    int64_t known_head; /* what system text and tools take at first; 0: they are counted */
-    /* Kept out of messages, events, errors and hooks; NULL: the parent's. */
+    /* Kept out of messages, events, errors and hooks; NULL: none are known. */
     const struct secrets *secrets;
+    const struct random *random; /* NULL: the system's */
 
     /* who has a say */
     struct hooks *hooks; /* a person's; NULL: none */
     struct plugin *const *plugins;
     size_t n_plugins;
-    struct budget_keeper budget;
-    struct compactor *compactor;   /* NULL: never */
-    struct news *news;             /* NULL: there is none */
-    struct child_keeper *children; /* NULL: they are not kept */
-    /* A failed attempt's text was shown: may it be taken back? NULL: no. */
-    bool (*drop_text)(void *self);
-    void *drop_self;
-
-    /* under whom */
-    struct run *parent; /* whose subscribers and costs get this run's, too; NULL: none */
-    struct str call_id; /* of the parent's call that started it; may be empty */
+    struct news *news; /* NULL: there is none */
     /* Appends what the model is to be reminded of now: it comes with a result. May be NULL. */
     void (*remind)(void *self, const struct history *h, struct strbuf *out);
     void *remind_self;
-    void (*on_begin)(void *self, struct run *r); /* the run, until it ends; may be NULL */
-    void *begin_self;
-    const char *agent;           /* name for the owner path; NULL: "main" */
-    const char *node;            /* the same of the workflow's node that it is; NULL: none */
-    const struct random *random; /* NULL: the system's */
+
+    /* limits */
+    unsigned max_rounds;              /* 0: RUN_DEFAULT_MAX_ROUNDS; RUN_UNLIMITED: no limit */
+    unsigned max_stop_blocks;         /* of Stop hooks; 0: RUN_DEFAULT_MAX_STOP_BLOCKS */
+    uint64_t retry_max_ms;            /* waits of a round; 0: CHAIN_DEFAULT_MAX_WAIT_MS */
+    uint64_t tool_timeout_ms;         /* 0: RUN_DEFAULT_TOOL_TIMEOUT_MS */
+    const struct json *tool_timeouts; /* {"Bash": ms}: the operator's, by name; may be NULL */
+    size_t tool_response_bytes;       /* 0: RUN_DEFAULT_TOOL_RESPONSE_BYTES */
+    unsigned max_concurrency;         /* of a batch; 0: no bound */
+
+    /* what a replay knows */
+    int64_t context_floor; /* tokens that are known to be in use */
+    int64_t known_head;    /* what system text and tools take at first; 0: they are counted */
+    /* The next wait between attempts, instead of one by chance; -1: it is not known. */
+    int64_t (*known_delay)(void *self); /* may be NULL */
+    void *delay_self;
 };
 
-/* In a task. The result is the caller's to end, whatever happened. */
-void run_start(struct conversation *c, const struct run_options *options,
-               struct run_result *ret_result);
+/* What keeps it: by the session, for one run. All zero: nothing outlives the run. */
+struct run_keeper {
+    struct budget_keeper budget;
+    struct compactor *compactor;          /* NULL: never */
+    struct child_keeper *children;        /* NULL: they are not kept */
+    const struct given_outcome *outcomes; /* of calls that a crash has cut off */
+    size_t n_outcomes;
+    struct turn_progress before; /* of this turn; counts towards its limits */
+};
+
+/* In a task. `keeper` may be NULL. The result is the caller's to end, whatever happened. */
+void run_start(struct conversation *c, const struct run_input *given, const struct run_kit *kit,
+               const struct run_keeper *keeper, struct run_result *ret_result);
 
 /* The JSON of an answer that must fit a schema, in `a`; ERR_VALIDATION: it does not. */
 MUST_USE struct err *answer_parse(const struct json *output_schema, struct str text,
                                   struct arena *a, const struct json **ret_value);
 
-/* The tools that a run with these options shows its model now: a new reference. */
-struct tool_set *run_tools(const struct run_options *o, const struct run_plan *plan) MUST_USE;
+/* The tools that a run with this kit, below `parent` (NULL: none), shows its model now: a new
+ * reference. */
+struct tool_set *run_tools(const struct run_kit *kit, const struct run_plan *plan,
+                           const struct run *parent) MUST_USE;
 
-/* How full the window of the first target is between runs: for a run with these options, before its
+/* How full the window of the first target is between runs: for a run with this kit, before its
  * prompt. */
-struct token_estimate conversation_context(struct conversation *c, const struct run_options *o,
+struct token_estimate conversation_context(struct conversation *c, const struct run_kit *kit,
                                            int64_t *ret_window);
 
 /* An event of this run, for what runs inside of it (hooks, child runs). */
@@ -276,6 +291,11 @@ struct aside {
 };
 MUST_USE struct err *run_ask_aside(struct run *r, const struct aside *aside,
                                    struct message **ret_answer);
+/* Asks the person's hooks, and shows what they have to say to the person. An error: one of them
+ * ends the run. */
+MUST_USE struct err *run_ask_hooks(struct run *r, enum hook_event event, struct str matched,
+                                   const struct json *fields, struct arena *a,
+                                   struct hook_outcome *ret_outcome);
 const struct history *run_history(const struct run *r);
 const struct secrets *run_secrets(const struct run *r);    /* NULL: none are known */
 const struct path_filter *run_hidden(const struct run *r); /* NULL: nothing is */

@@ -35,11 +35,13 @@ struct early;
 
 struct run {
     struct conversation *conversation;
-    const struct run_options *options;
+    const struct run_input *given;
+    const struct run_kit *kit;
+    const struct run_keeper *keeper;
     const struct run_policy *policy;
     struct run_result *result;
     const struct random *random;
-    const struct secrets *secrets; /* its own, or the parent's; NULL: none are known */
+    const struct secrets *secrets; /* the kit's; NULL: none are known */
     struct message *input;         /* NULL: it goes on */
     struct plugin **plugins;       /* by priority */
     struct arena arena;            /* as long as the run */
@@ -278,7 +280,9 @@ void call_hide_secrets(struct call *c);
 
 /* child.c */
 struct run *run_root(struct run *r); /* the outermost one */
-bool run_can_delegate(const struct run_options *o);
+/* May there be one more run inside of these? `parent` may be NULL. */
+bool can_delegate_below(const struct run *parent);
+bool run_can_delegate(const struct run *r);
 /* For a struct runner, whose `self` is the call. */
 MUST_USE struct err *call_run_child(void *call, const struct child_spec *spec,
                                     struct run_result *ret_result);

@@ -82,7 +82,7 @@ static bool may_change_files(const struct call *c)
 {
     enum risk risk = verdict_class(&c->verdict);
 
-    return c->run->options->snapshotter && (risk == RISK_MODIFY || risk == RISK_EXECUTE);
+    return c->run->kit->snapshotter && (risk == RISK_MODIFY || risk == RISK_EXECUTE);
 }
 
 static struct err *begin_snapshot(struct call *c, const struct snapshot_call *call,
@@ -92,9 +92,9 @@ static struct err *begin_snapshot(struct call *c, const struct snapshot_call *ca
     struct err *e;
 
     if (!may_change_files(c))
-        return snapshot_begin(c->run->options->snapshotter, call, &c->arena, ret_record);
+        return snapshot_begin(c->run->kit->snapshotter, call, &c->arena, ret_record);
     slow_look_begin(&look);
-    e = snapshot_begin(c->run->options->snapshotter, call, &c->arena, ret_record);
+    e = snapshot_begin(c->run->kit->snapshotter, call, &c->arena, ret_record);
     slow_look_end(&look);
     return e;
 }
@@ -105,9 +105,9 @@ static struct err *end_snapshot(struct call *c, struct snapshot_changes *ret_cha
     struct err *e;
 
     if (!c->snapshot)
-        return snapshot_end(c->run->options->snapshotter, NULL, &c->arena, ret_changes);
+        return snapshot_end(c->run->kit->snapshotter, NULL, &c->arena, ret_changes);
     slow_look_begin(&look);
-    e = snapshot_end(c->run->options->snapshotter, TAKE(c->snapshot), &c->arena, ret_changes);
+    e = snapshot_end(c->run->kit->snapshotter, TAKE(c->snapshot), &c->arena, ret_changes);
     slow_look_end(&look);
     return e;
 }
@@ -164,10 +164,10 @@ void save_at_end(struct run *r)
     struct snapshot_changes changes;
     struct err *failure;
 
-    if (r->options->parent)
+    if (r->given->parent)
         return; /* nothing outlives a child run but what its parent will hear of */
     task_shield_begin();
-    failure = snapshot_settle(r->options->snapshotter, &r->arena, &changes);
+    failure = snapshot_settle(r->kit->snapshotter, &r->arena, &changes);
     task_shield_end();
     if (failure) {
         changes.unsaved = text_of(&r->arena, failure);

@@ -18,25 +18,27 @@ static bool can_search(const struct run_plan *plan)
     return first && provider_capabilities(first->provider, first->info).web_search.is_supported;
 }
 
-static unsigned capabilities(const struct run_options *o, const struct run_plan *plan)
+static unsigned capabilities(const struct run_kit *kit, const struct run_plan *plan,
+                             const struct run *parent)
 {
     /* A list that the model was told of stays as it is, whoever is there now. */
-    bool has_person = o->asker || plan->told_tools;
+    bool has_person = kit->asker || plan->told_tools;
 
-    return (o->launcher ? NEEDS_LAUNCHER : 0) | (o->http ? NEEDS_HTTP : 0) |
-           (o->blobs ? NEEDS_BLOBS : 0) | (plan->web_search ? 0 : NEEDS_NO_NATIVE_SEARCH) |
+    return (kit->launcher ? NEEDS_LAUNCHER : 0) | (kit->http ? NEEDS_HTTP : 0) |
+           (kit->blobs ? NEEDS_BLOBS : 0) | (plan->web_search ? 0 : NEEDS_NO_NATIVE_SEARCH) |
            (plan->web_fetch ? 0 : NEEDS_NO_NATIVE_FETCH) |
            (can_search(plan) ? NEEDS_MODEL_SEARCH : 0) | (has_person ? NEEDS_PERSON : 0) |
            (has_person || run_plan_mode(plan) == MODE_PLAN ? NEEDS_PLANNING : 0) |
-           (run_can_delegate(o) ? NEEDS_RUNNER : 0);
+           (can_delegate_below(parent) ? NEEDS_RUNNER : 0);
 }
 
-struct tool_set *run_tools(const struct run_options *o, const struct run_plan *plan)
+struct tool_set *run_tools(const struct run_kit *kit, const struct run_plan *plan,
+                           const struct run *parent)
 {
     AUTO(tool_registry) struct tool_registry *none = plan->tools ? NULL : tool_registry_new();
     AUTO(tool_set) struct tool_set *all = tool_registry_snapshot(none ? none : plan->tools);
     AUTO(tool_set)
-    struct tool_set *now = tool_set_narrow(all, &plan->filter, capabilities(o, plan));
+    struct tool_set *now = tool_set_narrow(all, &plan->filter, capabilities(kit, plan, parent));
 
     return plan->told_tools ? tool_set_as_told(now, plan->told_tools) : TAKE(now);
 }
@@ -54,8 +56,8 @@ static bool is_current(struct run *r)
     struct tool_set *now = r->plan->tools ? tool_registry_snapshot(r->plan->tools) : NULL;
 
     return r->tools && r->tools->version == (now ? now->version : 0) &&
-           r->needs == capabilities(r->options, r->plan) && r->told_tools == r->plan->told_tools &&
-           is_same_filter(&r->filter, &r->plan->filter);
+           r->needs == capabilities(r->kit, r->plan, r->given->parent) &&
+           r->told_tools == r->plan->told_tools && is_same_filter(&r->filter, &r->plan->filter);
 }
 
 /* What every request begins with, and so takes of the window. */
@@ -69,8 +71,8 @@ static void count_head(struct run *r)
 static void count_first_head(struct run *r)
 {
     count_head(r);
-    if (r->options->known_head)
-        r->head_tokens = r->options->known_head;
+    if (r->kit->known_head)
+        r->head_tokens = r->kit->known_head;
 }
 
 static void refresh_tools(struct run *r)
@@ -80,8 +82,8 @@ static void refresh_tools(struct run *r)
 
     if (is_current(r))
         return;
-    r->tools = run_tools(r->options, r->plan);
-    r->needs = capabilities(r->options, r->plan);
+    r->tools = run_tools(r->kit, r->plan, r->given->parent);
+    r->needs = capabilities(r->kit, r->plan, r->given->parent);
     r->filter = r->plan->filter;
     r->told_tools = r->plan->told_tools;
     if (before) {
@@ -117,7 +119,7 @@ enum permission_mode run_plan_mode(const struct run_plan *p)
  * the new one has been compared with what was made of it. */
 void run_refresh_plan(struct run *r)
 {
-    const struct run_plan *plan = run_plan_ref(r->options->plan(r->options->plan_self));
+    const struct run_plan *plan = run_plan_ref(r->kit->plan(r->kit->plan_self));
     const struct run_plan *before = r->plan;
 
     r->plan = plan;
@@ -129,8 +131,8 @@ void run_refresh_plan(struct run *r)
         chain_init(&r->chain, plan->targets, plan->n_targets, r->policy->default_attempts,
                    r->random);
         r->told_unfit = 0;
-        if (r->options->retry_max_ms)
-            r->chain.max_wait_ms = r->options->retry_max_ms;
+        if (r->kit->retry_max_ms)
+            r->chain.max_wait_ms = r->kit->retry_max_ms;
     }
     refresh_tools(r);
     if (r->counted_system.p != plan->system.p || r->counted_system.n != plan->system.n)
@@ -140,7 +142,7 @@ void run_refresh_plan(struct run *r)
 
 struct compactor *run_compactor(const struct run *r)
 {
-    return r->policy->compacts ? r->options->compactor : NULL;
+    return r->policy->compacts ? r->keeper->compactor : NULL;
 }
 
 struct err *run_compact(struct run *r)
@@ -194,13 +196,15 @@ static struct err *end_again(unsigned max_rounds)
 
 unsigned run_max_rounds(const struct run *r)
 {
-    return r->options->max_rounds ? r->options->max_rounds : RUN_DEFAULT_MAX_ROUNDS;
+    unsigned max = r->given->max_rounds ? r->given->max_rounds : r->kit->max_rounds;
+
+    return max ? max : RUN_DEFAULT_MAX_ROUNDS;
 }
 
 /* Why the next turn is the last one; FINAL_NONE: it is not. */
 static struct err *find_end(struct run *r, enum final_reason *ret_reason)
 {
-    const struct turn_progress *before = &r->options->before;
+    const struct turn_progress *before = &r->keeper->before;
     unsigned max = run_max_rounds(r);
 
     *ret_reason = r->must_finish;
@@ -335,7 +339,7 @@ static struct err *run_round(struct run *r, bool *ret_is_over)
     struct err *e = ask_and_act(r, ret_is_over);
 
     early_end(r, e ? e->kind : ERR_CANCELLED);
-    launcher_rest(r->options->launcher);
+    launcher_rest(r->kit->launcher);
     return e;
 }
 
@@ -386,7 +390,7 @@ static struct err *run_rounds(struct run *r)
 {
     bool is_over = false;
 
-    if (!r->options->input)
+    if (!r->given->prompt)
         TRY(go_on_from_history(r, &is_over));
     while (!is_over)
         TRY(run_round(r, &is_over));
@@ -397,6 +401,6 @@ struct err *turn_run(struct run *r)
 {
     struct err *e = run_rounds(r);
 
-    launcher_rest(r->options->launcher); /* the last round may have run commands */
+    launcher_rest(r->kit->launcher); /* the last round may have run commands */
     return e;
 }

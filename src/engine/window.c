@@ -12,7 +12,7 @@ int64_t target_window(const struct target *t)
 struct token_estimate run_estimate(struct run *r)
 {
     return ledger_estimate_history(&r->conversation->history, r->head_tokens,
-                                   r->options->context_floor);
+                                   r->kit->context_floor);
 }
 
 int64_t plan_head_tokens(const struct run_plan *plan, const struct tool_set *tools)
@@ -25,14 +25,14 @@ int64_t plan_head_tokens(const struct run_plan *plan, const struct tool_set *too
     return ledger_head_tokens(plan->system, defs, tools->n);
 }
 
-struct token_estimate conversation_context(struct conversation *c, const struct run_options *o,
+struct token_estimate conversation_context(struct conversation *c, const struct run_kit *kit,
                                            int64_t *ret_window)
 {
-    const struct run_plan *plan = o->plan(o->plan_self);
-    AUTO(tool_set) struct tool_set *tools = run_tools(o, plan);
+    const struct run_plan *plan = kit->plan(kit->plan_self);
+    AUTO(tool_set) struct tool_set *tools = run_tools(kit, plan, NULL);
 
     *ret_window = target_window(&plan->targets[0]);
-    return ledger_estimate_history(&c->history, plan_head_tokens(plan, tools), o->context_floor);
+    return ledger_estimate_history(&c->history, plan_head_tokens(plan, tools), kit->context_floor);
 }
 
 int64_t run_head_tokens(const struct run *r)

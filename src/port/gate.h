@@ -64,7 +64,7 @@ struct verdict {
     /* The tool's, unless the call runs a line that changes nothing, as far as its text tells, not
      * even the working directory. */
     struct call_risk risk;
-    /* It is allowed for that alone: it must run where nothing can be changed (run_options.looker).
+    /* It is allowed for that alone: it must run where nothing can be changed (run_kit.looker).
      */
     bool must_only_look;
     struct str reason;

@@ -60,9 +60,9 @@ static struct err *answer_later(struct asker *asker, const struct ask *ask, stru
     return NULL;
 }
 
-struct asker agent_asks_later = {answer_later};
+static struct asker agent_asks_later = {answer_later};
 
-static void find_asker(struct agent *a, struct asker *given)
+static void set_asker(struct agent *a, struct asker *given)
 {
     struct str choice = json_str(settings_get(a->project->settings, "permissions.onAsk"));
 
@@ -155,12 +155,12 @@ static void subscribe(struct agent *a, const struct agent_options *options)
 struct err *agent_open(struct agent *a, struct project *project,
                        const struct agent_options *options)
 {
-    *a = (struct agent){.project = project_ref(project)};
+    *a = (struct agent){.project = project_ref(project), .retry_max_ms = options->retry_max_ms};
     if (!project->place.cwd)
         return err_hint(err_new(ERR_VALIDATION, "the working directory no longer exists"),
                         "start keel in a directory that exists, or add --cwd DIR");
     subscribe(a, options);
-    find_asker(a, options->asker);
+    set_asker(a, options->asker);
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
     TRY(agent_add_tools(a));
@@ -231,13 +231,14 @@ static const struct run_plan *plan_of(void *self)
     return &a->plan;
 }
 
-static struct run_options options_of(struct agent *a)
+static struct run_kit kit_of(struct agent *a, struct asker *asker)
 {
-    return (struct run_options){
-        .policy = &policy_conversation,
+    return (struct run_kit){
         .plan = plan_of,
         .plan_self = a,
         .gate = &a->gate.gate,
+        .call = a->asks_models ? project_provider_call(a->project, &a->model->profile)
+                               : (struct provider_call){0},
         .hooks = agent_hooks_port(a),
         .tool_config = &a->tool_config,
         .launcher = &a->sandbox.launcher,
@@ -246,7 +247,7 @@ static struct run_options options_of(struct agent *a)
         .blobs = a->blobs,
         .snapshotter = a->snapshotter,
         .news = &a->news,
-        .asker = a->asker,
+        .asker = asker,
         .plan_mode = &a->plan_mode,
         .remind = remind,
         .remind_self = a,
@@ -269,19 +270,6 @@ static void hide_denied_paths(struct agent *a)
     a->denied = denied_paths_new(&a->gate.rules, a->session.conversation.state);
     denied_paths_hide_secrets(a->denied, &a->gate.policy);
     a->hidden = denied_paths_filter(a->denied);
-}
-
-struct err *agent_prepare(struct agent *a, struct run_options *ret_options)
-{
-    hide_denied_paths(a);
-    TRY(agent_hooks_begin(a));
-    agent_news_begin(a);
-    *ret_options = options_of(a);
-    if (!a->asks_models)
-        return NULL;
-    ret_options->call = project_provider_call(a->project, &a->model->profile);
-    profile_credentials_learn(&a->project->credentials, a->plan.targets[0].provider->id);
-    return NULL;
 }
 
 static const char *hide_in(struct agent *a, const char *text)
@@ -342,31 +330,58 @@ static void begin_session(struct agent *a)
     a->has_prefix = true;
 }
 
-void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result)
+/* What comes before every run. */
+static struct err *prepare_run(struct agent *a)
 {
-    AUTO(message) struct message *input = NULL;
-    struct run_options o = *options;
-
+    hide_denied_paths(a);
+    TRY(agent_hooks_begin(a));
+    agent_news_begin(a);
+    if (a->asks_models)
+        profile_credentials_learn(&a->project->credentials, a->plan.targets[0].provider->id);
     begin_session(a);
-    if (options->input)
-        o.input = input = agent_with_context(a, options->input);
+    return NULL;
+}
+
+/* What a suspended run asked is still asked when it is resumed: silence is not a no. */
+static struct asker *find_asker(const struct agent *a, const struct run_input *given)
+{
+    bool asks_again = !given->prompt && a->session.loaded.last_run == LAST_RUN_SUSPENDED;
+
+    return asks_again && !a->asker ? &agent_asks_later : a->asker;
+}
+
+struct err *agent_run(struct agent *a, const struct run_input *given, struct run_result *ret_result)
+{
+    AUTO(message) struct message *prompt = NULL;
+    struct run_input input = *given;
+    struct run_kit kit;
+
+    *ret_result = (struct run_result){0};
+    TRY(prepare_run(a));
+    if (given->prompt)
+        input.prompt = prompt = agent_with_context(a, given->prompt);
     agent_note_mode(a);
     agent_remember_typed(a);
     agent_look_up_models(a);
-    session_run(&a->session, &o, ret_result);
+    kit = kit_of(a, find_asker(a, given));
+    session_run(&a->session, &input, &kit, ret_result);
+    return NULL;
 }
 
-struct err *agent_compact(struct agent *a, const struct run_options *options,
-                          struct str instructions, struct run_result *ret_result)
+struct err *agent_compact(struct agent *a, struct str instructions, struct run_result *ret_result)
 {
-    begin_session(a);
+    struct run_kit kit;
+
+    *ret_result = (struct run_result){0};
+    TRY(prepare_run(a));
     agent_note_mode(a);
-    return session_compact(&a->session, options, instructions, ret_result);
+    kit = kit_of(a, a->asker);
+    return session_compact(&a->session, &kit, instructions, ret_result);
 }
 
 struct tool_set *agent_exposed_tools(struct agent *a)
 {
-    struct run_options options = options_of(a);
+    const struct run_kit kit = kit_of(a, a->asker);
 
-    return run_tools(&options, &a->plan);
+    return run_tools(&kit, &a->plan, NULL);
 }

@@ -56,6 +56,7 @@ struct agent_options {
      * then gets; 0: they run on until agent_done(). */
     uint64_t wait_background_ms; /* at most AGENT_MAX_WAIT_SECONDS */
     bool stops_background;       /* they are stopped before the run ends, and do not run on */
+    uint64_t retry_max_ms;       /* waits of a round; 0: the setting's */
     struct asker *asker; /* NULL: no person can answer, and permissions.onAsk says what then */
     /* Hears all that happens, from here on; what happens before the session is open has no number.
      * Others subscribe later, to the session's stream. NULL: there is none. */
@@ -123,15 +124,12 @@ struct agent {
     struct strbuf context;   /* for the model, beside the next prompt */
     struct strbuf typed;     /* by the person, and not looked at yet */
     uint64_t retry_max_ms;
-    unsigned max_rounds; /* 0: no limit */
+    unsigned max_rounds;
     unsigned max_stop_blocks;
     uint64_t tool_timeout_ms;
     const struct json *tool_timeouts;
     size_t tool_response_bytes;
 };
-
-/* Suspends the run where somebody would have to be asked. */
-extern struct asker agent_asks_later;
 
 /* A mode by its name; ERR_VALIDATION names the known ones. `where` is the flag or the setting. */
 MUST_USE struct err *agent_find_mode(const char *where, struct str name,
@@ -148,14 +146,13 @@ DEFINE_AUTO_VAL(agent, agent_done)
  * or was written by a program. Copied. */
 void agent_note_typed(struct agent *a, struct str text);
 
-/* Fills in everything of a run that is the agent's: the caller adds input and limits. */
-MUST_USE struct err *agent_prepare(struct agent *a, struct run_options *ret_options);
-/* With what was prepared; the result is the caller's to end. */
-void agent_run(struct agent *a, const struct run_options *options, struct run_result *ret_result);
+/* One run. An error: it did not begin. The result is the caller's to end in any case. */
+MUST_USE struct err *agent_run(struct agent *a, const struct run_input *given,
+                               struct run_result *ret_result);
 
-/* Makes the history a summary of itself, with what was prepared. */
-MUST_USE struct err *agent_compact(struct agent *a, const struct run_options *options,
-                                   struct str instructions, struct run_result *ret_result);
+/* Makes the history a summary of itself. */
+MUST_USE struct err *agent_compact(struct agent *a, struct str instructions,
+                                   struct run_result *ret_result);
 
 /* The rest may be changed between and during runs; it counts from the next round. */
 

@@ -41,10 +41,12 @@ static struct err *read_limits(struct agent *a, const struct settings *s)
 {
     int64_t retry_seconds = settings_int(s, "retry.maxSeconds", 0);
     int64_t n_blocks = settings_int(s, "stopHookBlocks", 0);
+    int64_t max_rounds = settings_int(s, "maxTurns", 0);
 
-    a->max_rounds = (unsigned)settings_int(s, "maxTurns", 0);
+    a->max_rounds = max_rounds ? (unsigned)max_rounds : RUN_UNLIMITED;
     a->max_stop_blocks = (unsigned)MIN(n_blocks, (int64_t)UINT32_MAX);
-    a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)RETRY_MAX_SECONDS) * 1000;
+    if (!a->retry_max_ms)
+        a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)RETRY_MAX_SECONDS) * 1000;
     a->tool_timeout_ms = (uint64_t)settings_int(s, "toolTimeout", 0);
     a->tool_response_bytes = (size_t)settings_int(s, "toolResponseMaxBytes", 0);
     a->tool_timeouts = settings_get(s, "toolTimeouts");

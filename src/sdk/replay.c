@@ -167,45 +167,49 @@ static struct err *run_again(void *arg)
     struct replay *r = c->replay;
     const struct recording *x = r->recording;
     struct plugin *plugins[] = {&r->plugin};
-    AUTO(message) struct message *input = make_input(x);
-    struct turn_progress before = input ? (struct turn_progress){0} : c->loaded->turn;
+    AUTO(message) struct message *prompt = make_input(x);
+    struct turn_progress before = prompt ? (struct turn_progress){0} : c->loaded->turn;
     AUTO(run_result) struct run_result result;
-    struct run_options o = {
+    const struct run_input given = {
         .policy = find_policy(x->policy),
-        .input = input,
+        .prompt = prompt,
         .only_compacts = x->only_compacts,
-        .outcomes = c->loaded->outcomes,
-        .n_outcomes = c->loaded->n_outcomes,
         .output_schema = x->request.output_schema,
         .max_rounds = x->has_turn_limit ? before.n_rounds + x->max_rounds : RUN_UNLIMITED,
-        .max_stop_blocks = RUN_UNLIMITED, /* as often as was recorded */
-        .before = before,
-        .plan = plan,
-        .plan_self = r,
-        .gate = &r->gate,
-        .blobs = &r->blobs,
-        .tool_response_bytes =
-            x->has_limits ? x->tool_response_bytes : r->options->tool_response_bytes,
-        .max_concurrency = x->max_concurrency,
-        .retry_max_ms = x->retry_max_ms,
-        .known_head = x->head_tokens,
-        .context_floor = x->context_floor,
-        .known_delay = replay_known_delay,
-        .delay_self = r,
-        .hooks = &r->hooks,
-        .plugins = plugins,
-        .n_plugins = ARRAY_LEN(plugins),
-        .budget = replay_budget(r),
-        .compactor = &r->compactor,
-        .news = &r->news,
         .drop_text = replay_drops_text,
         .drop_self = r,
         .on_begin = on_begin,
         .begin_self = r,
+    };
+    const struct run_kit kit = {
+        .plan = plan,
+        .plan_self = r,
+        .gate = &r->gate,
+        .blobs = &r->blobs,
+        .hooks = &r->hooks,
+        .plugins = plugins,
+        .n_plugins = ARRAY_LEN(plugins),
+        .news = &r->news,
         .random = &r->random,
+        .max_stop_blocks = RUN_UNLIMITED, /* as often as was recorded */
+        .retry_max_ms = x->retry_max_ms,
+        .tool_response_bytes =
+            x->has_limits ? x->tool_response_bytes : r->options->tool_response_bytes,
+        .max_concurrency = x->max_concurrency,
+        .known_head = x->head_tokens,
+        .context_floor = x->context_floor,
+        .known_delay = replay_known_delay,
+        .delay_self = r,
+    };
+    const struct run_keeper keeper = {
+        .budget = replay_budget(r),
+        .compactor = &r->compactor,
+        .outcomes = c->loaded->outcomes,
+        .n_outcomes = c->loaded->n_outcomes,
+        .before = before,
     };
 
-    run_start(&r->conversation, &o, &result);
+    run_start(&r->conversation, &given, &kit, &keeper, &result);
     r->run = NULL;
     return NULL;
 }

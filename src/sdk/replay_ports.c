@@ -754,5 +754,5 @@ void replay_ports_init(struct replay *r)
     r->plugin = (struct plugin){.name = "recorded", .before_run = before_run};
     r->compactor = (struct compactor){compact, find_room};
     r->news = (struct news){take_news, await_news};
-    compaction_init(&r->compaction, &options, &r->conversation, &r->hooks);
+    compaction_init(&r->compaction, &options, &r->conversation);
 }

@@ -217,25 +217,6 @@ static struct json *new_fields(struct compacting *x)
     return fields;
 }
 
-static struct err *ask_hooks(struct compacting *x, enum hook_event event, struct json *fields,
-                             struct hook_outcome *ret_outcome)
-{
-    const struct secrets *secrets = run_secrets(x->run);
-    struct hook_input input = {
-        .event = event,
-        .matched = str_of(x->trigger),
-        .fields = secrets_hide_in_json(secrets, &x->arena, fields, NULL),
-    };
-
-    TRY(hooks_run(x->owner->hooks, &input, &x->arena, ret_outcome));
-    if (ret_outcome->system_message.n)
-        run_notice(x->run, SEVERITY_WARNING, "hook", ret_outcome->system_message);
-    if (ret_outcome->stops_run)
-        return err_new(ERR_PLUGIN, "a %s hook ended the run: %" STR_FMT, hook_event_name(event),
-                       STR_ARG(ret_outcome->stop_reason));
-    return NULL;
-}
-
 /* What the person wants the summary to care for, settings and demand together. */
 static struct str join_instructions(struct compacting *x)
 {
@@ -254,7 +235,7 @@ static struct err *ask_before(struct compacting *x, struct err **ret_refusal)
 
     *ret_refusal = NULL;
     json_set_str(&x->arena, fields, "custom_instructions", join_instructions(x));
-    TRY(ask_hooks(x, HOOK_PRE_COMPACT, fields, &outcome));
+    TRY(run_ask_hooks(x->run, HOOK_PRE_COMPACT, str_of(x->trigger), fields, &x->arena, &outcome));
     x->wishes[2] = outcome.additional_context;
     if (outcome.is_blocked)
         *ret_refusal =
@@ -268,7 +249,8 @@ static struct err *tell_after(struct compacting *x)
     struct json *fields = new_fields(x);
 
     json_set_str(&x->arena, fields, "compact_summary", strbuf_str(&x->summary));
-    return ask_hooks(x, HOOK_POST_COMPACT, fields, &outcome);
+    return run_ask_hooks(x->run, HOOK_POST_COMPACT, str_of(x->trigger), fields, &x->arena,
+                         &outcome);
 }
 
 /* --- the summary --- */
@@ -717,12 +699,10 @@ static struct err *compact(struct compactor *base, struct run *r, bool is_full)
 }
 
 void compaction_init(struct compaction *c, const struct compact_options *options,
-                     struct conversation *conversation, struct hooks *hooks)
+                     struct conversation *conversation)
 {
-    *c = (struct compaction){.compactor = {compact, find_room},
-                             .options = *options,
-                             .conversation = conversation,
-                             .hooks = hooks};
+    *c = (struct compaction){
+        .compactor = {compact, find_room}, .options = *options, .conversation = conversation};
 }
 
 void compaction_done(struct compaction *c)

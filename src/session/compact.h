@@ -66,7 +66,6 @@ struct compaction {
     struct compactor compactor; /* what a run is given */
     struct compact_options options;
     struct conversation *conversation;
-    struct hooks *hooks; /* PreCompact, PostCompact; NULL: none */
     struct str demanded; /* instructions of a manual one */
     bool is_demanded;
     /* The run in which a batch has ended, by its number; 0: none. The next call in that run makes
@@ -78,7 +77,7 @@ struct compaction {
     struct err *failure; /* why the last one left the history as it was; NULL: it did not */
 };
 void compaction_init(struct compaction *c, const struct compact_options *options,
-                     struct conversation *conversation, struct hooks *hooks);
+                     struct conversation *conversation);
 void compaction_done(struct compaction *c);
 DEFINE_AUTO_VAL(compaction, compaction_done)
 

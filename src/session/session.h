@@ -100,15 +100,13 @@ void session_begin(struct session *s, const struct event_session *how);
 MUST_USE struct err *session_subscribe(struct session *s, uint64_t from_seq,
                                        struct event_subscriber *subscriber);
 
-/* One run. `options` is what the caller wants; compactor, budget and what a crash has left open
- * are filled in here. What has happened is durable when it returns, unless a notice told otherwise.
- */
-void session_run(struct session *s, const struct run_options *options,
+/* One run. The session is its keeper: compactor, budget, children, and what a crash has left open.
+ * What has happened is durable when it returns, unless a notice told otherwise. */
+void session_run(struct session *s, const struct run_input *given, const struct run_kit *kit,
                  struct run_result *ret_result);
-/* Makes the history a summary of itself now, whatever the threshold says: a run without a prompt,
- * so `options` has none. The error says why the history stays as it is; the result is the caller's
- * to end in any case. */
-MUST_USE struct err *session_compact(struct session *s, const struct run_options *options,
+/* Makes the history a summary of itself now, whatever the threshold says: a run without a prompt.
+ * The error says why the history stays as it is; the result is the caller's to end in any case. */
+MUST_USE struct err *session_compact(struct session *s, const struct run_kit *kit,
                                      struct str instructions, struct run_result *ret_result);
 /* Is there anything that a run without a prompt could do? */
 bool session_can_go_on(const struct session *s);

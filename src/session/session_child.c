@@ -36,10 +36,10 @@ static struct err *open_child(struct session *s, const struct event_child *child
 }
 
 /* What its log begins with. */
-static void begin_child(struct session *c, const struct run_options *o)
+static void begin_child(struct session *c, const struct run_kit *kit, const struct run *parent)
 {
-    const struct run_plan *plan = o->plan(o->plan_self);
-    AUTO(tool_set) struct tool_set *tools = run_tools(o, plan);
+    const struct run_plan *plan = kit->plan(kit->plan_self);
+    AUTO(tool_set) struct tool_set *tools = run_tools(kit, plan, parent);
 
     session_begin(c, &(struct event_session){.cwd = c->options.cwd,
                                              .provider = plan->targets[0].provider->id,
@@ -69,20 +69,21 @@ static void give_again(const struct session *c, struct run_result *ret_result)
                                 text.n ? strbuf_cstr(&text) : "it has ended without an answer");
 }
 
-static void run_in(struct session *c, const struct run_options *options,
+static void run_in(struct session *c, const struct run_input *given, const struct run_kit *kit,
                    struct run_result *ret_result)
 {
-    struct run_options o = *options;
+    struct run_input input = *given;
+    struct run_kit own = *kit;
 
     if (c->loaded.last_run == LAST_RUN_ENDED) {
         give_again(c, ret_result);
         return;
     }
     if (c->loaded.last_run != LAST_RUN_NONE)
-        o.input = NULL; /* it continues */
-    o.blobs = store_blobs(c->options.store, c->options.id);
-    begin_child(c, &o);
-    session_run(c, &o, ret_result);
+        input.prompt = NULL; /* it continues */
+    own.blobs = store_blobs(c->options.store, c->options.id);
+    begin_child(c, &own, given->parent);
+    session_run(c, &input, &own, ret_result);
 }
 
 static void tell_spent(const struct spent *x, struct event_child *child)
@@ -110,14 +111,15 @@ static void note_end(struct session *s, struct listed_child *child)
 }
 
 static struct err *run_child(struct child_keeper *k, struct event_child *child,
-                             const struct run_options *options, struct run_result *ret_result)
+                             const struct run_input *given, const struct run_kit *kit,
+                             struct run_result *ret_result)
 {
     struct session *s = session_of(k);
     AUTO(session) struct session c = {0};
 
     note_begin(s, child);
     TRY(open_child(s, child, &c));
-    run_in(&c, options, ret_result);
+    run_in(&c, given, kit, ret_result);
     tell_spent(&c.budget.spent, child);
     if (ret_result->outcome != RUN_SUSPENDED)
         note_end(s, child_list_find(&s->loaded.children, child->id));

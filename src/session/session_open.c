@@ -303,7 +303,7 @@ struct err *session_open(struct session *s, const struct session_options *option
     if (s->has_tasks)
         group_begin(&s->tasks, 0, GROUP_KEEP_GOING);
     init_conversation(s);
-    compaction_init(&s->compaction, &s->options.compact, &s->conversation, NULL);
+    compaction_init(&s->compaction, &s->options.compact, &s->conversation);
     budget_init(&s->budget, &s->options.budget);
     s->budget.state = s->conversation.state;
     session_init_children(s);

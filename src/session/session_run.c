@@ -105,17 +105,20 @@ static void commit_notice(struct session *s)
     session_commit(s, m);
 }
 
-/* The input of a run; NULL: it goes on with the history. */
-static struct message *find_input(struct session *s, struct message *given)
+/* The prompt of a run: what was given, or one that an earlier process did not come to. NULL: the
+ * run continues with the history. */
+static struct message *take_prompt(struct session *s, struct message *given)
 {
-    AUTO(message) struct message *input = given ? message_ref(given) : TAKE(s->loaded.prompt);
+    AUTO(message) struct message *prompt = given ? message_ref(given) : TAKE(s->loaded.prompt);
 
+    if (prompt)
+        session_abandon_children(s);
     if (s->loaded.partial)
         session_commit(s, s->loaded.partial);
     message_unref(TAKE(s->loaded.partial));
-    if (!input)
+    if (!prompt)
         commit_notice(s);
-    return input && s->notice.n ? with_notice(s, input) : TAKE(input);
+    return prompt && s->notice.n ? with_notice(s, prompt) : TAKE(prompt);
 }
 
 struct turn_progress session_turn(struct session *s)
@@ -133,11 +136,12 @@ struct turn_progress session_turn(struct session *s)
 
 /* --- runs --- */
 
-static void end_run(struct session *s, const struct run_options *o, const struct run_result *r)
+static void end_run(struct session *s, const struct turn_progress *before,
+                    const struct run_result *r)
 {
     struct loaded *l = &s->loaded;
 
-    l->turn = o->before;
+    l->turn = *before;
     l->lacks_turn = false;
     l->turn.n_rounds += r->n_rounds;
     l->turn.forced = r->forced;
@@ -156,34 +160,30 @@ static void end_run(struct session *s, const struct run_options *o, const struct
     task_shield_end();
 }
 
-void session_run(struct session *s, const struct run_options *options,
+void session_run(struct session *s, const struct run_input *given, const struct run_kit *kit,
                  struct run_result *ret_result)
 {
-    AUTO(message) struct message *input = NULL;
-    struct run_options o = *options;
+    AUTO(message) struct message *prompt = take_prompt(s, given->prompt);
+    struct run_input input = *given;
+    const struct run_keeper keeper = {
+        .budget = budget_keeper_of(&s->budget),
+        .compactor = &s->compaction.compactor,
+        .children = &s->children,
+        .outcomes = s->loaded.outcomes,
+        .n_outcomes = s->loaded.n_outcomes,
+        .before = prompt ? (struct turn_progress){0} : session_turn(s),
+    };
     struct group clock;
 
-    if (options->input || s->loaded.prompt)
-        session_abandon_children(s);
-    o.input = input = find_input(s, options->input);
-    o.budget = budget_keeper_of(&s->budget);
-    if (!o.max_rounds)
-        o.max_rounds = RUN_UNLIMITED; /* a session's rounds have no cap unless somebody sets one */
-    if (!input)
-        o.before = session_turn(s);
-    o.outcomes = s->loaded.outcomes;
-    o.n_outcomes = s->loaded.n_outcomes;
-    o.compactor = &s->compaction.compactor;
-    o.children = &s->children;
-    s->compaction.hooks = o.hooks;
+    input.prompt = prompt;
     budget_begin_run(&s->budget);
     group_begin(&clock, 0, GROUP_KEEP_GOING);
     if (!s->options.parent) /* whose clock runs */
         group_spawn(&clock, "time", budget_keep_time, &s->budget);
-    run_start(&s->conversation, &o, ret_result);
+    run_start(&s->conversation, &input, kit, &keeper, ret_result);
     group_cancel(&clock);
     err_ignore(group_end(&clock), "it was cancelled");
-    end_run(s, &o, ret_result);
+    end_run(s, &keeper.before, ret_result);
 }
 
 /* --- a summary by hand --- */
@@ -217,15 +217,13 @@ static struct err *why_not(struct session *s, const struct run_result *r)
     return r->error ? err_copy(r->error) : NULL;
 }
 
-struct err *session_compact(struct session *s, const struct run_options *options,
-                            struct str instructions, struct run_result *ret_result)
+struct err *session_compact(struct session *s, const struct run_kit *kit, struct str instructions,
+                            struct run_result *ret_result)
 {
-    struct run_options o = *options;
+    const struct run_input given = {.only_compacts = true};
 
     TRY(check_compact(s));
-    o.input = NULL;
-    o.only_compacts = true;
     compaction_demand(&s->compaction, instructions);
-    session_run(s, &o, ret_result);
+    session_run(s, &given, kit, ret_result);
     return why_not(s, ret_result);
 }

@@ -166,10 +166,10 @@ static void run_session(struct scene *s, struct session *session, struct run_res
         input = message_new(ROLE_USER, S("input"));
         message_add_text(input, S("Go."));
     }
-    session_run(
-        session,
-        &(struct run_options){.input = input, .plan = get_plan, .plan_self = s, .gate = &gate},
-        ret_result);
+    session_run(session, &(struct run_input){.prompt = input},
+                &(struct run_kit){
+                    .plan = get_plan, .plan_self = s, .gate = &gate, .max_rounds = RUN_UNLIMITED},
+                ret_result);
 }
 
 static struct err *print_answer(const struct session *session)

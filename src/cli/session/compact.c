@@ -47,10 +47,8 @@ static struct err *print_sizes(const struct compacting *c)
 static struct err *compact_with(struct compacting *c, struct agent *agent)
 {
     AUTO(run_result) struct run_result result = {0};
-    struct run_options o;
 
-    TRY(agent_prepare(agent, &o));
-    TRY(agent_compact(agent, &o, str_of(args_get(c->work->args, "instructions")), &result));
+    TRY(agent_compact(agent, str_of(args_get(c->work->args, "instructions")), &result));
     return print_sizes(c);
 }
 

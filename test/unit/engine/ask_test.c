@@ -101,20 +101,16 @@ static struct err *run(void *arg)
     AUTO(conversation) struct conversation conversation;
     AUTO(message) struct message *input = message_new(ROLE_USER, (struct str){0});
     AUTO(run_result) struct run_result result = {0};
-    struct run_options options = {.input = input,
-                                  .plan = world_plan,
-                                  .plan_self = w,
-                                  .retry_max_ms = w->max_wait_ms,
-                                  .budget = {.reserve = reserve, .self = w},
-                                  .drop_text = drop,
-                                  .drop_self = w};
+    const struct run_input given = {.prompt = input, .drop_text = drop, .drop_self = w};
+    const struct run_kit kit = {.plan = world_plan, .plan_self = w, .retry_max_ms = w->max_wait_ms};
+    const struct run_keeper keeper = {.budget = {.reserve = reserve, .self = w}};
 
     message_add_text(input, S("say hello"));
     conversation_init(&conversation, S("session"), S("/tmp"));
     event_stream_subscribe(&conversation.stream, &subscriber);
     if (w->cannot_send)
         event_stream_open(&conversation.stream, 1, &w->recorder);
-    run_start(&conversation, &options, &result);
+    run_start(&conversation, &given, &kit, &keeper, &result);
     return NULL;
 }
 

@@ -56,7 +56,7 @@ TEST(under_a_limit_each_request_is_durable_before_it_is_sent)
     struct tape tape = {.recorder = {tape_append, tape_wait}};
 
     w.recorder = &tape.recorder;
-    w.options.budget.is_limited = true;
+    w.keeper.budget.is_limited = true;
     world_run(&w, "go");
     assert_null(strstr(strbuf_cstr(&tape.log), "flushed"));
     assert_non_null(strstr(strbuf_cstr(&tape.log), "tool_end attempt_begin durable attempt_end"));
@@ -84,7 +84,7 @@ TEST(a_prompt_is_durable_before_hooks_are_asked_about_it)
     struct asked asked = {.hooks = {note_asked}, .tape = &tape};
 
     w.recorder = &tape.recorder;
-    w.options.hooks = &asked.hooks;
+    w.kit.hooks = &asked.hooks;
     world_run(&w, "go");
     assert_true(str_starts(strbuf_str(&tape.log), S("user_input durable asked attempt_begin ")));
     strbuf_done(&tape.log);
@@ -271,8 +271,8 @@ TEST(plugins_run_by_priority_in_all_hooks)
                high = spy_make("high", PRIORITY_HIGH, &log);
     struct plugin *plugins[] = {&low.plugin, &high.plugin};
 
-    w.options.plugins = plugins;
-    w.options.n_plugins = 2;
+    w.kit.plugins = plugins;
+    w.kit.n_plugins = 2;
     world_run(&w, "go");
     assert_str(strbuf_str(&log), "high.before_run low.before_run "
                                  "high.chunk low.chunk high.before_tool low.before_tool "
@@ -289,8 +289,8 @@ TEST(a_plugins_own_failure_is_reported_and_changes_nothing)
     struct plugin *plugins[] = {&spy.plugin};
 
     spy.fails_with = ERR_PLUGIN;
-    w.options.plugins = plugins;
-    w.options.n_plugins = 1;
+    w.kit.plugins = plugins;
+    w.kit.n_plugins = 1;
     world_run(&w, "go");
     assert_int_equal(w.result.outcome, RUN_DONE);
     assert_str(w.result.text, "Done.");
@@ -305,8 +305,8 @@ TEST(a_plugin_may_refuse_a_run)
     struct plugin *plugins[] = {&spy.plugin};
 
     spy.fails_with = ERR_BUDGET_EXCEEDED;
-    w.options.plugins = plugins;
-    w.options.n_plugins = 1;
+    w.kit.plugins = plugins;
+    w.kit.n_plugins = 1;
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_BUDGET_EXCEEDED);
     assert_null(strstr(strbuf_cstr(&w.log), "ask"));
@@ -325,8 +325,8 @@ TEST(a_plugin_may_refuse_a_call)
     struct plugin sunday = {.name = "sunday", .before_tool = refuse_tool};
     struct plugin *plugins[] = {&sunday};
 
-    w.options.plugins = plugins;
-    w.options.n_plugins = 1;
+    w.kit.plugins = plugins;
+    w.kit.n_plugins = 1;
     world_run(&w, "go");
     assert_null(strstr(strbuf_cstr(&w.log), "run Echo"));
     assert_non_null(strstr(strbuf_cstr(&w.log), "a failed: tool_denied\n"
@@ -361,7 +361,7 @@ TEST(hooks_are_asked_at_the_prompt_after_tools_and_at_the_end)
     AUTO(world) struct world w = {.script = one_tool};
     struct script_hooks s = {.hooks = {script_run}};
 
-    w.options.hooks = &s.hooks;
+    w.kit.hooks = &s.hooks;
     world_run(&w, "go");
     assert_str(strbuf_str(&s.log),
                "UserPromptSubmit() {\"prompt\":\"go\"}\n"
@@ -379,7 +379,7 @@ TEST(a_hook_may_block_the_prompt)
 
     s.outcomes[HOOK_USER_PROMPT_SUBMIT] =
         (struct hook_outcome){.is_blocked = true, .reason = S("not today")};
-    w.options.hooks = &s.hooks;
+    w.kit.hooks = &s.hooks;
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_VALIDATION);
     assert_non_null(strstr(w.result.error->text, "not today"));
@@ -397,7 +397,7 @@ TEST(hooks_add_to_the_prompt_and_to_results)
     s.outcomes[HOOK_USER_PROMPT_SUBMIT].additional_context = S("It is Sunday.");
     s.outcomes[HOOK_POST_TOOL_USE] = (struct hook_outcome){
         .is_blocked = true, .reason = S("bad style"), .additional_context = S("See STYLE.md.")};
-    w.options.hooks = &s.hooks;
+    w.kit.hooks = &s.hooks;
     world_run(&w, "go");
     assert_non_null(strstr(strbuf_cstr(&w.log), "+0 user: \"go\" \"It is Sunday.\"\n"));
     assert_non_null(
@@ -481,10 +481,10 @@ TEST(a_turn_keeps_its_order_from_the_raw_prompt_to_stop)
     struct plugin *plugins[] = {&o.plugin};
 
     w.recorder = &o.recorder;
-    w.options.compactor = &o.compactor;
-    w.options.hooks = &o.hooks;
-    w.options.plugins = plugins;
-    w.options.n_plugins = 1;
+    w.keeper.compactor = &o.compactor;
+    w.kit.hooks = &o.hooks;
+    w.kit.plugins = plugins;
+    w.kit.n_plugins = 1;
     world_run(&w, "go");
     assert_str(strbuf_str(&o.log), "user_input\n"
                                    "durable\n"
@@ -517,8 +517,8 @@ TEST(a_prompt_that_a_plugin_refuses_is_durable_and_not_in_the_history)
 
     spy.fails_with = ERR_BUDGET_EXCEEDED;
     w.recorder = &o.recorder;
-    w.options.plugins = plugins;
-    w.options.n_plugins = 1;
+    w.kit.plugins = plugins;
+    w.kit.n_plugins = 1;
     world_run(&w, "go");
     assert_true(str_starts(strbuf_str(&o.log), S("user_input\n")));
     assert_null(strstr(strbuf_cstr(&o.log), "pre_run"));
@@ -534,7 +534,7 @@ TEST(a_stop_hook_makes_the_model_go_on)
 
     s.outcomes[HOOK_STOP] =
         (struct hook_outcome){.is_blocked = true, .reason = S("The tests fail.")};
-    w.options.hooks = &s.hooks;
+    w.kit.hooks = &s.hooks;
     world_run(&w, "go");
     assert_transcript(&w, "+0 user: \"go\"\n"
                           "ask m1 tools=7\n    user: \"go\"\n"
@@ -555,7 +555,7 @@ TEST(a_hook_after_a_tool_may_end_the_run)
 
     s.outcomes[HOOK_POST_TOOL_USE] =
         (struct hook_outcome){.stops_run = true, .stop_reason = S("enough")};
-    w.options.hooks = &s.hooks;
+    w.kit.hooks = &s.hooks;
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_PLUGIN);
     assert_non_null(strstr(w.result.error->text, "enough"));
@@ -582,7 +582,7 @@ static void note_path(struct strbuf *out, const struct owner *o)
 
 static void family_event(struct world *w, const struct event *e)
 {
-    struct family *f = w->options.begin_self;
+    struct family *f = w->given.begin_self;
 
     if (e->type == EVENT_ATTEMPT_END) {
         f->total_microcents = e->body.attempt.total_microcents;
@@ -612,21 +612,20 @@ static struct err *toy_child(const struct tool *t, struct tool_context *c, const
     AUTO(run_result) struct run_result result = {0};
     struct target target = {.model = S("m3"), .price = {.input = 100, .output = 100}};
     struct run_plan plan = {.targets = &target, .n_targets = 1, .stream = true};
-    struct run_options options = {.policy = &policy_node,
-                                  .input = input,
-                                  .plan = child_plan,
-                                  .plan_self = &plan,
-                                  .parent = f->parent,
-                                  .call_id = c->call_id,
-                                  .agent = "helper",
-                                  .node = "review"};
+    const struct run_input given = {.policy = &policy_node,
+                                    .prompt = input,
+                                    .agent = "helper",
+                                    .node = "review",
+                                    .parent = f->parent,
+                                    .call_id = c->call_id};
+    const struct run_kit kit = {.plan = child_plan, .plan_self = &plan};
 
     message_add_text(input, S("sub"));
     TRY(script_provider_new(S("m3"),
                             S("turns:\n - [{text: Child.}, {usage: {input: 10000, output: 0}}]\n"),
                             &provider));
     target.provider = provider;
-    run_start(&f->child, &options, &result);
+    run_start(&f->child, &given, &kit, NULL, &result);
     strbuf_add(&r->text, result.text);
     return NULL;
 }
@@ -647,8 +646,8 @@ TEST(a_child_run_tells_and_costs_its_parent)
     world_open(&w);
     w.goes_on = true;
     assert_ok(tool_registry_add(w.registry, &child, NULL));
-    w.options.on_begin = family_begin;
-    w.options.begin_self = &f;
+    w.given.on_begin = family_begin;
+    w.given.begin_self = &f;
     world_run(&w, "go");
     assert_str(strbuf_str(&f.paths),
                "agent/execution in session under \"\"\n"

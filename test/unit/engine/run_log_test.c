@@ -135,7 +135,7 @@ TEST(a_call_that_is_denied_to_a_node_has_a_request)
 {
     AUTO(world) struct world w = {.script = three_calls, .deny = "Echo"};
 
-    w.options.policy = &policy_node;
+    w.given.policy = &policy_node;
     run_told(&w, "go");
     assert_str(told_of_calls(), THREE_REQUESTS "result a: tool_denied\nresult b: cancelled\n"
                                                "result c: cancelled\n");
@@ -249,7 +249,7 @@ TEST(the_context_is_told_around_a_forced_last_turn)
     struct world w = {.script = "turns:\n - [{tool: Echo, id: a, args: {text: x}}]\n"
                                 " - text: So far.\n"};
 
-    w.options.max_rounds = 1;
+    w.given.max_rounds = 1;
     run_told(&w, "go");
     assert_non_null(
         strstr(strbuf_cstr(&told), "result a: fine\ncontext\nanswer complete end\ncontext\n"));
@@ -264,8 +264,8 @@ TEST(a_question_aside_is_answered_with_a_message_that_says_so)
 
     w.targets[0].window = 10000;
     world_run(&w, "a long story, a long story, a long story, a long story, a long story");
-    compaction_init(&compaction, &options, &w.conversation, NULL);
-    w.options.compactor = &compaction.compactor;
+    compaction_init(&compaction, &options, &w.conversation);
+    w.keeper.compactor = &compaction.compactor;
     w.script = "turns:\n - text: In short.\n - text: Two.\n";
     run_told(&w, "more");
     assert_str(strbuf_str(&told), "aside complete end\ncontext\nanswer complete end\ncontext\n");

@@ -86,7 +86,7 @@ TEST(a_batch_runs_no_more_at_once_than_allowed)
                                 " - [{tool: Slow, id: a}, {tool: Slow, id: b}, {tool: Slow, id: "
                                 "c}, {tool: Slow, id: d}]\n"
                                 " - text: Done.\n",
-                      .options.max_concurrency = 2};
+                      .kit.max_concurrency = 2};
 
     world_run(&w, "go");
     assert_int_equal(w.most_running, 2);
@@ -203,7 +203,7 @@ TEST(wrong_arguments_are_corrected_three_times_then_the_tool_has_failed)
 
 TEST(a_node_fails_when_its_corrections_are_spent)
 {
-    AUTO(world) struct world w = {.script = bad_arguments, .options.policy = &policy_node};
+    AUTO(world) struct world w = {.script = bad_arguments, .given.policy = &policy_node};
 
     world_run(&w, "go");
     assert_int_equal(w.result.outcome, RUN_FAILED);
@@ -247,7 +247,7 @@ TEST(a_conversation_goes_on_after_a_denied_call)
 TEST(a_node_ends_with_a_denied_call)
 {
     AUTO(world)
-    struct world w = {.script = denied, .deny = "Echo", .options.policy = &policy_node};
+    struct world w = {.script = denied, .deny = "Echo", .given.policy = &policy_node};
 
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_TOOL_DENIED);
@@ -280,7 +280,7 @@ TEST(a_tool_that_takes_too_long_is_ended)
                                 " - [{tool: Slow, id: a, args: {ms: 5000}}, {tool: Slow, id: b, "
                                 "args: {ms: 10}}]\n"
                                 " - text: Done.\n",
-                      .options.tool_timeout_ms = 1000};
+                      .kit.tool_timeout_ms = 1000};
 
     world_run(&w, "go");
     assert_non_null(strstr(strbuf_cstr(&w.log), "a failed: timeout\n"
@@ -298,7 +298,7 @@ TEST(the_operator_sets_a_tools_time)
     struct json *timeouts;
 
     assert_ok(json_parse(&a, S("{\"Slow\":100}"), 0, &timeouts));
-    w.options.tool_timeouts = timeouts;
+    w.kit.tool_timeouts = timeouts;
     world_run(&w, "go");
     assert_non_null(strstr(strbuf_cstr(&w.log), "a failed: timeout\n"));
 }
@@ -328,7 +328,7 @@ static const char endless[] = "turns:\n"
 
 TEST(the_round_cap_forces_a_summary_without_tools)
 {
-    AUTO(world) struct world w = {.script = endless, .options.max_rounds = 2};
+    AUTO(world) struct world w = {.script = endless, .given.max_rounds = 2};
 
     world_run(&w, "go");
     assert_non_null(strstr(strbuf_cstr(&w.log), "final: turn_limit\nask m1 tools=7 none\n"));
@@ -349,7 +349,7 @@ TEST(ten_rounds_are_the_cap_where_nobody_sets_one)
     for (int is_free = 0; is_free < 2; is_free++) {
         AUTO(world) struct world w = {.script = strbuf_cstr(&script)};
 
-        w.options.max_rounds = is_free ? RUN_UNLIMITED : 0;
+        w.given.max_rounds = is_free ? RUN_UNLIMITED : 0;
         world_run(&w, "go");
         assert_int_equal(w.result.n_rounds, is_free ? 13 : RUN_DEFAULT_MAX_ROUNDS);
         assert_int_equal(w.result.forced, is_free ? FINAL_NONE : FINAL_TURN_LIMIT);
@@ -358,7 +358,7 @@ TEST(ten_rounds_are_the_cap_where_nobody_sets_one)
 
 TEST(the_instruction_of_a_last_turn_is_not_kept)
 {
-    AUTO(world) struct world w = {.script = endless, .options.max_rounds = 2};
+    AUTO(world) struct world w = {.script = endless, .given.max_rounds = 2};
 
     world_run(&w, "go");
     strbuf_clear(&w.log);
@@ -372,7 +372,7 @@ TEST(an_empty_summary_gives_the_fallback_sentence)
     AUTO(world)
     struct world w = {.script = "turns:\n - tool: Echo\n   id: a\n   args: {text: x}\n"
                                 " - text: ''\n",
-                      .options.max_rounds = 1};
+                      .given.max_rounds = 1};
 
     world_run(&w, "go");
     assert_str(w.result.text, FALLBACK_TEXT);
@@ -385,7 +385,7 @@ TEST(a_failed_summary_gives_the_fallback_sentence)
     AUTO(world)
     struct world w = {.script = "turns:\n - tool: Echo\n   id: a\n   args: {text: x}\n"
                                 " - {error: provider_error, message: broken}\n",
-                      .options.max_rounds = 1};
+                      .given.max_rounds = 1};
 
     world_run(&w, "go");
     assert_str(w.result.text, FALLBACK_TEXT);
@@ -395,7 +395,7 @@ TEST(a_failed_summary_gives_the_fallback_sentence)
 TEST(a_node_ends_at_the_round_cap)
 {
     AUTO(world)
-    struct world w = {.script = endless, .options.max_rounds = 2, .options.policy = &policy_node};
+    struct world w = {.script = endless, .given.max_rounds = 2, .given.policy = &policy_node};
 
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_TURN_LIMIT);
@@ -407,7 +407,8 @@ TEST(rounds_that_another_process_has_made_of_the_turn_count)
     AUTO(world)
     struct world w = {.script = "turns:\n - tool: Echo\n   id: a\n   args: {text: x}\n"
                                 " - text: Soon.\n",
-                      .options = {.max_rounds = 3, .before.n_rounds = 2}};
+                      .given.max_rounds = 3,
+                      .keeper.before.n_rounds = 2};
 
     world_run(&w, "go");
     assert_int_equal(w.result.n_rounds, 1);
@@ -417,9 +418,9 @@ TEST(rounds_that_another_process_has_made_of_the_turn_count)
 TEST(the_last_request_of_a_turn_is_made_once)
 {
     AUTO(world)
-    struct world w = {
-        .script = endless,
-        .options = {.max_rounds = 2, .before = {.n_rounds = 2, .forced = FINAL_TURN_LIMIT}}};
+    struct world w = {.script = endless,
+                      .given.max_rounds = 2,
+                      .keeper.before = {.n_rounds = 2, .forced = FINAL_TURN_LIMIT}};
 
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_TURN_LIMIT);
@@ -429,9 +430,9 @@ TEST(the_last_request_of_a_turn_is_made_once)
 TEST(more_rounds_are_allowed_by_a_higher_limit)
 {
     AUTO(world)
-    struct world w = {
-        .script = "turns:\n - text: Done.\n",
-        .options = {.max_rounds = 3, .before = {.n_rounds = 2, .forced = FINAL_TURN_LIMIT}}};
+    struct world w = {.script = "turns:\n - text: Done.\n",
+                      .given.max_rounds = 3,
+                      .keeper.before = {.n_rounds = 2, .forced = FINAL_TURN_LIMIT}};
 
     world_run(&w, "go");
     assert_int_equal(w.result.forced, FINAL_NONE);
@@ -442,7 +443,7 @@ TEST(tools_that_another_process_has_taken_away_stay_away)
 {
     AUTO(world)
     struct world w = {.script = "turns:\n - text: Then without.\n",
-                      .options.before.forced = FINAL_UNKNOWN_TOOLS};
+                      .keeper.before.forced = FINAL_UNKNOWN_TOOLS};
 
     world_run(&w, "go");
     assert_non_null(strstr(strbuf_cstr(&w.log), "final: unknown_tools\nask m1 tools=7 none\n"));
@@ -453,7 +454,7 @@ TEST(wrong_calls_in_a_row_count_over_processes)
     AUTO(world)
     struct world w = {.script = "turns:\n - tool: Echo\n   id: a\n   args: {}\n"
                                 " - text: Then without.\n",
-                      .options.before.n_corrections = 4};
+                      .keeper.before.n_corrections = 4};
 
     world_run(&w, "go");
     assert_non_null(strstr(strbuf_cstr(&w.log), "final: corrections\nask m1 tools=7 none\n"));
@@ -661,8 +662,8 @@ TEST(a_node_makes_one_attempt_a_report_five_and_a_conversation_ten)
 #define BUSY " - {error: provider_unavailable, message: busy}\n"
 #define BUSY_THRICE BUSY BUSY BUSY
     static const char busy[] = "turns:\n" BUSY_THRICE BUSY_THRICE BUSY_THRICE BUSY_THRICE;
-    AUTO(world) struct world node = {.script = busy, .options.policy = &policy_node};
-    AUTO(world) struct world report = {.script = busy, .options.policy = &policy_report};
+    AUTO(world) struct world node = {.script = busy, .given.policy = &policy_node};
+    AUTO(world) struct world report = {.script = busy, .given.policy = &policy_report};
     AUTO(world) struct world conversation = {.script = busy};
 
     world_run(&node, "hi");
@@ -763,8 +764,8 @@ TEST(a_run_that_must_ask_is_suspended_and_goes_on_with_the_answer)
     assert_str(w.result.asks[0].call_id, "b");
 
     w.script = "turns:\n - text: Done.\n";
-    w.options.answers = &yes;
-    w.options.n_answers = 1;
+    w.given.answers = &yes;
+    w.given.n_answers = 1;
     world_run(&w, NULL);
     assert_transcript(&w, "run Echo#b\n"
                           "+3 tool: b \"x\"\n"
@@ -790,8 +791,8 @@ TEST(a_call_that_waits_holds_those_after_it)
     assert_int_equal(w.result.n_asks, 1);
     assert_int_equal(w.result.n_tools_executed, 1);
     w.script = "turns:\n - text: Done.\n";
-    w.options.answers = &yes;
-    w.options.n_answers = 1;
+    w.given.answers = &yes;
+    w.given.n_answers = 1;
     strbuf_clear(&w.log);
     world_run(&w, NULL);
     assert_non_null(strstr(strbuf_cstr(&w.log), "+3 tool: b \"x\"\n"
@@ -808,8 +809,8 @@ TEST(a_tool_may_answer_later_from_outside)
     assert_int_equal(w.result.outcome, RUN_SUSPENDED);
     assert_str(w.result.asks[0].text, "which?");
     green.answer.value = json_new_str(&a, S("green"));
-    w.options.answers = &green;
-    w.options.n_answers = 1;
+    w.given.answers = &green;
+    w.given.n_answers = 1;
     w.script = "turns:\n - text: Green it is.\n";
     strbuf_clear(&w.log);
     world_run(&w, NULL);
@@ -838,7 +839,7 @@ static struct err *no_money(void *self, const struct attempt *a, struct reservat
 TEST(a_budget_may_refuse_an_attempt)
 {
     AUTO(world)
-    struct world w = {.script = "turns: []\n", .options.budget = {.reserve = no_money}};
+    struct world w = {.script = "turns: []\n", .keeper.budget = {.reserve = no_money}};
 
     world_run(&w, "hi");
     assert_int_equal(w.result.error->kind, ERR_BUDGET_EXCEEDED);
@@ -850,7 +851,7 @@ TEST(a_budget_may_suspend_the_run)
 {
     AUTO(world)
     struct world w = {.script = "turns: []\n",
-                      .options.budget = {.reserve = no_money, .self = (void *)"ask"}};
+                      .keeper.budget = {.reserve = no_money, .self = (void *)"ask"}};
 
     world_run(&w, "hi");
     assert_int_equal(w.result.outcome, RUN_SUSPENDED);
@@ -862,7 +863,7 @@ TEST(a_refused_request_is_the_fault_of_a_nodes_author)
 {
     static const char script[] =
         "turns:\n - {error: provider_error, message: no such field, status: 400}\n";
-    AUTO(world) struct world w = {.script = script, .options.policy = &policy_node};
+    AUTO(world) struct world w = {.script = script, .given.policy = &policy_node};
     AUTO(world) struct world v = {.script = script};
 
     world_run(&w, "hi");
@@ -881,7 +882,7 @@ static void run_with_schema(struct world *w, struct arena *a)
                          S("{\"type\":\"object\",\"required\":[\"n\"],\"properties\":{\"n\":{"
                            "\"type\":\"integer\"}}}"),
                          0, &schema));
-    w->options.output_schema = schema;
+    w->given.output_schema = schema;
     world_run(w, "count");
 }
 
@@ -899,7 +900,7 @@ TEST(a_nodes_answer_that_does_not_fit_is_an_error_at_once)
 {
     AUTO(world)
     struct world w = {.script = "turns:\n - text: '{\"n\":\"three\"}'\n",
-                      .options.policy = &policy_node};
+                      .given.policy = &policy_node};
     AUTO(arena) struct arena a = {0};
 
     run_with_schema(&w, &a);
@@ -910,7 +911,7 @@ TEST(a_nodes_answer_that_does_not_fit_is_an_error_at_once)
 TEST(a_nodes_answer_that_is_no_json_is_an_error_at_once)
 {
     AUTO(world)
-    struct world w = {.script = "turns:\n - text: three\n", .options.policy = &policy_node};
+    struct world w = {.script = "turns:\n - text: three\n", .given.policy = &policy_node};
     AUTO(arena) struct arena a = {0};
 
     run_with_schema(&w, &a);
@@ -1012,8 +1013,8 @@ TEST(a_run_holds_the_plan_that_it_has_read_and_none_before_it)
                                 " - text: Done.\n"};
     struct fresh_plans all = {.world = &w};
 
-    w.options.plan = fresh_plan_now;
-    w.options.plan_self = &all;
+    w.kit.plan = fresh_plan_now;
+    w.kit.plan_self = &all;
     world_run(&w, "go");
     assert_str(w.result.text, "Done.");
     assert_true(all.n_made >= 4);
@@ -1053,14 +1054,14 @@ TEST(between_runs_the_window_is_as_full_as_the_next_run_finds_it)
                                 " - text: Done.\n - text: More.\n",
                       .system = "Be brief, and call no tool twice.",
                       .on_event = look_at_context,
-                      .options.on_begin = look_begin};
+                      .given.on_begin = look_begin};
     AUTO(message) struct message *prompt = message_new(ROLE_USER, S("p"));
     struct token_estimate between;
     int64_t window;
 
     message_add_text(prompt, S("and now the rest of it"));
     world_run(&w, "go");
-    between = conversation_context(&w.conversation, &w.options, &window);
+    between = conversation_context(&w.conversation, &w.kit, &window);
     assert_true(between.serialized > looked.at_first_request.serialized);
     world_run(&w, "and now the rest of it");
     assert_int_equal(looked.window, window);

@@ -66,14 +66,14 @@ static struct err *run_it(void *arg)
                                 .n_targets = 1,
                                 .tools = w->registry,
                                 .filter = {.allows_all = true}};
-    w->options = (struct run_options){.input = input,
-                                      .plan = world_plan,
-                                      .plan_self = w,
-                                      .gate = &gate.gate,
-                                      .launcher = &launcher_plain,
-                                      .snapshotter = t->scene.snapshotter};
+    w->given = (struct run_input){.prompt = input};
+    w->kit = (struct run_kit){.plan = world_plan,
+                              .plan_self = w,
+                              .gate = &gate.gate,
+                              .launcher = &launcher_plain,
+                              .snapshotter = t->scene.snapshotter};
     event_stream_subscribe(&w->conversation.stream, &subscriber);
-    run_start(&w->conversation, &w->options, &w->result);
+    run_start(&w->conversation, &w->given, &w->kit, NULL, &w->result);
     event_stream_unsubscribe(&subscriber);
     return NULL;
 }

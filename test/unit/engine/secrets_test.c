@@ -39,7 +39,7 @@ static void run(struct world *w, const char *prompt)
     seen = (struct seen){0};
     seen.stream = stream_json_new(&(struct stream_json_options){
         .session_id = "s", .include_partial = true, .replay_user = true});
-    w->options.secrets = secrets;
+    w->kit.secrets = secrets;
     w->on_event = write_all;
     world_run(w, prompt);
     assert_true(str_find(strbuf_str(&seen.lines), S("[REDACTED]")) != STR_NONE);
@@ -200,8 +200,8 @@ TEST(a_key_that_a_plugin_puts_into_the_prompt_is_not_sent)
     struct plugin plugin = {.name = "p", .before_run = say_key};
     struct plugin *plugins[] = {&plugin};
 
-    w.options.plugins = plugins;
-    w.options.n_plugins = 1;
+    w.kit.plugins = plugins;
+    w.kit.n_plugins = 1;
     run(&w, "go");
     assert_non_null(strstr(strbuf_cstr(&w.log), "+0 user: \"use [REDACTED]\"\n"));
 }

@@ -18,7 +18,9 @@ struct world {
     const char *script;
     const char *script2; /* of a second target; NULL: there is none */
     bool goes_on;        /* the conversation is kept from the run before */
-    struct run_options options;
+    struct run_input given;
+    struct run_kit kit;
+    struct run_keeper keeper;
     struct run_plan plan;
     struct tool_filter filter;
     const char *system; /* NULL: none */
@@ -362,7 +364,7 @@ static inline struct err *world_task(void *arg)
 {
     struct world *w = arg;
 
-    run_start(&w->conversation, &w->options, &w->result);
+    run_start(&w->conversation, &w->given, &w->kit, &w->keeper, &w->result);
     return NULL;
 }
 
@@ -400,13 +402,13 @@ static inline void world_run(struct world *w, const char *prompt)
     }
     virtual_clock_init(&clock, 0);
     seeded_random_init(&random, 1);
-    w->options.input = input;
-    if (!w->options.plan || w->options.plan == world_plan) {
-        w->options.plan = world_plan;
-        w->options.plan_self = w;
+    w->given.prompt = input;
+    if (!w->kit.plan || w->kit.plan == world_plan) {
+        w->kit.plan = world_plan;
+        w->kit.plan_self = w;
     }
-    w->options.gate = &gate.gate;
-    w->options.random = &random.random;
+    w->kit.gate = &gate.gate;
+    w->kit.random = &random.random;
     if (w->recorder)
         event_stream_open(&w->conversation.stream, w->conversation.stream.next_seq, w->recorder);
     world_subscribe(w, &w->conversation.stream);

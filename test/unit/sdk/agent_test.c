@@ -42,12 +42,9 @@ static struct err *say_hello(struct agent *a)
 {
     AUTO(message) struct message *input = message_new(ROLE_USER, S("input"));
     AUTO(run_result) struct run_result result = {0};
-    struct run_options options;
 
     message_add_text(input, S("Hello."));
-    TRY(agent_prepare(a, &options));
-    options.input = input;
-    agent_run(a, &options, &result);
+    TRY(agent_run(a, &(struct run_input){.prompt = input}, &result));
     return TAKE(result.error);
 }
 

@@ -223,8 +223,8 @@ IN_TASK(a_question_of_a_child_suspends_its_parent_and_the_answer_reaches_it)
             stage_open(&one, &again);
         }
         green.answer.value = json_new_str(&a, S("green"));
-        one.world.options.answers = &green;
-        one.world.options.n_answers = 1;
+        one.world.given.answers = &green;
+        one.world.given.n_answers = 1;
         stage_run(&one, "turns:\n - {text: Green.}\n - {text: Done.}\n", NULL);
         assert_str(one.world.result.text, "Done.");
         only_child(one.store, &a);
@@ -307,7 +307,7 @@ static const struct run_plan *knowing_plan(void *self)
 
 static void run_knowing(struct stage *st, const char *prompt)
 {
-    st->world.options.plan = knowing_plan;
+    st->world.kit.plan = knowing_plan;
     stage_run(st, "turns: []", prompt);
 }
 

@@ -256,7 +256,7 @@ TEST(the_output_of_a_tool_is_one_blob_which_its_handle_names_too)
     AUTO(world)
     struct world w = {.script = "turns:\n - [{tool: Big, id: a, args: {lines: 9000}}]\n"
                                 " - text: Done.\n",
-                      .options.blobs = blobs,
+                      .kit.blobs = blobs,
                       .on_event = record};
     const char *handle = NULL, *stored = NULL;
 
@@ -281,7 +281,7 @@ TEST(a_long_result_that_the_model_got_whole_is_stored_once)
     AUTO(world)
     struct world w = {.script = "turns:\n - [{tool: Big, id: a, args: {lines: 9000}}]\n"
                                 " - text: Done.\n",
-                      .options.tool_response_bytes = 1 << 20,
+                      .kit.tool_response_bytes = 1 << 20,
                       .on_event = record};
 
     tape_begin();
@@ -360,8 +360,8 @@ static void play_compacted(int64_t window)
                                 " - [{text: Long.}, {usage: {input: 8500, output: 5}}]\n",
                       .on_event = record};
 
-    compaction_init(&c, &options, &w.conversation, NULL);
-    w.options.compactor = &c.compactor;
+    compaction_init(&c, &options, &w.conversation);
+    w.keeper.compactor = &c.compactor;
     w.targets[0].window = 10000;
     world_run(&w, "first");
     add_todo(&w);

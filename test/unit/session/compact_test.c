@@ -188,12 +188,13 @@ static void scene_begin(struct scene *s)
 {
     s->is_ready = true;
     s->w.on_event = on_event;
-    s->w.options.compactor = &s->compaction.compactor;
+    s->w.keeper.compactor = &s->compaction.compactor;
+    s->w.kit.hooks = &s->hooks.hooks;
     s->w.targets[0].window = 10000;
     s->hooks.hooks.run = spy;
     s->options.on_compact = note_summary;
     s->options.self = s;
-    compaction_init(&s->compaction, &s->options, &s->w.conversation, &s->hooks.hooks);
+    compaction_init(&s->compaction, &s->options, &s->w.conversation);
 }
 
 static void play(struct scene *s, const char *script, const char *prompt)
@@ -361,7 +362,7 @@ TEST(report_and_node_runs_do_not_compact)
     static const struct run_policy *const policies[] = {&policy_node, &policy_report};
 
     for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
-        AUTO(scene) struct scene s = {.w.options.policy = policies[i]};
+        AUTO(scene) struct scene s = {.w.given.policy = policies[i]};
 
         play(&s, "turns:\n" ROUND(a, 1000) ROUND(b, 8400) " - text: Done.\n", "Count.");
         assert_int_equal(n_summaries(&s), 0);
@@ -401,7 +402,7 @@ TEST(what_a_summary_cannot_make_smaller_is_not_summarised_again)
 
 TEST(nor_is_it_when_the_caller_s_floor_is_over_the_threshold)
 {
-    AUTO(scene) struct scene s = {.w.options.context_floor = 9000};
+    AUTO(scene) struct scene s = {.w.kit.context_floor = 9000};
 
     fill(&s, 1000);
     /* the prompt stands behind the count, so the floor counts */
@@ -812,7 +813,7 @@ TEST(a_credential_in_a_file_or_an_instruction_is_kept_out)
     put(&d, "a.c", "key = hunter2-hunter2\n");
     fill_long(&s);
     remember_file(&s, temp_path(&d, "a.c"));
-    s.w.options.secrets = secrets;
+    s.w.kit.secrets = secrets;
     s.compaction.options.instructions = S("Keep hunter2-hunter2.");
     put_back(&s);
     assert_true(contains(&s.log, "key = [REDACTED]\n"));
@@ -839,7 +840,7 @@ TEST(what_a_rule_hides_is_not_named_nor_is_a_link_followed)
     remember_file(&s, temp_path(&d, "plain"));
     assert_int_equal(unlink(temp_path(&d, "plain")), 0);
     assert_int_equal(symlink("secret/key", temp_path(&d, "plain")), 0);
-    s.w.options.hidden = &hidden;
+    s.w.kit.hidden = &hidden;
     put_back(&s);
     assert_int_equal(s.w.result.outcome, RUN_DONE);
     assert_true(contains(&s.log, "compact 0"));

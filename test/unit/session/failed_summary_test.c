@@ -61,8 +61,8 @@ static struct err *scene_play(void *arg)
     struct world *w = &s->stage.world;
 
     w->targets[0].window = s->window ? s->window : WINDOW;
-    w->options.blobs = store_blobs(s->stage.store, str_of(s->id));
-    w->options.hooks = &s->hooks;
+    w->kit.blobs = store_blobs(s->stage.store, str_of(s->id));
+    w->kit.hooks = &s->hooks;
     stage_run(&s->stage, s->script, s->prompt);
     return NULL;
 }

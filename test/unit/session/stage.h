@@ -90,14 +90,16 @@ static inline void stage_run(struct stage *st, const char *script, const char *p
         input = message_new(ROLE_USER, S("input"));
         message_add_text(input, str_of(prompt));
     }
-    w->options.input = input;
-    w->options.plan = w->options.plan ? w->options.plan : world_plan;
-    w->options.plan_self = w;
-    w->options.gate = &gate.gate;
+    w->given.prompt = input;
+    w->kit.plan = w->kit.plan ? w->kit.plan : world_plan;
+    w->kit.plan_self = w;
+    w->kit.gate = &gate.gate;
+    w->kit.max_rounds = w->kit.max_rounds ? w->kit.max_rounds : RUN_UNLIMITED;
     stage_subscribe_world(st);
-    session_run(&st->session, &w->options, &w->result);
+    session_run(&st->session, &w->given, &w->kit, &w->result);
     event_stream_unsubscribe(&w->subscriber);
-    w->options = (struct run_options){0};
+    w->given = (struct run_input){0};
+    w->kit = (struct run_kit){0};
 }
 
 /* A summary by hand, which must be made. */
@@ -108,12 +110,13 @@ static inline void stage_compact(struct stage *st, const char *script, const cha
     run_result_done(&w->result);
     provider_free(TAKE(w->providers[0]));
     world_add_target(w, 0, script);
-    w->options.plan = world_plan;
-    w->options.plan_self = w;
+    w->kit.plan = world_plan;
+    w->kit.plan_self = w;
     stage_subscribe_world(st);
-    assert_ok(session_compact(&st->session, &w->options, str_of(instructions), &w->result));
+    assert_ok(session_compact(&st->session, &w->kit, str_of(instructions), &w->result));
     event_stream_unsubscribe(&w->subscriber);
-    w->options = (struct run_options){0};
+    w->given = (struct run_input){0};
+    w->kit = (struct run_kit){0};
 }
 
 static inline void stage_close(struct stage *st)
