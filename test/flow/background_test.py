@@ -167,7 +167,7 @@ class Waiting(BackgroundTest):
             self.user_settings({"background": {"waitSeconds": seconds}})
             result = self.run_agent(ANTHROPIC, self.play(ANTHROPIC, Turn("Hm.")), "go")
             self.assert_status(result, 2)
-            self.assertIn("background.waitSeconds must be from 0 to 604800", result.err)
+            self.assertIn('"background.waitSeconds" must be an integer from 0 to 604800', result.err)
 
     def test_the_model_hears_of_it_in_the_next_run(self):
         provider = self.play(ANTHROPIC, Turn(background("echo listening; sleep 1000")),

@@ -188,9 +188,10 @@ class WhenToComeBack(FailureTest):
         self.assertEqual(len(delays), 4)
         for delay, (least, most) in zip(delays, ((10, 30), (20, 50), (25, 50), (25, 50))):
             self.assertTrue(least <= delay <= most, delays)
-        for wrong in ({"first": -1}, {"first": 9, "max": 8}, {"max": 10 ** 12}):
+        for wrong, status in (({"first": -1}, 2), ({"first": 9, "max": 8}, 6),
+                              ({"max": 10 ** 12}, 2)):
             self.user_settings({"providers": {"x": {**profile, "backoff": wrong}}})
-            self.assert_refused(self.keel("-p", "hi"), 6, "providers.x.backoff")
+            self.assert_refused(self.keel("-p", "hi"), status, "providers.x.backoff")
 
     def read_wait(self, format, seconds):
         """What is said on a stderr that is a file, while the answer is waited for."""
