@@ -53,7 +53,7 @@ void account_attempt(struct run *r, const struct attempt *attempt, const struct 
     r->result->cost_is_known &= is_cost_known(s);
     add_up(&r->result->usage, &attempt->reply->usage);
     add_usage(&r->result->cost_microcents, attempt->cost_microcents);
-    for (struct run *up = r; up; up = up->given->parent)
+    for (struct run *up = r; up; up = up->input->parent)
         up->total_microcents += MAX(attempt->cost_microcents, (int64_t)0);
     add_entry(r, attempt);
 }

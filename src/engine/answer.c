@@ -49,7 +49,7 @@ struct err *answer_parse(const struct json *output_schema, struct str text, stru
 struct err *answer_check(struct run *r, struct str text)
 {
     r->result->value = NULL;
-    if (!r->given->output_schema)
+    if (!r->input->output_schema)
         return NULL;
-    return answer_parse(r->given->output_schema, text, &r->result->arena, &r->result->value);
+    return answer_parse(r->input->output_schema, text, &r->result->arena, &r->result->value);
 }

@@ -255,12 +255,12 @@ static bool has_shown_text(const struct reply *r)
 /* Text that was shown binds the asking to it, unless the watcher takes it back. */
 static bool may_drop_text(struct ask_state *a)
 {
-    const struct run_input *given = a->run->given;
+    const struct run_input *input = a->run->input;
     struct event e = {0};
 
     if (!has_shown_text(&a->reply))
         return true;
-    if (a->aside || !given->drop_text || !given->drop_text(given->drop_self))
+    if (a->aside || !input->drop_text || !input->drop_text(input->drop_self))
         return false;
     run_emit(a->run, EVENT_TEXT_DROPPED, &e);
     return true;

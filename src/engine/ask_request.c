@@ -132,7 +132,7 @@ void ask_build(struct ask_state *a, const struct target *t)
         .no_thoughts = hidden_thoughts_are(a->run->conversation->state, t->provider->id),
         .max_output = t->max_output,
         .context_window = known_window(t),
-        .output_schema = a->aside ? NULL : a->run->given->output_schema,
+        .output_schema = a->aside ? NULL : a->run->input->output_schema,
         .stream = plan->stream,
         .web_search = wants_search(a),
         .web_fetch = plan->web_fetch && may_use_native(a, S(TOOL_WEB_FETCH)),

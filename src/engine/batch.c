@@ -148,7 +148,7 @@ static void note_answer(struct call *c)
     const struct tool_entry *e = c->verdict.entry;
 
     if (e && e->tool->gives_answer && json_has(c->result.details, TOOL_ANSWER))
-        c->run->given_answer =
+        c->run->call_answer =
             arena_str(&c->run->arena, json_get_text(c->result.details, TOOL_ANSWER));
 }
 

@@ -17,7 +17,7 @@
 void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
                const struct part *part)
 {
-    const struct run_input *given = r->given;
+    const struct run_input *input = r->input;
     const struct run_keeper *keeper = r->keeper;
 
     *c = (struct call){.run = r,
@@ -29,9 +29,9 @@ void call_init(struct call *c, struct run *r, struct str batch_id, size_t index,
     tool_result_init(&c->result);
     if (r->place.round > 0) /* they are for what was open when the run began: models repeat ids */
         return;
-    for (size_t i = 0; i < given->n_answers; i++)
-        if (str_eq(given->answers[i].call_id, part->id))
-            c->answer = &given->answers[i].answer;
+    for (size_t i = 0; i < input->n_answers; i++)
+        if (str_eq(input->answers[i].call_id, part->id))
+            c->answer = &input->answers[i].answer;
     for (size_t i = 0; i < keeper->n_outcomes; i++)
         if (keeper->outcomes[i].index == index && str_eq(keeper->outcomes[i].call_id, part->id))
             c->outcome = &keeper->outcomes[i];

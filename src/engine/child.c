@@ -16,8 +16,8 @@ struct child {
 
 struct run *run_root(struct run *r)
 {
-    while (r->given->parent)
-        r = r->given->parent;
+    while (r->input->parent)
+        r = r->input->parent;
     return r;
 }
 
@@ -25,14 +25,14 @@ bool can_delegate_below(const struct run *parent)
 {
     unsigned depth = 1;
 
-    for (; parent; parent = parent->given->parent)
+    for (; parent; parent = parent->input->parent)
         depth++;
     return depth < RUNNER_MAX_DEPTH;
 }
 
 bool run_can_delegate(const struct run *r)
 {
-    return can_delegate_below(r->given->parent);
+    return can_delegate_below(r->input->parent);
 }
 
 /* --- what it runs with --- */
@@ -100,7 +100,7 @@ static void tell(struct child *c, enum event_type type)
 }
 
 /* Without anybody who keeps it: it is gone with the call. */
-static void run_unkept(struct child *c, const struct run_input *given, const struct run_kit *kit,
+static void run_unkept(struct child *c, const struct run_input *input, const struct run_kit *kit,
                        struct run_result *ret_result)
 {
     const struct run_keeper keeper = {.budget = c->call->run->keeper->budget};
@@ -110,7 +110,7 @@ static void run_unkept(struct child *c, const struct run_input *given, const str
     conversation_init(&conversation, c->event.id, str_of(tool_state_workspace(above)));
     tool_state_set_root(conversation.state, above);
     tool_state_set_cwd(conversation.state, tool_state_cwd(above));
-    run_start(&conversation, given, kit, &keeper, ret_result);
+    run_start(&conversation, input, kit, &keeper, ret_result);
     c->event.usage = ret_result->usage;
     c->event.cost_microcents = run_result_microcents(ret_result);
     c->event.is_unpriced = !run_result_cost_is_known(ret_result);
@@ -124,10 +124,10 @@ static struct err *run_child(struct child *c, struct run_result *ret_result)
     AUTO(message) struct message *prompt = run_new_message(parent, ROLE_USER);
     struct child_keeper *keeper = parent->keeper->children;
     const struct run_kit kit = kit_of_child(c);
-    const struct run_input given = {
+    const struct run_input input = {
         .prompt = prompt,
-        .answers = parent->given->answers,
-        .n_answers = parent->given->n_answers,
+        .answers = parent->input->answers,
+        .n_answers = parent->input->n_answers,
         .max_rounds = c->spec->max_rounds ? c->spec->max_rounds : RUN_UNLIMITED,
         .agent = arena_cstr(&c->call->arena, c->spec->agent),
         .parent = parent,
@@ -136,8 +136,8 @@ static struct err *run_child(struct child *c, struct run_result *ret_result)
 
     message_add_text(prompt, c->spec->prompt);
     if (keeper)
-        return keeper->run(keeper, &c->event, &given, &kit, ret_result);
-    run_unkept(c, &given, &kit, ret_result);
+        return keeper->run(keeper, &c->event, &input, &kit, ret_result);
+    run_unkept(c, &input, &kit, ret_result);
     return NULL;
 }
 

@@ -27,7 +27,7 @@ void run_hurry(struct run *r, enum recorder_safety safety)
 {
     bool is_recorded = false;
 
-    for (; r; r = r->given->parent) {
+    for (; r; r = r->input->parent) {
         struct recorder *recorder = r->conversation->stream.recorder;
 
         if (!recorder || !recorder->hurry)
@@ -42,8 +42,8 @@ void run_hurry(struct run *r, enum recorder_safety safety)
 /* The run above first: what a child does must be known there before it is done. */
 struct err *run_wait(struct run *r, enum recorder_safety safety)
 {
-    if (r->given->parent)
-        TRY(run_wait(r->given->parent, safety));
+    if (r->input->parent)
+        TRY(run_wait(r->input->parent, safety));
     return recorder_wait(r->conversation->stream.recorder, safety);
 }
 

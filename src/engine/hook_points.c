@@ -60,7 +60,7 @@ static void add_context(struct run *r, struct message **prompt, struct str conte
 /* Hooks of prompts and answers are about a person's turns. */
 static bool has_turn_hooks(const struct run *r)
 {
-    return r->kit->hooks && !r->given->parent;
+    return r->kit->hooks && !r->input->parent;
 }
 
 struct err *hook_prompt(struct run *r, struct message **prompt)

@@ -20,18 +20,18 @@ static const struct run_plan *first_plan(struct run *r)
 /* Whose work this run is: the parent's call, or the parent itself; and within that a node's. */
 static void set_owners(struct run *r)
 {
-    const struct run_input *given = r->given;
-    const struct owner *above = given->parent ? &given->parent->execution : NULL;
+    const struct run_input *input = r->input;
+    const struct owner *above = input->parent ? &input->parent->execution : NULL;
 
-    if (given->parent && given->call_id.n) {
-        r->call = (struct owner){"tool", given->call_id, above};
+    if (input->parent && input->call_id.n) {
+        r->call = (struct owner){"tool", input->call_id, above};
         above = &r->call;
     }
-    if (given->node) {
-        r->node = (struct owner){"node", str_of(given->node), above};
+    if (input->node) {
+        r->node = (struct owner){"node", str_of(input->node), above};
         above = &r->node;
     }
-    r->agent = (struct owner){"agent", str_of(given->agent ? given->agent : "main"), above};
+    r->agent = (struct owner){"agent", str_of(input->agent ? input->agent : "main"), above};
     r->execution = (struct owner){"execution", str_of(r->id), &r->agent};
 }
 
@@ -50,7 +50,7 @@ static enum final_reason find_must_finish(const struct turn_progress *before,
 static void enter_stream(struct run *r)
 {
     struct event_stream *s = &r->conversation->stream;
-    struct run *parent = r->given->parent;
+    struct run *parent = r->input->parent;
 
     r->place = (struct event_place){.run_id = str_of(r->id), .owner = &r->execution};
     r->secrets_before = s->secrets;
@@ -69,17 +69,17 @@ static void leave_stream(struct run *r)
     s->secrets = r->secrets_before;
 }
 
-static void run_init(struct run *r, struct conversation *c, const struct run_input *given,
+static void run_init(struct run *r, struct conversation *c, const struct run_input *input,
                      const struct run_kit *kit, const struct run_keeper *keeper,
                      struct run_result *result)
 {
     *result = (struct run_result){
         .usage = USAGE_UNKNOWN, .child_usage = USAGE_UNKNOWN, .cost_is_known = true};
     *r = (struct run){.conversation = c,
-                      .given = given,
+                      .input = input,
                       .kit = kit,
                       .keeper = keeper,
-                      .policy = given->policy ? given->policy : &policy_conversation,
+                      .policy = input->policy ? input->policy : &policy_conversation,
                       .result = result,
                       .random = kit->random ? kit->random : &random_system,
                       .secrets = kit->secrets,
@@ -91,12 +91,12 @@ static void run_init(struct run *r, struct conversation *c, const struct run_inp
     run_new_id(r, r->id);
     result->run_id = arena_str(&result->arena, str_of(r->id));
     set_owners(r);
-    if (given->prompt) {
+    if (input->prompt) {
         char id[UUID_TEXT_SIZE];
 
-        r->input = message_ref(given->prompt);
-        if (r->input->id.n == 0)
-            message_set_id(r->input, run_new_id(r, id));
+        r->prompt = message_ref(input->prompt);
+        if (r->prompt->id.n == 0)
+            message_set_id(r->prompt, run_new_id(r, id));
     }
     plugins_sort(r);
     enter_stream(r);
@@ -113,7 +113,7 @@ static struct err *keep_prompt(struct run *r, const struct message *m)
 /* From the prompt as it was submitted to the message that the model reads. */
 static struct err *take_input(struct run *r, struct message **ret_message)
 {
-    AUTO(message) struct message *m = message_ref(r->input);
+    AUTO(message) struct message *m = message_ref(r->prompt);
 
     TRY(keep_prompt(r, m));
     batch_close(r);
@@ -159,11 +159,11 @@ static void tell_begin(struct run *r)
     b->window = target_window(&r->plan->targets[0]);
     b->tool_response_bytes = r->kit->tool_response_bytes;
     b->retry_max_ms = r->kit->retry_max_ms;
-    b->only_compacts = r->given->only_compacts;
+    b->only_compacts = r->input->only_compacts;
     b->head_tokens = r->head_tokens;
     b->context_floor = r->kit->context_floor;
-    if (r->input)
-        message_text(r->input, &input);
+    if (r->prompt)
+        message_text(r->prompt, &input);
     b->input = strbuf_str(&input);
     run_emit(r, EVENT_RUN_BEGIN, &e);
 }
@@ -188,23 +188,23 @@ static struct err *fit_input(struct run *r)
     const struct media_limits limits = run_media_limits(first_plan(r));
     struct message *fitted;
 
-    TRY(media_fit_message(&limits, r->input, &fitted));
-    message_unref(r->input);
-    r->input = fitted;
+    TRY(media_fit_message(&limits, r->prompt, &fitted));
+    message_unref(r->prompt);
+    r->prompt = fitted;
     return NULL;
 }
 
 /* What could not be read back is neither stored nor sent. */
 static struct err *check_input(struct run *r)
 {
-    struct err *e = r->input ? fit_input(r) : NULL;
+    struct err *e = r->prompt ? fit_input(r) : NULL;
 
     if (e) /* cancelled */
         return e;
-    e = r->input ? message_check(r->input, "the prompt") : NULL;
+    e = r->prompt ? message_check(r->prompt, "the prompt") : NULL;
     if (!e)
         return NULL;
-    message_unref(TAKE(r->input));
+    message_unref(TAKE(r->prompt));
     return err_hint(e, "put it into a file, and let the model read the parts that it needs");
 }
 
@@ -213,8 +213,8 @@ static void take_budget_answers(struct run *r)
 {
     const struct budget_keeper *budget = &r->keeper->budget;
 
-    for (size_t i = 0; i < r->given->n_answers; i++) {
-        const struct given_answer *said = &r->given->answers[i];
+    for (size_t i = 0; i < r->input->n_answers; i++) {
+        const struct given_answer *said = &r->input->answers[i];
         struct ask ask = {.kind = ASK_BUDGET};
         struct event e = {.body.ask = {.ask = &ask, .answer = &said->answer}};
 
@@ -231,18 +231,18 @@ static struct err *run_all(struct run *r)
     uint64_t found = 0;
     struct err *refusal;
 
-    if (r->given->on_begin)
-        r->given->on_begin(r->given->begin_self, r);
-    if (r->input)
-        hide_in_message(r->secrets, &r->input, &found);
+    if (r->input->on_begin)
+        r->input->on_begin(r->input->begin_self, r);
+    if (r->prompt)
+        hide_in_message(r->secrets, &r->prompt, &found);
     refusal = check_input(r);
     tell_begin(r);
     TRY(refusal);
     run_tell_hidden(r, found, S("the prompt"));
     take_budget_answers(r);
-    if (r->given->only_compacts)
+    if (r->input->only_compacts)
         return run_compact(r);
-    if (r->input)
+    if (r->prompt)
         TRY(take_input(r, &asked));
     r->has_turn = true;
     tell_ready(r, asked);
@@ -383,7 +383,7 @@ static void run_done(struct run *r)
     leave_stream(r);
     tool_set_unref(r->tools);
     run_plan_unref(r->plan);
-    message_unref(r->input);
+    message_unref(r->prompt);
     strbuf_done(&r->continued);
     arena_done(&r->arena);
 }
@@ -407,7 +407,7 @@ static void end_durably(struct run *r)
     event_stream_tell(&r->conversation->stream, &end);
 }
 
-void run_start(struct conversation *c, const struct run_input *given, const struct run_kit *kit,
+void run_start(struct conversation *c, const struct run_input *input, const struct run_kit *kit,
                const struct run_keeper *keeper, struct run_result *ret_result)
 {
     static const struct run_keeper nobody;
@@ -416,7 +416,7 @@ void run_start(struct conversation *c, const struct run_input *given, const stru
 
     BUG_IF(c->is_running);
     c->is_running = true;
-    run_init(&r, c, given, kit, keeper ? keeper : &nobody, ret_result);
+    run_init(&r, c, input, kit, keeper ? keeper : &nobody, ret_result);
     e = run_all(&r);
     close_calls(&r, e);
     set_outcome(&r, prefer_cancelled(e));

@@ -166,7 +166,7 @@ struct child_keeper {
     /* Runs a child in the stream `child->id`, from its beginning, or from where an earlier process
      * has left it. Fills in what it took, and an outcome. An error: it could not be begun. */
     struct err *(*run)(struct child_keeper *k, struct event_child *child,
-                       const struct run_input *given, const struct run_kit *kit,
+                       const struct run_input *input, const struct run_kit *kit,
                        struct run_result *ret_result);
 };
 
@@ -249,7 +249,7 @@ struct run_keeper {
 };
 
 /* In a task. `keeper` may be NULL. The result is the caller's to end, whatever happened. */
-void run_start(struct conversation *c, const struct run_input *given, const struct run_kit *kit,
+void run_start(struct conversation *c, const struct run_input *input, const struct run_kit *kit,
                const struct run_keeper *keeper, struct run_result *ret_result);
 
 /* The JSON of an answer that must fit a schema, in `a`; ERR_VALIDATION: it does not. */

@@ -35,14 +35,14 @@ struct early;
 
 struct run {
     struct conversation *conversation;
-    const struct run_input *given;
+    const struct run_input *input;
     const struct run_kit *kit;
     const struct run_keeper *keeper;
     const struct run_policy *policy;
     struct run_result *result;
     const struct random *random;
     const struct secrets *secrets; /* the kit's; NULL: none are known */
-    struct message *input;         /* NULL: it goes on */
+    struct message *prompt;        /* as the run takes it; NULL: it continues */
     struct plugin **plugins;       /* by priority */
     struct arena arena;            /* as long as the run */
     struct owner call;             /* of the parent's that started it */
@@ -76,7 +76,7 @@ struct run {
     uint32_t told_unfit;     /* targets of which the person knows that they are too small */
     enum stop stop;          /* of the last answer */
     struct str stop_detail;  /* what its provider adds to that; empty: nothing */
-    struct str given_answer; /* by a call of the last batch (TOOL_ANSWER); empty: by none */
+    struct str call_answer;  /* that a call of the last batch gave (TOOL_ANSWER); empty: none did */
     struct early
         *early; /* calls of the answer that comes, or has just come; NULL: none may begin */
 

@@ -164,7 +164,7 @@ void save_at_end(struct run *r)
     struct snapshot_changes changes;
     struct err *failure;
 
-    if (r->given->parent)
+    if (r->input->parent)
         return; /* nothing outlives a child run but what its parent will hear of */
     task_shield_begin();
     failure = snapshot_settle(r->kit->snapshotter, &r->arena, &changes);

@@ -56,7 +56,7 @@ static bool is_current(struct run *r)
     struct tool_set *now = r->plan->tools ? tool_registry_snapshot(r->plan->tools) : NULL;
 
     return r->tools && r->tools->version == (now ? now->version : 0) &&
-           r->needs == capabilities(r->kit, r->plan, r->given->parent) &&
+           r->needs == capabilities(r->kit, r->plan, r->input->parent) &&
            r->told_tools == r->plan->told_tools && is_same_filter(&r->filter, &r->plan->filter);
 }
 
@@ -82,8 +82,8 @@ static void refresh_tools(struct run *r)
 
     if (is_current(r))
         return;
-    r->tools = run_tools(r->kit, r->plan, r->given->parent);
-    r->needs = capabilities(r->kit, r->plan, r->given->parent);
+    r->tools = run_tools(r->kit, r->plan, r->input->parent);
+    r->needs = capabilities(r->kit, r->plan, r->input->parent);
     r->filter = r->plan->filter;
     r->told_tools = r->plan->told_tools;
     if (before) {
@@ -196,7 +196,7 @@ static struct err *end_again(unsigned max_rounds)
 
 unsigned run_max_rounds(const struct run *r)
 {
-    unsigned max = r->given->max_rounds ? r->given->max_rounds : r->kit->max_rounds;
+    unsigned max = r->input->max_rounds ? r->input->max_rounds : r->kit->max_rounds;
 
     return max ? max : RUN_DEFAULT_MAX_ROUNDS;
 }
@@ -245,13 +245,13 @@ static struct err *end_turn(struct run *r, bool *ret_is_over)
 }
 
 /* A call of the last batch may have given the answer. */
-static struct err *take_given_answer(struct run *r, bool *ret_is_over)
+static struct err *take_call_answer(struct run *r, bool *ret_is_over)
 {
     bool goes_on = false;
 
-    r->result->text = arena_str(&r->result->arena, r->given_answer);
+    r->result->text = arena_str(&r->result->arena, r->call_answer);
     r->result->is_given = true;
-    r->given_answer = (struct str){0};
+    r->call_answer = (struct str){0};
     TRY(unfinished_fit(r, &goes_on));
     *ret_is_over = !goes_on;
     return goes_on ? NULL : end_turn(r, ret_is_over);
@@ -328,8 +328,8 @@ static struct err *ask_and_act(struct run *r, bool *ret_is_over)
     unfinished_reset(r);
     TRY(batch_run(r, answer));
     *ret_is_over = r->result->n_asks > 0;
-    if (!*ret_is_over && r->given_answer.n)
-        return take_given_answer(r, ret_is_over);
+    if (!*ret_is_over && r->call_answer.n)
+        return take_call_answer(r, ret_is_over);
     return *ret_is_over ? NULL : run_compact(r);
 }
 
@@ -374,8 +374,8 @@ static struct err *go_on_from_history(struct run *r, bool *ret_is_over)
 
     TRY(close_open_calls(r));
     *ret_is_over = r->result->n_asks > 0;
-    if (!*ret_is_over && r->given_answer.n)
-        return take_given_answer(r, ret_is_over);
+    if (!*ret_is_over && r->call_answer.n)
+        return take_call_answer(r, ret_is_over);
     unfinished_resume(r);
     answer = find_answer(&r->conversation->history);
     if (!answer)
@@ -390,7 +390,7 @@ static struct err *run_rounds(struct run *r)
 {
     bool is_over = false;
 
-    if (!r->given->prompt)
+    if (!r->input->prompt)
         TRY(go_on_from_history(r, &is_over));
     while (!is_over)
         TRY(run_round(r, &is_over));

@@ -343,28 +343,28 @@ static struct err *prepare_run(struct agent *a)
 }
 
 /* What a suspended run asked is still asked when it is resumed: silence is not a no. */
-static struct asker *find_asker(const struct agent *a, const struct run_input *given)
+static struct asker *find_asker(const struct agent *a, const struct run_input *input)
 {
-    bool asks_again = !given->prompt && a->session.loaded.last_run == LAST_RUN_SUSPENDED;
+    bool asks_again = !input->prompt && a->session.loaded.last_run == LAST_RUN_SUSPENDED;
 
     return asks_again && !a->asker ? &agent_asks_later : a->asker;
 }
 
-struct err *agent_run(struct agent *a, const struct run_input *given, struct run_result *ret_result)
+struct err *agent_run(struct agent *a, const struct run_input *input, struct run_result *ret_result)
 {
     AUTO(message) struct message *prompt = NULL;
-    struct run_input input = *given;
+    struct run_input own = *input;
     struct run_kit kit;
 
     *ret_result = (struct run_result){0};
     TRY(prepare_run(a));
-    if (given->prompt)
-        input.prompt = prompt = agent_with_context(a, given->prompt);
+    if (input->prompt)
+        own.prompt = prompt = agent_with_context(a, input->prompt);
     agent_note_mode(a);
     agent_remember_typed(a);
     agent_look_up_models(a);
-    kit = kit_of(a, find_asker(a, given));
-    session_run(&a->session, &input, &kit, ret_result);
+    kit = kit_of(a, find_asker(a, input));
+    session_run(&a->session, &own, &kit, ret_result);
     return NULL;
 }
 

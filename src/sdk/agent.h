@@ -147,7 +147,7 @@ DEFINE_AUTO_VAL(agent, agent_done)
 void agent_note_typed(struct agent *a, struct str text);
 
 /* One run. An error: it did not begin. The result is the caller's to end in any case. */
-MUST_USE struct err *agent_run(struct agent *a, const struct run_input *given,
+MUST_USE struct err *agent_run(struct agent *a, const struct run_input *input,
                                struct run_result *ret_result);
 
 /* Makes the history a summary of itself. */

@@ -170,7 +170,7 @@ static struct err *run_again(void *arg)
     AUTO(message) struct message *prompt = make_input(x);
     struct turn_progress before = prompt ? (struct turn_progress){0} : c->loaded->turn;
     AUTO(run_result) struct run_result result;
-    const struct run_input given = {
+    const struct run_input input = {
         .policy = find_policy(x->policy),
         .prompt = prompt,
         .only_compacts = x->only_compacts,
@@ -209,7 +209,7 @@ static struct err *run_again(void *arg)
         .before = before,
     };
 
-    run_start(&r->conversation, &given, &kit, &keeper, &result);
+    run_start(&r->conversation, &input, &kit, &keeper, &result);
     r->run = NULL;
     return NULL;
 }

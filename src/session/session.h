@@ -102,7 +102,7 @@ MUST_USE struct err *session_subscribe(struct session *s, uint64_t from_seq,
 
 /* One run. The session is its keeper: compactor, budget, children, and what a crash has left open.
  * What has happened is durable when it returns, unless a notice told otherwise. */
-void session_run(struct session *s, const struct run_input *given, const struct run_kit *kit,
+void session_run(struct session *s, const struct run_input *input, const struct run_kit *kit,
                  struct run_result *ret_result);
 /* Makes the history a summary of itself now, whatever the threshold says: a run without a prompt.
  * The error says why the history stays as it is; the result is the caller's to end in any case. */

@@ -69,21 +69,21 @@ static void give_again(const struct session *c, struct run_result *ret_result)
                                 text.n ? strbuf_cstr(&text) : "it has ended without an answer");
 }
 
-static void run_in(struct session *c, const struct run_input *given, const struct run_kit *kit,
+static void run_in(struct session *c, const struct run_input *input, const struct run_kit *kit,
                    struct run_result *ret_result)
 {
-    struct run_input input = *given;
-    struct run_kit own = *kit;
+    struct run_input own = *input;
+    struct run_kit own_kit = *kit;
 
     if (c->loaded.last_run == LAST_RUN_ENDED) {
         give_again(c, ret_result);
         return;
     }
     if (c->loaded.last_run != LAST_RUN_NONE)
-        input.prompt = NULL; /* it continues */
-    own.blobs = store_blobs(c->options.store, c->options.id);
-    begin_child(c, &own, given->parent);
-    session_run(c, &input, &own, ret_result);
+        own.prompt = NULL; /* it continues */
+    own_kit.blobs = store_blobs(c->options.store, c->options.id);
+    begin_child(c, &own_kit, input->parent);
+    session_run(c, &own, &own_kit, ret_result);
 }
 
 static void tell_spent(const struct spent *x, struct event_child *child)
@@ -111,7 +111,7 @@ static void note_end(struct session *s, struct listed_child *child)
 }
 
 static struct err *run_child(struct child_keeper *k, struct event_child *child,
-                             const struct run_input *given, const struct run_kit *kit,
+                             const struct run_input *input, const struct run_kit *kit,
                              struct run_result *ret_result)
 {
     struct session *s = session_of(k);
@@ -119,7 +119,7 @@ static struct err *run_child(struct child_keeper *k, struct event_child *child,
 
     note_begin(s, child);
     TRY(open_child(s, child, &c));
-    run_in(&c, given, kit, ret_result);
+    run_in(&c, input, kit, ret_result);
     tell_spent(&c.budget.spent, child);
     if (ret_result->outcome != RUN_SUSPENDED)
         note_end(s, child_list_find(&s->loaded.children, child->id));

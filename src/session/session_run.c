@@ -160,11 +160,11 @@ static void end_run(struct session *s, const struct turn_progress *before,
     task_shield_end();
 }
 
-void session_run(struct session *s, const struct run_input *given, const struct run_kit *kit,
+void session_run(struct session *s, const struct run_input *input, const struct run_kit *kit,
                  struct run_result *ret_result)
 {
-    AUTO(message) struct message *prompt = take_prompt(s, given->prompt);
-    struct run_input input = *given;
+    AUTO(message) struct message *prompt = take_prompt(s, input->prompt);
+    struct run_input own = *input;
     const struct run_keeper keeper = {
         .budget = budget_keeper_of(&s->budget),
         .compactor = &s->compaction.compactor,
@@ -175,12 +175,12 @@ void session_run(struct session *s, const struct run_input *given, const struct 
     };
     struct group clock;
 
-    input.prompt = prompt;
+    own.prompt = prompt;
     budget_begin_run(&s->budget);
     group_begin(&clock, 0, GROUP_KEEP_GOING);
     if (!s->options.parent) /* whose clock runs */
         group_spawn(&clock, "time", budget_keep_time, &s->budget);
-    run_start(&s->conversation, &input, kit, &keeper, ret_result);
+    run_start(&s->conversation, &own, kit, &keeper, ret_result);
     group_cancel(&clock);
     err_ignore(group_end(&clock), "it was cancelled");
     end_run(s, &keeper.before, ret_result);
@@ -220,10 +220,10 @@ static struct err *why_not(struct session *s, const struct run_result *r)
 struct err *session_compact(struct session *s, const struct run_kit *kit, struct str instructions,
                             struct run_result *ret_result)
 {
-    const struct run_input given = {.only_compacts = true};
+    const struct run_input input = {.only_compacts = true};
 
     TRY(check_compact(s));
     compaction_demand(&s->compaction, instructions);
-    session_run(s, &given, kit, ret_result);
+    session_run(s, &input, kit, ret_result);
     return why_not(s, ret_result);
 }

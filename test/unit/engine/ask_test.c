@@ -99,18 +99,18 @@ static struct err *run(void *arg)
     struct world *w = arg;
     struct event_subscriber subscriber = {.on_event = on_event, .self = w};
     AUTO(conversation) struct conversation conversation;
-    AUTO(message) struct message *input = message_new(ROLE_USER, (struct str){0});
+    AUTO(message) struct message *prompt = message_new(ROLE_USER, (struct str){0});
     AUTO(run_result) struct run_result result = {0};
-    const struct run_input given = {.prompt = input, .drop_text = drop, .drop_self = w};
+    const struct run_input input = {.prompt = prompt, .drop_text = drop, .drop_self = w};
     const struct run_kit kit = {.plan = world_plan, .plan_self = w, .retry_max_ms = w->max_wait_ms};
     const struct run_keeper keeper = {.budget = {.reserve = reserve, .self = w}};
 
-    message_add_text(input, S("say hello"));
+    message_add_text(prompt, S("say hello"));
     conversation_init(&conversation, S("session"), S("/tmp"));
     event_stream_subscribe(&conversation.stream, &subscriber);
     if (w->cannot_send)
         event_stream_open(&conversation.stream, 1, &w->recorder);
-    run_start(&conversation, &given, &kit, &keeper, &result);
+    run_start(&conversation, &input, &kit, &keeper, &result);
     return NULL;
 }
 

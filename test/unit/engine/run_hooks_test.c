@@ -582,7 +582,7 @@ static void note_path(struct strbuf *out, const struct owner *o)
 
 static void family_event(struct world *w, const struct event *e)
 {
-    struct family *f = w->given.begin_self;
+    struct family *f = w->input.begin_self;
 
     if (e->type == EVENT_ATTEMPT_END) {
         f->total_microcents = e->body.attempt.total_microcents;
@@ -608,24 +608,24 @@ static struct err *toy_child(const struct tool *t, struct tool_context *c, const
 {
     struct family *f = t->self;
     AUTO(provider) struct provider *provider = NULL;
-    AUTO(message) struct message *input = message_new(ROLE_USER, S("child-input"));
+    AUTO(message) struct message *prompt = message_new(ROLE_USER, S("child-input"));
     AUTO(run_result) struct run_result result = {0};
     struct target target = {.model = S("m3"), .price = {.input = 100, .output = 100}};
     struct run_plan plan = {.targets = &target, .n_targets = 1, .stream = true};
-    const struct run_input given = {.policy = &policy_node,
-                                    .prompt = input,
+    const struct run_input input = {.policy = &policy_node,
+                                    .prompt = prompt,
                                     .agent = "helper",
                                     .node = "review",
                                     .parent = f->parent,
                                     .call_id = c->call_id};
     const struct run_kit kit = {.plan = child_plan, .plan_self = &plan};
 
-    message_add_text(input, S("sub"));
+    message_add_text(prompt, S("sub"));
     TRY(script_provider_new(S("m3"),
                             S("turns:\n - [{text: Child.}, {usage: {input: 10000, output: 0}}]\n"),
                             &provider));
     target.provider = provider;
-    run_start(&f->child, &given, &kit, NULL, &result);
+    run_start(&f->child, &input, &kit, NULL, &result);
     strbuf_add(&r->text, result.text);
     return NULL;
 }
@@ -646,8 +646,8 @@ TEST(a_child_run_tells_and_costs_its_parent)
     world_open(&w);
     w.goes_on = true;
     assert_ok(tool_registry_add(w.registry, &child, NULL));
-    w.given.on_begin = family_begin;
-    w.given.begin_self = &f;
+    w.input.on_begin = family_begin;
+    w.input.begin_self = &f;
     world_run(&w, "go");
     assert_str(strbuf_str(&f.paths),
                "agent/execution in session under \"\"\n"

@@ -135,7 +135,7 @@ TEST(a_call_that_is_denied_to_a_node_has_a_request)
 {
     AUTO(world) struct world w = {.script = three_calls, .deny = "Echo"};
 
-    w.given.policy = &policy_node;
+    w.input.policy = &policy_node;
     run_told(&w, "go");
     assert_str(told_of_calls(), THREE_REQUESTS "result a: tool_denied\nresult b: cancelled\n"
                                                "result c: cancelled\n");
@@ -249,7 +249,7 @@ TEST(the_context_is_told_around_a_forced_last_turn)
     struct world w = {.script = "turns:\n - [{tool: Echo, id: a, args: {text: x}}]\n"
                                 " - text: So far.\n"};
 
-    w.given.max_rounds = 1;
+    w.input.max_rounds = 1;
     run_told(&w, "go");
     assert_non_null(
         strstr(strbuf_cstr(&told), "result a: fine\ncontext\nanswer complete end\ncontext\n"));

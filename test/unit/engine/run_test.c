@@ -203,7 +203,7 @@ TEST(wrong_arguments_are_corrected_three_times_then_the_tool_has_failed)
 
 TEST(a_node_fails_when_its_corrections_are_spent)
 {
-    AUTO(world) struct world w = {.script = bad_arguments, .given.policy = &policy_node};
+    AUTO(world) struct world w = {.script = bad_arguments, .input.policy = &policy_node};
 
     world_run(&w, "go");
     assert_int_equal(w.result.outcome, RUN_FAILED);
@@ -247,7 +247,7 @@ TEST(a_conversation_goes_on_after_a_denied_call)
 TEST(a_node_ends_with_a_denied_call)
 {
     AUTO(world)
-    struct world w = {.script = denied, .deny = "Echo", .given.policy = &policy_node};
+    struct world w = {.script = denied, .deny = "Echo", .input.policy = &policy_node};
 
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_TOOL_DENIED);
@@ -328,7 +328,7 @@ static const char endless[] = "turns:\n"
 
 TEST(the_round_cap_forces_a_summary_without_tools)
 {
-    AUTO(world) struct world w = {.script = endless, .given.max_rounds = 2};
+    AUTO(world) struct world w = {.script = endless, .input.max_rounds = 2};
 
     world_run(&w, "go");
     assert_non_null(strstr(strbuf_cstr(&w.log), "final: turn_limit\nask m1 tools=7 none\n"));
@@ -349,7 +349,7 @@ TEST(ten_rounds_are_the_cap_where_nobody_sets_one)
     for (int is_free = 0; is_free < 2; is_free++) {
         AUTO(world) struct world w = {.script = strbuf_cstr(&script)};
 
-        w.given.max_rounds = is_free ? RUN_UNLIMITED : 0;
+        w.input.max_rounds = is_free ? RUN_UNLIMITED : 0;
         world_run(&w, "go");
         assert_int_equal(w.result.n_rounds, is_free ? 13 : RUN_DEFAULT_MAX_ROUNDS);
         assert_int_equal(w.result.forced, is_free ? FINAL_NONE : FINAL_TURN_LIMIT);
@@ -358,7 +358,7 @@ TEST(ten_rounds_are_the_cap_where_nobody_sets_one)
 
 TEST(the_instruction_of_a_last_turn_is_not_kept)
 {
-    AUTO(world) struct world w = {.script = endless, .given.max_rounds = 2};
+    AUTO(world) struct world w = {.script = endless, .input.max_rounds = 2};
 
     world_run(&w, "go");
     strbuf_clear(&w.log);
@@ -372,7 +372,7 @@ TEST(an_empty_summary_gives_the_fallback_sentence)
     AUTO(world)
     struct world w = {.script = "turns:\n - tool: Echo\n   id: a\n   args: {text: x}\n"
                                 " - text: ''\n",
-                      .given.max_rounds = 1};
+                      .input.max_rounds = 1};
 
     world_run(&w, "go");
     assert_str(w.result.text, FALLBACK_TEXT);
@@ -385,7 +385,7 @@ TEST(a_failed_summary_gives_the_fallback_sentence)
     AUTO(world)
     struct world w = {.script = "turns:\n - tool: Echo\n   id: a\n   args: {text: x}\n"
                                 " - {error: provider_error, message: broken}\n",
-                      .given.max_rounds = 1};
+                      .input.max_rounds = 1};
 
     world_run(&w, "go");
     assert_str(w.result.text, FALLBACK_TEXT);
@@ -395,7 +395,7 @@ TEST(a_failed_summary_gives_the_fallback_sentence)
 TEST(a_node_ends_at_the_round_cap)
 {
     AUTO(world)
-    struct world w = {.script = endless, .given.max_rounds = 2, .given.policy = &policy_node};
+    struct world w = {.script = endless, .input.max_rounds = 2, .input.policy = &policy_node};
 
     world_run(&w, "go");
     assert_int_equal(w.result.error->kind, ERR_TURN_LIMIT);
@@ -407,7 +407,7 @@ TEST(rounds_that_another_process_has_made_of_the_turn_count)
     AUTO(world)
     struct world w = {.script = "turns:\n - tool: Echo\n   id: a\n   args: {text: x}\n"
                                 " - text: Soon.\n",
-                      .given.max_rounds = 3,
+                      .input.max_rounds = 3,
                       .keeper.before.n_rounds = 2};
 
     world_run(&w, "go");
@@ -419,7 +419,7 @@ TEST(the_last_request_of_a_turn_is_made_once)
 {
     AUTO(world)
     struct world w = {.script = endless,
-                      .given.max_rounds = 2,
+                      .input.max_rounds = 2,
                       .keeper.before = {.n_rounds = 2, .forced = FINAL_TURN_LIMIT}};
 
     world_run(&w, "go");
@@ -431,7 +431,7 @@ TEST(more_rounds_are_allowed_by_a_higher_limit)
 {
     AUTO(world)
     struct world w = {.script = "turns:\n - text: Done.\n",
-                      .given.max_rounds = 3,
+                      .input.max_rounds = 3,
                       .keeper.before = {.n_rounds = 2, .forced = FINAL_TURN_LIMIT}};
 
     world_run(&w, "go");
@@ -662,8 +662,8 @@ TEST(a_node_makes_one_attempt_a_report_five_and_a_conversation_ten)
 #define BUSY " - {error: provider_unavailable, message: busy}\n"
 #define BUSY_THRICE BUSY BUSY BUSY
     static const char busy[] = "turns:\n" BUSY_THRICE BUSY_THRICE BUSY_THRICE BUSY_THRICE;
-    AUTO(world) struct world node = {.script = busy, .given.policy = &policy_node};
-    AUTO(world) struct world report = {.script = busy, .given.policy = &policy_report};
+    AUTO(world) struct world node = {.script = busy, .input.policy = &policy_node};
+    AUTO(world) struct world report = {.script = busy, .input.policy = &policy_report};
     AUTO(world) struct world conversation = {.script = busy};
 
     world_run(&node, "hi");
@@ -764,8 +764,8 @@ TEST(a_run_that_must_ask_is_suspended_and_goes_on_with_the_answer)
     assert_str(w.result.asks[0].call_id, "b");
 
     w.script = "turns:\n - text: Done.\n";
-    w.given.answers = &yes;
-    w.given.n_answers = 1;
+    w.input.answers = &yes;
+    w.input.n_answers = 1;
     world_run(&w, NULL);
     assert_transcript(&w, "run Echo#b\n"
                           "+3 tool: b \"x\"\n"
@@ -791,8 +791,8 @@ TEST(a_call_that_waits_holds_those_after_it)
     assert_int_equal(w.result.n_asks, 1);
     assert_int_equal(w.result.n_tools_executed, 1);
     w.script = "turns:\n - text: Done.\n";
-    w.given.answers = &yes;
-    w.given.n_answers = 1;
+    w.input.answers = &yes;
+    w.input.n_answers = 1;
     strbuf_clear(&w.log);
     world_run(&w, NULL);
     assert_non_null(strstr(strbuf_cstr(&w.log), "+3 tool: b \"x\"\n"
@@ -809,8 +809,8 @@ TEST(a_tool_may_answer_later_from_outside)
     assert_int_equal(w.result.outcome, RUN_SUSPENDED);
     assert_str(w.result.asks[0].text, "which?");
     green.answer.value = json_new_str(&a, S("green"));
-    w.given.answers = &green;
-    w.given.n_answers = 1;
+    w.input.answers = &green;
+    w.input.n_answers = 1;
     w.script = "turns:\n - text: Green it is.\n";
     strbuf_clear(&w.log);
     world_run(&w, NULL);
@@ -863,7 +863,7 @@ TEST(a_refused_request_is_the_fault_of_a_nodes_author)
 {
     static const char script[] =
         "turns:\n - {error: provider_error, message: no such field, status: 400}\n";
-    AUTO(world) struct world w = {.script = script, .given.policy = &policy_node};
+    AUTO(world) struct world w = {.script = script, .input.policy = &policy_node};
     AUTO(world) struct world v = {.script = script};
 
     world_run(&w, "hi");
@@ -882,7 +882,7 @@ static void run_with_schema(struct world *w, struct arena *a)
                          S("{\"type\":\"object\",\"required\":[\"n\"],\"properties\":{\"n\":{"
                            "\"type\":\"integer\"}}}"),
                          0, &schema));
-    w->given.output_schema = schema;
+    w->input.output_schema = schema;
     world_run(w, "count");
 }
 
@@ -900,7 +900,7 @@ TEST(a_nodes_answer_that_does_not_fit_is_an_error_at_once)
 {
     AUTO(world)
     struct world w = {.script = "turns:\n - text: '{\"n\":\"three\"}'\n",
-                      .given.policy = &policy_node};
+                      .input.policy = &policy_node};
     AUTO(arena) struct arena a = {0};
 
     run_with_schema(&w, &a);
@@ -911,7 +911,7 @@ TEST(a_nodes_answer_that_does_not_fit_is_an_error_at_once)
 TEST(a_nodes_answer_that_is_no_json_is_an_error_at_once)
 {
     AUTO(world)
-    struct world w = {.script = "turns:\n - text: three\n", .given.policy = &policy_node};
+    struct world w = {.script = "turns:\n - text: three\n", .input.policy = &policy_node};
     AUTO(arena) struct arena a = {0};
 
     run_with_schema(&w, &a);
@@ -1054,7 +1054,7 @@ TEST(between_runs_the_window_is_as_full_as_the_next_run_finds_it)
                                 " - text: Done.\n - text: More.\n",
                       .system = "Be brief, and call no tool twice.",
                       .on_event = look_at_context,
-                      .given.on_begin = look_begin};
+                      .input.on_begin = look_begin};
     AUTO(message) struct message *prompt = message_new(ROLE_USER, S("p"));
     struct token_estimate between;
     int64_t window;

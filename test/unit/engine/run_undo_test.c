@@ -59,21 +59,21 @@ static struct err *run_it(void *arg)
     struct world_gate gate = {{world_judge}, &t->world};
     struct event_subscriber subscriber = {.on_event = on_event, .self = t};
     struct world *w = &t->world;
-    AUTO(message) struct message *input = message_new(ROLE_USER, S("m"));
+    AUTO(message) struct message *prompt = message_new(ROLE_USER, S("m"));
 
-    message_add_text(input, S("go"));
+    message_add_text(prompt, S("go"));
     w->plan = (struct run_plan){.targets = w->targets,
                                 .n_targets = 1,
                                 .tools = w->registry,
                                 .filter = {.allows_all = true}};
-    w->given = (struct run_input){.prompt = input};
+    w->input = (struct run_input){.prompt = prompt};
     w->kit = (struct run_kit){.plan = world_plan,
                               .plan_self = w,
                               .gate = &gate.gate,
                               .launcher = &launcher_plain,
                               .snapshotter = t->scene.snapshotter};
     event_stream_subscribe(&w->conversation.stream, &subscriber);
-    run_start(&w->conversation, &w->given, &w->kit, NULL, &w->result);
+    run_start(&w->conversation, &w->input, &w->kit, NULL, &w->result);
     event_stream_unsubscribe(&subscriber);
     return NULL;
 }

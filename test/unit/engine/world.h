@@ -18,7 +18,7 @@ struct world {
     const char *script;
     const char *script2; /* of a second target; NULL: there is none */
     bool goes_on;        /* the conversation is kept from the run before */
-    struct run_input given;
+    struct run_input input;
     struct run_kit kit;
     struct run_keeper keeper;
     struct run_plan plan;
@@ -364,7 +364,7 @@ static inline struct err *world_task(void *arg)
 {
     struct world *w = arg;
 
-    run_start(&w->conversation, &w->given, &w->kit, &w->keeper, &w->result);
+    run_start(&w->conversation, &w->input, &w->kit, &w->keeper, &w->result);
     return NULL;
 }
 
@@ -402,7 +402,7 @@ static inline void world_run(struct world *w, const char *prompt)
     }
     virtual_clock_init(&clock, 0);
     seeded_random_init(&random, 1);
-    w->given.prompt = input;
+    w->input.prompt = input;
     if (!w->kit.plan || w->kit.plan == world_plan) {
         w->kit.plan = world_plan;
         w->kit.plan_self = w;

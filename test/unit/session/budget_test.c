@@ -139,8 +139,8 @@ IN_TASK(a_limit_may_ask_and_a_yes_grants_as_much_again)
 
     open_with(&st, SESSION_RESUME, limits);
     assert_int_equal(st.session.loaded.n_asks, 1);
-    st.world.given.answers = &yes;
-    st.world.given.n_answers = 1;
+    st.world.input.answers = &yes;
+    st.world.input.n_answers = 1;
     stage_run(&st, ONE_ROUND, NULL);
     assert_int_equal(st.world.result.outcome, RUN_DONE);
     stage_close(&st);
@@ -159,8 +159,8 @@ IN_TASK(a_no_ends_the_run)
 
     open_with(&st, SESSION_NEW, limits);
     stage_run(&st, ONE_ROUND, "go");
-    st.world.given.answers = &no;
-    st.world.given.n_answers = 1;
+    st.world.input.answers = &no;
+    st.world.input.n_answers = 1;
     stage_run(&st, ONE_ROUND, NULL);
     assert_refused(&st, "tokens");
     stage_close(&st);
@@ -220,8 +220,8 @@ static void note_asks(struct world *w, const struct event *e)
 
 static void say(struct stage *st, const struct given_answer *answer)
 {
-    st->world.given.answers = answer;
-    st->world.given.n_answers = 1;
+    st->world.input.answers = answer;
+    st->world.input.n_answers = 1;
 }
 
 IN_TASK(one_yes_is_enough_for_the_next_request_however_small_the_limit)

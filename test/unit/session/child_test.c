@@ -223,8 +223,8 @@ IN_TASK(a_question_of_a_child_suspends_its_parent_and_the_answer_reaches_it)
             stage_open(&one, &again);
         }
         green.answer.value = json_new_str(&a, S("green"));
-        one.world.given.answers = &green;
-        one.world.given.n_answers = 1;
+        one.world.input.answers = &green;
+        one.world.input.n_answers = 1;
         stage_run(&one, "turns:\n - {text: Green.}\n - {text: Done.}\n", NULL);
         assert_str(one.world.result.text, "Done.");
         only_child(one.store, &a);

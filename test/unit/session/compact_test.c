@@ -362,7 +362,7 @@ TEST(report_and_node_runs_do_not_compact)
     static const struct run_policy *const policies[] = {&policy_node, &policy_report};
 
     for (size_t i = 0; i < ARRAY_LEN(policies); i++) {
-        AUTO(scene) struct scene s = {.w.given.policy = policies[i]};
+        AUTO(scene) struct scene s = {.w.input.policy = policies[i]};
 
         play(&s, "turns:\n" ROUND(a, 1000) ROUND(b, 8400) " - text: Done.\n", "Count.");
         assert_int_equal(n_summaries(&s), 0);

@@ -261,7 +261,7 @@ static void run(struct trial *t, const char *script, const char *script2, const 
         input = message_new(ROLE_USER, str_of(id));
         message_add_text(input, str_of(prompt));
     }
-    w->given = (struct run_input){.prompt = input};
+    w->input = (struct run_input){.prompt = input};
     w->kit = (struct run_kit){.plan = world_plan,
                               .plan_self = w,
                               .max_rounds = RUN_UNLIMITED,
@@ -269,17 +269,17 @@ static void run(struct trial *t, const char *script, const char *script2, const 
                               .blobs = store_blobs(t->stage.store, S(ID)),
                               .random = &t->dice.random};
     if (!is_plain) {
-        w->given.max_rounds = t->plan.max_rounds;
+        w->input.max_rounds = t->plan.max_rounds;
         w->kit.max_concurrency = t->plan.max_concurrency;
-        w->given.policy = t->plan.is_node ? &policy_node : NULL;
-        w->given.drop_text = t->plan.drops_text ? may_drop : NULL;
+        w->input.policy = t->plan.is_node ? &policy_node : NULL;
+        w->input.drop_text = t->plan.drops_text ? may_drop : NULL;
         w->kit.asker = t->plan.has_asker ? &t->asker : NULL;
         w->kit.hooks = gate.hooks = t->plan.has_hooks ? &t->hooks : NULL;
     }
     stage_subscribe_world(&t->stage);
-    session_run(&t->stage.session, &w->given, &w->kit, &w->result);
+    session_run(&t->stage.session, &w->input, &w->kit, &w->result);
     event_stream_unsubscribe(&w->subscriber);
-    w->given = (struct run_input){0};
+    w->input = (struct run_input){0};
     w->kit = (struct run_kit){0};
     permission_gate_done(&gate);
 }

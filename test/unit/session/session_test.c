@@ -132,8 +132,8 @@ IN_TASK(a_question_is_answered_in_another_process)
     assert_str(st.session.loaded.asks[0].text, "which?");
     assert_true(session_can_go_on(&st.session));
     green.answer.value = json_new_str(&a, S("green"));
-    st.world.given.answers = &green;
-    st.world.given.n_answers = 1;
+    st.world.input.answers = &green;
+    st.world.input.n_answers = 1;
     strbuf_clear(&st.world.log);
     stage_run(&st, "turns:\n - text: Green it is.\n", NULL);
     assert_transcript(&st.world, "run Wait#q\n"

@@ -90,15 +90,15 @@ static inline void stage_run(struct stage *st, const char *script, const char *p
         input = message_new(ROLE_USER, S("input"));
         message_add_text(input, str_of(prompt));
     }
-    w->given.prompt = input;
+    w->input.prompt = input;
     w->kit.plan = w->kit.plan ? w->kit.plan : world_plan;
     w->kit.plan_self = w;
     w->kit.gate = &gate.gate;
     w->kit.max_rounds = w->kit.max_rounds ? w->kit.max_rounds : RUN_UNLIMITED;
     stage_subscribe_world(st);
-    session_run(&st->session, &w->given, &w->kit, &w->result);
+    session_run(&st->session, &w->input, &w->kit, &w->result);
     event_stream_unsubscribe(&w->subscriber);
-    w->given = (struct run_input){0};
+    w->input = (struct run_input){0};
     w->kit = (struct run_kit){0};
 }
 
@@ -115,7 +115,7 @@ static inline void stage_compact(struct stage *st, const char *script, const cha
     stage_subscribe_world(st);
     assert_ok(session_compact(&st->session, &w->kit, str_of(instructions), &w->result));
     event_stream_unsubscribe(&w->subscriber);
-    w->given = (struct run_input){0};
+    w->input = (struct run_input){0};
     w->kit = (struct run_kit){0};
 }
 
