@@ -4,7 +4,6 @@
  * The reply is the pending answer. Whatever ends the asking (the answer's end, an abort, an error)
  * there is one way from it into the history. */
 #include "engine/ask_state.h"
-#include "engine/hidden_thoughts.h"
 
 #include "sys/loop.h"
 
@@ -239,7 +238,7 @@ static struct err *make_attempt(struct ask_state *a, struct attempt *attempt, bo
  * asked again at once. `is_last`: by itself the chain asks it no more. */
 static bool repair(struct ask_state *a, const struct target *t, const struct err *why, bool is_last)
 {
-    return hidden_thoughts_accept(a->run, t->provider->id, why) ||
+    return ask_without_thoughts(a->run, t->provider->id, why) ||
            refused_media_leave_out(a->run, &a->built, t->provider->id, why, &a->refusals) ||
            refused_media_try_without(a->run, &a->built, t, why, is_last, &a->refusals);
 }
@@ -426,7 +425,7 @@ static struct message *accept(struct ask_state *a, const struct target *t, const
         message_unref(m);
         m = text_only;
     }
-    run_tell_hidden(r, a->found, S("the model's answer"));
+    run_report_hidden(r, a->found, S("the model's answer"));
     accepted.body.message.message = m;
     accepted.body.message.n_tool_calls = message_n_calls(m);
     run_emit(r, EVENT_RESPONSE_NORMALIZED, &accepted);

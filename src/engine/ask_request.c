@@ -1,6 +1,5 @@
 /* ask_request.c - the request for one target: system text, tools, messages, how to answer. */
 #include "engine/ask_state.h"
-#include "engine/hidden_thoughts.h"
 #include "engine/shorten.h"
 
 /* Does the request begin as all requests of the session do? Providers keep that beginning, and some
@@ -108,6 +107,29 @@ static int64_t known_window(const struct target *t)
     return window == MODEL_DEFAULT_CONTEXT_WINDOW ? 0 : window;
 }
 
+/* --- reasoning --- */
+
+/* Has this provider refused to show its reasoning? */
+static bool hides_thoughts(const struct run *r, struct str provider)
+{
+    return tool_state_has(r->conversation->state, STATE_HIDDEN_THOUGHTS, provider);
+}
+
+bool ask_without_thoughts(struct run *r, struct str provider, const struct err *e)
+{
+    AUTO(arena) struct arena a = {0};
+
+    if (!e->hides_thoughts || hides_thoughts(r, provider))
+        return false;
+    tool_state_set_flag(r->conversation->state, STATE_HIDDEN_THOUGHTS, provider);
+    run_notice(r, SEVERITY_VERBOSE, "llm",
+               arena_format(&a, "%" STR_FMT " does not show its reasoning to this account",
+                            STR_ARG(provider)));
+    return true;
+}
+
+/* --- all of it --- */
+
 void ask_build(struct ask_state *a, const struct target *t)
 {
     const struct run_plan *plan = a->run->plan;
@@ -129,7 +151,7 @@ void ask_build(struct ask_state *a, const struct target *t)
         .sampling = plan->sampling,
         .effort = plan->effort,
         .reasoning_budget = plan->reasoning_budget,
-        .no_thoughts = hidden_thoughts_are(a->run->conversation->state, t->provider->id),
+        .no_thoughts = hides_thoughts(a->run, t->provider->id),
         .max_output = t->max_output,
         .context_window = known_window(t),
         .output_schema = a->aside ? NULL : a->run->input->output_schema,

@@ -43,6 +43,11 @@ struct ask_state {
 void ask_build(struct ask_state *a, const struct target *t);
 /* What stands at the end of this request only, or NULL. */
 const struct str *ask_overlay(const struct ask_state *a);
+/* Models are asked for the text of their reasoning. Some vendors show it only to accounts that they
+ * have verified, and refuse the request of others. True: this error is such a refusal, and the
+ * provider is not asked for it any more in this session, so that the request is worth another try.
+ */
+bool ask_without_thoughts(struct run *r, struct str provider, const struct err *e);
 
 /* --- ask_stream.c --- */
 

@@ -1,17 +1,17 @@
-/* early.c - calls that run while their answer still comes in.
+/* early.c - calls that run while their answer still streams in.
  *
- * A call is begun early when its part has come whole, what it gives can be thrown away (its tool
- * says so, or it is a line that runs where nothing can be changed), the gate lets it run without
- * asking a hook or a person, and every call of the answer before it was begun early, too: so
- * nothing that changes anything stands before it. Its intent, EVENT_TOOL_EARLY, is durable before
- * it runs.
+ * A call begins early if its part is complete, its result can be thrown away (its tool says so, or
+ * it is a line that runs where it can change nothing), the gate lets it run without asking a hook
+ * or a person, and every earlier call of the answer has begun early, too: so nothing that changes
+ * anything precedes it. Its intent, EVENT_TOOL_EARLY, is durable before it runs.
  *
- * What it gives is kept apart, and so is what its tool remembers: no event tells of it, and no
- * other call sees it. When the answer is committed the batch judges and tells of the call as of any
- * other, and takes what is there instead of running it again. Of an attempt that is dropped, and of
- * an answer whose calls are not those that were begun, all of it goes: EVENT_TOOL_DROPPED for each.
+ * Its result and what its tool remembers are kept apart: no event shows them, and no other call
+ * sees them. When the answer is committed, the batch judges and reports the call like any other,
+ * and takes the result instead of running the call again. If the attempt is dropped, or if the
+ * calls of the answer are not those that were begun, the results are dropped, with an
+ * EVENT_TOOL_DROPPED for each.
  *
- * A replay begins nothing early: the batch is all that later requests depend on. */
+ * A replay begins nothing early: later requests depend on the batch alone. */
 #include "engine/run_state.h"
 
 #include "sys/loop.h"
@@ -20,7 +20,6 @@ struct early_call {
     struct call call; /* with a part of its own, in its arena */
     struct part part;
     struct waker *waiting; /* the batch's call; NULL: it has not come to it */
-    struct err *not_begun; /* its intent did not become durable */
     struct err *failure;
     bool is_expired, is_over, is_used;
     struct early_call *next;
@@ -43,7 +42,7 @@ void early_begin(struct run *r)
     group_begin(&r->early->group, r->kit->max_concurrency, GROUP_KEEP_GOING);
 }
 
-static void tell_dropped(struct early_call *x, enum err_kind why)
+static void emit_dropped(struct early_call *x, enum err_kind why)
 {
     struct event e = {.owner = &x->call.owner, .body.tool = call_event(&x->call)};
 
@@ -63,8 +62,7 @@ void early_end(struct run *r, enum err_kind why)
     for (struct early_call *x = early->first; x; x = next) {
         next = x->next;
         if (!x->is_used)
-            tell_dropped(x, why);
-        err_free(x->not_begun);
+            emit_dropped(x, why);
         err_free(x->failure);
         call_done(&x->call);
         mem_free(x);
@@ -84,11 +82,9 @@ static struct err *early_call_run(void *arg)
         /* Its intent becomes durable while the tool gets ready. */
         run_hurry(x->call.run, RECORDER_DURABLE);
     else
-        x->not_begun = run_sync(x->call.run);
-    if (!x->not_begun) {
+        x->call.not_begun = run_sync(x->call.run);
+    if (!x->call.not_begun)
         x->failure = call_run_tool(&x->call, &x->is_expired);
-        x->not_begun = TAKE(x->call.ends_run);
-    }
     x->call.duration_ms = loop_now_ms(task_loop()) - started_ms;
     x->is_over = true;
     if (x->waiting)
@@ -103,7 +99,7 @@ static bool can_be_dropped(const struct verdict *v)
     return v->entry->tool->starts_early || (v->risk.risk == RISK_INSPECT && v->must_only_look);
 }
 
-/* Would it run without anybody being asked? What cannot be found out now waits for the batch. */
+/* Would it run without a question? What cannot be found out now waits for the batch. */
 static bool may_begin(struct early_call *x)
 {
     struct call *c = &x->call;
@@ -170,8 +166,8 @@ static bool is_same_call(const struct part *a, const struct part *b)
            b->bad_args.n == 0;
 }
 
-/* Do the answer's calls begin with those that were begun? */
-static bool fits(const struct early *early, const struct message *answer)
+/* Are the first calls of the answer those that were begun? */
+static bool is_answer_of(const struct early *early, const struct message *answer)
 {
     const struct early_call *x = early->first;
 
@@ -189,7 +185,7 @@ void early_accept(struct run *r, const struct message *answer)
 {
     if (!r->early)
         return;
-    if (!fits(r->early, answer))
+    if (!is_answer_of(r->early, answer))
         early_end(r, ERR_BAD_RESPONSE);
     else if (r->early->state)
         tool_state_accept(r->early->state);
@@ -233,7 +229,7 @@ struct err *early_take(struct call *c, bool *ret_expired)
     x->waiting = NULL;
     if (e)
         return e;
-    c->ends_run = TAKE(x->not_begun);
+    c->not_begun = TAKE(x->call.not_begun);
     tool_result_done(&c->result);
     c->result = x->call.result;
     tool_result_init(&x->call.result);

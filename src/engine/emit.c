@@ -64,7 +64,7 @@ void run_notice(struct run *r, enum severity severity, const char *source, struc
     event_stream_notice(&r->conversation->stream, severity, source, text);
 }
 
-void run_tell_hidden(struct run *r, uint64_t found, struct str where)
+void run_report_hidden(struct run *r, uint64_t found, struct str where)
 {
     AUTO(strbuf) struct strbuf text = {0};
 

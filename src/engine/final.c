@@ -61,6 +61,6 @@ struct err *final_turn(struct run *r, enum final_reason reason)
     if (e || str_trim(strbuf_str(&text)).n == 0)
         return answer_instead(r, reason);
     set_text(r, strbuf_str(&text));
-    TRY(answer_check(r, r->result->text));
+    TRY(answer_validate(r, r->result->text));
     return hook_last_stop(r, r->result->text);
 }

@@ -300,7 +300,7 @@ static void skip_refusal(struct call *c, const struct result_budget *b)
     c->refusal = arena_str(&c->arena, text);
     c->refusal_code = c->code;
     note_budget(c, b);
-    call_fail(c, CONTEXT_BUDGET_EXCEEDED, S(SKIPPED_TEXT));
+    call_fail_with(c, CONTEXT_BUDGET_EXCEEDED, S(SKIPPED_TEXT));
 }
 
 /* The result does not fit: its head and tail, or no more than its name. */

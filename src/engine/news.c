@@ -1,10 +1,9 @@
-/* news.c - tells the model what happened beside the run: before it is asked, and after its answer.
+/* news.c - what happened beside the run, for the model: before it is asked, and after its answer.
  *
- * It goes into the history as a message of its own, behind all that was sent before, so that
- * requests keep their beginning. */
+ * It is a message of its own at the end of the history, so that requests keep their beginning. */
 #include "engine/run_state.h"
 
-bool news_tell(struct run *r)
+bool news_add(struct run *r)
 {
     struct news *n = r->kit->news;
     AUTO(strbuf) struct strbuf text = {0};
@@ -19,7 +18,7 @@ bool news_tell(struct run *r)
     message_add_context(m, strbuf_str(&text));
     hide_in_message(r->secrets, &m, &found);
     run_append(r, m);
-    run_tell_hidden(r, found, S("the output of a background command"));
+    run_report_hidden(r, found, S("the output of a background command"));
     return true;
 }
 
@@ -29,15 +28,15 @@ static bool has_round_left(const struct run *r)
 }
 
 /* The answer is durable before the wait, which may be long. */
-struct err *news_await(struct run *r, bool may_ask, bool *ret_goes_on)
+struct err *news_await(struct run *r, bool may_ask, bool *ret_continues)
 {
     struct news *n = r->kit->news;
 
-    *ret_goes_on = false;
+    *ret_continues = false;
     if (!n || !n->wait)
         return NULL;
     TRY(run_sync(r));
     TRY(n->wait(n, r));
-    *ret_goes_on = may_ask && has_round_left(r) && news_tell(r);
+    *ret_continues = may_ask && has_round_left(r) && news_add(r);
     return NULL;
 }

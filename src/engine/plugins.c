@@ -62,7 +62,7 @@ struct err *plugins_before_run(struct run *r, struct message **prompt)
         return NULL;
     run_replace_prompt(r, prompt, input);
     hide_in_message(r->secrets, prompt, &found);
-    run_tell_hidden(r, found, S("what a plugin made of the prompt"));
+    run_report_hidden(r, found, S("what a plugin made of the prompt"));
     return NULL;
 }
 

@@ -238,7 +238,7 @@ static struct err *run_all(struct run *r)
     refusal = check_input(r);
     tell_begin(r);
     TRY(refusal);
-    run_tell_hidden(r, found, S("the prompt"));
+    run_report_hidden(r, found, S("the prompt"));
     take_budget_answers(r);
     if (r->input->only_compacts)
         return run_compact(r);

@@ -67,3 +67,29 @@ void run_emit_context(struct run *r)
 
     run_emit(r, EVENT_CONTEXT, &e);
 }
+
+/* --- may it be asked? --- */
+
+struct err *window_check(struct run *r)
+{
+    struct token_estimate estimate = run_estimate(r);
+    int64_t window = target_window(&r->plan->targets[0]);
+    AUTO(strbuf) struct strbuf text = {0};
+
+    for (size_t i = 0; i < r->plan->n_targets; i++)
+        if (run_fits(r, &r->plan->targets[i], estimate.used))
+            return NULL;
+    run_emit_context(r);
+    ledger_explain_guard(&estimate, window, r->conversation->history.n_messages == 1, &text);
+    return err_new(ERR_CONTEXT_OVERFLOW, "%s", strbuf_cstr(&text));
+}
+
+bool window_needs_reserve(struct run *r)
+{
+    const struct target *first = &r->plan->targets[0];
+
+    return r->policy->reserve_per_mille &&
+           run_estimate(r).used >
+               target_window(first) - ledger_reserve(target_window(first), first->max_output,
+                                                     (int)r->policy->reserve_per_mille);
+}

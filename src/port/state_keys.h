@@ -34,7 +34,7 @@
     X(TYPED_PATH, "typed:path:", STATE_OF_PERSON)                                                  \
     /* A file, by its SHA-256, that a provider has refused: engine/refused_media.c. */             \
     X(REFUSED, "refused:", 0)                                                                      \
-    /* A provider that does not show its reasoning, a flag: engine/hidden_thoughts.c. */           \
+    /* A provider that does not show its reasoning, a flag: engine/ask_request.c. */               \
     X(HIDDEN_THOUGHTS, "hidden_thoughts:", 0)                                                      \
     /* The permission mode, a text: sdk/agent_session.c. */                                        \
     X(MODE, "mode", 0)                                                                             \
