@@ -31,7 +31,7 @@ static struct event attempt_event(const struct ask_state *a, const struct attemp
                           }};
 }
 
-static void suspend(struct ask_state *a, const struct ask *ask)
+static void suspend_for_budget(struct ask_state *a, const struct ask *ask)
 {
     struct run_result *x = a->run->result;
     struct event e = {0};
@@ -55,12 +55,12 @@ static struct err *ask_budget(struct ask_state *a, const struct attempt *attempt
     if (word.warning.n)
         run_notice(a->run, SEVERITY_WARNING, "budget", word.warning);
     if (e && word.ask.text.n && !a->aside) /* an aside is only left undone */
-        suspend(a, &word.ask);
+        suspend_for_budget(a, &word.ask);
     return e;
 }
 
-/* Servers that count the longest answer as a part of the prompt are asked for no more than what is
- * left of the window; a twentieth of it must be. */
+/* Servers that count the longest answer as part of the prompt are asked for no more than the rest
+ * of the window, and for at least a twentieth of it. */
 static void leave_room(struct ask_state *a, const struct target *t)
 {
     struct provider_capabilities can = provider_capabilities(t->provider, t->info);
@@ -76,9 +76,9 @@ static void leave_room(struct ask_state *a, const struct target *t)
         a->reserved.max_output = left;
 }
 
-/* Of what is recorded when the request is sent. The prompt must be durable. From then on the disk
- * works while the model does: whatever an answer asks for begins after a commit that comes later in
- * the same journal. A limit must hold over a loss of power. */
+/* How safe the records of a request are when it is sent. The prompt is durable. After that the disk
+ * works while the model does: what an answer asks for begins only after a later commit to the same
+ * journal. A limit must hold over a loss of power. */
 static enum recorder_safety safety_of(const struct ask_state *a)
 {
     return a->run->place.round <= 1 || a->run->keeper->budget.is_limited ? RECORDER_DURABLE
@@ -86,7 +86,7 @@ static enum recorder_safety safety_of(const struct ask_state *a)
 }
 
 /* May the attempt be made? An error (budget_exceeded, ...) ends the asking with it. */
-static struct err *reserve(struct ask_state *a, const struct attempt *attempt)
+static struct err *reserve_attempt(struct ask_state *a, const struct attempt *attempt)
 {
     struct event e = attempt_event(a, attempt);
     const struct str *overlay = ask_overlay(a);
@@ -121,10 +121,10 @@ struct sending {
     bool was_refused;
 };
 
-/* Called when the request is written: that takes none of the time of the wait. What was sent, a
- * process that resumes after a crash may send again; and what is reserved for it counts, whatever
- * happens to this process. */
-static struct err *sending_wait(void *self)
+/* Called when the request is written, so that the wait costs no time. After a crash, another
+ * process may send again what was sent; and what is reserved for it counts, whatever
+ * happens to this one. */
+static struct err *ask_before_send(void *self)
 {
     struct sending *s = self;
     struct err *e = run_wait(s->ask->run, safety_of(s->ask));
@@ -133,8 +133,8 @@ static struct err *sending_wait(void *self)
     return e;
 }
 
-/* *ret_refused: the run itself said no, so no other target may be asked either. */
-static struct err *send(struct ask_state *a, const struct target *t, bool *ret_refused)
+/* *ret_refused: the run itself refused it, so no other target may be asked either. */
+static struct err *send_request(struct ask_state *a, const struct target *t, bool *ret_refused)
 {
     struct sending sending = {.ask = a};
     struct provider_call call = a->run->kit->call;
@@ -142,7 +142,7 @@ static struct err *send(struct ask_state *a, const struct target *t, bool *ret_r
 
     call.on_native_payload = ask_on_native_payload;
     call.self = a;
-    call.before_send = sending_wait;
+    call.before_send = ask_before_send;
     call.send_self = &sending;
     call.idle_ms = t->idle_ms ? t->idle_ms : call.idle_ms;
     call.total_ms = t->total_ms ? t->total_ms : call.total_ms;
@@ -163,8 +163,8 @@ static uint64_t delay_after(const struct ask_state *a, const struct err *e)
     return chain_delay_ms(&a->walk, e, kit->known_delay ? kit->known_delay(kit->delay_self) : -1);
 }
 
-/* What the provider counted, made whole; the model that answered may be another than the one that
- * was asked: an alias, a snapshot, a gateway's choice. */
+/* Completes what the provider counted. The model that answered may differ from the one that was
+ * asked: an alias, a snapshot, a gateway's choice. */
 static void settle_usage(struct reply *r, const struct target *t)
 {
     if (r->model.n && r->usage.routed_model.n == 0 && !str_eq(r->model, t->model))
@@ -173,7 +173,7 @@ static void settle_usage(struct reply *r, const struct target *t)
     usage_doubt_zeros(&r->usage, r->is_complete && r->n_bytes);
 }
 
-static void settle(struct ask_state *a, const struct attempt *attempt)
+static void settle_attempt(struct ask_state *a, const struct attempt *attempt)
 {
     struct run *r = a->run;
     const struct usage *usage = &attempt->reply->usage;
@@ -217,18 +217,18 @@ static struct err *make_attempt(struct ask_state *a, struct attempt *attempt, bo
     struct err *e;
 
     ask_build(a, attempt->target);
-    e = reserve(a, attempt);
+    e = reserve_attempt(a, attempt);
     *ret_refused = e != NULL;
     if (e)
         return e;
-    e = send(a, attempt->target, ret_refused);
+    e = send_request(a, attempt->target, ret_refused);
     settle_usage(&a->reply, attempt->target);
     attempt->reply = &a->reply;
     attempt->error = e;
     attempt->cost_microcents = usage_cost_microcents(&a->reply.usage, &attempt->target->price);
     attempt->duration_ms = loop_now_ms(task_loop()) - started_ms;
     attempt->delay_ms = delay_after(a, e);
-    settle(a, attempt);
+    settle_attempt(a, attempt);
     return e;
 }
 
@@ -251,7 +251,7 @@ static bool has_shown_text(const struct reply *r)
     return false;
 }
 
-/* Text that was shown binds the asking to it, unless the watcher takes it back. */
+/* An answer whose text was shown cannot be replaced, unless the reader lets it be dropped. */
 static bool may_drop_text(struct ask_state *a)
 {
     const struct run_input *input = a->run->input;
@@ -272,7 +272,7 @@ static struct err *wait_to_retry(struct ask_state *a, const struct attempt *atte
     e.body.attempt.error = attempt->error;
     e.body.attempt.delay_ms = attempt->delay_ms;
     run_emit(a->run, EVENT_RETRY, &e);
-    reply_clear(&a->reply); /* that attempt is given up: what it left is not the answer */
+    reply_clear(&a->reply); /* what that attempt left is not the answer */
     a->walk.waited_ms += attempt->delay_ms;
     return task_sleep(attempt->delay_ms);
 }
@@ -335,8 +335,8 @@ static uint32_t find_unfit(const struct ask_state *a)
     return unfit;
 }
 
-/* Says once a run that a model which was due is not asked, and why. */
-static void tell_unfit(struct ask_state *a, size_t first, size_t end)
+/* Reports once a run that a model whose turn it was is not asked, and why. */
+static void report_unfit(struct ask_state *a, size_t first, size_t end)
 {
     struct run *r = a->run;
 
@@ -361,7 +361,7 @@ static void tell_unfit(struct ask_state *a, size_t first, size_t end)
 static struct err *ask_chain(struct ask_state *a)
 {
     chain_begin(&a->walk, &a->run->chain, find_unfit(a), loop_now_ms(task_loop()));
-    tell_unfit(a, 0, a->walk.index);
+    report_unfit(a, 0, a->walk.index);
     for (;;) {
         const struct target *asked = chain_target(&a->walk);
         size_t next = a->walk.index + 1;
@@ -371,7 +371,7 @@ static struct err *ask_chain(struct ask_state *a)
         if (!moves)
             return TAKE(e);
         has_moved = chain_move(&a->walk, loop_now_ms(task_loop()));
-        tell_unfit(a, next, has_moved ? a->walk.index : a->run->chain.n_targets);
+        report_unfit(a, next, has_moved ? a->walk.index : a->run->chain.n_targets);
         if (!has_moved)
             return TAKE(e);
         fall_back(a, asked, e);
@@ -380,7 +380,7 @@ static struct err *ask_chain(struct ask_state *a)
 
 /* --- into the history --- */
 
-/* A last turn has no tools: what it calls all the same is left out, its text is kept. */
+/* A last turn has no tools: calls are removed, the text stays. */
 static struct message *without_calls(struct run *r, const struct message *m)
 {
     struct message *copy = run_new_message(r, m->role);
@@ -405,7 +405,8 @@ static enum message_state state_after(const struct err *e)
 
 /* What came, as a message. An abort leaves one too, even an empty one; another failure only if
  * something came, else it is NULL. */
-static struct message *accept(struct ask_state *a, const struct target *t, const struct err *e)
+static struct message *make_message(struct ask_state *a, const struct target *t,
+                                    const struct err *e)
 {
     struct run *r = a->run;
     struct origin origin = {t->provider->id, t->provider->protocol, t->model,
@@ -432,8 +433,8 @@ static struct message *accept(struct ask_state *a, const struct target *t, const
     return TAKE(m);
 }
 
-/* A provider that withholds its answer without an error has still not answered, and one that stops
- * where the window is full has not answered all of it. */
+/* A provider that withholds its answer without an error has not answered, and one that stops
+ * because the window is full has not answered all of it. */
 static struct err *check_stop(const struct reply *reply)
 {
     struct str why = reply->stop_detail.n ? reply->stop_detail : reply->stop_reason;
@@ -461,7 +462,7 @@ static struct err *ask(struct ask_state *a, struct message **ret_message)
     if (!e)
         e = check_stop(&a->reply);
     r->place.attempt = 0;
-    *ret_message = accept(a, chain_target(&a->walk), e);
+    *ret_message = make_message(a, chain_target(&a->walk), e);
     return e;
 }
 
@@ -508,7 +509,7 @@ struct err *run_ask_aside(struct run *r, const struct aside *aside, struct messa
     AUTO(message) struct message *m = NULL;
     struct err *e;
 
-    reply_init(&a.reply, (struct delta_sink){0}); /* nobody watches */
+    reply_init(&a.reply, (struct delta_sink){0}); /* no one reads along */
     e = ask(&a, &m);
     if (!e)
         *ret_answer = TAKE(m);

@@ -21,7 +21,7 @@ static void choose_tools(struct ask_state *a)
         a->tools[a->n_tools++] = &set->entries[i].def;
 }
 
-/* What the model may call: none of them aside, and in a last turn the one that is left. */
+/* What the model may call: nothing in an aside, and in a last turn the one tool that is left. */
 static struct tool_choice choose_calls(const struct ask_state *a)
 {
     const char *last = a->final ? a->run->policy->final_tool : NULL;
@@ -39,7 +39,7 @@ static bool may_use_native(const struct ask_state *a, struct str name)
     return begins_as_session(a) && tool_filter_has(&a->run->plan->filter, name);
 }
 
-/* Aside it is there for the tool that asks with it, and is all that is there. */
+/* In an aside it is there for the tool that asks, and nothing else is. */
 static bool wants_search(const struct ask_state *a)
 {
     if (!begins_as_session(a))
@@ -65,7 +65,7 @@ const struct str *ask_overlay(const struct ask_state *a)
 }
 
 /* Is all of the conversation in the request, behind the beginning that all its requests have? Then
- * it goes on from what was made for the last one. */
+ * it begins with what was built for the last one. */
 static bool continues_last(const struct ask_state *a)
 {
     return begins_as_session(a) && !(a->aside && a->aside->cut);

@@ -41,7 +41,7 @@ struct ask_state {
 
 /* Fills in a->request for this target; what it points at lives until the next one is built. */
 void ask_build(struct ask_state *a, const struct target *t);
-/* What stands at the end of this request only, or NULL. */
+/* What ends this request only, or NULL. */
 const struct str *ask_overlay(const struct ask_state *a);
 /* Models are asked for the text of their reasoning. Some vendors show it only to accounts that they
  * have verified, and refuse the request of others. True: this error is such a refusal, and the
@@ -53,7 +53,7 @@ bool ask_without_thoughts(struct run *r, struct str provider, const struct err *
 
 /* Where the parts of the answer go while they come. */
 struct delta_sink ask_sink(struct ask_state *a);
-/* Gives out what was held back: its part, or all of the answer, has ended. */
+/* Emits what was held back: its part, or all of the answer, has ended. */
 void ask_end_deltas(struct ask_state *a);
 /* Text of different rounds must not run together. */
 void ask_separate(struct ask_state *a);

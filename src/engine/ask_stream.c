@@ -36,7 +36,7 @@ void ask_end_deltas(struct ask_state *a)
     show_delta(a, &d);
 }
 
-/* While a model writes what to run, there is time to get ready. */
+/* While the model still writes the command, its sandbox can be prepared. */
 static void expect_command(const struct ask_state *a, struct str name)
 {
     const struct tool_entry *entry = tool_set_find(a->run->tools, name);
@@ -45,7 +45,7 @@ static void expect_command(const struct ask_state *a, struct str name)
         launcher_expect(a->run->kit->launcher);
 }
 
-static void on_delta(void *self, const struct delta *d)
+static void ask_on_delta(void *self, const struct delta *d)
 {
     struct ask_state *a = self;
     struct delta shown = *d;
@@ -65,8 +65,8 @@ static void on_delta(void *self, const struct delta *d)
         show_delta(a, &shown);
 }
 
-/* A part that has ended, as it will stand in the message; false: only the end of the answer tells.
- * That drops calls that repeat another. */
+/* A part that has ended, as the message will have it; false: only the end of the answer decides,
+ * which drops calls that repeat another. */
 static bool find_whole(const struct reply *r, size_t index, struct part *ret_part)
 {
     struct part p = r->parts[index].part;
@@ -95,7 +95,7 @@ static size_t n_calls_before(const struct reply *r, size_t index)
     return n;
 }
 
-static void on_close(void *self, size_t index)
+static void ask_on_close(void *self, size_t index)
 {
     struct ask_state *a = self;
     struct part part, shown;
@@ -107,7 +107,7 @@ static void on_close(void *self, size_t index)
     uint64_t found = 0;
 
     ask_end_deltas(a);
-    if (is_whole && !(is_call && a->final)) { /* a last turn may leave calls out */
+    if (is_whole && !(is_call && a->final)) { /* a last turn has no calls */
         shown = part;
         hide_in_part(a->run->secrets, &scratch, &shown, &found);
         e.body.delta.part = &shown;
@@ -143,5 +143,5 @@ void ask_separate(struct ask_state *a)
 
 struct delta_sink ask_sink(struct ask_state *a)
 {
-    return (struct delta_sink){on_delta, a, on_close};
+    return (struct delta_sink){ask_on_delta, a, ask_on_close};
 }

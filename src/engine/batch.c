@@ -1,9 +1,9 @@
-/* batch.c - the tool calls of one answer: in their order where that matters, reported in order.
+/* batch.c - the tool calls of one answer: in order where that matters, reported in order.
  *
  * Calls that change nothing run side by side, within the run's bound. One that may change something
- * runs alone: it waits for those before it, and those after it wait. A call is judged when its turn
- * has come, so a verdict counts for what the calls before it have left: the working directory,
- * files, links.
+ * runs alone: it waits for those before it, and those after it wait for it. A call is judged when
+ * its turn has come, so the verdict is about what the calls before it have left: the working
+ * directory, files, links.
  *
  * Every call gets exactly one result, also when it was denied, unknown, interrupted or not run at
  * all. Only one that waits for an answer from outside stays open, and holds those after it: they
@@ -36,7 +36,7 @@ static void collect(struct batch *b)
 
 /* --- running --- */
 
-static void tell_batch(struct batch *b)
+static void emit_batch(struct batch *b)
 {
     struct event e = {.body.batch = {.id = str_of(b->id),
                                      .mode = "parallel",
@@ -47,7 +47,7 @@ static void tell_batch(struct batch *b)
     run_emit(b->run, EVENT_BATCH_BEGIN, &e);
 }
 
-/* Nothing that is not known to change nothing runs beside another call. */
+/* Only what is known to change nothing runs beside another call. */
 static bool runs_alone(const struct call *c)
 {
     enum risk risk = c->verdict.risk.risk;
@@ -71,7 +71,7 @@ static struct err *prepare(struct batch *b, size_t from, size_t *ret_to)
     return NULL;
 }
 
-/* Each has put what happened into its result. */
+/* Each call puts what happens into its result. */
 static void run_together(struct batch *b, size_t from, size_t to)
 {
     struct group g;
@@ -95,7 +95,7 @@ static struct err *take_end(struct batch *b)
 }
 
 /* Of the calls that were judged only the last one may have to run alone. */
-static struct err *run_all(struct batch *b)
+static struct err *run_in_order(struct batch *b)
 {
     for (size_t from = 0, to; from < b->n && !b->run->is_ended; from = to) {
         struct call *last;
@@ -142,7 +142,7 @@ static void account(struct call *c, const struct event_tool *t)
     x->details = t->metadata ? json_copy(a, t->metadata) : NULL;
 }
 
-/* Only of keel's own tools: what others put into their details is theirs. */
+/* Only for keel's own tools: others may have anything in their details. */
 static void note_answer(struct call *c)
 {
     const struct tool_entry *e = c->verdict.entry;
@@ -152,12 +152,12 @@ static void note_answer(struct call *c)
             arena_str(&c->run->arena, json_get_text(c->result.details, TOOL_ANSWER));
 }
 
-static void report(struct call *c, struct result_budget *budget)
+static void report_call(struct call *c, struct result_budget *budget)
 {
     AUTO(message) struct message *m = NULL;
     struct event e;
 
-    call_hide_secrets(c); /* hooks and rules have had their say since it ended */
+    call_hide_secrets(c); /* hooks may have added some since it ended */
     note_answer(c);
     fit_result(c, budget);
     m = result_message(c);
@@ -172,13 +172,13 @@ static void report(struct call *c, struct result_budget *budget)
     run_emit(c->run, EVENT_TOOL_COMMITTED, &e);
 }
 
-/* Of a child run that waits: the call that waits is one of its own. */
+/* Does a call of its child run wait, rather than the call itself? */
 static bool is_of_child(const struct call *c)
 {
     return c->result.is_pending && c->n_children && c->result.ask.call_id.n;
 }
 
-static void suspend(struct call *c)
+static void suspend_for_call(struct call *c)
 {
     struct run_result *x = c->run->result;
     struct ask *asks = ARENA_ARRAY(&x->arena, x->n_asks + 1, struct ask);
@@ -202,9 +202,9 @@ static void report_all(struct batch *b)
 
     for (size_t i = 0; i < b->n; i++)
         if (b->calls[i].is_suspended)
-            suspend(&b->calls[i]);
+            suspend_for_call(&b->calls[i]);
         else if (!b->calls[i].is_held)
-            report(&b->calls[i], &budget);
+            report_call(&b->calls[i], &budget);
 }
 
 /* --- guards --- */
@@ -219,7 +219,7 @@ static void note_unknown(struct run *r, struct str name)
     r->unknown_names[r->n_unknown_names++] = arena_str(&r->arena, name);
 }
 
-/* Calling what is not there, in one round after the other, ends the tools. */
+/* Calling unknown tools in two rounds in a row takes all tools away. */
 static void watch_unknown(struct batch *b)
 {
     struct run *r = b->run;
@@ -244,7 +244,7 @@ static void batch_begin(struct batch *b)
     run_new_id(b->run, b->id);
     collect(b);
     if (b->n)
-        tell_batch(b);
+        emit_batch(b);
 }
 
 /* An interrupt that comes while the requests are emitted counts for the results. */
@@ -277,7 +277,7 @@ struct err *batch_run(struct run *r, const struct message *answer)
     early_accept(r, answer);
     if (b.n == 0)
         return NULL;
-    e = run_all(&b);
+    e = run_in_order(&b);
     if (!e)
         e = task_check();
     if (e)

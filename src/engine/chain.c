@@ -24,7 +24,7 @@ static bool rests(const struct chain *c, size_t index, uint64_t now_ms)
     return c->rests_until_ms[index] > now_ms;
 }
 
-static void stand_at(struct chain_walk *w, size_t index)
+static void go_to(struct chain_walk *w, size_t index)
 {
     const struct target *t = &w->chain->targets[index];
 
@@ -56,7 +56,7 @@ static size_t choose(const struct chain_walk *w, size_t from, bool is_first, uin
 void chain_begin(struct chain_walk *w, struct chain *c, uint32_t unfit, uint64_t now_ms)
 {
     *w = (struct chain_walk){.chain = c, .unfit = unfit};
-    stand_at(w, choose(w, 0, /* is_first= */ true, now_ms));
+    go_to(w, choose(w, 0, /* is_first= */ true, now_ms));
 }
 
 const struct target *chain_target(const struct chain_walk *w)
@@ -70,7 +70,7 @@ bool chain_move(struct chain_walk *w, uint64_t now_ms)
 
     if (next >= w->chain->n_targets)
         return false;
-    stand_at(w, next);
+    go_to(w, next);
     return true;
 }
 

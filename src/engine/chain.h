@@ -1,6 +1,6 @@
 /* chain.h - a chain of targets: which is asked next, and when. Pure; ask.c does what it says.
  *
- * A target is a provider with a model. What a failure means is told by its kind: cancelled ends
+ * A target is a provider with a model. What a failure means depends on its kind: cancelled ends
  * all; a refused key, a used-up quota, an unknown model or an answer that cannot be read skips the
  * target; rate limits, overload, network and time-outs are tried again at the same target, up to
  * its attempts; then the next target is asked. All other failures are final.
@@ -20,7 +20,7 @@
 
 #define CHAIN_MAX_TARGETS 16
 #define CHAIN_DEFAULT_MAX_WAIT_MS 600000
-#define RETRY_MAX_SECONDS 604800 /* that anybody may allow: a week */
+#define RETRY_MAX_SECONDS 604800 /* the longest that can be set: a week */
 
 /* Waits between attempts where the provider names none. */
 struct backoff {
@@ -42,7 +42,7 @@ struct target {
     const struct json *options; /* the profile's; may be NULL */
 };
 
-/* One request to one target, told before it leaves and after it ended. */
+/* One request to one target: before it leaves, and after it has ended. */
 struct attempt {
     const struct target *target;
     unsigned number;    /* from 1, over all targets of this walk */
@@ -71,8 +71,8 @@ void chain_init(struct chain *c, const struct target *targets, size_t n_targets,
 /* One answer's way along the chain. */
 struct chain_walk {
     struct chain *chain;
-    uint32_t unfit; /* a bit for each target that must not be asked; the first may all the same */
-    size_t index;   /* of the target that is asked */
+    uint32_t unfit;      /* a bit for each target not to ask; one is asked if all are unfit */
+    size_t index;        /* of the target that is asked */
     unsigned n_attempts; /* over all targets */
     unsigned at_target, max_at_target;
     uint64_t waited_ms;

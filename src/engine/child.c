@@ -37,7 +37,7 @@ bool run_can_delegate(const struct run *r)
 
 /* --- what it runs with --- */
 
-/* The run compares what the plan before it pointed at: that lives until the next one is read. */
+/* The run compares each plan with the one before, which lives until the next is read. */
 static const struct run_plan *child_plan(void *self)
 {
     struct child *c = self;
@@ -56,7 +56,7 @@ static const struct run_plan *child_plan(void *self)
 }
 
 /* The parent's, without what is about its own conversation. */
-static struct run_kit kit_of_child(struct child *c)
+static struct run_kit child_kit(struct child *c)
 {
     struct run_kit kit = *c->call->run->kit;
 
@@ -92,14 +92,14 @@ static void choose_stream(struct child *c)
         c->event.id = run_new_id(call->run, c->id);
 }
 
-static void tell(struct child *c, enum event_type type)
+static void emit_child(struct child *c, enum event_type type)
 {
     struct event e = {.owner = &c->call->owner, .body.child = c->event};
 
     run_emit(c->call->run, type, &e);
 }
 
-/* Without anybody who keeps it: it is gone with the call. */
+/* Without a keeper: nothing of it outlives the call. */
 static void run_unkept(struct child *c, const struct run_input *input, const struct run_kit *kit,
                        struct run_result *ret_result)
 {
@@ -123,7 +123,7 @@ static struct err *run_child(struct child *c, struct run_result *ret_result)
     struct run *parent = c->call->run;
     AUTO(message) struct message *prompt = run_new_message(parent, ROLE_USER);
     struct child_keeper *keeper = parent->keeper->children;
-    const struct run_kit kit = kit_of_child(c);
+    const struct run_kit kit = child_kit(c);
     const struct run_input input = {
         .prompt = prompt,
         .answers = parent->input->answers,
@@ -150,7 +150,7 @@ struct err *call_run_child(void *self, const struct child_spec *spec, struct run
     *ret_result = (struct run_result){.usage = USAGE_UNKNOWN, .child_usage = USAGE_UNKNOWN};
     TRY(tool_filter_check(&call->run->plan->filter, &spec->tools));
     choose_stream(&c);
-    tell(&c, EVENT_CHILD_BEGIN);
+    emit_child(&c, EVENT_CHILD_BEGIN);
     TRY(run_sync(call->run));
     e = run_child(&c, ret_result);
     run_plan_unref(c.base);
@@ -161,6 +161,6 @@ struct err *call_run_child(void *self, const struct child_spec *spec, struct run
         return NULL; /* it has not ended */
     if (!c.event.outcome)
         c.event.outcome = run_outcome_name(ret_result->outcome);
-    tell(&c, EVENT_CHILD_END);
+    emit_child(&c, EVENT_CHILD_END);
     return NULL;
 }

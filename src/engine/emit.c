@@ -22,7 +22,7 @@ void run_emit(struct run *r, enum event_type type, struct event *e)
     event_stream_emit(&r->conversation->stream, type, e);
 }
 
-/* The recorder writes in a task of its own, which gets its turn here. */
+/* The recorder writes in a task of its own, which runs when this one yields. */
 void run_hurry(struct run *r, enum recorder_safety safety)
 {
     bool is_recorded = false;
@@ -39,7 +39,7 @@ void run_hurry(struct run *r, enum recorder_safety safety)
         err_ignore(task_yield(), "cancellation is reported at the next wait");
 }
 
-/* The run above first: what a child does must be known there before it is done. */
+/* The parent's stream first: what a child does must be recorded there before it does it. */
 struct err *run_wait(struct run *r, enum recorder_safety safety)
 {
     if (r->input->parent)
@@ -118,7 +118,7 @@ void run_replace_history(struct run *r, const struct new_message *messages, size
                          const struct event_compact *compact)
 {
     struct history *h = &r->conversation->history;
-    struct event told = {.body.compact = *compact};
+    struct event compacted = {.body.compact = *compact};
 
     history_done(h);
     for (size_t i = 0; i < n; i++) {
@@ -131,7 +131,7 @@ void run_replace_history(struct run *r, const struct new_message *messages, size
         run_emit(r, EVENT_HISTORY, &e);
         history_add_message(h, messages[i].message, e.unix_ms);
     }
-    run_emit(r, EVENT_COMPACTED, &told);
+    run_emit(r, EVENT_COMPACTED, &compacted);
 }
 
 /* --- accounting --- */

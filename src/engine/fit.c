@@ -84,7 +84,7 @@ static struct json *describe(const struct storing *x)
     return v;
 }
 
-static void tell_stored(const struct storing *x, struct str handle, const char *reason)
+static void report_stored(const struct storing *x, struct str handle, const char *reason)
 {
     struct json *details = json_new(x->arena, JSON_OBJECT);
     struct event e = {.owner = x->owner,
@@ -102,7 +102,7 @@ static void tell_stored(const struct storing *x, struct str handle, const char *
 }
 
 /* The handle, or "" where nothing can be stored. */
-static struct str store(const struct storing *x, const char *reason)
+static struct str store_result(const struct storing *x, const char *reason)
 {
     char hash[SHA256_HEX_SIZE];
     AUTO(err) struct err *e = NULL;
@@ -118,11 +118,11 @@ static struct str store(const struct storing *x, const char *reason)
         return (struct str){0};
     }
     handle = stored_result_add(x->run->conversation->state, x->arena, str_of(hash), describe(x));
-    tell_stored(x, handle, reason);
+    report_stored(x, handle, reason);
     return handle;
 }
 
-/* How long it is, and what of it nobody has: a command may print more than is kept. */
+/* How long it is, and what of it is lost: a command may print more than is kept. */
 static void add_size(struct strbuf *out, const struct storing *x)
 {
     const struct json *gap = x->left_out;
@@ -154,7 +154,7 @@ static void add_way(struct strbuf *out, const char *purpose, struct str handle)
 static void add_shown(struct strbuf *out, const struct storing *x, const char *reason,
                       size_t max_chars)
 {
-    struct str handle = store(x, reason);
+    struct str handle = store_result(x, reason);
 
     add_size(out, x);
     strbuf_add_cstr(out, " Its head and tail follow.");
@@ -165,7 +165,7 @@ static void add_shown(struct strbuf *out, const struct storing *x, const char *r
 /* How the call ended, and where its output is. A tool that fails says why in its first line. */
 static void add_ending(struct strbuf *out, const struct storing *x, const char *reason)
 {
-    struct str handle = store(x, reason), rest = x->text, line = {0};
+    struct str handle = store_result(x, reason), rest = x->text, line = {0};
 
     add_size(out, x);
     strbuf_add_cstr(out, " The call ran and ");
@@ -179,8 +179,8 @@ static void add_ending(struct strbuf *out, const struct storing *x, const char *
         clip_middle(out, x->text, NAMED_CHARS);
 }
 
-/* By so much of it, and by how the call ended if that is nothing. */
-static void replace(struct call *c, const char *reason, size_t max_chars)
+/* Shows that much of it; with 0, only how the call ended. */
+static void replace_result(struct call *c, const char *reason, size_t max_chars)
 {
     struct strbuf *text = &c->result.text;
     struct strbuf shown = {0};
@@ -209,14 +209,14 @@ static int64_t media_tokens(const struct call *c)
     return (int64_t)c->result.n_media * 1600;
 }
 
-/* What a text of so many characters takes. */
+/* The tokens of a text of that many characters. */
 static struct waiting_results count_text(size_t n_chars)
 {
     return (struct waiting_results){.likely = ((int64_t)n_chars + 3) / 4,
                                     .most = ((int64_t)n_chars + 1) / 2};
 }
 
-/* What a result takes once it is cut to what its tool allows. */
+/* The tokens of a result, cut to what its tool allows. */
 static struct waiting_results count_result(const struct call *c)
 {
     size_t max_chars, n_chars = utf8_count(strbuf_str(&c->result.text));
@@ -230,19 +230,19 @@ static struct waiting_results count_result(const struct call *c)
     return w;
 }
 
-static int64_t share(const struct result_budget *b, int per_mille)
+static int64_t share_of(const struct result_budget *b, int per_mille)
 {
     return (int64_t)((__int128)b->window * per_mille / 1000);
 }
 
 static bool has_room(const struct result_budget *b, const struct waiting_results *w)
 {
-    return b->used + w->likely <= share(b, b->likely_per_mille) &&
-           b->used + w->most <= share(b, b->most_per_mille);
+    return b->used + w->likely <= share_of(b, b->likely_per_mille) &&
+           b->used + w->most <= share_of(b, b->most_per_mille);
 }
 
-/* A result that is in is counted as the ledger counts it. The reserve for dense text is for the one
- * that comes; where no compaction helps it stays, for all of the batch. */
+/* Once a result is in, it counts as the ledger counts it: the reserve for dense text is for the
+ * next one. Without compaction the reserve stays, for all of the batch. */
 static void take_room(struct result_budget *b, const struct waiting_results *w)
 {
     b->used += b->is_strict ? w->most : w->likely;
@@ -252,7 +252,7 @@ static void note_budget(struct call *c, const struct result_budget *b)
 {
     struct json *m = call_metadata(c);
     struct waiting_results w = count_result(c);
-    int64_t limit = share(b, b->most_per_mille);
+    int64_t limit = share_of(b, b->most_per_mille);
 
     json_set_str(&c->arena, m, TOOL_BUDGET_CODE, S(CONTEXT_BUDGET_EXCEEDED));
     json_set_int(&c->arena, m, "projected_tokens", b->used + w.most);
@@ -280,7 +280,7 @@ static void name_result(struct call *c, const struct result_budget *b)
     if (utf8_count(text) <= NAMED_CHARS)
         return;
     note_budget(c, b);
-    replace(c, "token_budget", /* max_chars= */ 0);
+    replace_result(c, "token_budget", /* max_chars= */ 0);
 }
 
 /* It was not run, and never will be: a rule, a hook, a plugin or its own arguments were against it.
@@ -303,7 +303,7 @@ static void skip_refusal(struct call *c, const struct result_budget *b)
     call_fail_with(c, CONTEXT_BUDGET_EXCEEDED, S(SKIPPED_TEXT));
 }
 
-/* The result does not fit: its head and tail, or no more than its name. */
+/* The result does not fit: only its head and tail are shown, or its name. */
 static void show_less(struct call *c, const struct result_budget *b)
 {
     struct waiting_results preview = count_text(FIT_PREVIEW_CHARS + NOTE_CHARS);
@@ -314,7 +314,7 @@ static void show_less(struct call *c, const struct result_budget *b)
     }
     drop_media(c);
     if (utf8_count(strbuf_str(&c->result.text)) > FIT_PREVIEW_CHARS)
-        replace(c, "token_budget", FIT_PREVIEW_CHARS);
+        replace_result(c, "token_budget", FIT_PREVIEW_CHARS);
 }
 
 void fit_result(struct call *c, struct result_budget *b)
@@ -330,10 +330,10 @@ void fit_result(struct call *c, struct result_budget *b)
         b->is_spent = true;
         show_less(c, b);
     } else if (is_too_long(c, &max_chars)) {
-        replace(c, "size_cap", max_chars);
+        replace_result(c, "size_cap", max_chars);
     }
-    if (!fits_message(c)) /* limits can be set to anything */
-        replace(c, "size_cap", RUN_DEFAULT_TOOL_RESPONSE_BYTES);
+    if (!fits_message(c)) /* the limits may be set too high */
+        replace_result(c, "size_cap", RUN_DEFAULT_TOOL_RESPONSE_BYTES);
     needed = count_result(c);
     take_room(b, &needed);
 }
@@ -345,7 +345,7 @@ void fit_result(struct call *c, struct result_budget *b)
 #define SUMMARY_PER_MILLE 100
 
 /* No compaction follows a batch that waits for an answer, or that the run ends with. */
-static bool goes_on(const struct run *r, const struct call *calls, size_t n)
+static bool continues(const struct run *r, const struct call *calls, size_t n)
 {
     AUTO(err) struct err *interrupted = task_check();
 
@@ -381,7 +381,7 @@ static enum room find_room(struct run *r, const struct call *calls, size_t n)
         waiting.likely += w.likely;
         waiting.most += w.most;
     }
-    room = goes_on(r, calls, n) ? c->find_room(c, r, &waiting) : find_rest(r, &waiting);
+    room = continues(r, calls, n) ? c->find_room(c, r, &waiting) : find_rest(r, &waiting);
     if (room == ROOM_COMING || room == ROOM_REST)
         run_notice(r, SEVERITY_VERBOSE, ROOM_SOURCE,
                    room == ROOM_REST ? S(ROOM_REST_TEXT) : S(ROOM_COMING_TEXT));
@@ -403,7 +403,7 @@ struct result_budget fit_budget(struct run *r, const struct call *calls, size_t 
         b.is_strict = true;
         break;
     case ROOM_COMING:
-        b.used = r->head_tokens + share(&b, SUMMARY_PER_MILLE);
+        b.used = r->head_tokens + share_of(&b, SUMMARY_PER_MILLE);
         b.likely_per_mille = LEDGER_RESULTS_PER_MILLE; /* or the next one would be due at once */
         break;
     case ROOM_ENOUGH:
@@ -444,13 +444,13 @@ static struct str find_stored(const struct run *r, const struct part *result)
     return (struct str){0};
 }
 
-/* Only its name is left of it; the model has seen the rest. */
+/* Only its name stays: the model has seen the rest. */
 static bool add_name(struct strbuf *out, const struct storing *x, const struct part *result)
 {
     struct str handle = find_stored(x->run, result);
 
     if (!handle.n)
-        handle = store(x, "compaction");
+        handle = store_result(x, "compaction");
     strbuf_addf(out,
                 "[The result of this call, %zu bytes in %zu lines, was taken out to make room. If "
                 "you need it again, call tool_output with handle \"%" STR_FMT "\".]",

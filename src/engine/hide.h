@@ -1,8 +1,8 @@
 /* hide.h - known credentials are kept out of a run.
  *
- * What comes from outside (a prompt, an answer, a tool's result, a hook's word, an error) is
+ * What comes from outside (a prompt, an answer, a tool's result, a hook's text, an error) is
  * searched once, where it enters. So no message, no event, no request and no hook ever holds one,
- * and no view has to look for them. In a canonical message it is told by a notice. */
+ * and no view has to look for them. A notice says that a message of the history had one. */
 #ifndef KEEL_ENGINE_HIDE_H
 #define KEEL_ENGINE_HIDE_H
 

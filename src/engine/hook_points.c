@@ -1,10 +1,10 @@
-/* hook_points.c - where a run waits for a person's hooks, and what their word does to it.
+/* hook_points.c - where a run waits for a person's hooks, and what they change.
  *
  * Whether a tool may run is asked in the gate; here are the others: the prompt, the end of a call,
  * the end of the turn. */
 #include "engine/run_state.h"
 
-/* What a hook says may get into the conversation. */
+/* What a hook says may enter the conversation. */
 static void hide_in_outcome(const struct secrets *s, struct arena *a, struct hook_outcome *o)
 {
     struct str *texts[] = {&o->reason, &o->additional_context, &o->system_message, &o->stop_reason};
@@ -96,7 +96,7 @@ static void add_to_result(struct call *c, struct str text)
     strbuf_add(&c->result.text, text);
 }
 
-/* No other event has what is added after the tool has ended. */
+/* No event of the tool has what is added after its end, so it is kept apart. */
 static void add_after_end(struct call *c, struct str text)
 {
     struct str whole;
@@ -123,7 +123,7 @@ struct err *hook_tool_judged(struct call *c)
                    STR_ARG(v->stop_reason));
 }
 
-/* With the first result of a batch, where it has one of its own. */
+/* With the first result of a batch. */
 static void add_reminder(struct call *c)
 {
     const struct run_kit *kit = c->run->kit;
@@ -143,7 +143,7 @@ struct err *hook_tool_done(struct call *c)
     struct err *e;
 
     if (!c->was_executed && c->code && strcmp(c->code, err_code(ERR_CANCELLED)) == 0)
-        return NULL; /* interrupted before it was run: there is nothing to say more about */
+        return NULL; /* interrupted before it ran: nothing to ask about */
     add_after_end(c, c->verdict.hook_context);
     add_reminder(c);
     if (!r->kit->hooks || !c->was_executed)
@@ -168,7 +168,7 @@ struct err *hook_tool_done(struct call *c)
 
 /* --- the end --- */
 
-/* Without a copy, as an answer may be long: it outlives the question. */
+/* Without a copy, as an answer may be long; it lives longer than the fields. */
 static void set_answer(struct arena *a, struct json *fields, struct str answer)
 {
     static const char *const names[] = {"response", "last_assistant_message"};
@@ -197,7 +197,7 @@ static struct err *ask_stop(struct run *r, struct str answer, struct hook_outcom
     return run_ask_hooks(r, HOOK_STOP, (struct str){0}, fields, &r->arena, ret_outcome);
 }
 
-/* A hook that always blocks must not keep the model going for ever. */
+/* A hook that always blocks must not keep the model at work without end. */
 static bool may_block(struct run *r)
 {
     unsigned max = r->kit->max_stop_blocks ? r->kit->max_stop_blocks : RUN_DEFAULT_MAX_STOP_BLOCKS;
@@ -250,5 +250,5 @@ void hook_failure(struct run *r, const struct err *e)
     json_set_str(&r->arena, fields, "error_code", str_of(err_code(e->kind)));
     set_answer(&r->arena, fields, r->result->text);
     err_ignore(run_ask_hooks(r, HOOK_STOP_FAILURE, (struct str){0}, fields, &r->arena, &outcome),
-               "the failure that it is about is told");
+               "the failure itself was reported");
 }

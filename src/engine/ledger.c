@@ -1,4 +1,4 @@
-/* ledger.c - counting tokens that nobody has counted yet. */
+/* ledger.c - estimates tokens that no provider has counted yet. */
 #include "engine/ledger.h"
 
 #include "base/utf8.h"

@@ -11,20 +11,20 @@
 
 /* Shares of the window, in per mille, at which something is done. */
 enum {
-    LEDGER_RESULTS_PER_MILLE = 800, /* later tool results of a batch are left out */
+    LEDGER_RESULTS_PER_MILLE = 800, /* later results of a batch are cut (fit.c) */
     LEDGER_COMPACT_PER_MILLE = 835, /* a run begins with a compaction */
     LEDGER_GUARD_PER_MILLE = 950,   /* nothing is sent */
 };
 
 struct token_estimate {
-    int64_t serialized; /* from the size of all messages, and of what stands before them */
+    int64_t serialized; /* from the size of all messages, and of what precedes them */
     int64_t counted;    /* the provider's last count and an estimate of the rest; 0: none yet */
     int64_t floor;      /* the caller's */
     int64_t used;       /* the largest of them, or the exact count */
     bool is_exact;      /* nothing came after the provider's count */
 };
 
-/* `head`: what stands before the messages takes so many tokens. */
+/* `head`: the tokens of what precedes the messages. */
 struct token_estimate ledger_estimate(const struct message *const *messages, size_t n_messages,
                                       int64_t head, int64_t floor);
 /* The same for a history that grows: only what came since the last time is looked at. */

@@ -11,7 +11,7 @@ struct open_call {
     size_t index;            /* among the calls of the answer: ids may repeat */
 };
 
-/* Those of this answer, which stands in the history, as an array in `a`. */
+/* Those of this answer, which is in the history, as an array in `a`. */
 size_t open_calls_of(const struct history *h, const struct message *answer, struct arena *a,
                      struct open_call **ret_calls);
 /* The last answer if calls of it are open, else NULL. Borrowed from the history. */

@@ -1,4 +1,4 @@
-/* plugins.c - plugins around a run: in order of their priority, and never in its way. */
+/* plugins.c - plugins around a run, in order of their priority. Their failures never end it. */
 #include "engine/run_state.h"
 
 /* A few items, and equal ones keep their order. */
@@ -16,7 +16,7 @@ void plugins_sort(struct run *r)
     }
 }
 
-static struct plugin_run view(const struct run *r)
+static struct plugin_run run_view(const struct run *r)
 {
     return (struct plugin_run){.run_id = str_of(r->id),
                                .stream = str_of(r->conversation->id),
@@ -24,7 +24,7 @@ static struct plugin_run view(const struct run *r)
                                .round = r->place.round};
 }
 
-static void report(struct run *r, const struct plugin *p, struct err *take_error)
+static void report_failure(struct run *r, const struct plugin *p, struct err *take_error)
 {
     AUTO(err) struct err *e = take_error;
     AUTO_FREE char *text = e ? err_message(e) : NULL;
@@ -39,13 +39,13 @@ static struct err *refusal(struct run *r, const struct plugin *p, struct err *ta
 {
     if (take_error && take_error->kind != ERR_PLUGIN)
         return err_wrap(take_error, "plugin %s", p->name);
-    report(r, p, take_error);
+    report_failure(r, p, take_error);
     return NULL;
 }
 
 struct err *plugins_before_run(struct run *r, struct message **prompt)
 {
-    struct plugin_run run = view(r);
+    struct plugin_run run = run_view(r);
     AUTO(strbuf) struct strbuf text = {0};
     uint64_t found = 0;
     struct str input;
@@ -69,7 +69,7 @@ struct err *plugins_before_run(struct run *r, struct message **prompt)
 struct err *plugins_before_tool(struct run *r, const struct event_tool *call)
 {
     const struct budget_keeper *budget = &r->keeper->budget;
-    struct plugin_run run = view(r);
+    struct plugin_run run = run_view(r);
 
     for (size_t i = 0; i < r->kit->n_plugins; i++) {
         struct plugin *p = r->plugins[i];
@@ -80,16 +80,16 @@ struct err *plugins_before_tool(struct run *r, const struct event_tool *call)
     return budget->take_call ? budget->take_call(budget->self, call) : NULL;
 }
 
-/* Hooks that only look on: their errors are their own. */
+/* Hooks that only watch: their errors are only reported. */
 #define EACH(r, hook, ...)                                                                         \
     do {                                                                                           \
         for (size_t i_ = 0; i_ < (r)->kit->n_plugins; i_++) {                                      \
             struct plugin *p_ = (r)->plugins[i_];                                                  \
                                                                                                    \
             if (p_->hook) {                                                                        \
-                struct plugin_run run_ = view(r);                                                  \
+                struct plugin_run run_ = run_view(r);                                              \
                                                                                                    \
-                report(r, p_, p_->hook(p_, &run_, __VA_ARGS__));                                   \
+                report_failure(r, p_, p_->hook(p_, &run_, __VA_ARGS__));                           \
             }                                                                                      \
         }                                                                                          \
     } while (0)

@@ -1,24 +1,24 @@
 /* policy.c - the three kinds of run. */
 #include "engine/policy.h"
 
-/* --- a conversation goes on --- */
+/* --- a conversation continues --- */
 
-static struct err *go_on_denied(const struct verdict *v)
+static struct err *conversation_denied(const struct verdict *v)
 {
     return NULL;
 }
 
-static struct err *go_on_spent(struct str tool)
+static struct err *conversation_spent(struct str tool)
 {
     return NULL;
 }
 
-static struct err *force_last_turn(unsigned max_rounds)
+static struct err *conversation_turn_limit(unsigned max_rounds)
 {
     return NULL;
 }
 
-static struct err *give_fallback(enum final_reason reason, struct str *ret_text)
+static struct err *conversation_no_answer(enum final_reason reason, struct str *ret_text)
 {
 #define HISTORY_HAS_IT " Partial results available in conversation history."
     static const char *const texts[] = {
@@ -37,32 +37,32 @@ static struct err *give_fallback(enum final_reason reason, struct str *ret_text)
 
 /* --- a node ends --- */
 
-static struct err *end_denied(const struct verdict *v)
+static struct err *node_denied(const struct verdict *v)
 {
     return err_new(ERR_TOOL_DENIED, "%" STR_FMT, STR_ARG(v->reason));
 }
 
-static struct err *end_spent(struct str tool)
+static struct err *node_spent(struct str tool)
 {
     return err_new(ERR_TOOL_FAILED, "the model keeps calling %" STR_FMT " with invalid arguments",
                    STR_ARG(tool));
 }
 
-static struct err *end_turn_limit(unsigned max_rounds)
+static struct err *node_turn_limit(unsigned max_rounds)
 {
     return err_hint(err_new(ERR_TURN_LIMIT, "the model was not done after %u round%s", max_rounds,
                             max_rounds == 1 ? "" : "s"),
                     "allow more rounds with --max-turns or the setting maxTurns, or ask for less");
 }
 
-static struct err *end_no_answer(enum final_reason reason, struct str *ret_text)
+static struct err *node_no_answer(enum final_reason reason, struct str *ret_text)
 {
     return err_new(ERR_TURN_LIMIT, "the model gave no answer (%s)", final_reason_name(reason));
 }
 
 /* --- a report run fails without its report --- */
 
-static struct err *end_no_report(enum final_reason reason, struct str *ret_text)
+static struct err *report_no_answer(enum final_reason reason, struct str *ret_text)
 {
     return err_new(reason == FINAL_TOKEN_LIMIT ? ERR_CONTEXT_OVERFLOW : ERR_TURN_LIMIT,
                    "the run ended without a report (%s)", final_reason_name(reason));
@@ -73,10 +73,10 @@ const struct run_policy policy_conversation = {
     .default_attempts = 10,
     .max_corrections = 3,
     .max_misfits = 3,
-    .on_denied = go_on_denied,
-    .on_corrections_spent = go_on_spent,
-    .on_turn_limit = force_last_turn,
-    .on_no_answer = give_fallback,
+    .on_denied = conversation_denied,
+    .on_corrections_spent = conversation_spent,
+    .on_turn_limit = conversation_turn_limit,
+    .on_no_answer = conversation_no_answer,
     .tells_failure = true,
     .compacts = true,
 };
@@ -85,10 +85,10 @@ const struct run_policy policy_node = {
     .name = "node",
     .default_attempts = 1,
     .max_corrections = 3,
-    .on_denied = end_denied,
-    .on_corrections_spent = end_spent,
-    .on_turn_limit = end_turn_limit,
-    .on_no_answer = end_no_answer,
+    .on_denied = node_denied,
+    .on_corrections_spent = node_spent,
+    .on_turn_limit = node_turn_limit,
+    .on_no_answer = node_no_answer,
     .unknown_is_correction = true,
     .blames_request = true,
 };
@@ -98,10 +98,10 @@ const struct run_policy policy_report = {
     .default_attempts = 5,
     .max_corrections = 3,
     .max_misfits = 3,
-    .on_denied = go_on_denied,
-    .on_corrections_spent = go_on_spent,
-    .on_turn_limit = force_last_turn,
-    .on_no_answer = end_no_report,
+    .on_denied = conversation_denied,
+    .on_corrections_spent = conversation_spent,
+    .on_turn_limit = conversation_turn_limit,
+    .on_no_answer = report_no_answer,
     .reserve_per_mille = 100,
     .final_tool = "agent__final_report",
 };

@@ -1,8 +1,8 @@
-/* policy.h - in what the three kinds of run differ, as one value. The turn core asks it.
+/* policy.h - how the three kinds of run differ, as one value. The turn core asks it.
  *
- * A conversation goes on with what a person may read; a node of a workflow ends with an error code;
- * a report run ends with a report. Each member says what one ending means: NULL lets the run go on,
- * an error ends it. */
+ * A conversation continues with something that a person can read, a node of a workflow ends with an
+ * error code, and a report run ends with its report. Each function says what one event means: NULL
+ * lets the run continue, an error ends it. */
 #ifndef KEEL_ENGINE_POLICY_H
 #define KEEL_ENGINE_POLICY_H
 
@@ -18,7 +18,7 @@ struct run_policy {
     struct err *(*on_denied)(const struct verdict *v);
     /* More corrections in a row than max_corrections. */
     struct err *(*on_corrections_spent)(struct str tool);
-    /* The round cap is reached and the model wants to go on. NULL: one last turn is forced. */
+    /* The limit of rounds is reached, and the model is not done. NULL: one last turn is forced. */
     struct err *(*on_turn_limit)(unsigned max_rounds);
     /* The last turn gave no text: `text` takes its place, or the error. */
     struct err *(*on_no_answer)(enum final_reason reason, struct str *ret_text);
@@ -35,10 +35,10 @@ struct run_policy {
 
 extern const struct run_policy policy_conversation, policy_node, policy_report;
 
-/* What a conversation answers when the model says nothing at the round cap. */
+/* What a conversation answers when the model says nothing at the limit of rounds. */
 #define FALLBACK_TEXT "Maximum rounds reached. Partial results available in conversation history."
 
-/* What the model is told in a forced last turn. `detail` names the tools, where that is the reason.
+/* The instruction of a forced last turn. `detail` names the unknown tools, if those are the reason.
  */
 void final_instruction(struct strbuf *out, enum final_reason reason, struct str detail,
                        const char *final_tool);

@@ -1,14 +1,15 @@
-/* refused_media.c - files that a provider would not take are left out, and the turn continues.
+/* refused_media.c - omits files that a provider refuses, so that the turn continues.
  *
  * A file stays in the history for good, so a provider that refuses it would refuse every later
  * request of the session. What was refused is state of the session (STATE_REFUSED): the next
  * request says in the file's place why it is missing, and so do all that follow, after a restart or
- * in a fork too. Every refusal leaves out at least one file more, in growing steps, so that the
+ * in a fork too. Every refusal omits at least one more file, in growing steps, so that the
  * requests come to an end.
  *
- * Many providers refuse a file without a word that keel knows. So a refusal that says nothing else
- * puts files under suspicion that no answer of the model has followed: the request is tried once
- * without them, and only if that succeeds are they refused. Until then the change is a draft. */
+ * Many providers refuse a file without an error that keel knows. So after a refusal that explains
+ * nothing, files that no answer of the model has followed are suspects: the request is tried once
+ * without them, and they count as refused only if that succeeds. Until then the change is a draft.
+ */
 #include "engine/refused_media.h"
 
 #include "base/quoted.h"
@@ -88,11 +89,12 @@ struct sent_files {
     size_t n, room;
 };
 
-static void collect(struct sent_files *files, const struct part *parts, size_t n, size_t message)
+static void collect_files(struct sent_files *files, const struct part *parts, size_t n,
+                          size_t message)
 {
     for (size_t i = 0; i < n; i++) {
         if (parts[i].kind == PART_TOOL_RESULT)
-            collect(files, parts[i].content, parts[i].n_content, message);
+            collect_files(files, parts[i].content, parts[i].n_content, message);
         if (parts[i].kind != PART_MEDIA)
             continue;
         files->items =
@@ -136,7 +138,7 @@ static size_t find_named(const struct sent_files *files, const char *sha256)
     return files->n;
 }
 
-/* --- leaving out --- */
+/* --- omitting --- */
 
 static void add_refused(struct tool_state *s, const struct sent_file *f, struct str provider,
                         struct str reason)
@@ -157,7 +159,7 @@ static struct str name_of(struct arena *a, const struct sent_file *f)
     return f->media->name.n ? quoted(a, f->media->name) : f->media->mime;
 }
 
-static void leave_out(struct run *r, const struct sent_file *f, struct str provider,
+static void omit_file(struct run *r, const struct sent_file *f, struct str provider,
                       struct str reason)
 {
     AUTO(arena) struct arena a = {0};
@@ -171,8 +173,9 @@ static void leave_out(struct run *r, const struct sent_file *f, struct str provi
 }
 
 /* Which of the files to leave out now: from *ret_from on, *ret_n of them; none: give up. */
-static void choose(const struct built_messages *built, const struct sent_files *files,
-                   const struct err *e, struct refusals *refusals, size_t *ret_from, size_t *ret_n)
+static void choose_files(const struct built_messages *built, const struct sent_files *files,
+                         const struct err *e, struct refusals *refusals, size_t *ret_from,
+                         size_t *ret_n)
 {
     size_t group = newest_group(built, files);
     size_t named =
@@ -180,7 +183,7 @@ static void choose(const struct built_messages *built, const struct sent_files *
 
     *ret_from = 0;
     *ret_n = files->n;
-    if (!e->refused_media && group > 0) { /* too long: what was seen already goes first */
+    if (!e->refused_media && group > 0) { /* too long: what the model has seen goes first */
         *ret_n = group;
     } else if (named < files->n && refusals->n_named++ < MAX_NAMED) {
         *ret_from = named;
@@ -206,13 +209,13 @@ bool refused_media_leave_out(struct run *r, const struct built_messages *built, 
     size_t from = 0, n = 0;
 
     for (size_t i = 0; i < built->n; i++)
-        collect(&files, built->items[i]->parts, built->items[i]->n_parts, i);
+        collect_files(&files, built->items[i]->parts, built->items[i]->n_parts, i);
     if (is_refusal(e, &files)) {
         struct str reason = short_reason(&files.arena, e);
 
-        choose(built, &files, e, refusals, &from, &n);
+        choose_files(built, &files, e, refusals, &from, &n);
         for (size_t i = from; i < from + n; i++)
-            leave_out(r, &files.items[i], provider, reason);
+            omit_file(r, &files.items[i], provider, reason);
     }
     arena_done(&files.arena);
     return n > 0;
@@ -228,11 +231,11 @@ static bool is_about_sender(int status)
     for (size_t i = 0; i < ARRAY_LEN(statuses); i++)
         if (status == statuses[i])
             return true;
-    return status > 502; /* overload, and what stands between */
+    return status > 502; /* overload, or a gateway */
 }
 
-/* A refusal of the request that neither a field nor a word explains. A server that breaks down
- * counts when that is all it has to say. */
+/* A refusal of the request that nothing explains. A server that breaks down counts if it never says
+ * anything else. */
 static bool is_unexplained(const struct err *e, bool is_last)
 {
     bool is_broken = e->peer_status >= 500;
@@ -244,7 +247,7 @@ static bool is_unexplained(const struct err *e, bool is_last)
     return err_is(e, ERR_PROVIDER_ERROR) || (!is_broken && err_is(e, ERR_MODEL_NOT_AVAILABLE));
 }
 
-/* The number of messages up to the last answer of this model: it has taken what stands there. */
+/* The number of messages up to the last answer of this model: it has taken those. */
 static size_t count_taken(const struct built_messages *built, const struct target *t)
 {
     for (size_t n = built->n; n > 0; n--) {
@@ -286,7 +289,7 @@ bool refused_media_try_without(struct run *r, const struct built_messages *built
     if (refusals->was_tried || !is_unexplained(e, is_last))
         return false;
     for (size_t i = count_taken(built, t); i < built->n; i++)
-        collect(&files, built->items[i]->parts, built->items[i]->n_parts, i);
+        collect_files(&files, built->items[i]->parts, built->items[i]->n_parts, i);
     if (files.n) {
         refusals->was_tried = true;
         draft_without(r, &files, t, e, refusals);

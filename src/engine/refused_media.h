@@ -9,8 +9,7 @@ struct target;
 
 /* How far one ask has gone. A provider that names a file loses that one; one that speaks of files
  * without naming any, first the newest, then all that came with it, then all there are. Where the
- * refusal does not say what it is about, the new files are left out on trial. Zeroed at its start.
- */
+ * refusal does not say what it is about, the new files are omitted on trial. Begins zeroed. */
 struct refusals {
     enum { REFUSAL_NEWEST, REFUSAL_GROUP, REFUSAL_ALL } step;
     unsigned n_named;
@@ -21,13 +20,13 @@ struct refusals {
     size_t n_files;
 };
 
-/* True: the error complains about a file, and one or more are left out from now on, so that the
+/* True: the error complains about a file, and one or more are omitted from now on, so that the
  * request is worth another try. */
 bool refused_media_leave_out(struct run *r, const struct built_messages *built, struct str provider,
                              const struct err *e, struct refusals *refusals);
 
 /* True: the error does not say what it is about, and the request held files that no answer of this
- * model has followed yet. They are left out on trial, until refusals_end() or refusals_drop(). */
+ * model has followed yet. They are omitted on trial, until refusals_end() or refusals_drop(). */
 bool refused_media_try_without(struct run *r, const struct built_messages *built,
                                const struct target *t, const struct err *e, bool is_last,
                                struct refusals *refusals);
@@ -36,7 +35,7 @@ const struct tool_state *refusals_state(const struct refusals *refusals,
                                         const struct tool_state *session);
 /* Another target is asked: it gets all files. */
 void refusals_drop(struct refusals *refusals);
-/* The ask ended with `take_error`, or with an answer: then the files that were left out on trial
+/* The ask ended with `take_error`, or with an answer: then the files that were omitted on trial
  * stay so. Else they are sent again, and the error is that of the request which held them, unless
  * the last one says more. Frees what `refusals` holds. */
 MUST_USE struct err *refusals_end(struct run *r, struct refusals *refusals, struct err *take_error);

@@ -42,7 +42,7 @@ static void push_in_order(struct builder *b, struct message *take_message)
 
 /* --- what can be sent --- */
 
-/* To the model, what is told beside a prompt is text like the prompt. */
+/* For the model, context beside a prompt is text like the prompt. */
 static void add_text(struct message *to, const struct part *p)
 {
     struct part sent = *p;
@@ -119,14 +119,14 @@ static void build_system(struct builder *b, const struct message *m)
 
 /* --- what the assistant said --- */
 
-/* The messages that are to be sent, and where in them the builder stands. */
+/* The messages to send, and the one that is built now. */
 struct place {
     const struct message *const *messages;
     size_t n, at;
     bool is_end; /* nothing at all comes behind the last of them */
 };
 
-/* An answer that its provider wants to go on with: it goes back as it is, and nothing follows. */
+/* An answer that its provider wants to continue: it goes back as it is, and nothing follows. */
 static bool is_paused(const struct builder *b, const struct place *p)
 {
     const struct message *m = p->messages[p->at];
@@ -143,8 +143,8 @@ static bool has_server_part(const struct message *m, enum part_kind kind, struct
     return false;
 }
 
-/* A use of a provider's own tool and its result go together or not at all. After a pause the
- * result stands in the next answer. */
+/* A use of a provider's own tool and its result go together or not at all. After a pause the result
+ * is in the next answer. */
 static bool has_counterpart(const struct builder *b, const struct place *p, const struct part *part)
 {
     bool is_use = part->kind == PART_SERVER_TOOL_USE;
@@ -167,7 +167,7 @@ static bool is_where_it_was(const struct builder *b, const struct message *m)
 {
     char before[SHA256_HEX_SIZE];
 
-    bound_tell(&b->to->bound, before);
+    bound_format(&b->to->bound, before);
     return str_is(m->origin.bound, before);
 }
 
@@ -293,14 +293,14 @@ static struct message *build_answer(struct builder *b, const struct place *place
 
 /* --- what its tools said --- */
 
-/* A result, and the message that it stands in. */
+/* A result, and its message. */
 struct found_result {
     const struct message *message; /* NULL: there is none */
     const struct part *part;
 };
 
-/* The n-th result for a call id among the tool messages that follow the answer. What tells people
- * of an error is no answer: the run went on behind it. */
+/* The n-th result for a call id among the tool messages that follow the answer. An error message
+ * for people is not an answer: the run continued after it. */
 static struct found_result find_result(const struct message *const *after, size_t n_after,
                                        struct str id, unsigned nth)
 {
@@ -317,7 +317,7 @@ static struct found_result find_result(const struct message *const *after, size_
     return (struct found_result){0};
 }
 
-/* Nothing in it has to be left out or said in another way. */
+/* Nothing in it has to be omitted or replaced. */
 static bool is_sendable(const struct part *result)
 {
     for (size_t i = 0; i < result->n_content; i++)
@@ -466,7 +466,7 @@ static void extend_prefix(struct built_prefix *p, const struct request_target *t
     arena_done(&b.scratch);
 }
 
-/* Messages that stand in the prefix, and that the rest goes on from. */
+/* Begins with the messages of the prefix; returns how many of the history they are. */
 static size_t begin_with(struct built_prefix *prefix, const struct request_target *target,
                          struct place *place, struct built_messages *ret)
 {
@@ -509,7 +509,7 @@ void request_build_on(struct built_prefix *prefix, const struct message *const *
     ret->tokens = ret->state.tokens;
     ret->n_settled = ret->state.sent.n_borrowed;
     ret->last_user = ret->state.last_user;
-    bound_tell(&ret->state.bound, ret->bound);
+    bound_format(&ret->state.bound, ret->bound);
     arena_done(&b.scratch);
 }
 

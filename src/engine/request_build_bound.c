@@ -1,11 +1,11 @@
-/* request_build_bound.c - a hash of what stands before an answer, as it is sent.
+/* request_build_bound.c - a hash of what precedes an answer, as it is sent.
  *
- * Some providers bind their reasoning to it, and refuse a request in which anything of it is
- * another. The hash is over what is sent, not over what the history holds: the same message can be
- * sent in another way to another model. */
+ * Some providers bind their reasoning to it, and refuse a request in which anything of it has
+ * changed. The hash is over what is sent, not over what the history holds: one message may be sent
+ * to different models in different forms. */
 #include "engine/request_build_parts.h"
 
-static void add(struct bound *b, struct str bytes)
+static void bound_add_text(struct bound *b, struct str bytes)
 {
     uint64_t n = bytes.n;
 
@@ -13,31 +13,31 @@ static void add(struct bound *b, struct str bytes)
     sha256_add(&b->hash, bytes);
 }
 
-static void add_number(struct bound *b, int64_t number)
+static void bound_add_number(struct bound *b, int64_t number)
 {
     sha256_add(&b->hash, str_make((const char *)&number, sizeof number));
 }
 
-static void add_tool(struct bound *b, const struct tool_def *t)
+static void bound_add_tool(struct bound *b, const struct tool_def *t)
 {
     AUTO(strbuf) struct strbuf schema = {0};
 
     if (t->input_schema)
         json_write(&schema, t->input_schema);
-    add(b, t->name);
-    add(b, t->description);
-    add(b, strbuf_str(&schema));
+    bound_add_text(b, t->name);
+    bound_add_text(b, t->description);
+    bound_add_text(b, strbuf_str(&schema));
 }
 
 void bound_begin(struct bound *b, const struct request_target *t)
 {
     *b = (struct bound){.is_wanted = true};
     sha256_init(&b->hash);
-    add(b, t->model);
-    add(b, t->authored);
-    add_number(b, (int64_t)t->n_tools);
+    bound_add_text(b, t->model);
+    bound_add_text(b, t->authored);
+    bound_add_number(b, (int64_t)t->n_tools);
     for (size_t i = 0; i < t->n_tools; i++)
-        add_tool(b, t->tools[i]);
+        bound_add_tool(b, t->tools[i]);
 }
 
 /* Parts have many texts, most of them empty: to hash each by itself takes longer than to hash them
@@ -103,7 +103,7 @@ void bound_add(struct bound *b, const struct message *m)
     flush(&g);
 }
 
-void bound_tell(const struct bound *b, char hex[SHA256_HEX_SIZE])
+void bound_format(const struct bound *b, char hex[SHA256_HEX_SIZE])
 {
     struct sha256 copy = b->hash;
     unsigned char digest[SHA256_SIZE];
@@ -119,7 +119,7 @@ bool bound_is_same(const struct bound *a, const struct bound *b)
 {
     char of_a[SHA256_HEX_SIZE], of_b[SHA256_HEX_SIZE];
 
-    bound_tell(a, of_a);
-    bound_tell(b, of_b);
+    bound_format(a, of_a);
+    bound_format(b, of_b);
     return strcmp(of_a, of_b) == 0;
 }

@@ -1,7 +1,7 @@
 /* request_build_media.c - which files a request may hold.
  *
  * A file that one provider took stays in the history, and the next one may not take it: the
- * conversation must go on all the same. */
+ * conversation must continue all the same. */
 #include "engine/request_build_parts.h"
 
 #include "base/quoted.h"

@@ -14,8 +14,8 @@ struct sent_call {
 };
 
 /* By part: only those of calls are filled in. No id occurs twice in a request: providers repeat
- * them, within an answer and over answers, and others refuse that. What an answer is given depends
- * on nothing that comes after it. `a` lives as long as the ids, what is returned as `scratch`. */
+ * them, within an answer and over answers, and others refuse that. The ids of an answer depend on
+ * nothing that comes after it. `a` lives as long as the ids, what is returned as `scratch`. */
 struct sent_call *call_ids_give(struct call_ids *ids, struct arena *a, struct arena *scratch,
                                 const struct message *m);
 
@@ -29,19 +29,19 @@ struct media request_media(struct arena *a, const struct media *m);
 /* Can its protocol carry it there? */
 bool request_takes_media(const struct request_target *t, const struct media *m,
                          enum file_place place);
-/* What stands in its place. */
+/* The text in its place. */
 struct str request_name_media(struct arena *a, const struct request_target *t,
                               const struct media *m);
 /* The same for a file that the provider has refused. */
 struct str request_name_refused(struct arena *a, const struct media *m, struct str reason);
 
-/* --- what stands before an answer --- */
+/* --- what precedes an answer --- */
 
 /* The target's form, or that of one that takes everything. */
 const struct message_form *request_form(const struct request_target *t);
 void bound_begin(struct bound *b, const struct request_target *t);
 void bound_add(struct bound *b, const struct message *m);
-void bound_tell(const struct bound *b, char hex[SHA256_HEX_SIZE]); /* "" where it is not wanted */
+void bound_format(const struct bound *b, char hex[SHA256_HEX_SIZE]); /* "" where it is not wanted */
 
 bool bound_is_same(const struct bound *a, const struct bound *b);
 
@@ -56,7 +56,7 @@ struct built_prefix {
     const struct message_form *form;
     bool takes_file_urls;
     uint64_t refused;  /* files that it would not take */
-    struct bound head; /* of what stands before the messages */
+    struct bound head; /* of what precedes the messages */
     bool is_lent;
 };
 

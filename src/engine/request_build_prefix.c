@@ -49,7 +49,7 @@ size_t request_count_settled(const struct message *const *messages, size_t n)
     return 0;
 }
 
-/* Nothing else is asked of a model when files are left out for what it cannot take. */
+/* Only these decide which files a model cannot take. */
 static unsigned capabilities_of(const struct request_target *t)
 {
     return t->info ? t->info->capabilities : ~0u;

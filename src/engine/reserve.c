@@ -73,7 +73,7 @@ int64_t reserve_output_tokens(uint64_t n_bytes)
     return (int64_t)((n_bytes + ANSWER_BYTES_PER_TOKEN - 1) / ANSWER_BYTES_PER_TOKEN);
 }
 
-/* A provider that has said no has done nothing; one that fell silent may still be at work. */
+/* A provider that has refused has done nothing; one that fell silent may still be at work. */
 static bool may_be_billed(const struct attempt *a, bool was_sent)
 {
     if (!a->error || a->reply->n_parts || usage_is_known(&a->reply->usage))
@@ -99,13 +99,13 @@ static struct usage complete_usage(const struct reservation *r, const struct att
 struct settlement reservation_settle(const struct reservation *r, const struct attempt *a,
                                      bool was_sent)
 {
-    const struct usage *told = &a->reply->usage;
-    struct settlement s = {.usage = *told, .microcents = a->cost_microcents};
+    const struct usage *counted = &a->reply->usage;
+    struct settlement s = {.usage = *counted, .microcents = a->cost_microcents};
 
     if (!may_be_billed(a, was_sent))
         return (struct settlement){.usage = USAGE_UNKNOWN};
     s.usage = complete_usage(r, a);
-    s.is_estimated = s.usage.input != told->input || s.usage.output != told->output;
+    s.is_estimated = s.usage.input != counted->input || s.usage.output != counted->output;
     if (s.is_estimated)
         s.microcents = usage_cost_microcents(&s.usage, &a->target->price);
     return s;

@@ -1,4 +1,4 @@
-/* run.c - from the prompt to the result: what stands around the rounds. */
+/* run.c - from the prompt to the result: what comes before and after the rounds. */
 #include "engine/run_state.h"
 
 #include "base/utf8.h"
@@ -13,7 +13,7 @@ static const struct run_plan *first_plan(struct run *r)
 
     r->plan = run_plan_ref(r->kit->plan(r->kit->plan_self));
     run_plan_unref(before);         /* nothing was made of it yet */
-    r->told_note = r->plan->note.p; /* an earlier run has told it */
+    r->told_note = r->plan->note.p; /* an earlier run has reported it */
     return r->plan;
 }
 
@@ -111,7 +111,7 @@ static struct err *keep_prompt(struct run *r, const struct message *m)
 }
 
 /* From the prompt as it was submitted to the message that the model reads. */
-static struct err *take_input(struct run *r, struct message **ret_message)
+static struct err *take_prompt(struct run *r, struct message **ret_message)
 {
     AUTO(message) struct message *m = message_ref(r->prompt);
 
@@ -149,7 +149,7 @@ static struct event describe_run(struct run *r, const struct run_plan *plan)
                                        .capabilities = capabilities(plan)}};
 }
 
-static void tell_begin(struct run *r)
+static void emit_begin(struct run *r)
 {
     AUTO(strbuf) struct strbuf input = {0};
     struct event e = describe_run(r, first_plan(r));
@@ -168,9 +168,8 @@ static void tell_begin(struct run *r)
     run_emit(r, EVENT_RUN_BEGIN, &e);
 }
 
-/* Everything that shapes the first request has had its say. The message is NULL if the run
- * continues. */
-static void tell_ready(struct run *r, const struct message *m)
+/* Hooks and plugins are done with the prompt. The message is NULL if the run continues. */
+static void emit_ready(struct run *r, const struct message *m)
 {
     AUTO(strbuf) struct strbuf input = {0};
     struct event e = describe_run(r, r->plan);
@@ -183,7 +182,7 @@ static void tell_ready(struct run *r, const struct message *m)
 }
 
 /* Files in it as the provider takes them. */
-static struct err *fit_input(struct run *r)
+static struct err *fit_prompt(struct run *r)
 {
     const struct media_limits limits = run_media_limits(first_plan(r));
     struct message *fitted;
@@ -195,9 +194,9 @@ static struct err *fit_input(struct run *r)
 }
 
 /* What could not be read back is neither stored nor sent. */
-static struct err *check_input(struct run *r)
+static struct err *check_prompt(struct run *r)
 {
-    struct err *e = r->prompt ? fit_input(r) : NULL;
+    struct err *e = r->prompt ? fit_prompt(r) : NULL;
 
     if (e) /* cancelled */
         return e;
@@ -208,7 +207,7 @@ static struct err *check_input(struct run *r)
     return err_hint(e, "put it into a file, and let the model read the parts that it needs");
 }
 
-/* The budget's question belongs to no call: what was said to it counts before anything is asked. */
+/* The budget's question belongs to no call: its answer counts before anything is asked. */
 static void take_budget_answers(struct run *r)
 {
     const struct budget_keeper *budget = &r->keeper->budget;
@@ -225,7 +224,7 @@ static void take_budget_answers(struct run *r)
     }
 }
 
-static struct err *run_all(struct run *r)
+static struct err *run_to_end(struct run *r)
 {
     AUTO(message) struct message *asked = NULL;
     uint64_t found = 0;
@@ -235,17 +234,17 @@ static struct err *run_all(struct run *r)
         r->input->on_begin(r->input->begin_self, r);
     if (r->prompt)
         hide_in_message(r->secrets, &r->prompt, &found);
-    refusal = check_input(r);
-    tell_begin(r);
+    refusal = check_prompt(r);
+    emit_begin(r);
     TRY(refusal);
     run_report_hidden(r, found, S("the prompt"));
     take_budget_answers(r);
     if (r->input->only_compacts)
         return run_compact(r);
     if (r->prompt)
-        TRY(take_input(r, &asked));
+        TRY(take_prompt(r, &asked));
     r->has_turn = true;
-    tell_ready(r, asked);
+    emit_ready(r, asked);
     return turn_run(r);
 }
 
@@ -253,7 +252,7 @@ static struct err *run_all(struct run *r)
 
 #define MAX_FAILURE_BYTES ((size_t)64 << 10)
 
-/* The person reads what went wrong where the answer would stand; no model ever sees it. */
+/* The person reads what went wrong in place of the answer; no model ever sees it. */
 static void note_failure(struct run *r, const struct err *e)
 {
     AUTO(message) struct message *m = NULL;
@@ -288,7 +287,7 @@ static void keep_partial_text(struct run *r, bool is_aborted)
     r->result->text = arena_str(&r->result->arena, strbuf_str(&text));
 }
 
-/* A run that was cancelled has not failed, whatever else went wrong on the way. */
+/* A run that was cancelled has not failed, whatever else went wrong. */
 static struct err *prefer_cancelled(struct err *take_error)
 {
     struct err *interrupted = take_error ? task_check() : NULL;
@@ -301,14 +300,14 @@ static struct err *prefer_cancelled(struct err *take_error)
     return interrupted;
 }
 
-/* Whatever ended it, no call stays without a result, unless it waits for an answer. */
+/* Every call gets a result, unless it waits for an answer. */
 static void close_calls(struct run *r, const struct err *e)
 {
     if (err_is(e, ERR_CANCELLED) || r->result->n_asks == 0)
         batch_close(r);
 }
 
-/* Whoever wrote the node wrote what was refused. */
+/* The author of the node wrote what was refused. */
 static void blame_request(const struct run *r, struct err *e)
 {
     if (r->policy->blames_request && err_is(e, ERR_PROVIDER_ERROR) &&
@@ -355,7 +354,7 @@ static const char *exit_marker(const struct run_result *x)
 }
 
 /* One line for the model, one for the tools, at the end of every run. */
-static void tell_summaries(struct run *r)
+static void report_summaries(struct run *r)
 {
     const struct run_result *x = r->result;
     struct arena *a = &r->arena;
@@ -388,8 +387,7 @@ static void run_done(struct run *r)
     arena_done(&r->arena);
 }
 
-/* An answer that could not be stored is still the answer; but the run has not done all it promised.
- */
+/* An answer that could not be stored is still the answer, but the run has failed. */
 static void end_durably(struct run *r)
 {
     struct run_result *x = r->result;
@@ -410,19 +408,19 @@ static void end_durably(struct run *r)
 void run_start(struct conversation *c, const struct run_input *input, const struct run_kit *kit,
                const struct run_keeper *keeper, struct run_result *ret_result)
 {
-    static const struct run_keeper nobody;
+    static const struct run_keeper no_keeper;
     struct err *e;
     struct run r;
 
     BUG_IF(c->is_running);
     c->is_running = true;
-    run_init(&r, c, input, kit, keeper ? keeper : &nobody, ret_result);
-    e = run_all(&r);
+    run_init(&r, c, input, kit, keeper ? keeper : &no_keeper, ret_result);
+    e = run_to_end(&r);
     close_calls(&r, e);
     set_outcome(&r, prefer_cancelled(e));
     save_at_end(&r);
     ret_result->duration_ms = loop_now_ms(task_loop()) - r.started_ms;
-    tell_summaries(&r);
+    report_summaries(&r);
     plugins_after_run(&r);
     end_durably(&r);
     run_done(&r);

@@ -3,10 +3,9 @@
  * run_start() is the engine's only door: a person's prompt, a workflow's node, a subagent and the
  * continuation of a suspended run all come through it. It runs in a task, cancelling that task
  * interrupts it, and it always gives a result: what went wrong is in there.
- *
- * All that a run uses is passed in. What happens are events of the conversation's stream, which has
- * a recorder and subscribers. What may change while it runs (targets, mode, tools) is read
- * anew before each round. */
+ * All that a run uses is passed in. What happens in it are events of the conversation's stream,
+ * which has a recorder and subscribers. What may change meanwhile (targets, mode, tools) is read
+ * before each round. */
 #ifndef KEEL_ENGINE_RUN_H
 #define KEEL_ENGINE_RUN_H
 
@@ -33,9 +32,9 @@
 /* In the metadata of one that waited for an answer then. */
 #define CALL_WAITED "waitedForAnswer"
 
-/* Whom to ask, and with what: read before each round. A value: who changes something makes another
- * plan. The run holds the one that it has read until it has read the next, which may share parts
- * with it: what stands at the same address is the same. */
+/* Whom to ask, and with what: read before each round. It is a value: a change makes another plan.
+ * The run holds the plan that it has read until it has read the next, which may share parts with
+ * it: what has the same address is the same. */
 struct run_plan {
     const struct target *targets; /* another array, or another number: a new chain */
     size_t n_targets;
@@ -44,8 +43,8 @@ struct run_plan {
     struct tool_registry *tools; /* NULL: none */
     struct tool_filter filter;   /* exposure, and what the parent grants */
     struct str system;           /* authored text only; sent as it is */
-    /* The tools as the session's first request told of them (tool_set_as_told); NULL: as they are.
-     * The list stays the same object as long as nothing changes. */
+    /* The tools as the session's first request described them (tool_set_as_told); NULL: as they
+     * are. The list is the same object as long as nothing changes. */
     const struct json *told_tools;
     struct sampling sampling;
     enum effort effort;
@@ -53,8 +52,8 @@ struct run_plan {
     bool stream;
     bool web_search, web_fetch; /* the provider's own: ours are then not exposed */
     enum prompt_cache cache;
-    /* What has become known of a target while it was asked; told once, and the targets say it from
-     * then on. Another text is another address. */
+    /* What became known of a target while it was asked, reported once; the targets have it from
+     * then on. Another text has another address. */
     struct str note;
     /* Ends it with the last reference. NULL: it is not counted, and the caller keeps it, and what
      * it points at, as long as the run. */
@@ -65,10 +64,10 @@ const struct run_plan *run_plan_ref(const struct run_plan *p) MUST_USE;
 void run_plan_unref(const struct run_plan *p); /* accepts NULL */
 enum permission_mode run_plan_mode(const struct run_plan *p);
 #define PLAN_NOTE_SOURCE "agent:model" /* of the notice */
-/* Of a model whose server has told it: its name, window and longest answer. */
+/* For a model whose server has reported them: its name, window and longest answer. */
 #define PLAN_NOTE_FORMAT "%" STR_FMT " has a window of %lld tokens and answers of up to %lld"
 
-/* What a budget has to say. */
+/* What a budget has to report. */
 struct budget_word {
     struct ask ask;     /* without text: nothing is asked */
     struct str warning; /* a limit is passed; empty: none, or it was said before */
@@ -77,7 +76,7 @@ struct budget_word {
 /* Around every attempt and every call. All may be NULL. */
 struct budget_keeper {
     /* May it be made? Fills in `r->max_output`. An error refuses it; with `ret_word->ask` filled in
-     * as well the run is suspended until somebody answers. The texts live until the next call. */
+     * as well, the run is suspended until it is answered. The texts live until the next call. */
     struct err *(*reserve)(void *self, const struct attempt *a, struct reservation *r,
                            struct budget_word *ret_word);
     void (*settle)(void *self, const struct attempt *a, const struct settlement *s);
@@ -143,8 +142,8 @@ enum room {
 
 /* Makes a history shorter when it is due. Called with the run's plan read: after the prompt is
  * durable and before it is in the history, and between rounds. With `is_full` it is due whatever
- * the count says: the provider has refused a request as too long. What fails is told by the
- * compactor and leaves the history as it is; an error ends the run. */
+ * the count says: the provider has refused a request as too long. The compactor
+ * reports what fails, and leaves the history as it is; an error ends the run. */
 struct compactor {
     struct err *(*compact)(struct compactor *c, struct run *r, bool is_full);
     /* Is there room for these? Does not wait. */
@@ -153,8 +152,8 @@ struct compactor {
 
 /* What happens beside a run that its model should hear of: commands in the background that end. */
 struct news {
-    /* Required. Appends a text for the model, nothing if there is nothing new; it counts as told.
-     * Must not wait, but for a replay's. */
+    /* Required. Appends a text for the model, nothing if there is nothing new; it counts as
+     * reported. Must not wait, except in a replay. */
     void (*take)(struct news *n, struct strbuf *out);
     /* The model has answered: waits for what may still happen, and emits a notice about it.
      * NULL: no one waits, and a later run reports what happens then. */
@@ -180,7 +179,7 @@ struct run_input {
     size_t n_answers;
     const struct json *output_schema; /* the answer must be JSON that fits; NULL: any text */
     unsigned max_rounds;              /* 0: the kit's; RUN_UNLIMITED: no limit */
-    /* A failed attempt's text was shown: may it be taken back? NULL: no. */
+    /* A failed attempt's text was shown: may it be dropped? NULL: no. */
     bool (*drop_text)(void *self);
     void *drop_self;
     void (*on_begin)(void *self, struct run *r); /* the run, until it ends; may be NULL */
@@ -277,13 +276,13 @@ int run_compact_per_mille(const struct run *r);
 /* What system text and tools take of it. */
 int64_t run_head_tokens(const struct run *r);
 /* A question to the run's model that does not belong to the conversation: no tool is called,
- * nothing committed, but recorded and accounted for like any other. One at a time: its events must
- * not stand between those of another. */
+ * nothing committed, but recorded and accounted for like any other. One at a time: its
+ * events must not be between those of another. */
 struct aside {
     /* Instead of the session's, and then without its tools; empty: the request begins as all of the
      * session do, so that what its provider keeps of them is used. */
     struct str system;
-    const struct history_cut *cut; /* of the history; NULL: all of it is told */
+    const struct history_cut *cut; /* of the history; NULL: all of it is sent */
     struct str instruction;        /* the question, at the end */
     struct str call_id;            /* of the tool call that asks; empty: the run does */
     bool searches_web;             /* with the provider's own search */

@@ -1,24 +1,24 @@
 /* save_points.c - where a run has files saved: before a call, after it, at its own end.
  *
  * That something cannot be saved never keeps a tool from running; the person reads it. What a child
- * run changes is recorded where the outermost run is: a rewind takes back all of a turn. */
+ * run changes is recorded in the stream of the outermost run: a rewind undoes all of a turn. */
 #include "engine/run_state.h"
 
-static void tell_note(struct run *r, struct str note)
+static void report_note(struct run *r, struct str note)
 {
     if (note.n)
         run_notice(r, SEVERITY_WARNING, "snapshot", note);
 }
 
-static void tell_failure(struct run *r, const char *what, struct err *take_error)
+static void report_failure(struct run *r, const char *what, struct err *take_error)
 {
     AUTO(err) struct err *e = err_wrap(take_error, "%s", what);
     AUTO_FREE char *text = err_message(e);
 
-    tell_note(r, str_of(text));
+    report_note(r, str_of(text));
 }
 
-static void tell_images(struct run *r, struct str call_id, const struct pre_images *images)
+static void emit_images(struct run *r, struct str call_id, const struct pre_images *images)
 {
     for (size_t i = 0; i < images->n; i++) {
         struct event e = {.body.image = {.call_id = call_id, .image = &images->items[i]}};
@@ -27,8 +27,8 @@ static void tell_images(struct run *r, struct str call_id, const struct pre_imag
     }
 }
 
-/* What an undo will not be able to undo: the journal must know it, as well as the person. */
-static void tell_unsaved(struct run *r, const struct owner *owner, struct str call_id,
+/* What a rewind will not be able to undo is recorded, too. */
+static void emit_unsaved(struct run *r, const struct owner *owner, struct str call_id,
                          struct str why)
 {
     struct snapshot_record record = {.unsaved = why};
@@ -55,7 +55,7 @@ struct slow_look {
     struct group group;
 };
 
-static struct err *slow_look_tell(void *arg)
+static struct err *slow_look_show(void *arg)
 {
     struct slow_look *l = arg;
 
@@ -67,7 +67,7 @@ static struct err *slow_look_tell(void *arg)
 static void slow_look_begin(struct slow_look *l)
 {
     group_begin(&l->group, 0, 0);
-    group_spawn(&l->group, "slow look", slow_look_tell, l);
+    group_spawn(&l->group, "slow look", slow_look_show, l);
 }
 
 static void slow_look_end(struct slow_look *l)
@@ -126,12 +126,12 @@ struct err *save_before(struct call *c)
         return failure;
     if (failure) {
         record.unsaved = text_of(&c->arena, failure);
-        tell_failure(r, "the changes of this call cannot be undone", failure);
+        report_failure(r, "the changes of this call cannot be undone", failure);
     }
     c->snapshot = record.snapshot;
     c->observer = record.observer;
-    tell_note(r, record.note);
-    tell_images(r, (struct str){0}, &record.before);
+    report_note(r, record.note);
+    emit_images(r, (struct str){0}, &record.before);
     if (record.has_file || record.log.n || record.unsaved.n)
         run_emit(r, EVENT_SNAPSHOT, &e);
     /* It becomes durable, and the call's beginning with it, while the tool gets ready. */
@@ -139,24 +139,24 @@ struct err *save_before(struct call *c)
     return NULL;
 }
 
-/* However the call ended: what it did, it did. */
+/* However the call ended, files may have changed. */
 void save_after(struct call *c)
 {
     struct run *r = run_root(c->run);
     struct snapshot_changes changes;
     struct err *failure;
 
-    write_observer_unref(TAKE(c->observer)); /* who still holds it runs in the background */
+    write_observer_unref(TAKE(c->observer)); /* commands in the background hold it, too */
     task_shield_begin();
     failure = end_snapshot(c, &changes);
     task_shield_end();
     if (failure) {
         changes.unsaved = text_of(&c->arena, failure);
-        tell_failure(r, "the changes of this call are unknown", failure);
+        report_failure(r, "the changes of this call are unknown", failure);
     }
-    tell_unsaved(r, &c->owner, c->part->id, changes.unsaved);
-    tell_images(r, c->part->id, &changes.images);
-    tell_note(r, changes.note);
+    emit_unsaved(r, &c->owner, c->part->id, changes.unsaved);
+    emit_images(r, c->part->id, &changes.images);
+    report_note(r, changes.note);
 }
 
 void save_at_end(struct run *r)
@@ -165,15 +165,15 @@ void save_at_end(struct run *r)
     struct err *failure;
 
     if (r->input->parent)
-        return; /* nothing outlives a child run but what its parent will hear of */
+        return; /* its parent hears of what outlives it */
     task_shield_begin();
     failure = snapshot_settle(r->kit->snapshotter, &r->arena, &changes);
     task_shield_end();
     if (failure) {
         changes.unsaved = text_of(&r->arena, failure);
-        tell_failure(r, "the changes of background commands are unknown", failure);
+        report_failure(r, "the changes of background commands are unknown", failure);
     }
-    tell_unsaved(r, NULL, (struct str){0}, changes.unsaved);
-    tell_images(r, (struct str){0}, &changes.images);
-    tell_note(r, changes.note);
+    emit_unsaved(r, NULL, (struct str){0}, changes.unsaved);
+    emit_images(r, (struct str){0}, &changes.images);
+    report_note(r, changes.note);
 }

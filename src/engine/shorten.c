@@ -1,4 +1,4 @@
-/* shorten.c - chooses what is left out, and leaves it out. */
+/* shorten.c - chooses what to omit from a history, and omits it. */
 #include "engine/shorten.h"
 
 #include "base/utf8.h"
@@ -8,7 +8,7 @@
 
 #define NAMED_TOKENS 20 /* a result that is only named */
 
-/* --- what to leave out --- */
+/* --- what to omit --- */
 
 struct candidate {
     size_t index;
@@ -70,7 +70,7 @@ struct history_cut shorten_plan(const struct message *const *messages, size_t n_
     return cut;
 }
 
-/* --- leaving it out --- */
+/* --- omitting it --- */
 
 static size_t count_chars(const struct part *result)
 {
@@ -108,7 +108,7 @@ static struct message *name_results(const struct message *m)
     return copy;
 }
 
-static struct message *tell_skipped(size_t n)
+static struct message *skip_note(size_t n)
 {
     struct message *m = message_new(ROLE_USER, S("skipped"));
     AUTO(strbuf) struct strbuf text = {0};
@@ -128,7 +128,7 @@ void shorten(const struct message *const *messages, size_t n_messages,
         return;
     n_messages -= MIN(cut->n_behind, n_messages);
     if (cut->n_skipped)
-        ret->items[ret->n++] = tell_skipped(cut->n_skipped);
+        ret->items[ret->n++] = skip_note(cut->n_skipped);
     for (size_t i = cut->n_skipped; i < n_messages; i++) {
         while (next < cut->n_clipped && cut->clipped[next] < i)
             next++;

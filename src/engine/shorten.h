@@ -1,4 +1,4 @@
-/* shorten.h - a history that does not fit, told without its longest results or its beginning. Pure.
+/* shorten.h - a history that does not fit, without its longest results or its beginning. Pure.
  *
  * For requests that are not the conversation's own: the conversation itself is never cut. The same
  * cut of the same history gives the same messages. */
@@ -7,7 +7,7 @@
 
 #include "model/history.h"
 
-/* What to leave out so that about `n_tokens` are saved: results of tools, the largest first, and
+/* What to omit to save about `n_tokens`: results of tools, the largest first, and
  * only then messages from the beginning; never the last one. Its array is in `a`. */
 struct history_cut shorten_plan(const struct message *const *messages, size_t n_messages,
                                 int64_t n_tokens, struct arena *a);
