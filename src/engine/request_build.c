@@ -9,13 +9,13 @@
 #define BEGIN_NOTE "[The conversation continues from here.]"
 #define CONTINUE_NOTE "Continue."
 
-struct builder {
+struct request_builder {
     struct build_state *to;
     struct arena scratch; /* emptied with each answer */
     const struct request_target *target;
 };
 
-static void push(struct builder *b, struct message *take_message)
+static void push(struct request_builder *b, struct message *take_message)
 {
     message_list_add(&b->to->sent, take_message);
     bound_add(&b->to->bound, take_message);
@@ -24,7 +24,7 @@ static void push(struct builder *b, struct message *take_message)
         b->to->last_user = b->to->sent.n;
 }
 
-static void push_note(struct builder *b, struct str id, struct str text)
+static void push_note(struct request_builder *b, struct str id, struct str text)
 {
     struct message *m = message_new(ROLE_USER, id);
 
@@ -33,7 +33,7 @@ static void push_note(struct builder *b, struct str id, struct str text)
 }
 
 /* Messages of the assistant cannot come first. */
-static void push_in_order(struct builder *b, struct message *take_message)
+static void push_in_order(struct request_builder *b, struct message *take_message)
 {
     if (b->to->sent.n == 0 && take_message->role != ROLE_USER)
         push_note(b, S("begin"), S(BEGIN_NOTE));
@@ -53,7 +53,7 @@ static void add_text(struct message *to, const struct part *p)
 }
 
 /* The file, or its name. */
-static void add_media(struct builder *b, struct message *to, const struct part *p,
+static void add_media(struct request_builder *b, struct message *to, const struct part *p,
                       enum file_place place)
 {
     struct arena *a = &to->arena;
@@ -71,7 +71,7 @@ static void add_media(struct builder *b, struct message *to, const struct part *
     message_lend(to, &sent);
 }
 
-static void add_said(struct builder *b, struct message *to, const struct part *p,
+static void add_said(struct request_builder *b, struct message *to, const struct part *p,
                      enum file_place place)
 {
     if (p->kind == PART_TEXT || p->kind == PART_CONTEXT)
@@ -87,14 +87,14 @@ const struct message_form *request_form(const struct request_target *t)
     return t->form ? t->form : &any;
 }
 
-static bool is_native(const struct builder *b, const struct message *m)
+static bool is_native(const struct request_builder *b, const struct message *m)
 {
     return message_is_native_to(m, b->target->provider, b->target->protocol);
 }
 
 /* --- the user --- */
 
-static void build_user(struct builder *b, const struct message *m)
+static void build_user(struct request_builder *b, const struct message *m)
 {
     AUTO(message) struct message *sent = message_new_from(ROLE_USER, m);
 
@@ -105,7 +105,7 @@ static void build_user(struct builder *b, const struct message *m)
         push_in_order(b, TAKE(sent));
 }
 
-static void build_system(struct builder *b, const struct message *m)
+static void build_system(struct request_builder *b, const struct message *m)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
@@ -120,14 +120,14 @@ static void build_system(struct builder *b, const struct message *m)
 /* --- what the assistant said --- */
 
 /* The messages to send, and the one that is built now. */
-struct place {
+struct build_place {
     const struct message *const *messages;
     size_t n, at;
     bool is_end; /* nothing at all comes behind the last of them */
 };
 
 /* An answer that its provider wants to continue: it goes back as it is, and nothing follows. */
-static bool is_paused(const struct builder *b, const struct place *p)
+static bool is_paused(const struct request_builder *b, const struct build_place *p)
 {
     const struct message *m = p->messages[p->at];
 
@@ -145,7 +145,8 @@ static bool has_server_part(const struct message *m, enum part_kind kind, struct
 
 /* A use of a provider's own tool and its result go together or not at all. After a pause the result
  * is in the next answer. */
-static bool has_counterpart(const struct builder *b, const struct place *p, const struct part *part)
+static bool has_counterpart(const struct request_builder *b, const struct build_place *p,
+                            const struct part *part)
 {
     bool is_use = part->kind == PART_SERVER_TOOL_USE;
     size_t at = p->at;
@@ -163,7 +164,7 @@ static bool has_counterpart(const struct builder *b, const struct place *p, cons
 }
 
 /* Has nothing before it changed since it was made? */
-static bool is_where_it_was(const struct builder *b, const struct message *m)
+static bool is_where_it_was(const struct request_builder *b, const struct message *m)
 {
     char before[SHA256_HEX_SIZE];
 
@@ -172,7 +173,8 @@ static bool is_where_it_was(const struct builder *b, const struct message *m)
 }
 
 /* Parts that only their own provider may see again. */
-static bool goes_back(const struct builder *b, const struct place *p, const struct part *part)
+static bool goes_back(const struct request_builder *b, const struct build_place *p,
+                      const struct part *part)
 {
     const struct message_form *form = request_form(b->target);
     const struct message *m = p->messages[p->at];
@@ -186,13 +188,14 @@ static bool goes_back(const struct builder *b, const struct place *p, const stru
 }
 
 /* Nothing to read, but a signature hangs on it, or it is a block of the provider's. */
-static bool is_kept_blank(const struct builder *b, const struct message *m, const struct part *p)
+static bool is_kept_blank(const struct request_builder *b, const struct message *m,
+                          const struct part *p)
 {
     return p->signature.n && p->native.n && is_native(b, m);
 }
 
 /* Pictures that a model made, and the words of what it spoke. */
-static void add_made_media(struct builder *b, struct message *to, const struct part *p)
+static void add_made_media(struct request_builder *b, struct message *to, const struct part *p)
 {
     struct part sent = *p;
 
@@ -217,8 +220,8 @@ static void add_call(struct message *to, const struct part *p, const struct sent
     message_lend(to, &sent);
 }
 
-static void add_answered(struct builder *b, const struct place *place, struct message *to,
-                         size_t at, const struct sent_call *calls)
+static void add_answered(struct request_builder *b, const struct build_place *place,
+                         struct message *to, size_t at, const struct sent_call *calls)
 {
     const struct message *m = place->messages[place->at];
     const struct part *p = &m->parts[at];
@@ -275,7 +278,7 @@ static bool says_something(const struct message *m)
     return false;
 }
 
-static struct message *build_answer(struct builder *b, const struct place *place,
+static struct message *build_answer(struct request_builder *b, const struct build_place *place,
                                     const struct sent_call *calls)
 {
     const struct message *m = place->messages[place->at];
@@ -326,7 +329,7 @@ static bool is_sendable(const struct part *result)
     return result->n_content > 0;
 }
 
-static void add_content(struct builder *b, struct message *to, const struct part *result)
+static void add_content(struct request_builder *b, struct message *to, const struct part *result)
 {
     for (size_t i = 0; i < result->n_content; i++) {
         const struct part *p = &result->content[i];
@@ -345,7 +348,7 @@ static void add_content(struct builder *b, struct message *to, const struct part
 }
 
 /* The content as it is sent: the result's own, or made of it in the message. */
-static void set_content(struct builder *b, struct message *to, const struct part *result,
+static void set_content(struct request_builder *b, struct message *to, const struct part *result,
                         struct part *ret)
 {
     if (is_sendable(result)) {
@@ -361,7 +364,7 @@ static void set_content(struct builder *b, struct message *to, const struct part
     to->n_parts = to->parts_room = 0;
 }
 
-static struct message *build_found_result(struct builder *b, const struct sent_call *call,
+static struct message *build_found_result(struct request_builder *b, const struct sent_call *call,
                                           const struct found_result *found)
 {
     struct message *m = message_new_from(ROLE_TOOL, found->message);
@@ -391,8 +394,8 @@ static struct message *build_missing_result(const struct sent_call *call)
     return m;
 }
 
-static void build_result(struct builder *b, const struct place *place, const struct part *p,
-                         const struct sent_call *call)
+static void build_result(struct request_builder *b, const struct build_place *place,
+                         const struct part *p, const struct sent_call *call)
 {
     size_t after = place->at + 1;
     struct found_result found =
@@ -401,7 +404,7 @@ static void build_result(struct builder *b, const struct place *place, const str
     push(b, found.part ? build_found_result(b, call, &found) : build_missing_result(call));
 }
 
-static void build_assistant(struct builder *b, const struct place *place)
+static void build_assistant(struct request_builder *b, const struct build_place *place)
 {
     const struct message *m = place->messages[place->at];
     AUTO(message) struct message *answer = NULL;
@@ -422,7 +425,7 @@ static void build_assistant(struct builder *b, const struct place *place)
 
 /* --- all of it --- */
 
-static void build_range(struct builder *b, struct place *p, size_t from, size_t to)
+static void build_range(struct request_builder *b, struct build_place *p, size_t from, size_t to)
 {
     for (p->at = from; p->at < to; p->at++)
         switch (p->messages[p->at]->role) {
@@ -441,7 +444,7 @@ static void build_range(struct builder *b, struct place *p, size_t from, size_t 
 }
 
 /* The model must have something to answer to. */
-static bool needs_continue_note(const struct builder *b, struct place p)
+static bool needs_continue_note(const struct request_builder *b, struct build_place p)
 {
     const struct message_list *out = &b->to->sent;
 
@@ -453,9 +456,9 @@ static bool needs_continue_note(const struct builder *b, struct place p)
 
 /* Brings the prefix up to what is settled by now. */
 static void extend_prefix(struct built_prefix *p, const struct request_target *target,
-                          struct place *place)
+                          struct build_place *place)
 {
-    struct builder b = {.to = &p->built, .target = target};
+    struct request_builder b = {.to = &p->built, .target = target};
     size_t to = request_count_settled(place->messages, place->n);
 
     if (!built_prefix_fits(p, target, place->messages, place->n, to))
@@ -468,7 +471,7 @@ static void extend_prefix(struct built_prefix *p, const struct request_target *t
 
 /* Begins with the messages of the prefix; returns how many of the history they are. */
 static size_t begin_with(struct built_prefix *prefix, const struct request_target *target,
-                         struct place *place, struct built_messages *ret)
+                         struct build_place *place, struct built_messages *ret)
 {
     struct build_state *s = &ret->state;
 
@@ -494,8 +497,8 @@ void request_build_on(struct built_prefix *prefix, const struct message *const *
                       size_t n_messages, const struct request_target *target,
                       const struct str *overlays, size_t n_overlays, struct built_messages *ret)
 {
-    struct place place = {.messages = messages, .n = n_messages, .is_end = n_overlays == 0};
-    struct builder b = {.to = &ret->state, .target = target};
+    struct build_place place = {.messages = messages, .n = n_messages, .is_end = n_overlays == 0};
+    struct request_builder b = {.to = &ret->state, .target = target};
 
     *ret = (struct built_messages){0};
     build_range(&b, &place, begin_with(prefix, target, &place, ret), n_messages);

@@ -46,7 +46,7 @@
 #include "model/message_form.h"
 #include "port/event.h"
 #include "port/store.h"
-#include "session/chain.h"
+#include "session/history_hash.h"
 
 #define CODEC_STREAM "provider_stream"
 #define CODEC_INLINE_MAX ((size_t)32 << 10) /* longer texts are blobs */
@@ -92,7 +92,7 @@ struct codec_pack {
 struct codec_position {
     uint64_t base_seq; /* the mutation that the history begins with; 0: it has not begun */
     size_t n_messages; /* since then */
-    struct chain_hash chain;
+    struct history_hash hash;
     const struct codec_pack *packs; /* in their order */
     size_t n_packs;
     struct str run_id, provider, model; /* of the last run since then; empty: none began */
@@ -148,7 +148,7 @@ void codec_reader_pass(struct codec_reader *r, uint64_t before);
 /* The reader begins where the history has these messages already, since that mutation; they are
  * taken. Before the first codec_read(). */
 void codec_reader_begin_with(struct codec_reader *r, uint64_t base_seq,
-                             struct history *take_history, const struct chain_hash *chain);
+                             struct history *take_history, const struct history_hash *hash);
 /* It is the stream of a child run: its events say below which session. Before the first
  * codec_read(). */
 void codec_reader_below(struct codec_reader *r, struct str parent);
@@ -166,7 +166,7 @@ const struct history *codec_reader_history(const struct codec_reader *r, uint64_
 /* The same, given away: the reader has none after this, and reads no further. */
 void codec_reader_take_history(struct codec_reader *r, struct history *ret_history);
 /* The hash of all of them, for a writer that continues the stream. */
-void codec_reader_chain(struct codec_reader *r, struct chain_hash *ret_chain);
+void codec_reader_hash(struct codec_reader *r, struct history_hash *ret_hash);
 /* No more comes: a compaction that was cut off before its last message counts for nothing, and the
  * history before it holds. */
 void codec_reader_end_compaction(struct codec_reader *r);

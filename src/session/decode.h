@@ -67,8 +67,8 @@ struct held_history {
     size_t n_in_history;
     struct message *answer;
     uint64_t base_seq;
-    struct chain_hash chain;
-    size_t n_chained;
+    struct history_hash hash;
+    size_t n_hashed;
 };
 
 struct codec_reader {
@@ -96,8 +96,8 @@ struct codec_reader {
     size_t n_in_history;    /* messages, held or not */
     struct message *answer; /* the last one of the history; may be NULL */
     uint64_t base_seq;
-    struct chain_hash chain;
-    size_t n_chained; /* messages that are in it; of the core alone, the rest is added when asked
+    struct history_hash hash;
+    size_t n_hashed; /* messages that are in it; of the core alone, the rest is added when asked
                          for */
     struct held_history held;
     struct reply reply; /* the last answer */

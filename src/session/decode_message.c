@@ -401,8 +401,8 @@ void codec_reader_end_compaction(struct codec_reader *r)
     r->n_in_history = h->n_in_history;
     r->answer = h->answer;
     r->base_seq = h->base_seq;
-    r->chain = h->chain;
-    r->n_chained = h->n_chained;
+    r->hash = h->hash;
+    r->n_hashed = h->n_hashed;
     *h = (struct held_history){0};
 }
 
@@ -414,12 +414,12 @@ static void begin_history(struct codec_reader *r, uint64_t seq, size_t n_of)
                                     .n_in_history = r->n_in_history,
                                     .answer = TAKE(r->answer),
                                     .base_seq = r->base_seq,
-                                    .chain = r->chain,
-                                    .n_chained = r->n_chained};
+                                    .hash = r->hash,
+                                    .n_hashed = r->n_hashed};
     r->history = (struct history){0};
-    r->n_in_history = r->n_chained = 0;
+    r->n_in_history = r->n_hashed = 0;
     r->base_seq = seq;
-    r->chain = (struct chain_hash){0};
+    r->hash = (struct history_hash){0};
     if (!n_of || !r->held.base_seq)
         drop_held(r);
 }
@@ -427,14 +427,14 @@ static void begin_history(struct codec_reader *r, uint64_t seq, size_t n_of)
 /* Whoever wrote it had the same messages: their hash need not be made again. */
 static void take_chain(struct codec_reader *r, const struct json *v)
 {
-    struct chain_hash told;
+    struct history_hash told;
 
     if ((uint64_t)json_int_or(json_get(v, "base"), 0) != r->base_seq ||
         (uint64_t)json_int_or(json_get(v, "n"), 0) != r->n_in_history ||
-        !chain_hash_parse(json_get_text(v, "sha256"), &told))
+        !history_hash_parse(json_get_text(v, "sha256"), &told))
         return;
-    r->chain = told;
-    r->n_chained = r->n_in_history;
+    r->hash = told;
+    r->n_hashed = r->n_in_history;
 }
 
 struct err *codec_check_history(struct decoding *d, const char *key)
@@ -447,7 +447,7 @@ struct err *codec_check_history(struct decoding *d, const char *key)
         take_chain(r, v);
         return NULL;
     }
-    sha256_format_hex(r->chain.bytes, hex);
+    sha256_format_hex(r->hash.bytes, hex);
     if (!v || ((uint64_t)json_int_or(json_get(v, "n"), -1) == r->n_in_history &&
                str_is(json_get_text(v, "sha256"), hex)))
         return NULL;
@@ -478,8 +478,8 @@ static void add_to_history(struct decoding *d, struct message *m)
     r->n_in_history++;
     if (r->core_only)
         return;
-    chain_hash_add(&r->chain, m);
-    r->n_chained++;
+    history_hash_add(&r->hash, m);
+    r->n_hashed++;
 }
 
 struct err *codec_decode_history(struct decoding *d)

@@ -50,7 +50,7 @@ struct codec_writer {
     /* the history */
     uint64_t base_seq;
     size_t n_messages;
-    struct chain_hash chain;
+    struct history_hash hash;
     struct codec_pack *packs; /* of the history, in their order; on the heap */
     size_t n_packs, packs_room;
     size_t pack_from;       /* see codec_writer_pack_from() */

@@ -178,7 +178,7 @@ void codec_put_result(struct encoding *c, const struct part *p)
 
 static void add_to_chain(struct codec_writer *w, const struct message *m)
 {
-    chain_hash_add(&w->chain, m);
+    history_hash_add(&w->hash, m);
     w->n_messages++;
 }
 
@@ -186,7 +186,7 @@ static void begin_chain(struct codec_writer *w, uint64_t base_seq)
 {
     w->base_seq = base_seq;
     w->n_messages = 0;
-    w->chain = (struct chain_hash){0};
+    w->hash = (struct history_hash){0};
     w->n_packs = 0;
     codec_note_run(w, (struct str){0}, (struct str){0}, (struct str){0});
 }
@@ -206,7 +206,7 @@ void codec_writer_continue(struct codec_writer *w, const struct codec_position *
 {
     w->base_seq = at->base_seq;
     w->n_messages = at->n_messages;
-    w->chain = at->chain;
+    w->hash = at->hash;
     for (size_t i = 0; i < at->n_packs; i++)
         codec_add_pack(w, &at->packs[i]);
     codec_note_run(w, at->run_id, at->provider, at->model);
@@ -222,7 +222,7 @@ void codec_put_history(struct encoding *c, const char *key)
     const struct codec_writer *w = c->writer;
     char hex[SHA256_HEX_SIZE];
 
-    sha256_format_hex(w->chain.bytes, hex);
+    sha256_format_hex(w->hash.bytes, hex);
     jw_key(&c->json, key);
     jw_begin_object(&c->json);
     jw_key(&c->json, "$history");

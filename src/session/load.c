@@ -10,7 +10,7 @@
 
 #define MAX_TOLD 8 /* of records that cannot be read */
 
-struct call {
+struct loaded_call {
     struct str id;
     size_t index;
     bool has_begun, has_result;
@@ -22,8 +22,8 @@ struct loading {
     struct store *store;
     struct conversation *conversation; /* NULL: only how the session stands is asked for */
     struct loaded *out;
-    struct arena calls_arena; /* emptied with each answer */
-    struct call *calls;       /* of the last one */
+    struct arena calls_arena;  /* emptied with each answer */
+    struct loaded_call *calls; /* of the last one */
     size_t n_calls, calls_room;
     uint64_t attempt_seq; /* of the attempt that nothing came of yet; 0: there is none */
     bool is_aside;        /* the last attempt does not belong to the conversation */
@@ -102,7 +102,7 @@ static void note_calls(struct loading *l, const struct message *m)
             continue;
         l->calls = arena_grow(a, l->calls, l->n_calls, &l->calls_room, sizeof *l->calls);
         l->calls[l->n_calls++] =
-            (struct call){.id = arena_str(a, m->parts[i].id), .index = index++};
+            (struct loaded_call){.id = arena_str(a, m->parts[i].id), .index = index++};
     }
 }
 
@@ -115,7 +115,7 @@ static void note_result(struct loading *l, const struct message *m)
         }
 }
 
-static struct call *find_call(struct loading *l, const struct event_tool *t)
+static struct loaded_call *find_call(struct loading *l, const struct event_tool *t)
 {
     for (size_t i = 0; i < l->n_calls; i++)
         if (l->calls[i].index == t->index && str_eq(l->calls[i].id, t->call_id))
@@ -127,7 +127,7 @@ static struct call *find_call(struct loading *l, const struct event_tool *t)
 static void note_end(struct loading *l, const struct event *e)
 {
     const struct event_tool *t = &e->body.tool;
-    struct call *c = find_call(l, t);
+    struct loaded_call *c = find_call(l, t);
 
     if (!c || !t->result)
         return;
@@ -138,7 +138,7 @@ static void note_end(struct loading *l, const struct event *e)
 /* One that only delegates has done nothing but what its children did, and they continue. */
 static void note_begin(struct loading *l, const struct event_tool *t)
 {
-    struct call *c = find_call(l, t);
+    struct loaded_call *c = find_call(l, t);
 
     if (c && !t->delegates)
         c->has_begun = true;
@@ -527,7 +527,8 @@ static struct err *read_partial(struct loading *l, uint64_t *ret_n_bytes)
     return NULL;
 }
 
-static struct err *find_outcome(struct loading *l, const struct call *c, struct given_outcome *o)
+static struct err *find_outcome(struct loading *l, const struct loaded_call *c,
+                                struct given_outcome *o)
 {
     struct arena *a = &l->out->arena;
     struct part *result;
@@ -670,7 +671,7 @@ static struct err *read_core(struct loading *l, uint64_t from)
     if (l->passes)
         codec_reader_pass(r, l->checkpoint_seq);
     if (l->is_packed)
-        codec_reader_begin_with(r, l->pack.base_seq, &l->packed_history, &l->pack.chain);
+        codec_reader_begin_with(r, l->pack.base_seq, &l->packed_history, &l->pack.hash);
     TRY(read_events(l, r));
     if (l->must_not_pass)
         return NULL;
@@ -679,7 +680,7 @@ static struct err *read_core(struct loading *l, uint64_t from)
     codec_reader_history(r, &l->out->base_seq);
     if (!l->conversation)
         return NULL;
-    codec_reader_chain(r, &l->out->chain);
+    codec_reader_hash(r, &l->out->hash);
     codec_reader_take_history(r, &l->conversation->history);
     return NULL;
 }

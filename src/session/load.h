@@ -37,7 +37,7 @@ struct loaded {
     struct arena arena;
     struct store_summary summary;
     uint64_t base_seq;        /* of the mutation that the history begins with */
-    struct chain_hash chain;  /* of its messages */
+    struct history_hash hash; /* of its messages */
     struct codec_pack *packs; /* that hold its first messages; the last alone where all was read */
     size_t n_packs;
     enum last_run last_run;

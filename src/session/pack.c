@@ -172,7 +172,7 @@ void pack_write_head(struct strbuf *out, const struct pack_head *head)
     put_number(out, head->first);
     put_number(out, head->n);
     put_number(out, head->n_parts);
-    strbuf_add(out, str_make((const char *)head->chain.bytes, SHA256_SIZE));
+    strbuf_add(out, str_make((const char *)head->hash.bytes, SHA256_SIZE));
     put_short(out, head->previous);
     put_short(out, head->run_id);
     put_short(out, head->provider);
@@ -406,7 +406,7 @@ static struct err *get_head(struct unpacking *u, struct pack_head *head)
     head->first = (size_t)first;
     if (u->rest.n < SHA256_SIZE)
         return is_broken("it is truncated");
-    memcpy(head->chain.bytes, u->rest.p, SHA256_SIZE);
+    memcpy(head->hash.bytes, u->rest.p, SHA256_SIZE);
     u->rest = str_skip(u->rest, SHA256_SIZE);
     TRY(get_text(u, &head->previous));
     TRY(get_text(u, &head->run_id));

@@ -14,17 +14,17 @@
 #ifndef KEEL_SESSION_PACK_H
 #define KEEL_SESSION_PACK_H
 
-#include "session/chain.h"
+#include "session/history_hash.h"
 
 #define PACK_MAX_BYTES ((size_t)16 << 20)
 
 struct pack_head {
-    uint64_t base_seq;       /* of the mutation that the history begins with */
-    uint64_t seq;            /* of the checkpoint it was made with: nothing before that is open */
-    size_t first, n;         /* messages, counted from that mutation on */
-    size_t n_parts;          /* of all its messages, contents of parts too: what room they need */
-    struct chain_hash chain; /* of all messages up to its last one */
-    struct str previous;     /* the handle of the pack before it; empty: `first` is 0 */
+    uint64_t base_seq;        /* of the mutation that the history begins with */
+    uint64_t seq;             /* of the checkpoint it was made with: nothing before that is open */
+    size_t first, n;          /* messages, counted from that mutation on */
+    size_t n_parts;           /* of all its messages, contents of parts too: what room they need */
+    struct history_hash hash; /* of all messages up to its last one */
+    struct str previous;      /* the handle of the pack before it; empty: `first` is 0 */
     struct str run_id, provider, model; /* of the last run since that mutation; empty: none began */
 };
 

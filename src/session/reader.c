@@ -60,15 +60,15 @@ void codec_reader_pass(struct codec_reader *r, uint64_t before)
 }
 
 void codec_reader_begin_with(struct codec_reader *r, uint64_t base_seq,
-                             struct history *take_history, const struct chain_hash *chain)
+                             struct history *take_history, const struct history_hash *hash)
 {
     const struct history *h = &r->history;
 
     r->history = *take_history;
     *take_history = (struct history){0};
     r->base_seq = base_seq;
-    r->chain = *chain;
-    r->n_in_history = r->n_chained = h->n_messages;
+    r->hash = *hash;
+    r->n_in_history = r->n_hashed = h->n_messages;
     for (size_t i = h->n_messages; i-- > 0 && !r->answer;)
         if (h->messages[i]->role == ROLE_ASSISTANT)
             r->answer = message_ref(h->messages[i]);
@@ -130,17 +130,17 @@ const struct history *codec_reader_history(const struct codec_reader *r, uint64_
     return &r->history;
 }
 
-void codec_reader_chain(struct codec_reader *r, struct chain_hash *ret_chain)
+void codec_reader_hash(struct codec_reader *r, struct history_hash *ret_hash)
 {
-    for (; r->n_chained < r->history.n_messages; r->n_chained++)
-        chain_hash_add(&r->chain, r->history.messages[r->n_chained]);
-    *ret_chain = r->chain;
+    for (; r->n_hashed < r->history.n_messages; r->n_hashed++)
+        history_hash_add(&r->hash, r->history.messages[r->n_hashed]);
+    *ret_hash = r->hash;
 }
 
 void codec_reader_range(const struct codec_reader *r, struct codec_range *ret_range)
 {
     *ret_range = (struct codec_range){.base_seq = r->base_seq, .n = r->n_in_history};
-    sha256_format_hex(r->chain.bytes, ret_range->sha256);
+    sha256_format_hex(r->hash.bytes, ret_range->sha256);
 }
 
 const struct store_record *codec_reader_record(const struct codec_reader *r)

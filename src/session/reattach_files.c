@@ -35,7 +35,7 @@ struct file_excerpt {
     bool is_whole;
 };
 
-struct job {
+struct file_search {
     struct arena arena;
     const struct path_filter *hidden;
     struct file *files;
@@ -48,7 +48,7 @@ struct job {
 
 /* --- what the session knows: in the task --- */
 
-static void collect_files(struct job *j, const struct tool_state *s)
+static void collect_files(struct file_search *j, const struct tool_state *s)
 {
     struct state_entry x;
     size_t at = 0;
@@ -65,7 +65,7 @@ static void collect_files(struct job *j, const struct tool_state *s)
 }
 
 /* Any argument may be a path; what is none will not be the path of a file either. */
-static void collect_paths(struct job *j, const struct tool_state *s, struct str args)
+static void collect_paths(struct file_search *j, const struct tool_state *s, struct str args)
 {
     AUTO(arena) struct arena scratch = {0};
     struct json *v;
@@ -84,7 +84,7 @@ static void collect_paths(struct job *j, const struct tool_state *s, struct str 
     }
 }
 
-static void collect_uses(struct job *j, const struct tool_state *s, const struct history *h)
+static void collect_uses(struct file_search *j, const struct tool_state *s, const struct history *h)
 {
     for (size_t i = h->n_messages; i-- > 0;) {
         const struct message *m = h->messages[i];
@@ -115,7 +115,8 @@ static bool is_as_read(const struct file *f, const struct stat *s)
 }
 
 /* The whole lines among the first bytes, if they are text. */
-static void take_lines(struct job *j, struct file_excerpt *x, struct str bytes, uint64_t size)
+static void take_lines(struct file_search *j, struct file_excerpt *x, struct str bytes,
+                       uint64_t size)
 {
     size_t end;
 
@@ -128,7 +129,7 @@ static void take_lines(struct job *j, struct file_excerpt *x, struct str bytes, 
         x->text = arena_str(&j->arena, str_slice(bytes, 0, end));
 }
 
-static void read_head(struct job *j, const struct file *f, const struct spot *spot,
+static void read_head(struct file_search *j, const struct file *f, const struct spot *spot,
                       struct file_excerpt *x)
 {
     char bytes[HEAD_BYTES];
@@ -147,7 +148,7 @@ static void read_head(struct job *j, const struct file *f, const struct spot *sp
         take_lines(j, x, str_make(bytes, (size_t)n), f->stamp.size);
 }
 
-static void look_at(struct job *j, struct file *f)
+static void look_at(struct file_search *j, struct file *f)
 {
     AUTO(spot) struct spot spot = SPOT_NONE;
     AUTO(err) struct err *e = NULL;
@@ -169,7 +170,7 @@ static void look_at(struct job *j, struct file *f)
     j->excerpts[j->n_excerpts++] = x;
 }
 
-static struct file *find_file(const struct job *j, const char *path)
+static struct file *find_file(const struct file_search *j, const char *path)
 {
     for (size_t i = 0; i < j->n_files; i++)
         if (strcmp(j->files[i].path, path) == 0)
@@ -180,7 +181,7 @@ static struct file *find_file(const struct job *j, const char *path)
 /* Those of calls first, then those that were read last. */
 static struct err *look(void *arg)
 {
-    struct job *j = arg;
+    struct file_search *j = arg;
 
     for (size_t i = 0; i < j->n_uses && j->n_excerpts < MAX_FILES && !work_cancelled(); i++) {
         struct file *f = find_file(j, fs_resolve(&j->arena, j->uses[i]));
@@ -223,7 +224,7 @@ static void add_excerpt(const struct file_excerpt *x, size_t max_bytes, struct s
     strbuf_addf(out, "%s</file>", x->is_whole ? "" : "[only its first lines]\n");
 }
 
-static void tell(const struct job *j, size_t max_bytes, struct strbuf *out)
+static void write_files(const struct file_search *j, size_t max_bytes, struct strbuf *out)
 {
     if (!j->n_excerpts)
         return;
@@ -237,7 +238,7 @@ static void tell(const struct job *j, size_t max_bytes, struct strbuf *out)
 static struct err *attach_files(void *self, const struct reattaching *r, struct strbuf *out)
 {
     const struct tool_state *s = r->conversation->state;
-    struct job j = {.hidden = r->hidden};
+    struct file_search j = {.hidden = r->hidden};
     struct err *e = NULL;
 
     collect_files(&j, s);
@@ -246,7 +247,7 @@ static struct err *attach_files(void *self, const struct reattaching *r, struct 
         e = work_run(look, &j);
     }
     if (!e)
-        tell(&j, r->max_bytes, out);
+        write_files(&j, r->max_bytes, out);
     arena_done(&j.arena);
     return e;
 }

@@ -178,7 +178,7 @@ static void continue_journal(struct session *s)
     const struct loaded *l = &s->loaded;
     struct codec_position at = {.base_seq = l->base_seq,
                                 .n_messages = s->conversation.history.n_messages,
-                                .chain = l->chain,
+                                .hash = l->hash,
                                 .packs = l->packs,
                                 .n_packs = l->n_packs};
 

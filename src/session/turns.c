@@ -28,7 +28,7 @@ const char *turn_state_text(enum turn_state s)
     return texts[s];
 }
 
-struct reading {
+struct turn_reader {
     struct store *store;
     struct str id;
     struct arena *arena;
@@ -46,7 +46,7 @@ static size_t place_of(const struct turn_list *l, unsigned number, size_t end)
 /* --- reading --- */
 
 /* A long prompt is a blob of its own. */
-static struct str read_prompt(const struct reading *r, const struct json *input)
+static struct str read_prompt(const struct turn_reader *r, const struct json *input)
 {
     struct str handle = json_get_text(input, "$blob");
     AUTO(strbuf) struct strbuf start = {0};
@@ -59,7 +59,7 @@ static struct str read_prompt(const struct reading *r, const struct json *input)
                                          start.n - utf8_incomplete_tail(strbuf_str(&start))));
 }
 
-static void fill_run(const struct reading *r, const struct json *body, struct turn_entry *t)
+static void fill_run(const struct turn_reader *r, const struct json *body, struct turn_entry *t)
 {
     const struct json *input = json_get(body, "input");
 
@@ -75,7 +75,7 @@ static void fill_rewind(const struct json *body, struct turn_entry *t)
     t->n_files = (size_t)json_int_or(json_get(body, "files"), 0);
 }
 
-static void add_turn(struct reading *r, const struct store_record *record)
+static void add_turn(struct turn_reader *r, const struct store_record *record)
 {
     AUTO(arena) struct arena scratch = {0};
     struct turn_list *l = r->list;
@@ -114,7 +114,7 @@ static enum turn_state state_of(const struct json *body)
     return str_is(outcome, run_outcome_name(RUN_DONE)) ? TURN_DONE : TURN_FAILED;
 }
 
-static void end_turn(struct reading *r, const struct store_record *record)
+static void end_turn(struct turn_reader *r, const struct store_record *record)
 {
     AUTO(arena) struct arena scratch = {0};
     size_t place = place_of(r->list, record->turn, r->list->n);
@@ -134,8 +134,8 @@ static void end_turn(struct reading *r, const struct store_record *record)
 }
 
 /* Records that are damaged are passed over: what there is must be shown. */
-static struct err *read_type(struct reading *r, const char *type,
-                             void (*take)(struct reading *r, const struct store_record *record))
+static struct err *read_type(struct turn_reader *r, const char *type,
+                             void (*take)(struct turn_reader *r, const struct store_record *record))
 {
     struct store_query q = {.from = 1, .type = str_of(type)};
 
@@ -184,7 +184,7 @@ static void link_turns(struct turn_list *l)
 struct err *turn_list_read(struct store *s, struct str id, struct arena *a,
                            struct turn_list *ret_list)
 {
-    struct reading r = {.store = s, .id = id, .arena = a, .list = ret_list};
+    struct turn_reader r = {.store = s, .id = id, .arena = a, .list = ret_list};
 
     *ret_list = (struct turn_list){0};
     TRY(read_type(&r, "run_begin", add_turn));

@@ -229,15 +229,15 @@ static void check_references(struct verifying *v, const struct event *e)
 static struct err *hash_pack(struct verifying *v, const struct pack *p, char hex[SHA256_HEX_SIZE])
 {
     AUTO(pack) struct pack before = {0};
-    struct chain_hash chain = {0};
+    struct history_hash hash = {0};
 
     if (p->head.previous.n) {
         TRY(pack_load(v->blobs, p->head.previous, &before));
-        chain = before.head.chain;
+        hash = before.head.hash;
     }
     for (size_t i = 0; i < p->head.n; i++)
-        chain_hash_add(&chain, p->items[i].message);
-    sha256_format_hex(chain.bytes, hex);
+        history_hash_add(&hash, p->items[i].message);
+    sha256_format_hex(hash.bytes, hex);
     return NULL;
 }
 
@@ -252,7 +252,7 @@ static struct err *compare_pack(struct verifying *v, const struct codec_reader *
     if (pack.head.seq != codec_reader_record(r)->seq)
         return NULL; /* it was made with an earlier one */
     TRY(hash_pack(v, &pack, own));
-    sha256_format_hex(pack.head.chain.bytes, told);
+    sha256_format_hex(pack.head.hash.bytes, told);
     codec_reader_range(r, &now);
     if (pack.head.base_seq == now.base_seq && pack.head.first + pack.head.n == now.n &&
         strcmp(own, now.sha256) == 0 && strcmp(told, now.sha256) == 0)

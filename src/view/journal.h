@@ -42,7 +42,7 @@ struct journal_same {
  *     {"kind":"history-range","baseSeq":SEQ,"from":0,"to":N,"sha256":H}
  *
  * the first N messages that history_mutation lines have told since the one with the number SEQ; H
- * binds them all (session/chain.h). */
+ * binds them all (session/history_hash.h). */
 struct journal_links {
     uint64_t base_seq;
     size_t n_messages;

@@ -13,7 +13,7 @@ static const struct option options[] = {
     {0},
 };
 
-struct compacting {
+struct compact_command {
     struct session_work *work;
     struct event_compact sizes;
     bool is_done;
@@ -22,7 +22,7 @@ struct compacting {
 
 static void compact_event(void *self, const struct event *e)
 {
-    struct compacting *c = self;
+    struct compact_command *c = self;
     bool is_told = e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "compaction") == 0;
 
     if (!is_told) /* the command fails with it */
@@ -33,7 +33,7 @@ static void compact_event(void *self, const struct event *e)
     c->is_done = true;
 }
 
-static struct err *print_sizes(const struct compacting *c)
+static struct err *print_sizes(const struct compact_command *c)
 {
     AUTO(strbuf) struct strbuf out = {0};
 
@@ -44,7 +44,7 @@ static struct err *print_sizes(const struct compacting *c)
     return cli_print(strbuf_str(&out));
 }
 
-static struct err *compact_with(struct compacting *c, struct agent *agent)
+static struct err *compact_with(struct compact_command *c, struct agent *agent)
 {
     AUTO(run_result) struct run_result result = {0};
 
@@ -52,7 +52,7 @@ static struct err *compact_with(struct compacting *c, struct agent *agent)
     return print_sizes(c);
 }
 
-static struct err *open_and_compact(struct compacting *c, struct str id)
+static struct err *open_and_compact(struct compact_command *c, struct str id)
 {
     AUTO(agent) struct agent agent = {0};
     struct session_work *w = c->work;
@@ -73,7 +73,7 @@ static struct err *open_and_compact(struct compacting *c, struct str id)
 
 static struct err *compact(struct session_work *w)
 {
-    struct compacting c = {.work = w};
+    struct compact_command c = {.work = w};
     struct store_summary s = {0};
     struct err *e;
 

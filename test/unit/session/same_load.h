@@ -148,14 +148,14 @@ static inline void same_load_conversation(struct json_writer *w, const struct co
 static inline void same_load_write(struct strbuf *out, const struct loaded *l,
                                    const struct conversation *c, bool has_turn)
 {
-    char chain[SHA256_HEX_SIZE];
+    char hash[SHA256_HEX_SIZE];
     struct json_writer w;
 
-    sha256_format_hex(l->chain.bytes, chain);
+    sha256_format_hex(l->hash.bytes, hash);
     jw_init(&w, out);
     jw_begin_object(&w);
     jw_kv_int(&w, "base", (int64_t)l->base_seq);
-    jw_kv_str(&w, "chain", str_of(chain));
+    jw_kv_str(&w, "hash", str_of(hash));
     jw_kv_int(&w, "lastRun", l->last_run);
     jw_kv_str(&w, "run", l->run_id);
     jw_kv_str(&w, "provider", l->provider);

@@ -1,20 +1,20 @@
-/* chain.c - the hash so far, and the next message. */
-#include "session/chain.h"
+/* history_hash.c - the hash so far, and the next message. */
+#include "session/history_hash.h"
 
 #include "model/message_json.h"
 
-void chain_hash_add(struct chain_hash *c, const struct message *m)
+void history_hash_add(struct history_hash *h, const struct message *m)
 {
     AUTO(strbuf) struct strbuf text = {0};
     struct json_writer w;
-    struct sha256 h;
+    struct sha256 sha;
 
     jw_init(&w, &text);
     message_write_parts(&w, m);
-    sha256_init(&h);
-    sha256_add(&h, str_make((const char *)c->bytes, SHA256_SIZE));
-    sha256_add(&h, strbuf_str(&text));
-    sha256_end(&h, c->bytes);
+    sha256_init(&sha);
+    sha256_add(&sha, str_make((const char *)h->bytes, SHA256_SIZE));
+    sha256_add(&sha, strbuf_str(&text));
+    sha256_end(&sha, h->bytes);
 }
 
 static int digit_value(char c)
@@ -24,9 +24,9 @@ static int digit_value(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-bool chain_hash_parse(struct str hex, struct chain_hash *ret_chain)
+bool history_hash_parse(struct str hex, struct history_hash *ret_hash)
 {
-    struct chain_hash c;
+    struct history_hash h;
 
     if (hex.n != 2 * SHA256_SIZE)
         return false;
@@ -35,8 +35,8 @@ bool chain_hash_parse(struct str hex, struct chain_hash *ret_chain)
 
         if (high < 0 || low < 0)
             return false;
-        c.bytes[i] = (unsigned char)(high << 4 | low);
+        h.bytes[i] = (unsigned char)(high << 4 | low);
     }
-    *ret_chain = c;
+    *ret_hash = h;
     return true;
 }
