@@ -397,7 +397,7 @@ static struct err *answer(void *self, struct message *prompt)
     struct err *e;
 
     TRY(read_answers(p, &input));
-    if (!prompt && !session_can_go_on(&p->agent->session))
+    if (!prompt && !session_can_resume(&p->agent->session))
         return repeat_answer(p);
     note_typed(p);
     if (p->max_rounds >= 0)

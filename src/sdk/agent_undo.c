@@ -98,7 +98,7 @@ void agent_settle_snapshots(struct agent *a)
     struct err *e = snapshot_settle(a->snapshotter, &a->arena, &changes);
 
     err_ignore(e, "the undo log has it, for the process that opens the session next");
-    session_tell_images(&a->session, changes.images.items, changes.images.n);
+    session_emit_images(&a->session, changes.images.items, changes.images.n);
     if (changes.unsaved.n)
-        session_tell_unsaved(&a->session, (struct str){0}, changes.unsaved);
+        session_emit_unsaved(&a->session, (struct str){0}, changes.unsaved);
 }

@@ -61,9 +61,9 @@ static struct err *recover_all(struct recovery *x, struct session *s)
             continue;
         x->current = &x->items[i];
         TRY(work_run(recover_one, x));
-        session_tell_images(s, x->found.images.items, x->found.images.n);
+        session_emit_images(s, x->found.images.items, x->found.images.n);
         if (x->found.unsaved.n)
-            session_tell_unsaved(s, x->items[i].call_id, x->found.unsaved);
+            session_emit_unsaved(s, x->items[i].call_id, x->found.unsaved);
     }
     return NULL;
 }

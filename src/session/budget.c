@@ -309,7 +309,7 @@ static int64_t tokens_of(const struct usage *u)
     return usage_is_known(u) ? usage_total(u) : 0;
 }
 
-/* Where the provider does not tell what it has cost either, a limit would be a pretence. */
+/* If the provider does not report the cost either, a limit would be a pretence. */
 static struct err *check_price(const struct budget *b, const struct attempt *a)
 {
     if (!b->limits.microcents || b->limits.on_exceed == BUDGET_WARNS || !b->spent.is_unpriced)
@@ -497,7 +497,7 @@ static void settle(void *self, const struct attempt *a, const struct settlement 
         spent_add(&b->spent, s);
 }
 
-/* The model is told with the call's result; the next request then meets the limit. */
+/* The model reads it with the call's result; the next request then meets the limit. */
 static struct err *take_call(void *self, const struct event_tool *call)
 {
     struct budget *b = root_of(self);

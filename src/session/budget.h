@@ -11,7 +11,7 @@
  * Time is reserved as well, where it has a limit: a little ahead of what has passed, so that it
  * counts whenever the process dies, whatever it was waiting for.
  *
- * A limit that is reached refuses the next request or tool call, or suspends the run until somebody
+ * A limit that is reached refuses the next request or tool call, or suspends the run until a person
  * says yes, or is reported once. A yes grants as much again, as often as the next request needs it;
  * the session's state keeps it ("budget").
  */

@@ -25,7 +25,7 @@ const struct store_record *checkpoint_find(struct store *s, struct str id, uint6
     const struct store_record *found = NULL;
     bool has_answer = false, has_begun = false;
 
-    err_ignore(store_read(s, id, &q, page), "what is wrong is told when all of it is read");
+    err_ignore(store_read(s, id, &q, page), "what is wrong is reported when all of it is read");
     for (size_t i = 0; i < page->n; i++) {
         if (!found && str_is(page->records[i].type, event_type_name(EVENT_CHECKPOINT)))
             found = &page->records[i];
@@ -38,6 +38,6 @@ const struct store_record *checkpoint_find(struct store *s, struct str id, uint6
     store_page_done(page);
     q.type = str_of(event_type_name(EVENT_CHECKPOINT));
     q.n_max = 1;
-    err_ignore(store_read(s, id, &q, page), "what is wrong is told when all of it is read");
+    err_ignore(store_read(s, id, &q, page), "what is wrong is reported when all of it is read");
     return page->n ? &page->records[0] : NULL;
 }

@@ -33,7 +33,7 @@
  *         40             so many milliseconds later comes the next one; not there: 0
  *
  * The TEXT of a delta is mostly a number: that of the string in the payload before it, counted from
- * 0 in the order in which they stand. Other members (provider, apiSurface) are those of the
+ * 0 in their order. Other members (provider, apiSurface) are those of the
  * attempt's last payload that had them.
  *
  * The writer is pure: it says which blobs it needs. Neither it nor the reader grows with the
@@ -88,7 +88,7 @@ struct codec_pack {
     size_t end;   /* messages that it and those before it hold */
     uint64_t seq; /* of its checkpoint; 0: not known */
 };
-/* Where a stream stands. */
+/* The position in a stream. */
 struct codec_position {
     uint64_t base_seq; /* the mutation that the history begins with; 0: it has not begun */
     size_t n_messages; /* since then */
@@ -182,8 +182,8 @@ void codec_reader_free(struct codec_reader *r);
 DEFINE_AUTO_PTR(codec_reader, codec_reader_free)
 
 /* The next event, good until the next call; NULL at the end. A record that cannot be read is
- * ERR_STORAGE with its number; the reader then goes on after it. With CODEC_READ_ALL a record that
- * was made with another history than the one before it is such a record, too. May wait. */
+ * ERR_STORAGE with its number; the reader then continues after it. With CODEC_READ_ALL a record
+ * that was made with another history than the one before it is such a record, too. May wait. */
 MUST_USE struct err *codec_read(struct codec_reader *r, const struct event **ret_event);
 /* The result in the tool_end with this number, whole; it lives in `a`. May wait. */
 MUST_USE struct err *codec_read_result(struct store *s, struct str stream, uint64_t seq,
@@ -202,7 +202,8 @@ const struct store_record *codec_reader_record(const struct codec_reader *r);
 uint64_t codec_reader_broken_seq(const struct codec_reader *r);
 /* The record that the last codec_read() failed at is fine, but was made with another history. */
 bool codec_reader_has_other_history(const struct codec_reader *r);
-/* The store itself has failed, and told so with the last codec_read(): there is no going on. */
+/* The store itself has failed, which the last codec_read() has reported: nothing more can be read.
+ */
 bool codec_reader_has_failed(const struct codec_reader *r);
 
 #endif

@@ -28,7 +28,7 @@ struct compacting {
     size_t n_unseen; /* messages at the end that stay: an answer, and results that no model saw */
     int64_t unseen;  /* tokens of those results */
     struct str wishes[3];       /* the options', the demand's, the hooks' */
-    struct strbuf summary;      /* as it will stand in the history */
+    struct strbuf summary;      /* as the history will have it */
     struct message *reattached; /* NULL: nothing */
 };
 
@@ -184,7 +184,8 @@ static bool has_something(const struct history *h)
 
 /* --- when it goes wrong --- */
 
-/* The history stays; the person is told why. What interrupts the run is passed on instead. */
+/* The history stays, and a notice says why. An error that interrupts the run is passed on instead.
+ */
 static struct err *give_up(struct compacting *x, struct err *take_error)
 {
     AUTO(err) struct err *e = take_error;
@@ -228,7 +229,7 @@ static struct str join_instructions(struct compacting *x)
 }
 
 /* An error ends the run; *ret_refusal, that of a hook, only the compaction. */
-static struct err *ask_before(struct compacting *x, struct err **ret_refusal)
+static struct err *hook_before(struct compacting *x, struct err **ret_refusal)
 {
     struct hook_outcome outcome = {0};
     struct json *fields = new_fields(x);
@@ -243,7 +244,7 @@ static struct err *ask_before(struct compacting *x, struct err **ret_refusal)
     return NULL;
 }
 
-static struct err *tell_after(struct compacting *x)
+static struct err *hook_after(struct compacting *x)
 {
     struct hook_outcome outcome;
     struct json *fields = new_fields(x);
@@ -318,7 +319,7 @@ static struct err *summarise(struct compacting *x)
 
 /* --- what is put back --- */
 
-/* As a part of the message, which begins with a note that tells whose word it is. */
+/* As a part of the message, which begins with a note about its author. */
 static void add_reattached(struct compacting *x, struct str text)
 {
     AUTO(strbuf) struct strbuf valid = {0};
@@ -364,7 +365,7 @@ static struct err *reattach(struct compacting *x)
     size_t n = o->reattachers ? o->n_reattachers : ARRAY_LEN(usual);
     size_t n_left =
         MIN(MAX_REATTACHED_BYTES, (size_t)(x->takes / REATTACHED_PART) * CHARS_PER_TOKEN);
-    uint64_t found = 0; /* was told when the model read it */
+    uint64_t found = 0; /* was reported when the model read it */
 
     for (size_t i = 0; i < n && n_left; i++)
         TRY(reattach_one(x, &list[i], &n_left));
@@ -398,7 +399,7 @@ static void add_message(struct new_history *h, struct message *take_message, boo
     h->items[h->n++] = (struct new_message){take_message, is_kept};
 }
 
-/* What is kept is told anew, and no longer bound to what stood before it. */
+/* What is kept is a new message, no longer bound to what preceded it. */
 static void make_history(struct compacting *x, struct new_history *ret)
 {
     size_t n;
@@ -625,7 +626,7 @@ static struct err *compact_now(struct compacting *x)
 {
     struct err *e;
 
-    TRY(ask_before(x, &e));
+    TRY(hook_before(x, &e));
     if (!e)
         e = summarise(x);
     if (!e)
@@ -635,7 +636,7 @@ static struct err *compact_now(struct compacting *x)
     if (!e)
         e = replace(x);
     if (!e)
-        return tell_after(x);
+        return hook_after(x);
     TRY(give_up(x, e));
     shorten_unseen(x);
     return NULL;

@@ -7,8 +7,8 @@
  * enough. Else the model is asked aside for a summary; the history is then that summary as one
  * assistant message, "[Context Summary] ...", and one user message with what must not be forgotten.
  * Results that no model has seen yet stay behind it, with the answer that called for them. The
- * system prompt is not part of it and stays, and so do system messages. What goes wrong leaves the
- * history as it is, and it is told; being interrupted leaves it too. The journal keeps what was
+ * system prompt is not part of it and stays, and so do system messages. A failure leaves the
+ * history as it is, and is reported; an interrupt leaves it, too. The journal keeps what was
  * summarised. */
 #ifndef KEEL_SESSION_COMPACT_H
 #define KEEL_SESSION_COMPACT_H
@@ -17,8 +17,8 @@
 
 #define COMPACT_DEFAULT_PER_MILLE LEDGER_COMPACT_PER_MILLE
 #define COMPACT_SUMMARY_PREFIX "[Context Summary] "
-#define COMPACT_GROWTH_PART 20   /* of the window: so much more before the next try */
-#define COMPACT_KEPT_ROUNDS 4    /* results of so many answers are not taken out */
+#define COMPACT_GROWTH_PART 20   /* of the window: growth before the next try */
+#define COMPACT_KEPT_ROUNDS 4    /* answers whose results are not taken out */
 #define COMPACT_LARGE_RESULT 500 /* tokens: smaller ones are not worth a name */
 /* Of the window: taking out results for less would not be worth it. All behind the first of them is
  * read by the provider anew, at ten times the price of what it has cached; after a fifth the window
@@ -39,7 +39,7 @@ struct reattacher {
     struct err *(*attach)(void *self, const struct reattaching *r, struct strbuf *out);
     void *self;
 };
-/* The person's last message while its work goes on; the todo list; the files in work. */
+/* The person's last message while work on it continues; the todo list; the files in work. */
 extern const struct reattacher reattach_request, reattach_todos, reattach_files;
 
 #define REATTACH_NOTE "[Added after the summary by keel, not by the person]"

@@ -78,7 +78,7 @@ struct codec_reader {
     uint64_t damaged_at; /* what the store could not read last; 0: it could, or does not know */
     bool core_only, has_failed, has_other_history;
     unsigned leaves;                                              /* codec_left */
-    const struct message_form *(*find_form)(struct str protocol); /* NULL: nobody knows them */
+    const struct message_form *(*find_form)(struct str protocol); /* NULL: they are not known */
     bool skips[EVENT_N_TYPES];
     uint64_t passes_before; /* codec_reader_pass() */
     struct store_page page;

@@ -299,7 +299,7 @@ static void keep_result(struct codec_reader *r, uint64_t seq, const struct part 
     x->part = part_copy(&x->arena, p);
 }
 
-/* One that refers to another, or has long texts, is kept by nobody: it is read again. */
+/* One that refers to another, or has long texts, is not kept: it is read again. */
 bool codec_keep_result(struct codec_reader *r, const struct store_record *record)
 {
     struct json_wanted wanted[] = {{.key = S("result")}, {.key = S("resultTexts")}};
@@ -427,13 +427,13 @@ static void begin_history(struct codec_reader *r, uint64_t seq, size_t n_of)
 /* Whoever wrote it had the same messages: their hash need not be made again. */
 static void take_chain(struct codec_reader *r, const struct json *v)
 {
-    struct history_hash told;
+    struct history_hash recorded;
 
     if ((uint64_t)json_int_or(json_get(v, "base"), 0) != r->base_seq ||
         (uint64_t)json_int_or(json_get(v, "n"), 0) != r->n_in_history ||
-        !history_hash_parse(json_get_text(v, "sha256"), &told))
+        !history_hash_parse(json_get_text(v, "sha256"), &recorded))
         return;
-    r->hash = told;
+    r->hash = recorded;
     r->n_hashed = r->n_in_history;
 }
 

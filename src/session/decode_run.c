@@ -1,4 +1,4 @@
-/* decode_run.c - sessions, runs, and what was told about them. */
+/* decode_run.c - sessions, runs, and what events say about them. */
 #include "session/fields.h"
 
 /* --- sessions and runs --- */

@@ -1,6 +1,6 @@
 /* encode.h - one event on its way into a record. Only encode*.c and types.c include this.
  *
- * put: a member of the body that is being written; what is empty or 0 is left out. */
+ * put: a member of the body that is being written; what is empty or 0 is omitted. */
 #ifndef KEEL_SESSION_ENCODE_H
 #define KEEL_SESSION_ENCODE_H
 
@@ -75,7 +75,7 @@ struct encoding {
 void codec_add_blob(struct encoding *c, struct str bytes, char handle[SHA256_HEX_SIZE]);
 void codec_add_blob_as(struct encoding *c, struct str bytes, const char *handle); /* its hash */
 /* One that is stored already: it stays as long as the record does. Nothing for what is no handle.
- * `n_bytes` of it, so that nobody has to ask the store; 0: not known. */
+ * `n_bytes` of it, so that no one has to ask the store; 0: not known. */
 void codec_add_handle(struct encoding *c, struct str handle, uint64_t n_bytes);
 void codec_write_blob(struct encoding *c, struct str bytes);
 void codec_write_reference(struct encoding *c, const char *kind, struct str value);

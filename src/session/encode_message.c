@@ -234,7 +234,7 @@ void codec_put_history(struct encoding *c, const char *key)
     jw_end_object(&c->json);
 }
 
-/* A tool's message is its result, which stands in an earlier record. */
+/* A tool's message is its result, which is in an earlier record. */
 static bool put_tool_message(struct encoding *c, const struct message *m)
 {
     AUTO(long_texts) struct long_texts texts = {0};

@@ -1,4 +1,4 @@
-/* encode_run.c - sessions, runs, and what is told about them. */
+/* encode_run.c - sessions, runs, and what events say about them. */
 #include "port/stored_result.h"
 #include "session/fields.h"
 
@@ -24,7 +24,7 @@ void codec_encode_run(struct encoding *c)
     codec_put_history(c, "history");
 }
 
-/* The answer stands in the history already. */
+/* The answer is in the history already. */
 static void put_answer(struct encoding *c, struct str text)
 {
     const struct history *h = c->event->history;

@@ -36,10 +36,10 @@ struct journal {
     uint64_t next_seq;
     uint64_t flushed_seq, durable_seq; /* the number after the last event that is so safe */
     bool is_running, is_broken, has_warned;
-    bool is_hurried; /* what is pending is written at once, before anybody waits for it */
+    bool is_hurried; /* what is pending is written at once, although no one waits for it yet */
     enum recorder_safety hurried_to;
     struct waker *sleeper; /* of the writing task while it waits for more; NULL: it does not */
-    struct waker *joiner;  /* of whoever waits for that task's end; NULL: nobody */
+    struct waker *joiner;  /* of the task that waits for that task's end; NULL: none */
     struct waiting *waiting;
     struct arena arena; /* of the update */
     struct store_summary update;
@@ -97,7 +97,7 @@ static struct err *append_with(struct journal *j, size_t n, const struct store_s
         j->options.store, str_of(j->stream), records[0].seq, j->options.fence, records, n, update);
 }
 
-/* Events that come while this waits change the update, and are told with the next append. */
+/* Events that come while this waits change the update, and are part of the next append. */
 static struct err *append_records(struct journal *j, size_t n, enum recorder_safety safety)
 {
     struct store_summary update = j->update;
@@ -110,7 +110,7 @@ static struct err *append_records(struct journal *j, size_t n, enum recorder_saf
     return e;
 }
 
-static void tell_lost(struct journal *j, const char *handle)
+static void report_lost(struct journal *j, const char *handle)
 {
     AUTO(strbuf) struct strbuf notice = {0};
 
@@ -139,7 +139,7 @@ static bool make_good(struct journal *j, size_t n, const struct err *e, unsigned
                 continue;
             if (!r->blobs[k].is_there)
                 return n_tries < MAX_PUTS; /* it is put again */
-            tell_lost(j, r->blobs[k].handle);
+            report_lost(j, r->blobs[k].handle);
             drop_blob(r, k);
             return true;
         }
@@ -156,7 +156,7 @@ static struct err *write_records(struct journal *j, size_t n, enum recorder_safe
 
         if (!e || !make_good(j, n, e, n_tries))
             return e;
-        err_ignore(e, "the next try tells");
+        err_ignore(e, "the next try reports it");
     }
 }
 
@@ -222,7 +222,7 @@ static void warn(struct journal *j, const struct err *e)
     event_stream_notice(j->options.notices, SEVERITY_ERROR, NOTICE_SOURCE, strbuf_str(&notice));
 }
 
-/* Until somebody waits for it, or for a moment: what comes together is written together. */
+/* For a moment, or until a task waits for it: what comes together is written together. */
 static void wait_for_more(struct journal *j)
 {
     struct waker waker;
@@ -238,7 +238,7 @@ static void wait_for_more(struct journal *j)
     j->sleeper = NULL;
 }
 
-/* What is pending need only be flushed where that is all that anybody asks for. */
+/* What is pending is only flushed if no task asks for more. */
 static enum recorder_safety wanted_safety(const struct journal *j)
 {
     bool is_wanted = j->is_hurried;

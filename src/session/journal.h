@@ -21,7 +21,7 @@
 
 enum journal_failure {
     JOURNAL_STOPS, /* sync() fails, and with it the run */
-    JOURNAL_WARNS, /* it is told once, the run goes on; what came is still written later */
+    JOURNAL_WARNS, /* reported once, and the run continues; the events are still written later */
 };
 
 struct journal_options {

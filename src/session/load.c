@@ -20,7 +20,7 @@ struct loaded_call {
 
 struct loading {
     struct store *store;
-    struct conversation *conversation; /* NULL: only how the session stands is asked for */
+    struct conversation *conversation; /* NULL: only the state of the session is read */
     struct loaded *out;
     struct arena calls_arena;  /* emptied with each answer */
     struct loaded_call *calls; /* of the last one */
@@ -31,7 +31,7 @@ struct loading {
     uint64_t open_seq; /* 0: there is none */
     struct reservation reserved;
     struct price price;
-    struct usage told;      /* by the provider, when all of its answer was there */
+    struct usage reported;  /* what the provider reported, once its answer was complete */
     unsigned rounds_before; /* of this turn, by earlier runs */
     const char *code;       /* of the result that is not in the history yet; NULL: a success */
     bool was_executed;      /* the same */
@@ -45,9 +45,9 @@ struct loading {
     unsigned n_broken;
     size_t next_index; /* of the next message */
     bool has_gap;      /* something since the last message cannot be read */
-    /* What stands before the checkpoint is passed over, as long as nothing of it is open. */
+    /* What precedes the checkpoint is passed over, as long as nothing of it is open. */
     bool passes;
-    /* What stands before the last pack is not read: its messages are in packs. */
+    /* What precedes the last pack is not read: its messages are in packs. */
     bool takes_packs, is_packed;
     struct pack_head pack;         /* the last one */
     struct history packed_history; /* until the reader takes it */
@@ -300,9 +300,9 @@ static void settle_open(struct loading *l, uint64_t n_bytes)
     if (!l->open_seq)
         return;
     *s = reservation_settle_lost(&l->reserved, &l->price, n_bytes);
-    if (usage_is_known(&l->told))
-        *s = (struct settlement){.usage = l->told,
-                                 .microcents = usage_cost_microcents(&l->told, &l->price)};
+    if (usage_is_known(&l->reported))
+        *s = (struct settlement){.usage = l->reported,
+                                 .microcents = usage_cost_microcents(&l->reported, &l->price)};
     s->usage.routed_provider = s->usage.routed_model = (struct str){0};
     if (l->reserved.input) /* else an older version has kept no account of it */
         spent_add(&l->out->spent, s);
@@ -325,7 +325,7 @@ static void take_attempt_begin(struct loading *l, const struct event *e)
     l->is_aside = a->is_aside;
     l->attempt_seq = l->is_aside ? 0 : e->seq;
     l->open_seq = e->seq;
-    l->told = USAGE_UNKNOWN;
+    l->reported = USAGE_UNKNOWN;
     l->reserved = a->reserved;
     l->price = a->price ? *a->price : unknown;
     out->lost = (struct lost_attempt){.provider = keep_str(l, out->lost.provider, a->provider),
@@ -419,7 +419,7 @@ static void take(struct loading *l, const struct event *e)
         take_attempt_begin(l, e);
         break;
     case EVENT_RESPONSE_RAW:
-        l->told = e->body.reply.reply->usage;
+        l->reported = e->body.reply.reply->usage;
         break;
     case EVENT_ATTEMPT_END:
         take_attempt_end(l, e);
@@ -473,7 +473,7 @@ static void take(struct loading *l, const struct event *e)
 }
 
 /* Reports a record that cannot be read; the rest is used. */
-static void tell_broken(struct loading *l, const struct err *e)
+static void report_broken(struct loading *l, const struct err *e)
 {
     AUTO_FREE char *text = err_message(e);
     struct loaded *out = l->out;
@@ -546,7 +546,7 @@ static struct err *find_outcome(struct loading *l, const struct loaded_call *c,
     return NULL;
 }
 
-/* A result that cannot be read is as if it had never been told. */
+/* A result that cannot be read counts as one that never came. */
 static void find_outcomes(struct loading *l)
 {
     struct loaded *out = l->out;
@@ -560,7 +560,7 @@ static void find_outcomes(struct loading *l)
             continue;
         e = find_outcome(l, &l->calls[i], o);
         if (e) {
-            tell_broken(l, e);
+            report_broken(l, e);
             o->outcome = CALL_UNKNOWN;
         }
         out->n_outcomes++;
@@ -648,7 +648,7 @@ static struct err *read_events(struct loading *l, struct codec_reader *r)
         if (failure) {
             l->has_gap = true;
             l->must_not_pass = l->passes || l->is_packed;
-            tell_broken(l, failure);
+            report_broken(l, failure);
             continue;
         }
         if (!e)

@@ -71,7 +71,7 @@ MUST_USE struct err *session_load(struct store *s, struct str id, uint64_t to,
  * something is open or damaged, it is the same as session_load(). */
 MUST_USE struct err *session_load_to_resume(struct store *s, struct str id, struct conversation *c,
                                             struct loaded *ret_loaded);
-/* Only how it stands: without history, tool state and outcomes, and without the memory that these
+/* Only its state: without history, tool state and outcomes, and without the memory that these
  * take. May wait. */
 MUST_USE struct err *session_look(struct store *s, struct str id, struct loaded *ret_loaded);
 

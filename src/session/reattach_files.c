@@ -1,9 +1,9 @@
 /* reattach_files.c - the files in work: those used last, and how they begin.
  *
  * Which files the model has read is in the session's state; when each was last used, in the calls
- * of the history. Names are always told; a file's first lines only if it is still as it was read,
+ * of the history. Names are always given; a file's first lines only if it is still as it was read,
  * so that the model knows no more than it is taken to know. Links are not followed, and what a
- * rule hides is not told. */
+ * rule hides is not named. */
 #include "session/compact.h"
 
 #include "base/file_kind.h"
@@ -20,7 +20,7 @@
 #define MAX_USES 200 /* paths of calls that are looked at */
 #define MAX_PATH_BYTES 4096
 #define EXCERPT_BYTES 2048 /* of one file */
-#define HEAD_BYTES 4096    /* that tell what it is */
+#define HEAD_BYTES 4096    /* that show what it is */
 
 struct file {
     const char *path;        /* canonical */
@@ -31,7 +31,7 @@ struct file {
 struct file_excerpt {
     const char *path;
     bool has_changed;
-    struct str text; /* the first lines; empty: not told */
+    struct str text; /* the first lines; empty: not given */
     bool is_whole;
 };
 
@@ -195,7 +195,7 @@ static struct err *look(void *arg)
     return NULL;
 }
 
-/* --- what is told --- */
+/* --- what the model reads --- */
 
 /* A name may hold anything but must stay on its line. */
 static void add_path(struct strbuf *out, const char *path)

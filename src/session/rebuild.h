@@ -9,7 +9,7 @@
 
 struct rebuilt {
     bool has_changed_summary, has_record;
-    size_t n_unreadable; /* records that were left out */
+    size_t n_unreadable; /* records that were skipped */
 };
 
 /* An error is the store's. May wait. */

@@ -260,7 +260,7 @@ static void note_request(struct looking *l, const struct event *e)
     l->n_begun_since = 0;
 }
 
-/* Results come in the order of their calls, so the first one of a batch tells it for all. */
+/* Results come in the order of their calls, so the first of a batch shows it for all. */
 static void look_for_cancel(struct looking *l, const struct event *e)
 {
     uint64_t seq = l->about_seq ? l->about_seq : e->seq;
@@ -402,7 +402,7 @@ static struct err *find_begin(struct recording_reader *r, const struct event **r
         if (codec_reader_has_failed(r->facts))
             return TAKE(failure);
         if (failure)
-            continue; /* is no part of a run, or of one whose beginning is lost */
+            continue; /* not part of a run, or of one whose beginning is lost */
         if (!e)
             return NULL;
         if (e->type == EVENT_SESSION_BEGIN)

@@ -92,7 +92,7 @@ struct recorded_event {
 struct recorded_target {
     struct str provider, protocol, model;
     unsigned max_attempts;
-    int64_t max_output, window; /* 0: not told */
+    int64_t max_output, window; /* 0: not recorded */
     struct price price;
 };
 
@@ -124,7 +124,7 @@ struct recording {
     struct model_request request; /* without messages */
     struct str session_system;    /* the prompt that the session was begun with */
     struct tool_set *tools;
-    int64_t window;             /* 0: not told */
+    int64_t window;             /* 0: not recorded */
     bool has_limits;            /* the next line is known */
     size_t tool_response_bytes; /* 0: the default */
     unsigned max_concurrency;
@@ -169,7 +169,7 @@ MUST_USE struct err *recording_load_payload(struct recording *r,
  * are loaded. NULL: none are. */
 struct replay_pieces *recording_pieces(const struct recording *r);
 /* Events of the run from the next one on, without loading them: until `look` says false, or the
- * end. What streams in is left out, and what cannot be read without what stands before it. */
+ * end. What streams in is omitted, and what cannot be read without what precedes it. */
 MUST_USE struct err *recording_look_ahead(const struct recording *r,
                                           bool (*look)(void *self, const struct event *e),
                                           void *self);
@@ -195,7 +195,7 @@ MUST_USE struct err *recording_load_end(const struct recording *r, const struct 
                                         const struct part **ret_end);
 
 /* The line of an event that was loaded with this one, now with all of its long texts; appends. An
- * error: without what stands before it, it cannot be read. May wait. */
+ * error: without what precedes it, it cannot be read. May wait. */
 MUST_USE struct err *recording_load_line(const struct recording *r, uint64_t seq, struct str line,
                                          struct strbuf *out);
 

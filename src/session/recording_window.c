@@ -555,7 +555,7 @@ static struct err *read_one(struct recording_window *w)
     return NULL;
 }
 
-/* How many events stand behind the next request; none while that has not come. */
+/* The number of events behind the next request; none while that has not come. */
 static size_t n_behind_request(const struct recording_window *w)
 {
     for (size_t i = w->at; i < w->n; i++)

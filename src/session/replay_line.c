@@ -26,7 +26,7 @@ bool replay_compares(const struct event *e)
         return is_engines_notice(e->body.notice.source);
     case EVENT_SNAPSHOT:
     case EVENT_PRE_IMAGE:
-    case EVENT_TOOL_EARLY: /* a matter of time: the batch tells what came of it */
+    case EVENT_TOOL_EARLY: /* a matter of time: the batch shows what came of it */
     case EVENT_TOOL_DROPPED:
     case EVENT_TOOL_PROGRESS:
     case EVENT_CHILD_BEGIN: /* it has a replay of its own */

@@ -1,7 +1,7 @@
 /* replay_line.h - events as the lines in which a run and its recording are compared.
  *
  * A line is that of the session's log (view/journal.h), without what another line has anyway: the
- * history stands in history_mutation, and the messages and tools of a request in its hash.
+ * history is in history_mutation, and the messages and tools of a request in its hash.
  *
  * What others than the engine do is not compared, but played as far as it has an effect: tools'
  * progress, state and saved files, that calls began early; questions to a person and the answers;
@@ -12,7 +12,7 @@
 
 #include "port/event.h"
 
-/* The engine's own, or somebody else's? */
+/* The engine's own, or another's? */
 bool replay_compares(const struct event *e);
 /* Appends the line, without its end. Long texts of a tool_end stand there as their handles; `left`:
  * those that the reader has left (codec_reader_left()), NULL: the event has all. Of other long
@@ -33,7 +33,7 @@ void replay_write_hashed(struct str beginning, size_t n_bytes, const char *hash,
 /* Pieces of an answer, joined as long as they are of one kind and one part. Those of a run and of
  * its recording are compared as they come: what is the same in both is dropped. */
 struct replay_pieces {
-    struct strbuf text; /* what is not compared yet, and some of what stands before it */
+    struct strbuf text; /* what is not compared yet, and some of what precedes it */
     size_t n_same;      /* bytes of it that are compared */
     size_t part;
     enum delta_kind kind;

@@ -14,9 +14,9 @@ static void replace_history(struct session *s, const struct history *then)
     history_done(h);
     for (size_t i = 0; i < then->n_messages; i++)
         history_add_message(h, then->messages[i],
-                            session_tell_history(s, then->messages[i], i, "rewind"));
+                            session_emit_history(s, then->messages[i], i, "rewind"));
     if (!then->n_messages)
-        session_tell_history(s, NULL, 0, "rewind");
+        session_emit_history(s, NULL, 0, "rewind");
 }
 
 static void take_loaded(struct session *s, struct loaded *take_loaded)
@@ -28,7 +28,7 @@ static void take_loaded(struct session *s, struct loaded *take_loaded)
 
 /* --- all of it --- */
 
-void session_tell_images(struct session *s, const struct pre_image *images, size_t n)
+void session_emit_images(struct session *s, const struct pre_image *images, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         struct event e = {.body.image = {.image = &images[i]}};
@@ -37,7 +37,7 @@ void session_tell_images(struct session *s, const struct pre_image *images, size
     }
 }
 
-void session_tell_unsaved(struct session *s, struct str call_id, struct str why)
+void session_emit_unsaved(struct session *s, struct str call_id, struct str why)
 {
     struct snapshot_record record = {.unsaved = why};
     struct event e = {.body.snapshot = {.call_id = call_id, .record = &record}};
@@ -45,7 +45,7 @@ void session_tell_unsaved(struct session *s, struct str call_id, struct str why)
     session_emit(s, EVENT_SNAPSHOT, &e);
 }
 
-static void tell_rewind(struct session *s, const struct session_rewind *how)
+static void emit_rewind(struct session *s, const struct session_rewind *how)
 {
     struct event e = {.body.rewind = {.turn = how->turn,
                                       .seq = how->seq,
@@ -54,7 +54,7 @@ static void tell_rewind(struct session *s, const struct session_rewind *how)
 
     s->conversation.stream.turn++;
     session_emit(s, EVENT_REWOUND, &e);
-    session_tell_images(s, how->files, how->n_files);
+    session_emit_images(s, how->files, how->n_files);
 }
 
 static void take_back(struct session *s, const struct conversation *then, struct loaded *loaded)
@@ -62,7 +62,7 @@ static void take_back(struct session *s, const struct conversation *then, struct
     replace_history(s, &then->history);
     take_loaded(s, loaded);
     child_list_clear(&s->loaded.children); /* they have ended since */
-    session_leave_calls(s, S(LEFT_TEXT));
+    session_abandon_calls(s, S(LEFT_TEXT));
     tool_state_rewind(s->conversation.state, then->state);
     strbuf_clear(&s->notice); /* about commands that the model now knows nothing of */
     s->compaction.failed_at = 0;
@@ -127,7 +127,7 @@ struct err *session_rewind(struct session *s, const struct session_rewind *how)
     if (how->takes_messages)
         TRY(session_load(s->options.store, s->options.id, how->seq, &then, &loaded));
     note_unfinished(s, how, at, /* is_told= */ false);
-    tell_rewind(s, how);
+    emit_rewind(s, how);
     if (how->takes_messages)
         take_back(s, &then, &loaded);
     note_unfinished(s, how, at, /* is_told= */ true);

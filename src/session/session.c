@@ -42,7 +42,7 @@ struct err *session_clear(struct session *s)
     message_unref(TAKE(s->loaded.prompt));
     message_unref(TAKE(s->loaded.partial));
     s->loaded.last_run = LAST_RUN_ENDED;
-    session_tell_history(s, NULL, 0, "clear");
+    session_emit_history(s, NULL, 0, "clear");
     session_checkpoint(s);
     return journal_sync(s->journal);
 }
@@ -149,7 +149,7 @@ void session_done(struct session *s)
 {
     err_ignore(session_shutdown(s, "other"), "callers that care call session_shutdown()");
     if (s->has_tasks)
-        err_ignore(group_end(&s->tasks), "the journal's task tells its failures itself");
+        err_ignore(group_end(&s->tasks), "the journal's task reports its failures itself");
     else if (s->journal)
         journal_join(s->journal);
     session_unlink(s);

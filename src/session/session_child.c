@@ -86,7 +86,7 @@ static void run_in(struct session *c, const struct run_input *input, const struc
     session_run(c, &own, &own_kit, ret_result);
 }
 
-static void tell_spent(const struct spent *x, struct event_child *child)
+static void fill_spent(const struct spent *x, struct event_child *child)
 {
     child->usage = x->usage;
     child->cost_microcents = x->microcents;
@@ -120,7 +120,7 @@ static struct err *run_child(struct child_keeper *k, struct event_child *child,
     note_begin(s, child);
     TRY(open_child(s, child, &c));
     run_in(&c, input, kit, ret_result);
-    tell_spent(&c.budget.spent, child);
+    fill_spent(&c.budget.spent, child);
     if (ret_result->outcome != RUN_SUSPENDED)
         note_end(s, child_list_find(&s->loaded.children, child->id));
     return session_shutdown(&c, "other");
@@ -168,7 +168,7 @@ static struct err *add_open(struct store *store, struct str id, struct spent *x)
     if (!exists)
         return NULL; /* it had not come to that */
     TRY(session_look(store, id, &l));
-    tell_spent(&l.spent, &took);
+    fill_spent(&l.spent, &took);
     spent_add_child(x, &took);
     for (size_t i = 0; i < l.children.n; i++)
         if (!l.children.items[i].has_ended)
@@ -199,7 +199,7 @@ static void abandon(struct session *s, struct listed_child *child)
                                      .outcome = CHILD_ABANDONED}};
 
     err_ignore(add_open(s->options.store, child->id, &spent), "the rest counts");
-    tell_spent(&spent, &e.body.child);
+    fill_spent(&spent, &e.body.child);
     session_emit(s, EVENT_CHILD_END, &e);
     note_end(s, child);
 }

@@ -38,7 +38,7 @@ void session_notice(struct session *s, enum severity severity, const char *sourc
     event_stream_notice(session_notices(s), severity, source, text);
 }
 
-int64_t session_tell_history(struct session *s, const struct message *m, size_t index,
+int64_t session_emit_history(struct session *s, const struct message *m, size_t index,
                              const char *mutation)
 {
     struct event e = {.body.message = {.message = m, .index = index, .mutation = mutation}};
@@ -51,7 +51,7 @@ void session_commit(struct session *s, struct message *m)
 {
     struct history *h = &s->conversation.history;
 
-    history_add_message(h, m, session_tell_history(s, m, h->n_messages, "append"));
+    history_add_message(h, m, session_emit_history(s, m, h->n_messages, "append"));
 }
 
 /* --- checkpoints --- */
@@ -96,7 +96,7 @@ void session_checkpoint(struct session *s)
                             .active_ms = spent->active_ms}};
 
     if (s->n_open_children)
-        return; /* what they have spent will be told when they end */
+        return; /* what they have spent is reported when they end */
     s->checkpoint_base_seq = e.body.checkpoint.base_seq;
     session_emit(s, EVENT_CHECKPOINT, &e);
 }

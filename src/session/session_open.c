@@ -215,7 +215,7 @@ static void copy_history(struct session *s)
     const struct history *h = &s->conversation.history;
 
     for (size_t i = 0; i < h->n_messages; i++)
-        h->unix_ms[i] = session_tell_history(s, h->messages[i], i, "fork-base");
+        h->unix_ms[i] = session_emit_history(s, h->messages[i], i, "fork-base");
 }
 
 /* Results that were stored for the model, where each session has payloads of its own. One that
@@ -272,7 +272,7 @@ static struct err *open_copy(struct session *s)
     session_notice(s, SEVERITY_WARNING, NOTICE_SOURCE, s->loaded.notice);
     copy_history(s);
     TRY(copy_stored_results(s));
-    session_leave_calls(s, S(LEFT_TEXT)); /* the source may still be at work */
+    session_abandon_calls(s, S(LEFT_TEXT)); /* the source may still be at work */
     restore_cwd(s);
     restore_shells(s);
     session_checkpoint(s);

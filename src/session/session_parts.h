@@ -15,16 +15,15 @@ void session_emit(struct session *s, enum event_type type, struct event *e);
 struct event_stream *session_notices(struct session *s); /* where its notices go */
 /* `mutation` as event.h says; m NULL: the history is empty from here on. Returns when it was: the
  * history says the same. */
-int64_t session_tell_history(struct session *s, const struct message *m, size_t index,
+int64_t session_emit_history(struct session *s, const struct message *m, size_t index,
                              const char *mutation);
 /* Adds it to the history. */
 void session_commit(struct session *s, struct message *m);
 
-/* --- session_leave.c --- */
+/* --- session_abandon.c --- */
 
-/* A run that was cut off is not gone on with: results that are known are used, the other calls end
- * with `why`. */
-void session_leave_calls(struct session *s, struct str why);
+/* A run that was cut off is not resumed: known results are used, the other calls end with `why`. */
+void session_abandon_calls(struct session *s, struct str why);
 
 /* --- session_child.c --- */
 

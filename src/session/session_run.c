@@ -57,7 +57,7 @@ static bool is_answered(const struct session *s)
     return m->role == ROLE_ASSISTANT ? m->state == MESSAGE_COMPLETE : find_plan(s) != NULL;
 }
 
-bool session_can_go_on(const struct session *s)
+bool session_can_resume(const struct session *s)
 {
     return s->loaded.last_run == LAST_RUN_CUT_OFF || s->loaded.last_run == LAST_RUN_SUSPENDED ||
            (last_message(s) && !is_answered(s));
@@ -70,7 +70,7 @@ bool session_answer(const struct session *s, struct strbuf *ret_text, struct str
     struct json_where where;
     struct json *args;
 
-    if (session_can_go_on(s) || !is_answered(s))
+    if (session_can_resume(s) || !is_answered(s))
         return false;
     *ret_stop_reason = last_message(s)->stop_reason;
     if (!plan)
@@ -80,7 +80,7 @@ bool session_answer(const struct session *s, struct strbuf *ret_text, struct str
     return true;
 }
 
-/* The same message with what the model is still to be told. */
+/* The same message with the notice for the model. */
 static struct message *with_notice(struct session *s, const struct message *m)
 {
     struct message *longer = message_new(ROLE_USER, m->id);
@@ -127,7 +127,7 @@ struct turn_progress session_turn(struct session *s)
 
     if (s->loaded.lacks_turn) {
         err_ignore(session_look(s->options.store, s->options.id, &whole),
-                   "the journal tells of a store that does not answer");
+                   "the journal reports a store that does not answer");
         s->loaded.turn = whole.turn;
     }
     s->loaded.lacks_turn = false;
@@ -156,7 +156,7 @@ static void end_run(struct session *s, const struct turn_progress *before,
     if (session_needs_checkpoint(s))
         session_checkpoint(s);
     task_shield_begin();
-    err_ignore(journal_sync(s->journal), "the journal has told it to the person");
+    err_ignore(journal_sync(s->journal), "the journal has reported it");
     task_shield_end();
 }
 
@@ -194,7 +194,7 @@ static void leave_finished(struct session *s)
     const struct loaded *l = &s->loaded;
 
     if (l->last_run == LAST_RUN_CUT_OFF && !l->prompt && !l->partial && is_answered(s))
-        session_leave_calls(s, (struct str){0}); /* there are none */
+        session_abandon_calls(s, (struct str){0}); /* there are none */
 }
 
 /* A summary would lose what is still to be done, and who asked for it. */

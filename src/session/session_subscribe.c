@@ -160,7 +160,7 @@ static void drop_feed(struct late_subscriber *a, struct feed *f)
     feed_free(f);
 }
 
-/* The number after the last event that was told, or stored where nobody tells any more; 0: the
+/* The number after the last event that was emitted, or stored if its session is closed; 0: the
  * store must be asked. Does not wait. */
 static uint64_t known_end(const struct late_subscriber *a, struct feed *f)
 {
@@ -218,7 +218,7 @@ static struct err *catch_up_children(struct late_subscriber *a)
     return NULL;
 }
 
-static struct err *tell(struct late_subscriber *a, const struct event *e)
+static struct err *give_event(struct late_subscriber *a, const struct event *e)
 {
     struct event_subscriber *x = a->subscriber;
 
@@ -229,7 +229,7 @@ static struct err *tell(struct late_subscriber *a, const struct event *e)
 }
 
 /* All of the child comes before its end. */
-static struct err *tell_end(struct late_subscriber *a, const struct event *e, bool is_wanted)
+static struct err *give_end(struct late_subscriber *a, const struct event *e, bool is_wanted)
 {
     struct feed *child = find_feed(a, e->body.child.id);
 
@@ -239,10 +239,10 @@ static struct err *tell_end(struct late_subscriber *a, const struct event *e, bo
     }
     if (child)
         drop_feed(a, child);
-    return is_wanted ? tell(a, e) : NULL;
+    return is_wanted ? give_event(a, e) : NULL;
 }
 
-static struct err *tell_begin(struct late_subscriber *a, const struct feed *of,
+static struct err *give_begin(struct late_subscriber *a, const struct feed *of,
                               const struct event *e, bool is_wanted)
 {
     struct feed *child = find_feed(a, e->body.child.id);
@@ -251,7 +251,7 @@ static struct err *tell_begin(struct late_subscriber *a, const struct feed *of,
         child = add_feed(a, e->body.child.id, 1, of->id);
     if (!is_wanted)
         return NULL;
-    TRY(tell(a, e));
+    TRY(give_event(a, e));
     child->end = 0;
     return catch_up(a, child);
 }
@@ -263,10 +263,10 @@ static struct err *take(struct late_subscriber *a, const struct feed *f, const s
     if (f == a->feeds && e->seq == a->from_seq)
         TRY(catch_up_children(a)); /* those that are open there */
     if (e->type == EVENT_CHILD_BEGIN)
-        return tell_begin(a, f, e, is_wanted);
+        return give_begin(a, f, e, is_wanted);
     if (e->type == EVENT_CHILD_END)
-        return tell_end(a, e, is_wanted);
-    return is_wanted ? tell(a, e) : NULL;
+        return give_end(a, e, is_wanted);
+    return is_wanted ? give_event(a, e) : NULL;
 }
 
 static struct err *read_next(struct feed *f, uint64_t end, const struct event **ret_event)
@@ -278,7 +278,7 @@ static struct err *read_next(struct feed *f, uint64_t end, const struct event **
     if (codec_reader_has_failed(f->reader))
         return TAKE(failure);
     TRY(task_check());
-    if (*ret_event && (*ret_event)->seq >= end) { /* behind a gap: it will be told */
+    if (*ret_event && (*ret_event)->seq >= end) { /* behind a gap: it comes live */
         codec_reader_skip_to(f->reader, (*ret_event)->seq);
         *ret_event = NULL;
     } else if (!*ret_event && !failure) { /* it could not be stored, and there was too much of it */
@@ -287,7 +287,7 @@ static struct err *read_next(struct feed *f, uint64_t end, const struct event **
     return NULL;
 }
 
-/* Up to what has been told when this returns. A record that cannot be read is skipped. */
+/* Up to what has been emitted when this returns. A record that cannot be read is skipped. */
 static struct err *catch_up(struct late_subscriber *a, struct feed *f)
 {
     for (;;) {

@@ -4,7 +4,7 @@
 
 #include "base/strbuf.h"
 
-/* Appends the question; empty wishes are left out. */
+/* Appends the question; empty wishes are omitted. */
 void summary_question(const struct str *wishes, size_t n_wishes, struct strbuf *out);
 
 /* What a question that was made by it cares for; empty: nothing special. */

@@ -196,10 +196,10 @@ struct err *turn_list_read(struct store *s, struct str id, struct arena *a,
     return NULL;
 }
 
-/* --- how sessions stand --- */
+/* --- the states of sessions --- */
 
-/* By its turns: which of them is the last one after a rewind, only all of them tell. Where none is
- * left, there is what came before the first: that is what the session was copied from. */
+/* By its turns: which of them is the last one after a rewind, only all of them together show. Where
+ * none is left, there is what came before the first: that is what the session was copied from. */
 static enum turn_state state_by_turns(struct store *s, struct str id)
 {
     AUTO(arena) struct arena a = {0};

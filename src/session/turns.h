@@ -1,16 +1,16 @@
-/* turns.h - the turns of a session: its runs, and the times that it was taken back.
+/* turns.h - the turns of a session: its runs and its rewinds.
  *
  * A turn has the number of its run; a rewind has one too, and no number is used twice. Going back
  * to a turn means to where the session stood just before it, so that going back to a rewind undoes
- * it. Turns that were taken back are still there, but no longer part of the conversation. */
+ * it. Turns that were undone are still there, but no longer part of the conversation. */
 #ifndef KEEL_SESSION_TURNS_H
 #define KEEL_SESSION_TURNS_H
 
 #include "port/store.h"
 
-#define TURN_PROMPT_MAX ((size_t)400) /* bytes of the prompt that are told */
+#define TURN_PROMPT_MAX ((size_t)400) /* bytes of the prompt that are shown */
 
-/* How a turn ended; a session stands as its last turn does. */
+/* How a turn ended; the state of a session is that of its last turn. */
 enum turn_state {
     TURN_DONE,
     TURN_FAILED,
@@ -51,7 +51,7 @@ struct turn_list {
 /* Reads only the records that turns begin and end with. May wait. */
 MUST_USE struct err *turn_list_read(struct store *s, struct str id, struct arena *a,
                                     struct turn_list *ret_list);
-/* How these sessions stand. Reads the last record of each that says so; its turns where it was
+/* The states of these sessions. Reads the last record of each that says so; its turns where it was
  * rewound. May wait. */
 MUST_USE struct err *turn_states_read(struct store *s, const struct store_summary *items, size_t n,
                                       enum turn_state *ret_states);

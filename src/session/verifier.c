@@ -64,8 +64,8 @@ bool finding_is_problem(enum finding_kind k)
     return kinds[k].is_problem;
 }
 
-void verifier_tell(struct verifier *v, enum finding_kind kind, uint64_t seq, const char *format,
-                   ...)
+void verifier_report(struct verifier *v, enum finding_kind kind, uint64_t seq, const char *format,
+                     ...)
 {
     AUTO(strbuf) struct strbuf text = {0};
     va_list args;
@@ -85,22 +85,22 @@ void verifier_tell(struct verifier *v, enum finding_kind kind, uint64_t seq, con
 
 /* --- attempts --- */
 
-static void tell_attempt(struct verifier *v, enum finding_kind kind, const char *what)
+static void report_attempt(struct verifier *v, enum finding_kind kind, const char *what)
 {
     const struct open_attempt *a = &v->attempt;
 
     if (!v->is_blind)
-        verifier_tell(v, kind, a->seq, "round %u, attempt %u%s: %s", a->round, a->number,
-                      a->is_aside ? " (an aside)" : "", what);
+        verifier_report(v, kind, a->seq, "round %u, attempt %u%s: %s", a->round, a->number,
+                        a->is_aside ? " (an aside)" : "", what);
 }
 
 /* Another attempt or the end of the run has come instead of what was due. */
 static void close_attempt(struct verifier *v)
 {
     if (v->attempt.state == ATTEMPT_ASKED)
-        tell_attempt(v, FINDING_MISSING_ATTEMPT_END, "its end is not recorded");
+        report_attempt(v, FINDING_MISSING_ATTEMPT_END, "its end is not recorded");
     if (v->attempt.state == ATTEMPT_ANSWERED)
-        tell_attempt(v, FINDING_MISSING_NORMALIZED, "the answer was not accepted as a message");
+        report_attempt(v, FINDING_MISSING_NORMALIZED, "the answer was not accepted as a message");
     v->attempt = (struct open_attempt){0};
 }
 
@@ -120,8 +120,8 @@ static bool is_in_attempt(struct verifier *v, const struct event *e)
     if (v->attempt.state == ATTEMPT_ASKED)
         return true;
     if (!v->is_blind)
-        verifier_tell(v, FINDING_MISSING_REQUEST, e->seq,
-                      "%s belongs to an attempt that had not started", event_type_name(e->type));
+        verifier_report(v, FINDING_MISSING_REQUEST, e->seq,
+                        "%s belongs to an attempt that had not started", event_type_name(e->type));
     return false;
 }
 
@@ -161,11 +161,11 @@ static void take_attempt_end(struct verifier *v, const struct event *e)
     if (e->body.attempt.is_lost || !is_in_attempt(v, e))
         return; /* the cut-off run is reported anyway */
     if (!a->has_request)
-        tell_attempt(v, FINDING_MISSING_REQUEST, "the request is not recorded");
+        report_attempt(v, FINDING_MISSING_REQUEST, "the request is not recorded");
     if (!e->body.attempt.error && a->has_own_bytes && !a->has_bytes)
-        tell_attempt(v, FINDING_MISSING_NATIVE, "the bytes of the answer are missing");
+        report_attempt(v, FINDING_MISSING_NATIVE, "the bytes of the answer are missing");
     if (!e->body.attempt.error && !a->has_reply)
-        tell_attempt(v, FINDING_MISSING_RAW, "the reply is not recorded");
+        report_attempt(v, FINDING_MISSING_RAW, "the reply is not recorded");
     a->state = ATTEMPT_NONE;
     /* An answer without anything in it may have been withheld, and is then an error. */
     if (!e->body.attempt.error && !a->is_aside && a->n_parts)
@@ -215,15 +215,15 @@ static void take_tool_result(struct verifier *v, const struct event *e)
 
     if (!open) {
         if (!v->is_blind)
-            verifier_tell(v, FINDING_UNMATCHED_RESULT, e->seq,
-                          "the result of %" STR_FMT " (%" STR_FMT ") has no request",
-                          STR_ARG(t->name), STR_ARG(t->call_id));
+            verifier_report(v, FINDING_UNMATCHED_RESULT, e->seq,
+                            "the result of %" STR_FMT " (%" STR_FMT ") has no request",
+                            STR_ARG(t->name), STR_ARG(t->call_id));
         return;
     }
     if (open->has_begun && !open->has_ended && !v->is_blind)
-        verifier_tell(v, FINDING_MISSING_TOOL_END, open->seq,
-                      "%" STR_FMT " (%" STR_FMT ") started, but its end is not recorded",
-                      STR_ARG(open->name), STR_ARG(open->call_id));
+        verifier_report(v, FINDING_MISSING_TOOL_END, open->seq,
+                        "%" STR_FMT " (%" STR_FMT ") started, but its end is not recorded",
+                        STR_ARG(open->name), STR_ARG(open->call_id));
     *open = v->tools[--v->n_tools];
     if (v->n_tools == 0)
         forget_tools(v);
@@ -241,9 +241,9 @@ static void take_early(struct verifier *v, const struct event *e)
 static void close_early(struct verifier *v)
 {
     if (v->n_early && !v->is_blind)
-        verifier_tell(v, FINDING_UNMATCHED_REQUEST, v->run_seq,
-                      "%zu early call%s of the run: the outcome is not recorded", v->n_early,
-                      v->n_early == 1 ? "" : "s");
+        verifier_report(v, FINDING_UNMATCHED_REQUEST, v->run_seq,
+                        "%zu early call%s of the run: the outcome is not recorded", v->n_early,
+                        v->n_early == 1 ? "" : "s");
     v->n_early = 0;
 }
 
@@ -262,9 +262,9 @@ static void take_tool(struct verifier *v, const struct event *e)
 static void close_tools(struct verifier *v)
 {
     for (size_t i = 0; i < v->n_tools && !v->is_blind; i++)
-        verifier_tell(v, FINDING_UNMATCHED_REQUEST, v->tools[i].seq,
-                      "%" STR_FMT " (%" STR_FMT ") was requested and has no result",
-                      STR_ARG(v->tools[i].name), STR_ARG(v->tools[i].call_id));
+        verifier_report(v, FINDING_UNMATCHED_REQUEST, v->tools[i].seq,
+                        "%" STR_FMT " (%" STR_FMT ") was requested and has no result",
+                        STR_ARG(v->tools[i].name), STR_ARG(v->tools[i].call_id));
     forget_tools(v);
 }
 
@@ -281,8 +281,8 @@ static void forget_calls(struct verifier *v)
 static void close_calls(struct verifier *v)
 {
     for (size_t i = 0; i < v->n_calls && !v->is_history_lost; i++)
-        verifier_tell(v, FINDING_UNPAIRED_MESSAGE, v->answer_seq,
-                      "the history has no result for the call %" STR_FMT, STR_ARG(v->calls[i]));
+        verifier_report(v, FINDING_UNPAIRED_MESSAGE, v->answer_seq,
+                        "the history has no result for the call %" STR_FMT, STR_ARG(v->calls[i]));
     forget_calls(v);
 }
 
@@ -311,9 +311,9 @@ static void take_result_message(struct verifier *v, const struct event *e)
             return;
         }
     if (!v->is_history_lost)
-        verifier_tell(v, FINDING_UNPAIRED_MESSAGE, e->seq,
-                      "the history has a result for %" STR_FMT ", which was not called",
-                      STR_ARG(id));
+        verifier_report(v, FINDING_UNPAIRED_MESSAGE, e->seq,
+                        "the history has a result for %" STR_FMT ", which was not called",
+                        STR_ARG(id));
 }
 
 static void begin_history(struct verifier *v, size_t n_of)
@@ -347,8 +347,8 @@ static void take_history(struct verifier *v, const struct event *e)
     if (!m)
         return;
     if (b->index != v->n_messages && !v->is_history_lost)
-        verifier_tell(v, FINDING_HISTORY_MISMATCH, e->seq,
-                      "message %zu of the history is at position %zu", v->n_messages, b->index);
+        verifier_report(v, FINDING_HISTORY_MISMATCH, e->seq,
+                        "message %zu of the history is at position %zu", v->n_messages, b->index);
     v->n_messages = b->index + 1;
     if (m->role == ROLE_TOOL) {
         take_result_message(v, e);
@@ -361,12 +361,12 @@ static void take_history(struct verifier *v, const struct event *e)
 /* --- runs --- */
 
 /* Its process has died: what was under way is not known, and the next run says so to the model. */
-static void tell_cut(struct verifier *v)
+static void report_cut(struct verifier *v)
 {
     if (v->is_in_run)
-        verifier_tell(v, FINDING_CUT_OFF, v->run_seq, "the run was cut off%s%s",
-                      v->attempt.state == ATTEMPT_ASKED ? " while an answer was arriving" : "",
-                      v->n_tools ? " while tool calls were under way" : "");
+        verifier_report(v, FINDING_CUT_OFF, v->run_seq, "the run was cut off%s%s",
+                        v->attempt.state == ATTEMPT_ASKED ? " while an answer was arriving" : "",
+                        v->n_tools ? " while tool calls were under way" : "");
     v->attempt = (struct open_attempt){0};
     v->n_early = 0;
     forget_tools(v);
@@ -374,7 +374,7 @@ static void tell_cut(struct verifier *v)
 
 static void take_run_begin(struct verifier *v, const struct event *e)
 {
-    tell_cut(v);
+    report_cut(v);
     end_compaction(v);
     v->totals.n_runs++;
     v->is_in_run = true;
@@ -401,10 +401,10 @@ static void take_run_end(struct verifier *v, const struct event *e)
 static void check_number(struct verifier *v, uint64_t seq)
 {
     if (v->next_seq && seq > v->next_seq)
-        verifier_tell(v, FINDING_MISSING_RECORDS, v->next_seq,
-                      "%llu event%s missing before number %llu",
-                      (unsigned long long)(seq - v->next_seq),
-                      seq - v->next_seq == 1 ? " is" : "s are", (unsigned long long)seq);
+        verifier_report(v, FINDING_MISSING_RECORDS, v->next_seq,
+                        "%llu event%s missing before number %llu",
+                        (unsigned long long)(seq - v->next_seq),
+                        seq - v->next_seq == 1 ? " is" : "s are", (unsigned long long)seq);
     v->next_seq = seq + 1;
 }
 
@@ -475,15 +475,15 @@ void verifier_skip(struct verifier *v, const struct store_record *r)
 static void check_index(struct verifier *v, uint64_t next_seq)
 {
     if (v->next_seq && v->next_seq != next_seq)
-        verifier_tell(v, FINDING_STALE_INDEX, v->next_seq,
-                      "the next number is %llu in the index, but %llu in the records",
-                      (unsigned long long)next_seq, (unsigned long long)v->next_seq);
+        verifier_report(v, FINDING_STALE_INDEX, v->next_seq,
+                        "the next number is %llu in the index, but %llu in the records",
+                        (unsigned long long)next_seq, (unsigned long long)v->next_seq);
 }
 
 void verifier_end(struct verifier *v, uint64_t next_seq, bool is_open, struct verified *totals)
 {
     if (!is_open) {
-        tell_cut(v);
+        report_cut(v);
         check_index(v, next_seq);
     }
     totals->n_streams++;

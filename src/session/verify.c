@@ -24,7 +24,7 @@ struct verifying {
     uint64_t tree_seq;
     struct strbuf tree_call;
     uint64_t seq; /* of the event whose list is looked through */
-    /* what the list should say; nobody knows where records cannot be read */
+    /* what the list should say; not known if records cannot be read */
     struct store_summary digest;
     struct arena digest_arena;
     bool is_digest_unsure, is_copy;
@@ -77,7 +77,7 @@ static bool check_blob(struct verifying *v, uint64_t seq, struct str handle, con
         return true;
     text = e ? err_message(e) : mem_strdup("the store does not list it as referenced");
     if (e || !is_kept)
-        verifier_tell(v->verifier, FINDING_INVALID_PAYLOAD, seq, "%s: %s", what, text);
+        verifier_report(v->verifier, FINDING_INVALID_PAYLOAD, seq, "%s: %s", what, text);
     return !e;
 }
 
@@ -118,8 +118,8 @@ static void check_image(struct verifying *v, uint64_t seq, const struct pre_imag
     if (image->has_bytes) {
         sha256_hex(image->bytes, sha256);
         if (!str_is(image->content, sha256))
-            verifier_tell(v->verifier, FINDING_INVALID_PAYLOAD, seq,
-                          "a file as it was before: its content does not match its hash");
+            verifier_report(v->verifier, FINDING_INVALID_PAYLOAD, seq,
+                            "a file as it was before: its content does not match its hash");
     } else if (image->content.n) {
         check_blob(v, seq, image->content, "a file as it was before");
     }
@@ -148,8 +148,8 @@ static void check_content(void *self, struct str handle)
     if (!e || err_is(e, ERR_CANCELLED))
         return;
     text = err_message(e);
-    verifier_tell(v->verifier, FINDING_INVALID_PAYLOAD, v->seq,
-                  "a file as it was before a command: %s", text);
+    verifier_report(v->verifier, FINDING_INVALID_PAYLOAD, v->seq,
+                    "a file as it was before a command: %s", text);
 }
 
 static void check_contents(struct verifying *v, uint64_t seq, struct str tree)
@@ -162,7 +162,7 @@ static void check_contents(struct verifying *v, uint64_t seq, struct str tree)
     if (!e || err_is(e, ERR_CANCELLED))
         return;
     text = err_message(e);
-    verifier_tell(v->verifier, FINDING_INVALID_PAYLOAD, seq, "a list of files: %s", text);
+    verifier_report(v->verifier, FINDING_INVALID_PAYLOAD, seq, "a list of files: %s", text);
 }
 
 static void check_tree(struct verifying *v, uint64_t seq, struct str tree)
@@ -194,7 +194,7 @@ static void check_snapshot(struct verifying *v, const struct event *e)
     strbuf_add(&v->tree_call, e->body.snapshot.call_id);
 }
 
-/* What the event tells of: it is read later, if at all. */
+/* What the event names: it is read later, if at all. */
 static void check_references(struct verifying *v, const struct event *e)
 {
     const struct event_state *state = &e->body.state;
@@ -260,7 +260,7 @@ static struct err *compare_pack(struct verifying *v, const struct codec_reader *
     return err_new(ERR_STORAGE, "its packed messages differ from the records before it");
 }
 
-/* What resuming reads instead of the records. A blob that is damaged was told by now. */
+/* What resuming reads instead of the records. A damaged blob was reported by now. */
 static void check_pack(struct verifying *v, const struct codec_reader *r, const struct event *e)
 {
     struct json_wanted pack = {.key = S("pack")};
@@ -277,7 +277,7 @@ static void check_pack(struct verifying *v, const struct codec_reader *r, const 
     if (!failure || err_is(failure, ERR_CANCELLED))
         return;
     text = err_message(failure);
-    verifier_tell(v->verifier, FINDING_HISTORY_MISMATCH, e->seq, "%s", text);
+    verifier_report(v->verifier, FINDING_HISTORY_MISMATCH, e->seq, "%s", text);
 }
 
 /* --- the list --- */
@@ -298,10 +298,10 @@ static void digest(struct verifying *v, const struct event *e)
 static void compare_text(struct verifying *v, const char *what, struct str listed, struct str told)
 {
     if (told.n && !str_eq(listed, told))
-        verifier_tell(v->verifier, FINDING_STALE_INDEX, 0,
-                      "the list has a different %s than the records: \"%" STR_FMT
-                      "\" instead of \"%" STR_FMT "\"",
-                      what, STR_ARG(listed), STR_ARG(told));
+        verifier_report(v->verifier, FINDING_STALE_INDEX, 0,
+                        "the list has a different %s than the records: \"%" STR_FMT
+                        "\" instead of \"%" STR_FMT "\"",
+                        what, STR_ARG(listed), STR_ARG(told));
 }
 
 static void compare_listed(struct verifying *v, const struct store_summary *listed)
@@ -314,15 +314,16 @@ static void compare_listed(struct verifying *v, const struct store_summary *list
     compare_text(v, "model", listed->model, told->model);
     compare_text(v, "preview", listed->preview, told->preview);
     if (told->n_messages && listed->n_messages != digest_n_messages(told))
-        verifier_tell(
+        verifier_report(
             v->verifier, FINDING_STALE_INDEX, 0, "the list counts %llu messages, the records %llu",
             (unsigned long long)listed->n_messages, (unsigned long long)digest_n_messages(told));
 }
 
 /* --- one stream --- */
 
-/* The damage is told by what it hits: a blob, or the record. */
-static void tell_unreadable(struct verifying *v, const struct codec_reader *r, const struct err *e)
+/* The damage is reported for what it hits: a blob, or the record. */
+static void report_unreadable(struct verifying *v, const struct codec_reader *r,
+                              const struct err *e)
 {
     const struct store_record *record = codec_reader_record(r);
     AUTO_FREE char *text = err_message(e);
@@ -330,10 +331,10 @@ static void tell_unreadable(struct verifying *v, const struct codec_reader *r, c
     v->is_digest_unsure = true;
     verifier_skip(v->verifier, record);
     if (!record || check_payloads(v, record))
-        verifier_tell(v->verifier,
-                      codec_reader_has_other_history(r) ? FINDING_HISTORY_MISMATCH
-                                                        : FINDING_UNREADABLE_RECORD,
-                      codec_reader_broken_seq(r), "%s", text);
+        verifier_report(v->verifier,
+                        codec_reader_has_other_history(r) ? FINDING_HISTORY_MISMATCH
+                                                          : FINDING_UNREADABLE_RECORD,
+                        codec_reader_broken_seq(r), "%s", text);
 }
 
 static struct err *read_stream(struct verifying *v, struct codec_reader *r)
@@ -348,7 +349,7 @@ static struct err *read_stream(struct verifying *v, struct codec_reader *r)
         if (codec_reader_has_failed(r))
             return TAKE(failure);
         if (failure) {
-            tell_unreadable(v, r, failure);
+            report_unreadable(v, r, failure);
             continue;
         }
         if (!e)
@@ -386,7 +387,7 @@ static struct err *find_moving(struct verifying *v, const struct store_summary *
     return NULL;
 }
 
-/* While another process writes, what stands at the end may be on its way. */
+/* While another process writes, the end may be on its way. */
 static struct err *check_all(struct verifying *v, const struct store_summary *session,
                              bool *ret_is_moving)
 {
@@ -400,7 +401,7 @@ static struct err *check_all(struct verifying *v, const struct store_summary *se
     if (*ret_is_moving)
         return NULL;
     for (size_t i = 0; i < v->n_damages; i++)
-        verifier_tell(v->verifier, FINDING_DAMAGED_STORE, 0, "%" STR_FMT, STR_ARG(v->damages[i]));
+        verifier_report(v->verifier, FINDING_DAMAGED_STORE, 0, "%" STR_FMT, STR_ARG(v->damages[i]));
     if (v->tree[0])
         check_contents(v, v->tree_seq, str_of(v->tree));
     compare_listed(v, session);
@@ -409,7 +410,7 @@ static struct err *check_all(struct verifying *v, const struct store_summary *se
 
 /* What keeps one stream from being read is a finding of it, as long as the store answers: the
  * others are checked all the same. One that was removed meanwhile is found out by the caller. */
-static struct err *tell_broken_store(struct verifying *v, struct err *take_error)
+static struct err *report_broken_store(struct verifying *v, struct err *take_error)
 {
     AUTO(err) struct err *e = take_error, *unanswered = NULL;
     AUTO(arena) struct arena a = {0};
@@ -423,7 +424,7 @@ static struct err *tell_broken_store(struct verifying *v, struct err *take_error
     if (unanswered)
         return TAKE(e);
     text = err_message(e);
-    verifier_tell(v->verifier, FINDING_DAMAGED_STORE, 0, "%s", text);
+    verifier_report(v->verifier, FINDING_DAMAGED_STORE, 0, "%s", text);
     return NULL;
 }
 
@@ -441,7 +442,7 @@ static struct err *verify_stream(struct store *s, const struct store_summary *se
     bool is_moving = true;
     struct err *e = check_all(&v, session, &is_moving);
 
-    e = tell_broken_store(&v, e);
+    e = report_broken_store(&v, e);
     mem_free(v.checked);
     strbuf_done(&v.tree_call);
     arena_done(&v.digest_arena);

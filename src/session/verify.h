@@ -3,13 +3,13 @@
  * Every request to a model has its answer: the provider's own bytes, what was read in them, and the
  * message that was accepted; or the attempt says how it failed. Every tool call has one result.
  * Messages of the history follow each other as providers demand. Numbers have no gap, references
- * lead somewhere, and blobs are what their hash says. What a crash has cut off is no problem: it is
- * told as a note.
+ * lead somewhere, and blobs are what their hash says. What a crash has cut off is not a problem,
+ * but a note.
  *
  * One pass over the stream, then over those of its child runs. Memory does not depend on how long
  * the session is: it holds a page of records, one message, what is open at a time, and a piece of a
  * blob. A record that cannot be read is a finding of its own; what follows from its absence until
- * the run ends is not told again. */
+ * the run ends is not reported again. */
 #ifndef KEEL_SESSION_VERIFY_H
 #define KEEL_SESSION_VERIFY_H
 
@@ -70,11 +70,12 @@ void verifier_free(struct verifier *v);
 DEFINE_AUTO_PTR(verifier, verifier_free)
 
 void verifier_take(struct verifier *v, const struct event *e);
-/* Instead of the events of a record that cannot be read; NULL: nobody knows how far that goes. */
+/* Instead of the events of a record that cannot be read; NULL: it is not known how far that goes.
+ */
 void verifier_skip(struct verifier *v, const struct store_record *r);
-void verifier_tell(struct verifier *v, enum finding_kind kind, uint64_t seq, const char *format,
-                   ...) PRINTF_LIKE(4, 5);
-/* After the last one. `next_seq` is what the index says; `is_open`: somebody is still writing, so
+void verifier_report(struct verifier *v, enum finding_kind kind, uint64_t seq, const char *format,
+                     ...) PRINTF_LIKE(4, 5);
+/* After the last one. `next_seq` is what the index says; `is_open`: a process is still writing, so
  * that neither that nor a run without its end means anything. Adds to the totals. */
 void verifier_end(struct verifier *v, uint64_t next_seq, bool is_open, struct verified *totals);
 

@@ -191,7 +191,7 @@ static struct err *play(void *arg)
     AUTO(run_result) struct run_result result = {0};
 
     TRY(open_session(s, &session));
-    if (session_can_go_on(&session) || !session.conversation.history.n_messages)
+    if (session_can_resume(&session) || !session.conversation.history.n_messages)
         run_session(s, &session, &result);
     TRY(print_answer(&session));
     return session_shutdown(&session, "other");

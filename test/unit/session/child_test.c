@@ -337,7 +337,7 @@ static void resume_tree(struct store *take_store, struct str child, size_t n, si
     h = &st.session.conversation.history;
     if (!h->n_messages && !st.session.loaded.prompt) /* it was not stored */
         run_knowing(&st, "go");
-    else if (session_can_go_on(&st.session))
+    else if (session_can_resume(&st.session))
         run_knowing(&st, NULL);
     print_message("%zu, %zu: %zu messages\n", n, n_child, h->n_messages);
     assert_true(h->n_messages >=
@@ -349,7 +349,7 @@ static void resume_tree(struct store *take_store, struct str child, size_t n, si
     assert_int_equal(st.session.n_open_children, 0);
     stage_close(&st);
     stage_open(&st, &again);
-    assert_false(session_can_go_on(&st.session));
+    assert_false(session_can_resume(&st.session));
     assert_int_equal(st.session.n_open_children, 0);
     /* Four questions, and one more for each process that died over one. */
     assert_in_range(st.session.budget.spent.n_rounds, 4, 5);

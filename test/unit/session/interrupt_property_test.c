@@ -553,7 +553,7 @@ static struct err *follow(void *arg)
     bool is_answered;
 
     open_session(t, SESSION_RESUME);
-    is_answered = !session_can_go_on(s) || s->loaded.last_run == LAST_RUN_SUSPENDED;
+    is_answered = !session_can_resume(s) || s->loaded.last_run == LAST_RUN_SUSPENDED;
     run(t, strbuf_cstr(&t->plan.followed_by), NULL,
         t->plan.follows_history && !is_answered ? NULL : "and now?", /* is_plain= */ true);
     if (r->outcome != RUN_DONE && !err_is(r->error, ERR_CONTEXT_OVERFLOW))

@@ -70,7 +70,7 @@ static void go_on_after(struct store *whole, size_t n, const char *prompt, size_
     stage_open(&st, &again);
     assert_str(strbuf_str(&st.notices), "");
     assert_int_equal(st.session.loaded.last_run == LAST_RUN_CUT_OFF, b.has_run && !b.has_run_end);
-    if (prompt || session_can_go_on(&st.session)) {
+    if (prompt || session_can_resume(&st.session)) {
         stage_run(&st, "turns:\n - text: The end.\n", prompt);
         assert_int_equal(st.world.result.outcome, RUN_DONE);
         assert_paired(&st.session.conversation.history);

@@ -44,7 +44,7 @@ IN_TASK(history_state_and_totals_come_back)
     stage_close(&st);
     stage_open(&st, &again);
     assert_int_equal(st.session.loaded.last_run, LAST_RUN_ENDED);
-    assert_false(session_can_go_on(&st.session));
+    assert_false(session_can_resume(&st.session));
     assert_int_equal(st.session.conversation.history.n_messages, 4);
     assert_int_equal(
         json_int_or(tool_state_get(st.session.conversation.state, STATE_ASKED, S("toy")), 0), 7);
@@ -130,7 +130,7 @@ IN_TASK(a_question_is_answered_in_another_process)
     assert_int_equal(st.session.loaded.last_run, LAST_RUN_SUSPENDED);
     assert_int_equal(st.session.loaded.n_asks, 1);
     assert_str(st.session.loaded.asks[0].text, "which?");
-    assert_true(session_can_go_on(&st.session));
+    assert_true(session_can_resume(&st.session));
     green.answer.value = json_new_str(&a, S("green"));
     st.world.input.answers = &green;
     st.world.input.n_answers = 1;
@@ -203,7 +203,7 @@ IN_TASK(a_fork_of_a_session_at_work_leaves_its_calls_alone)
         n++;
     copy.store = stage_cut(st.store, ID, n);
     stage_open(&copy, &fork);
-    assert_true(session_can_go_on(&copy.session)); /* with the results, not with the calls */
+    assert_true(session_can_resume(&copy.session)); /* with the results, not with the calls */
     stage_run(&copy, "turns:\n - text: I see.\n", NULL);
     assert_null(strstr(strbuf_cstr(&copy.world.log), "run Echo"));
     assert_non_null(strstr(strbuf_cstr(&copy.world.log), "copied from"));
@@ -223,7 +223,7 @@ IN_TASK(a_history_that_was_cleared_stays_empty)
     stage_close(&st);
     stage_open(&st, &again);
     assert_int_equal(st.session.conversation.history.n_messages, 0);
-    assert_false(session_can_go_on(&st.session));
+    assert_false(session_can_resume(&st.session));
     assert_int_equal(
         json_int_or(tool_state_get(st.session.conversation.state, STATE_ASKED, S("toy")), 0), 7);
     assert_int_equal(st.session.budget.spent.n_tool_calls, 1);

@@ -84,7 +84,7 @@ IN_TASK(a_short_content_of_a_file_must_have_its_hash)
 
         stage_open(&st, &fresh);
         stage_run(&st, SCRIPT, "go");
-        session_tell_images(&st.session, &image, 1);
+        session_emit_images(&st.session, &image, 1);
         stage_close(&st);
         verify(st.store, &names, &totals);
         assert_str(strbuf_str(&names), i == 0 ? "" : "invalid_payload");

@@ -1,4 +1,4 @@
-/* session_leave.c - abandons the open calls of a forked history. */
+/* session_abandon.c - abandons the open calls of a run that is not resumed. */
 #include "session/session_parts.h"
 
 #include "engine/open_calls.h"
@@ -53,7 +53,7 @@ static void close_calls(struct session *s, struct str why)
         close_call(s, &calls[i], why);
 }
 
-void session_leave_calls(struct session *s, struct str why)
+void session_abandon_calls(struct session *s, struct str why)
 {
     struct loaded *l = &s->loaded;
 
