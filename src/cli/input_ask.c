@@ -87,16 +87,11 @@ static struct str pattern_of(struct arena *a, const struct json *rule)
                : name;
 }
 
-/* A rule of the host's own making, for the session and, if it is to last, for the project. */
-static void add_rule(struct input *in, struct arena *a, struct str pattern, bool is_to_last)
+/* A rule of the host's own making. */
+static void add_rule(struct input *in, struct str pattern, bool is_to_last)
 {
-    struct agent *agent = in->host->agent;
-    const struct rule_keeper *keeper = &agent->gate.keeper;
-    AUTO(err) struct err *e = NULL;
+    AUTO(err) struct err *e = agent_allow(in->host->agent, pattern, is_to_last);
 
-    tool_state_set_flag(agent->session.conversation.state, STATE_ALLOWED, pattern);
-    if (is_to_last && keeper->keep)
-        e = keeper->keep(keeper->self, pattern);
     if (e)
         cli_tell_error(e);
 }
@@ -113,7 +108,7 @@ static void add_rules(struct input *in, const struct ask *ask, struct arena *a,
         else if (is_to_last && str_eq(pattern, ask->rule))
             answer->kind = ANSWER_PROJECT;
         else
-            add_rule(in, a, pattern, is_to_last);
+            add_rule(in, pattern, is_to_last);
     }
 }
 

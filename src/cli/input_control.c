@@ -142,15 +142,12 @@ static struct err *set_model(struct input *in, const struct json *request, struc
 
 static struct err *set_thinking(struct input *in, const struct json *request, struct json_writer *w)
 {
-    struct run_plan *plan = &in->host->agent->plan;
     const struct json *given = json_get(request, "max_thinking_tokens");
-    int64_t n = 0;
+    int64_t n = -1;
 
     if (!is_nothing(given) && (!json_int64(given, &n) || n < 0))
         return err_new(ERR_VALIDATION, "max_thinking_tokens must be 0 or more, or null");
-    plan->reasoning_budget = n;
-    if (n == 0)
-        plan->effort = is_nothing(given) ? EFFORT_UNSET : EFFORT_NONE;
+    agent_set_thinking(in->host->agent, n);
     return NULL;
 }
 
