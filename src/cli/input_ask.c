@@ -73,7 +73,7 @@ void input_take_answer(struct input *in, const struct json *line)
 {
     const struct json *response = json_get(line, "response");
 
-    question_board_answer(&in->board, json_get_text(response, "request_id"), response);
+    live_session_answer(in->live, json_get_text(response, "request_id"), response);
 }
 
 /* --- rules that come with a yes --- */
@@ -87,16 +87,11 @@ static struct str pattern_of(struct arena *a, const struct json *rule)
                : name;
 }
 
-/* A rule of the host's own making, for the session and, if it is to last, for the project. */
-static void add_rule(struct input *in, struct arena *a, struct str pattern, bool is_to_last)
+/* A rule of the host's own making. */
+static void add_rule(struct input *in, struct str pattern, bool is_to_last)
 {
-    struct agent *agent = in->host->agent;
-    const struct rule_keeper *keeper = &agent->gate.keeper;
-    AUTO(err) struct err *e = NULL;
+    AUTO(err) struct err *e = agent_allow(&in->live->agent, pattern, is_to_last);
 
-    tool_state_set_flag(agent->session.conversation.state, STATE_ALLOWED, pattern);
-    if (is_to_last && keeper->keep)
-        e = keeper->keep(keeper->self, pattern);
     if (e)
         cli_tell_error(e);
 }
@@ -113,7 +108,7 @@ static void add_rules(struct input *in, const struct ask *ask, struct arena *a,
         else if (is_to_last && str_eq(pattern, ask->rule))
             answer->kind = ANSWER_PROJECT;
         else
-            add_rule(in, a, pattern, is_to_last);
+            add_rule(in, pattern, is_to_last);
     }
 }
 
@@ -157,7 +152,7 @@ static void read_no(struct input *in, const struct json *said, struct answer *re
 {
     *ret_answer = (struct answer){.kind = ANSWER_NO, .reason = json_get_text(said, "message")};
     if (json_bool(json_get(said, "interrupt"), false))
-        input_interrupt(in);
+        live_session_interrupt(in->live);
 }
 
 static void read_yes(struct input *in, const struct ask *ask, const struct json *said,
@@ -198,16 +193,14 @@ static bool refuses_question(void *self, const struct ask *ask)
     return ask->kind == ASK_BUDGET;
 }
 
-void input_open_board(struct input *in)
+const struct question_face *input_questions(struct input *in)
 {
-    question_board_init(&in->board, (struct question_face){.refuses = refuses_question,
-                                                           .show = show_question,
-                                                           .withdraw = withdraw_question,
-                                                           .read = read_answer,
-                                                           .self = in});
-}
-
-struct asker *input_asker(struct input *in)
-{
-    return in && in->asks_host ? &in->board.asker : NULL;
+    if (!in || !in->asks_host)
+        return NULL;
+    in->questions = (struct question_face){.refuses = refuses_question,
+                                           .show = show_question,
+                                           .withdraw = withdraw_question,
+                                           .read = read_answer,
+                                           .self = in};
+    return &in->questions;
 }

@@ -82,7 +82,7 @@ static void field_models(struct json_writer *w, const struct agent *a)
 static struct err *initialize(struct input *in, const struct json *request, struct json_writer *w)
 {
     AUTO(arena) struct arena a = {0};
-    struct agent *agent = in->host->agent;
+    struct agent *agent = &in->live->agent;
     struct str key = agent->model->profile.key_source;
 
     TRY(check_initialize(request));
@@ -103,35 +103,25 @@ static struct err *initialize(struct input *in, const struct json *request, stru
 
 /* --- changes --- */
 
+/* Before the first run no event says it. */
 struct err *input_set_mode(struct input *in, struct str name)
 {
-    struct agent *a = in->host->agent;
-    enum permission_mode mode;
-
-    if (!permission_mode_find(name, &mode))
-        return err_new(ERR_VALIDATION,
-                       "unknown mode \"%" STR_FMT
-                       "\": one of plan, default, acceptEdits, bypassPermissions",
-                       STR_ARG(name));
-    if (mode == MODE_BYPASS && !in->allows_bypass)
-        return err_new(ERR_VALIDATION, "keel was not started with "
-                                       "--allow-dangerously-skip-permissions");
-    agent_set_mode(a, mode);
-    stream_json_set_mode(in->host->json->view, permission_mode_name(mode));
+    TRY(live_session_set_mode(in->live, name));
+    stream_json_set_mode(in->json->view, permission_mode_name(in->live->agent.mode));
     return NULL;
 }
 
 static struct err *set_mode(struct input *in, const struct json *request, struct json_writer *w)
 {
     TRY(input_set_mode(in, json_get_text(request, "mode")));
-    jw_kv_str(w, "mode", str_of(permission_mode_name(in->host->agent->mode)));
+    jw_kv_str(w, "mode", str_of(permission_mode_name(in->live->agent.mode)));
     return NULL;
 }
 
 static struct err *set_model(struct input *in, const struct json *request, struct json_writer *w)
 {
     AUTO(arena) struct arena a = {0};
-    struct agent *agent = in->host->agent;
+    struct agent *agent = &in->live->agent;
     const struct json *model = json_get(request, "model");
     bool is_first = !model || model->type == JSON_NULL || str_is(json_str(model), "default");
 
@@ -142,15 +132,12 @@ static struct err *set_model(struct input *in, const struct json *request, struc
 
 static struct err *set_thinking(struct input *in, const struct json *request, struct json_writer *w)
 {
-    struct run_plan *plan = &in->host->agent->plan;
     const struct json *given = json_get(request, "max_thinking_tokens");
-    int64_t n = 0;
+    int64_t n = -1;
 
     if (!is_nothing(given) && (!json_int64(given, &n) || n < 0))
         return err_new(ERR_VALIDATION, "max_thinking_tokens must be 0 or more, or null");
-    plan->reasoning_budget = n;
-    if (n == 0)
-        plan->effort = is_nothing(given) ? EFFORT_UNSET : EFFORT_NONE;
+    agent_set_thinking(&in->live->agent, n);
     return NULL;
 }
 
@@ -158,10 +145,10 @@ static struct err *set_thinking(struct input *in, const struct json *request, st
 
 static struct err *interrupt(struct input *in, const struct json *request, struct json_writer *w)
 {
-    input_interrupt(in);
+    live_session_interrupt(in->live);
     jw_key(w, "still_queued");
     jw_begin_array(w);
-    for (const struct input_prompt *p = in->first; p; p = p->next)
+    for (const struct live_prompt *p = live_session_queue(in->live); p; p = p->next)
         jw_str(w, p->message->id);
     jw_end_array(w);
     return NULL;

@@ -7,6 +7,7 @@
 #include "cli/outbox.h"
 #include "cli/run.h"
 #include "cli/run_status.h"
+#include "sdk/live_session.h"
 #include "sdk/process_log.h"
 #include "view/stream_json.h"
 
@@ -26,18 +27,19 @@ struct print {
     bool include_partial;
     int64_t max_rounds;  /* 0: as many as it takes; -1: as the settings say */
     struct json *schema; /* NULL: any text will do */
-    struct agent_options agent_options;
+    struct live_options options;
     struct host *host;
     struct project *project;
     struct message *prompt;
     struct input *input;         /* prompts come as lines; NULL: there is one prompt */
-    struct agent *agent;         /* while it lives */
+    struct live_session *live;   /* while it lives */
     struct secrets *secrets;     /* its */
     struct secrets_stream trace; /* of answers, without them */
     struct run_status waiting;
     struct print_text text;
     struct print_json json;
     struct err *output_error; /* standard output failed */
+    struct err *run_error;    /* the last run's, which is not reported yet */
     struct event_subscriber subscriber;
     bool is_ending;           /* the last run has ended, and its output is written */
     struct loop_watch reader; /* tells when nobody reads standard output any more */
@@ -103,8 +105,8 @@ static struct err *read_wait(struct print *p)
     if (p->input)
         seconds = 0;
     TRY(args_int(p->args, "wait-background", 0, AGENT_MAX_WAIT_SECONDS, seconds, &seconds));
-    p->agent_options.wait_background_ms = (uint64_t)seconds * 1000;
-    p->agent_options.stops_background = !p->input;
+    p->options.agent.wait_background_ms = (uint64_t)seconds * 1000;
+    p->options.agent.stops_background = !p->input;
     return NULL;
 }
 
@@ -127,10 +129,12 @@ static struct err *read_flags(struct print *p)
     p->text.rounds_set_by = p->max_rounds >= 0 ? "--max-turns" : "the setting maxTurns";
     TRY(args_int(args, "retry-seconds", 1, RETRY_MAX_SECONDS, 0, &retry_seconds));
     TRY(read_schema(p));
-    TRY(agent_flags_read(args, &p->arena, &p->agent_options));
-    p->agent_options.asker = input_asker(p->input);
-    p->agent_options.subscriber = &p->subscriber;
-    p->agent_options.retry_max_ms = (uint64_t)retry_seconds * 1000;
+    TRY(agent_flags_read(args, &p->arena, &p->options.agent));
+    p->options.questions = input_questions(p->input);
+    p->options.allows_bypass = args_has(args, "allow-dangerously-skip-permissions") ||
+                               args_has(args, "dangerously-skip-permissions");
+    p->options.agent.subscriber = &p->subscriber;
+    p->options.agent.retry_max_ms = (uint64_t)retry_seconds * 1000;
     return NULL;
 }
 
@@ -184,14 +188,14 @@ static struct err *open_project(struct print *p)
         KEEL_VERSION));
     TRY(read_wait(p));
     print_tell_settings(p->project);
-    return project_choose_model(p->project, args_get(p->args, "model"), &p->agent_options.model);
+    return project_choose_model(p->project, args_get(p->args, "model"), &p->options.agent.model);
 }
 
 /* Which model is asked, where no flag names one: a session keeps its own. For people who watch: in
  * a script it would be there every time. */
 static void tell_model(const struct print *p, const struct agent *a)
 {
-    const struct profile *found = &p->agent_options.model->profile;
+    const struct profile *found = &p->options.agent.model->profile;
     const struct target *first = &a->plan.targets[0];
     bool is_watched = isatty(STDERR_FILENO) == 1 || args_has(p->args, "verbose");
 
@@ -241,8 +245,8 @@ static void open_json(struct print *p, struct agent *a)
         .model = arena_cstr(&p->arena, a->plan.targets[0].model),
         .permission_mode = permission_mode_name(a->mode),
         .version = KEEL_VERSION,
-        .api_key_source = arena_cstr(&p->arena, p->agent_options.model->profile.key_source.n
-                                                    ? p->agent_options.model->profile.key_source
+        .api_key_source = arena_cstr(&p->arena, p->options.agent.model->profile.key_source.n
+                                                    ? p->options.agent.model->profile.key_source
                                                     : S("none")),
         .tools = names,
         .n_tools = tools->n,
@@ -342,7 +346,7 @@ static struct err *finish(struct print *p, struct run_result *r)
  * a finished turn is always the same: so it is printed, and no model is asked. */
 static struct err *repeat_answer(struct print *p)
 {
-    const struct session *s = &p->agent->session;
+    const struct session *s = &p->live->agent.session;
     AUTO(run_result)
     struct run_result result = {
         .usage = USAGE_UNKNOWN, .child_usage = USAGE_UNKNOWN, .cost_is_known = true};
@@ -366,69 +370,105 @@ static struct err *repeat_answer(struct print *p)
     return finish(p, &result);
 }
 
+/* --- what the run is asked --- */
+
 static struct err *read_answers(struct print *p, struct run_input *input)
 {
+    struct agent *a = &p->live->agent;
     struct given_answer *answers;
 
-    if (input->prompt && args_has(p->args, "answer"))
+    if ((p->prompt || p->input) && args_has(p->args, "answer"))
         return err_hint(err_new(ERR_VALIDATION, "--answer cannot be combined with a prompt"),
                         "give --answer, or a prompt");
-    TRY(answer_flags_read(p->args, &p->agent->session.loaded,
-                          &p->agent->session.conversation.history, &p->arena, &answers,
-                          &input->n_answers));
+    TRY(answer_flags_read(p->args, &a->session.loaded, &a->session.conversation.history, &p->arena,
+                          &answers, &input->n_answers));
     input->answers = answers;
     return NULL;
 }
 
+static struct err *read_run_input(struct print *p, struct run_input *input)
+{
+    TRY(read_answers(p, input));
+    input->output_schema = p->schema;
+    if (p->max_rounds >= 0)
+        input->max_rounds = p->max_rounds ? (unsigned)p->max_rounds : RUN_UNLIMITED;
+    if (!p->text.is_streaming && !p->include_partial)
+        input->drop_text = may_drop_text; /* nobody has seen it */
+    return NULL;
+}
+
 /* What stands on the command line, unless another program has put it there. */
-static void note_typed(struct print *p)
+static struct str typed_text(const struct print *p)
 {
     const char *const *environment = host_environment(p->host);
 
-    if (!p->input && p->args->n_operands && !env_find(environment, "CLAUDE_CODE_ENTRYPOINT"))
-        agent_note_typed(p->agent, str_of(p->args->operands[0]));
+    if (!p->args->n_operands || env_find(environment, "CLAUDE_CODE_ENTRYPOINT"))
+        return (struct str){0};
+    return str_of(p->args->operands[0]);
 }
 
-static struct err *answer(void *self, struct message *prompt)
+/* --- the face of the session --- */
+
+static void print_run_begin(void *self)
 {
     struct print *p = self;
-    AUTO(run_result) struct run_result result = {0};
-    struct run_input input = {.prompt = prompt, .output_schema = p->schema};
-    struct err *e;
 
-    TRY(read_answers(p, &input));
-    if (!prompt && !session_can_resume(&p->agent->session))
-        return repeat_answer(p);
-    note_typed(p);
-    if (p->max_rounds >= 0)
-        input.max_rounds = p->max_rounds ? (unsigned)p->max_rounds : RUN_UNLIMITED;
-    if (!p->text.is_streaming && !p->include_partial)
-        input.drop_text = may_drop_text; /* nobody has seen it */
-    run_status_begin(&p->waiting, p->agent->plan.targets[0].model);
-    e = agent_run(p->agent, &input, &result);
+    if (p->run_error && !err_is(p->run_error, ERR_CANCELLED)) /* only the last one's is main's */
+        cli_tell_error(p->run_error);
+    err_free(TAKE(p->run_error));
+    run_status_begin(&p->waiting, p->live->agent.plan.targets[0].model);
+}
+
+static void print_run_end(void *self, struct run_result *r)
+{
+    struct print *p = self;
+
     run_status_end(&p->waiting);
     keep_output_error(p, outbox_flush());
-    return e ? e : finish(p, &result);
+    p->run_error = finish(p, r);
+}
+
+/* One prompt, or the rest of the last turn. */
+static struct err *answer_one(struct print *p)
+{
+    if (!p->prompt && !session_can_resume(&p->live->agent.session))
+        return repeat_answer(p);
+    TRY(live_session_submit(p->live, TAKE(p->prompt), typed_text(p)));
+    return live_session_finish(p->live);
+}
+
+static struct err *answer_all(struct print *p)
+{
+    struct live_session *l = p->live;
+    struct err *e;
+
+    TRY(read_run_input(p, &l->input));
+    e = p->input ? input_serve(p->input, l, &p->json) : answer_one(p);
+    if (!p->run_error || (e && !err_is(e, ERR_CANCELLED)))
+        return e;
+    err_free(e); /* what the run ended with says why */
+    return TAKE(p->run_error);
 }
 
 static struct err *run_agent(struct print *p)
 {
-    AUTO(agent) struct agent agent = {0};
-    struct input_host host = {&agent, &p->json, answer, p};
+    AUTO(live_session) struct live_session live = {0};
+    struct agent *agent = &live.agent;
     struct err *e;
 
     p->subscriber =
         (struct event_subscriber){.on_event = print_event, .on_durable = print_durable, .self = p};
-    TRY(agent_open(&agent, p->project, &p->agent_options));
-    p->agent = &agent;
-    tell_model(p, &agent);
-    print_tell_missing(p->args, p->project, agent.is_kept);
-    if (agent.is_kept)
-        p->text.session = arena_cstr(&p->arena, str_of(agent.session.conversation.id));
-    p->trace.set = p->secrets = secrets_ref(agent.secrets);
+    p->options.face = (struct live_face){print_run_begin, print_run_end, p};
+    TRY(live_session_open(&live, p->project, &p->options));
+    p->live = &live;
+    tell_model(p, agent);
+    print_tell_missing(p->args, p->project, agent->is_kept);
+    if (agent->is_kept)
+        p->text.session = arena_cstr(&p->arena, str_of(agent->session.conversation.id));
+    p->trace.set = p->secrets = secrets_ref(agent->secrets);
     if (p->format != FORMAT_TEXT)
-        open_json(p, &agent);
-    e = p->input ? input_serve(p->input, &host) : answer(p, p->prompt);
+        open_json(p, agent);
+    e = answer_all(p);
     loop_watch_stop(&p->reader); /* it has all there is, and may leave while the session ends */
     keep_output_error(p, outbox_flush());
     p->is_ending = p->json.is_ending = true;
@@ -442,7 +482,7 @@ static struct err *run(void *arg)
 
     watch_reader(p);
     e = run_agent(p);
-    p->agent = NULL;
+    p->live = NULL;
     print_json_end(&p->json);
     end_trace(p);
     secrets_hide_in_err(p->secrets, e);
@@ -474,11 +514,12 @@ static void print_done(struct print *p)
     print_json_done(&p->json);
     message_unref(p->prompt);
     input_free(p->input);
-    model_choice_unref(p->agent_options.model);
+    model_choice_unref(p->options.agent.model);
     project_unref(p->project);
     host_unref(p->host);
     secrets_unref(p->secrets);
     err_free(p->output_error);
+    err_free(p->run_error);
     arena_done(&p->arena);
 }
 

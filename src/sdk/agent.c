@@ -51,6 +51,13 @@ struct err *agent_set_prompt(struct agent *a, const char *instead, const char *a
     return write_system_prompt(a, NULL);
 }
 
+void agent_set_thinking(struct agent *a, int64_t max_tokens)
+{
+    a->plan.reasoning_budget = MAX(max_tokens, (int64_t)0);
+    if (max_tokens <= 0)
+        a->plan.effort = max_tokens ? EFFORT_UNSET : EFFORT_NONE;
+}
+
 /* --- who answers --- */
 
 static struct err *answer_later(struct asker *asker, const struct ask *ask, struct arena *a,

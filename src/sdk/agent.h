@@ -159,6 +159,11 @@ MUST_USE struct err *agent_compact(struct agent *a, struct str instructions,
 /* Asks this model from now on, with the fallbacks that there were; NULL: the first. */
 MUST_USE struct err *agent_set_model(struct agent *a, const char *model);
 void agent_set_mode(struct agent *a, enum permission_mode mode);
+/* At most so many tokens of thoughts for an answer; 0: none, -1: as the model does by itself. */
+void agent_set_thinking(struct agent *a, int64_t max_tokens);
+/* Allows what this pattern matches for as long as the session lives; with `is_to_last` the person's
+ * settings of the project say so, too. The error is theirs: the session has the rule. */
+MUST_USE struct err *agent_allow(struct agent *a, struct str pattern, bool is_to_last);
 /* What stands instead of keel's own prompt, and what after it; NULL: as it was. Copied. */
 MUST_USE struct err *agent_set_prompt(struct agent *a, const char *instead, const char *append);
 

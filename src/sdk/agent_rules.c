@@ -72,6 +72,12 @@ static struct err *keep(void *self, struct str rule)
     return e;
 }
 
+struct err *agent_allow(struct agent *a, struct str pattern, bool is_to_last)
+{
+    tool_state_set_flag(a->session.conversation.state, STATE_ALLOWED, pattern);
+    return is_to_last ? keep(a, pattern) : NULL;
+}
+
 struct err *agent_set_rules(struct agent *a, const struct agent_options *options)
 {
     struct rule_set set = {0};
