@@ -140,7 +140,7 @@ struct err *files_sync_dir(const char *dir)
 /* --- the time --- */
 
 /* One that cannot be read counts as none: it is written again. */
-struct err *files_read_belief(const char *dir, struct store_belief *ret_belief)
+struct err *files_belief_read(const char *dir, struct store_belief *ret_belief)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf text = {.max_bytes = MAX_CLOCK};
@@ -156,7 +156,7 @@ struct err *files_read_belief(const char *dir, struct store_belief *ret_belief)
     return NULL;
 }
 
-struct err *files_write_belief(const char *dir, const struct store_belief *b)
+struct err *files_belief_write(const char *dir, const struct store_belief *b)
 {
     AUTO(arena) struct arena a = {0};
 

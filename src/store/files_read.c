@@ -366,8 +366,8 @@ static struct err *search_log(struct log_search *s, const struct files_entry *e)
     return NULL;
 }
 
-struct err *files_search(const char *dir, struct str words, size_t n_max, struct arena *a,
-                         struct store_hit *hits, size_t *n)
+struct err *files_search_logs(const char *dir, struct str words, size_t n_max, struct arena *a,
+                              struct store_hit *hits, size_t *n)
 {
     AUTO(files_index) struct files_index x = {0};
     struct log_search s = {dir, words, n_max, a, hits, n};

@@ -205,7 +205,7 @@ static void sweep_lock(const char *dir, const char *lock_dir, struct str id)
     err_ignore(e, "somebody has it");
 }
 
-void files_sweep(const char *dir)
+void files_removal_sweep(const char *dir)
 {
     AUTO(arena) struct arena a = {0};
     const char *lock_dir = files_lock_dir(&a, dir);
@@ -255,7 +255,7 @@ static struct err *remove_below(const char *dir, const struct files_index *x, st
     return carry_out(dir, root, ids, n);
 }
 
-struct err *files_remove_tree(const char *dir, struct str id)
+struct err *files_removal_run(const char *dir, struct str id)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(files_index) struct files_index x = {0};

@@ -1,16 +1,17 @@
 /* files_store.h - the store over plain files, as its files share it.
  *
- *     files.c          from tasks to workers: leases, and who writes to which log
- *     files_look.c     the same for looks, which need no lease
- *     files_write.c    what changes a log
- *     files_read.c     pages of records, and the search
- *     files_log.c      walking through a log, and what it says of its session
- *     files_line.c     one line of it
- *     files_check.c    what is wrong with its lines
+ *     files.c          the store: what the port asks for
+ *     files_lease.c    leases, and appends of tasks that write to the same log
+ *     files_look.c     what needs no lease: reading, finding, listing, search, checks
+ *     files_write.c    changes a log
+ *     files_read.c     pages of records, and the search in them
+ *     files_log.c      walks through a log, and says what it says of its session
+ *     files_line.c     one line of a log
+ *     files_check.c    finds damage in logs
  *     files_index.c    the list of all sessions
- *     files_removal.c  removing some, all of a tree or nothing
+ *     files_removal.c  removes sessions: a whole tree or nothing
  *
- * All but files.c and files_look.c runs in workers and blocks. */
+ * Tasks call the first three. The others run in workers and block. */
 #ifndef KEEL_STORE_FILES_STORE_H
 #define KEEL_STORE_FILES_STORE_H
 
@@ -116,14 +117,14 @@ MUST_USE struct err *files_create_log(const char *dir, struct files_state *s, in
 /* --- removing --- */
 
 /* A session with all below it. Takes the lease of its root, which must be free. */
-MUST_USE struct err *files_remove_tree(const char *dir, struct str id);
+MUST_USE struct err *files_removal_run(const char *dir, struct str id);
 /* Under the lease of the root: does what is left of a removal whose process was killed. Nothing to
  * do is fine. */
 MUST_USE struct err *files_removal_finish(const char *dir, struct str root);
 /* The same for one that may still be at work, which then does it itself. */
 void files_removal_try(const char *dir, struct str root);
 /* What is left of removals: their lists, and locks of sessions that are gone. */
-void files_sweep(const char *dir);
+void files_removal_sweep(const char *dir);
 /* Which sessions are being removed with this root, in `a`; they count as gone. */
 void files_removal_read(const char *dir, struct str root, struct arena *a, struct str **ret_ids,
                         size_t *ret_n);
@@ -171,8 +172,8 @@ bool files_index_refresh(const char *dir, const struct files_state *s);
 
 MUST_USE struct err *files_read_page(const char *dir, struct str id, const struct store_query *q,
                                      struct store_page *page);
-MUST_USE struct err *files_search(const char *dir, struct str words, size_t n_max, struct arena *a,
-                                  struct store_hit *hits, size_t *n);
+MUST_USE struct err *files_search_logs(const char *dir, struct str words, size_t n_max,
+                                       struct arena *a, struct store_hit *hits, size_t *n);
 struct store_summary files_copy_summary(struct arena *a, const struct store_summary *s);
 /* Lines that are not what they were, or not where. */
 MUST_USE struct err *files_check_log(const char *dir, struct str id, struct store_damage_sink sink);
@@ -181,23 +182,57 @@ MUST_USE struct err *files_check_list(const char *dir, struct store_damage_sink 
 int files_compare(const void *a, const void *b); /* summaries of entries: newest first */
 
 /* `.clock`: what was believed of the time. */
-MUST_USE struct err *files_read_belief(const char *dir, struct store_belief *ret_belief);
-MUST_USE struct err *files_write_belief(const char *dir, const struct store_belief *b);
+MUST_USE struct err *files_belief_read(const char *dir, struct store_belief *ret_belief);
+MUST_USE struct err *files_belief_write(const char *dir, const struct store_belief *b);
 
-/* --- looks, made by tasks --- */
+/* --- what tasks call --- */
 
+#define FILES_BUCKETS 256
+
+struct files_store {
+    struct store store;
+    char *dir, *lock_dir;
+    struct log_stream *streams[FILES_BUCKETS]; /* of sessions that are open here */
+    struct files_payloads *payloads[FILES_BUCKETS];
+};
+
+static inline struct files_store *files_of(struct store *s)
+{
+    return (struct files_store *)s;
+}
+
+static inline size_t files_bucket(struct str id)
+{
+    return str_hash(id) % FILES_BUCKETS;
+}
+
+void files_free_streams(struct files_store *f);
 const struct files_entry *files_find_entry(const struct files_index *x, struct str id);
-MUST_USE struct err *files_look_at(const char *dir, struct str stream, const struct store_query *q,
-                                   struct store_page *ret_page);
-MUST_USE struct err *files_look_for_damage(const char *dir, struct str stream,
-                                           struct store_damage_sink sink);
-MUST_USE struct err *files_look_for_strays(const char *dir, struct store_damage_sink sink);
 MUST_USE struct err *files_look_up(const char *dir, struct str id, struct arena *a,
                                    struct store_summary *ret_summary, bool *ret_found);
-MUST_USE struct err *files_look_through(const char *dir, const struct store_list_query *q,
-                                        struct arena *a, struct store_summary **ret_items,
-                                        size_t *ret_n);
-MUST_USE struct err *files_look_for(const char *dir, struct str words, size_t n_max,
-                                    struct arena *a, struct store_hit **ret_hits, size_t *ret_n);
+
+/* Members of struct store_ops. */
+MUST_USE struct err *files_open(struct store *store, struct str id,
+                                const struct store_summary *create, struct arena *a,
+                                struct store_lease *ret_lease);
+void files_close(struct store *store, struct str id, uint64_t fence);
+MUST_USE struct err *files_add_child(struct store *store, const struct store_summary *child,
+                                     uint64_t fence);
+MUST_USE struct err *files_append(struct store *store, struct str stream, uint64_t expected_seq,
+                                  uint64_t fence, const struct store_record *records, size_t n,
+                                  const struct store_summary *update);
+MUST_USE struct err *files_update(struct store *store, const struct store_summary *u);
+MUST_USE struct err *files_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms);
+MUST_USE struct err *files_find(struct store *store, struct str id, struct arena *a,
+                                struct store_summary *ret_summary, bool *ret_found);
+MUST_USE struct err *files_list(struct store *store, const struct store_list_query *q,
+                                struct arena *a, struct store_summary **ret_items, size_t *ret_n);
+MUST_USE struct err *files_read(struct store *store, struct str stream, const struct store_query *q,
+                                struct store_page *ret_page);
+MUST_USE struct err *files_search(struct store *store, struct str words, size_t n_max,
+                                  struct arena *a, struct store_hit **ret_hits, size_t *ret_n);
+MUST_USE struct err *files_check(struct store *store, struct str stream,
+                                 struct store_damage_sink sink);
+MUST_USE struct err *files_check_all(struct store *store, struct store_damage_sink sink);
 
 #endif

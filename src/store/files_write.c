@@ -5,6 +5,7 @@
  * the summary, which need no lease, or the end of ours. */
 #include "store/files_store.h"
 
+#include "sys/auto_fd.h"
 #include "sys/fs.h"
 
 #include <errno.h>
@@ -13,13 +14,6 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-}
-#define AUTO_FD __attribute__((cleanup(close_fd))) int
 
 static struct err *written_by_others(struct str root)
 {
