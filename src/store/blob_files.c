@@ -63,7 +63,7 @@ struct blob_job {
     bool is_suspect; /* of the store, when the job began */
 };
 
-static struct err *run_job(void *arg)
+static struct err *blob_job_run(void *arg)
 {
     struct blob_job *job = arg;
 
@@ -72,7 +72,7 @@ static struct err *run_job(void *arg)
 
 static struct err *run(struct blob_job *job)
 {
-    struct err *e = task_self() ? work_run(run_job, job) : run_job(job);
+    struct err *e = task_self() ? work_run(blob_job_run, job) : blob_job_run(job);
 
     arena_done(&job->arena);
     return e;
@@ -182,7 +182,7 @@ static void mark(const char *path)
 }
 
 /* A file of that name may be damaged, or its writer has not synced it yet. */
-static struct err *put_job(struct blob_job *job)
+static struct err *job_put(struct blob_job *job)
 {
     bool created = false;
 
@@ -208,9 +208,10 @@ static bool is_suspect(struct blob_files *f)
     return result;
 }
 
-static struct err *put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+static struct err *blob_files_put(struct blob_store *b, struct str bytes,
+                                  char handle[SHA256_HEX_SIZE])
 {
-    struct blob_job job = {.run = put_job, .bytes = bytes};
+    struct blob_job job = {.run = job_put, .bytes = bytes};
 
     sha256_hex(bytes, handle);
     locate(&job, (struct blob_files *)b, str_of(handle));
@@ -252,7 +253,7 @@ static struct err *write_file(const char *shard, const char *path, struct str by
     return NULL;
 }
 
-static struct err *put_soon_job(struct blob_job *job)
+static struct err *job_put_soon(struct blob_job *job)
 {
     if (is_there(job->path, job->bytes.n)) {
         job->is_durable = is_marked(job->path);
@@ -298,11 +299,12 @@ static void note_soon(struct blob_files *f, const char *path, const struct blob_
     pthread_mutex_unlock(&f->lock);
 }
 
-static struct err *put_soon(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+static struct err *blob_files_put_soon(struct blob_store *b, struct str bytes,
+                                       char handle[SHA256_HEX_SIZE])
 {
     struct blob_files *f = (struct blob_files *)b;
     AUTO(arena) struct arena paths = {0};
-    struct blob_job job = {.run = put_soon_job, .bytes = bytes, .is_suspect = is_suspect(f)};
+    struct blob_job job = {.run = job_put_soon, .bytes = bytes, .is_suspect = is_suspect(f)};
     const char *path;
 
     sha256_hex(bytes, handle);
@@ -423,7 +425,7 @@ static void suspect(struct blob_files *f)
 
 /* One at a time: the kernel reports a failure once, and the next sync must find the files written
  * again. */
-static struct err *sync_job(struct blob_job *job)
+static struct err *job_sync(struct blob_job *job)
 {
     struct blob_files *f = job->files;
     struct err *e = NULL;
@@ -441,9 +443,9 @@ static struct err *sync_job(struct blob_job *job)
     return e;
 }
 
-static struct err *sync_files(struct blob_store *b)
+static struct err *blob_files_sync(struct blob_store *b)
 {
-    struct blob_job job = {.run = sync_job, .files = (struct blob_files *)b};
+    struct blob_job job = {.run = job_sync, .files = (struct blob_files *)b};
 
     return has_soon(job.files) ? run(&job) : NULL;
 }
@@ -467,7 +469,7 @@ static struct err *check_kind(const char *path)
                     "move it away, and put the file there if you have it");
 }
 
-static struct err *get_job(struct blob_job *job)
+static struct err *job_get(struct blob_job *job)
 {
     struct err *e = check_kind(job->path);
 
@@ -480,16 +482,16 @@ static struct err *get_job(struct blob_job *job)
     return e;
 }
 
-static struct err *get(struct blob_store *b, struct str handle, uint64_t from, size_t n,
-                       struct strbuf *out)
+static struct err *blob_files_get(struct blob_store *b, struct str handle, uint64_t from, size_t n,
+                                  struct strbuf *out)
 {
-    struct blob_job job = {.run = get_job, .from = from, .n = n, .out = out};
+    struct blob_job job = {.run = job_get, .from = from, .n = n, .out = out};
 
     locate(&job, (struct blob_files *)b, handle);
     return run(&job);
 }
 
-static struct err *size_job(struct blob_job *job)
+static struct err *job_size(struct blob_job *job)
 {
     struct stat s;
 
@@ -499,9 +501,9 @@ static struct err *size_job(struct blob_job *job)
     return NULL;
 }
 
-static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)
+static struct err *blob_files_size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)
 {
-    struct blob_job job = {.run = size_job};
+    struct blob_job job = {.run = job_size};
 
     locate(&job, (struct blob_files *)b, handle);
     TRY(run(&job));
@@ -509,14 +511,14 @@ static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_b
     return NULL;
 }
 
-static struct err *remove_job(struct blob_job *job)
+static struct err *job_remove(struct blob_job *job)
 {
     return fs_remove(job->path);
 }
 
-static struct err *remove_blob(struct blob_store *b, struct str handle)
+static struct err *blob_files_remove(struct blob_store *b, struct str handle)
 {
-    struct blob_job job = {.run = remove_job};
+    struct blob_job job = {.run = job_remove};
 
     locate(&job, (struct blob_files *)b, handle);
     return run(&job);
@@ -537,7 +539,7 @@ struct err *blob_files_collect(struct blob_store *b, struct str handle, int64_t 
     return e;
 }
 
-static void free_files(struct blob_store *b)
+static void blob_files_free(struct blob_store *b)
 {
     struct blob_files *f = (struct blob_files *)b;
 
@@ -548,13 +550,13 @@ static void free_files(struct blob_store *b)
     mem_free(f);
 }
 
-static const struct blob_ops ops = {.put = put,
-                                    .get = get,
-                                    .size = size,
-                                    .remove = remove_blob,
-                                    .put_soon = put_soon,
-                                    .sync = sync_files,
-                                    .free = free_files};
+static const struct blob_ops ops = {.put = blob_files_put,
+                                    .get = blob_files_get,
+                                    .size = blob_files_size,
+                                    .remove = blob_files_remove,
+                                    .put_soon = blob_files_put_soon,
+                                    .sync = blob_files_sync,
+                                    .free = blob_files_free};
 
 static struct blob_store *make(const char *dir, const char *suffix, size_t max_bytes)
 {

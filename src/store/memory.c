@@ -109,7 +109,7 @@ static void free_stream(struct memory_stream *s)
 
 /* --- the lease --- */
 
-static struct err *open_stream(struct store *store, struct str id,
+static struct err *memory_open(struct store *store, struct str id,
                                const struct store_summary *create, struct arena *a,
                                struct store_lease *ret_lease)
 {
@@ -132,7 +132,7 @@ static struct err *open_stream(struct store *store, struct str id,
     return NULL;
 }
 
-static void close_stream(struct store *store, struct str id, uint64_t fence)
+static void memory_close(struct store *store, struct str id, uint64_t fence)
 {
     struct memory_stream *s = find_stream((struct memory *)store, id);
 
@@ -149,7 +149,8 @@ static struct err *check_fence(const struct memory_stream *s, uint64_t fence)
                     "open it again, or continue in a copy of it with --fork-session");
 }
 
-static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
+static struct err *memory_add_child(struct store *store, const struct store_summary *child,
+                                    uint64_t fence)
 {
     struct memory *m = (struct memory *)store;
     struct memory_stream *parent = find_stream(m, child->parent);
@@ -193,9 +194,9 @@ static struct err *check_payloads(struct blob_store *blobs, const struct store_r
     return NULL;
 }
 
-static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
-                          uint64_t fence, const struct store_record *records, size_t n,
-                          const struct store_summary *update)
+static struct err *memory_append(struct store *store, struct str stream, uint64_t expected_seq,
+                                 uint64_t fence, const struct store_record *records, size_t n,
+                                 const struct store_summary *update)
 {
     struct memory *m = (struct memory *)store;
     struct memory_stream *s = find_stream(m, stream);
@@ -227,8 +228,8 @@ static bool is_wanted(const struct store_record *r, const struct store_query *q)
            !store_query_leaves(q, r->type);
 }
 
-static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
-                                struct store_page *page)
+static struct err *memory_read(struct store *store, struct str stream, const struct store_query *q,
+                               struct store_page *page)
 {
     struct memory_stream *s = find_stream((struct memory *)store, stream);
     size_t n_bytes = 0, room = 0;
@@ -269,8 +270,8 @@ static struct store_summary copy_summary(struct arena *a, const struct memory_st
     return copy;
 }
 
-static struct err *find(struct store *store, struct str id, struct arena *a,
-                        struct store_summary *ret_summary, bool *ret_found)
+static struct err *memory_find(struct store *store, struct str id, struct arena *a,
+                               struct store_summary *ret_summary, bool *ret_found)
 {
     const struct memory_stream *s = find_stream((struct memory *)store, id);
 
@@ -281,7 +282,7 @@ static struct err *find(struct store *store, struct str id, struct arena *a,
 }
 
 /* Newest first; of those that were changed at the same time the greater id. */
-static int compare(const void *a, const void *b)
+static int compare_summaries(const void *a, const void *b)
 {
     const struct store_summary *x = a, *y = b;
 
@@ -290,8 +291,8 @@ static int compare(const void *a, const void *b)
     return str_cmp(y->id, x->id);
 }
 
-static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
-                        struct store_summary **ret_items, size_t *ret_n)
+static struct err *memory_list(struct store *store, const struct store_list_query *q,
+                               struct arena *a, struct store_summary **ret_items, size_t *ret_n)
 {
     const struct memory *m = (struct memory *)store;
     struct store_summary *items = ARENA_ARRAY(a, m->n, struct store_summary);
@@ -300,7 +301,7 @@ static struct err *list(struct store *store, const struct store_list_query *q, s
     for (size_t i = 0; i < m->n; i++)
         if (store_is_listed(&m->streams[i]->summary, q))
             items[n++] = copy_summary(a, m->streams[i]);
-    qsort(items, n, sizeof *items, compare);
+    qsort(items, n, sizeof *items, compare_summaries);
     *ret_items = items;
     *ret_n = q->n_max ? MIN(n, q->n_max) : n;
     return NULL;
@@ -320,8 +321,8 @@ static void search_stream(const struct memory_stream *s, struct str words, size_
     }
 }
 
-static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
-                          struct store_hit **ret_hits, size_t *ret_n)
+static struct err *memory_search(struct store *store, struct str words, size_t n_max,
+                                 struct arena *a, struct store_hit **ret_hits, size_t *ret_n)
 {
     const struct memory *m = (struct memory *)store;
 
@@ -339,7 +340,7 @@ static void remove_at(struct memory *m, size_t i)
     memmove(&m->streams[i], &m->streams[i + 1], (--m->n - i) * sizeof *m->streams);
 }
 
-static struct err *remove_tree(struct store *store, struct str id)
+static struct err *memory_remove(struct store *store, struct str id)
 {
     struct memory *m = (struct memory *)store;
     struct memory_stream *s = find_stream(m, id);
@@ -358,7 +359,7 @@ static struct err *remove_tree(struct store *store, struct str id)
     return NULL;
 }
 
-static struct err *update(struct store *store, const struct store_summary *u)
+static struct err *memory_update(struct store *store, const struct store_summary *u)
 {
     struct memory_stream *s = find_stream((struct memory *)store, u->id);
 
@@ -369,7 +370,7 @@ static struct err *update(struct store *store, const struct store_summary *u)
     return NULL;
 }
 
-static struct err *rebuild(struct store *store)
+static struct err *memory_rebuild(struct store *store)
 {
     return NULL; /* nothing is derived here */
 }
@@ -398,12 +399,12 @@ static struct err *memory_write_belief(struct store *store, const struct store_b
     return NULL;
 }
 
-static struct blob_store *blobs(struct store *store, struct str stream)
+static struct blob_store *memory_blobs(struct store *store, struct str stream)
 {
     return ((struct memory *)store)->blobs;
 }
 
-static void free_store(struct store *store)
+static void memory_free(struct store *store)
 {
     struct memory *m = (struct memory *)store;
 
@@ -418,22 +419,22 @@ struct store *store_memory_new(void)
 {
     static const struct store_ops ops = {
         .name = "memory",
-        .open = open_stream,
-        .close = close_stream,
-        .add_child = add_child,
-        .append = append,
-        .read = read_records,
-        .find = find,
-        .list = list,
-        .search = search,
-        .remove = remove_tree,
-        .update = update,
-        .rebuild = rebuild,
+        .open = memory_open,
+        .close = memory_close,
+        .add_child = memory_add_child,
+        .append = memory_append,
+        .read = memory_read,
+        .find = memory_find,
+        .list = memory_list,
+        .search = memory_search,
+        .remove = memory_remove,
+        .update = memory_update,
+        .rebuild = memory_rebuild,
         .clamp_times = memory_clamp_times,
         .read_belief = memory_read_belief,
         .write_belief = memory_write_belief,
-        .blobs = blobs,
-        .free = free_store,
+        .blobs = memory_blobs,
+        .free = memory_free,
     };
     struct memory *m = mem_alloc(sizeof *m);
 

@@ -127,7 +127,7 @@ static struct err *run_transactions(struct sqlite_db *db, struct waiting_job *fi
     return NULL;
 }
 
-static struct err *run_batch(void *arg)
+static struct err *batch_commit(void *arg)
 {
     struct sqlite_batch *b = arg;
     struct sqlite_db *db = &b->store->writer;
@@ -164,7 +164,7 @@ static void write_all(struct sqlite_store *s, const struct waiting_job *own)
 
         s->first = NULL;
         s->last = &s->first;
-        e = work_run(run_batch, &b);
+        e = work_run(batch_commit, &b);
         end_batch(&b, e, own);
     }
     task_shield_end();
@@ -198,7 +198,7 @@ struct lock_call {
     struct str id;
 };
 
-static struct err *take_lock(void *arg)
+static struct err *lock_take(void *arg)
 {
     const struct lock_call *c = arg;
 
@@ -217,9 +217,9 @@ static struct err *finish_removal(struct sqlite_store *s, struct str id)
     return NULL;
 }
 
-static struct err *open_session(struct store *store, struct str id,
-                                const struct store_summary *create, struct arena *a,
-                                struct store_lease *ret_lease)
+static struct err *sqlite_open_session(struct store *store, struct str id,
+                                       const struct store_summary *create, struct arena *a,
+                                       struct store_lease *ret_lease)
 {
     struct lock_call lock = {.store = sqlite_of(store), .id = id};
     /* Nothing was told to anybody yet that a new session or its lease could take along. */
@@ -231,7 +231,7 @@ static struct err *open_session(struct store *store, struct str id,
                              .may_be_lost = true};
     struct err *e;
 
-    TRY(work_run(take_lock, &lock));
+    TRY(work_run(lock_take, &lock));
     e = finish_removal(lock.store, id);
     if (!e)
         e = change(store, &job);
@@ -242,7 +242,7 @@ static struct err *open_session(struct store *store, struct str id,
     return e;
 }
 
-static void close_session(struct store *store, struct str id, uint64_t fence)
+static void sqlite_close_session(struct store *store, struct str id, uint64_t fence)
 {
     struct sqlite_job job = {
         .run = sqlite_job_close, .id = id, .fence = fence, .may_be_lost = true};
@@ -253,7 +253,8 @@ static void close_session(struct store *store, struct str id, uint64_t fence)
 
 /* --- what the port asks for --- */
 
-static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
+static struct err *sqlite_add_child(struct store *store, const struct store_summary *child,
+                                    uint64_t fence)
 {
     struct sqlite_job job = {
         .run = sqlite_job_add_child, .id = child->id, .summary = child, .fence = fence};
@@ -275,18 +276,18 @@ static struct sqlite_job append_job(struct store *store, struct str stream, uint
                                .summary = update};
 }
 
-static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
-                          uint64_t fence, const struct store_record *records, size_t n,
-                          const struct store_summary *update)
+static struct err *sqlite_append(struct store *store, struct str stream, uint64_t expected_seq,
+                                 uint64_t fence, const struct store_record *records, size_t n,
+                                 const struct store_summary *update)
 {
     struct sqlite_job job = append_job(store, stream, expected_seq, fence, records, n, update);
 
     return change(store, &job);
 }
 
-static struct err *append_soon(struct store *store, struct str stream, uint64_t expected_seq,
-                               uint64_t fence, const struct store_record *records, size_t n,
-                               const struct store_summary *update)
+static struct err *sqlite_append_soon(struct store *store, struct str stream, uint64_t expected_seq,
+                                      uint64_t fence, const struct store_record *records, size_t n,
+                                      const struct store_summary *update)
 {
     struct sqlite_job job = append_job(store, stream, expected_seq, fence, records, n, update);
 
@@ -301,7 +302,7 @@ static struct err *sqlite_sync(struct store *store)
     return change(store, &job);
 }
 
-static struct err *update_session(struct store *store, const struct store_summary *update)
+static struct err *sqlite_update_session(struct store *store, const struct store_summary *update)
 {
     struct sqlite_job job = {.run = sqlite_job_update, .id = update->id, .summary = update};
 
@@ -318,7 +319,7 @@ struct removal_look {
     struct sqlite_marks marks;
 };
 
-static struct err *look_before_removal(void *arg)
+static struct err *removal_prepare(void *arg)
 {
     struct removal_look *l = arg;
 
@@ -362,7 +363,7 @@ static void finish_marked(struct sqlite_store *s, const struct removal_look *l)
 {
     for (size_t i = 0; i < l->marks.n; i++) {
         struct lock_call lock = {.store = s, .id = l->marks.ids[i]};
-        struct err *e = work_run(take_lock, &lock);
+        struct err *e = work_run(lock_take, &lock);
 
         if (!e) {
             e = remove_marked(s, lock.id, l->has_neighbour);
@@ -395,7 +396,7 @@ static struct err *collect(struct sqlite_store *s, const struct removal_look *l)
     return NULL;
 }
 
-static struct err *sweep_locks(void *arg)
+static struct err *locks_sweep(void *arg)
 {
     session_locks_sweep(arg);
     return NULL;
@@ -403,15 +404,15 @@ static struct err *sweep_locks(void *arg)
 
 static struct err *sweep_after(struct sqlite_store *s, struct removal_look *l)
 {
-    TRY(work_run(look_before_removal, l));
+    TRY(work_run(removal_prepare, l));
     TRY(collect(s, l));
     finish_marked(s, l);
     if (l->marks.n)
         TRY(collect(s, l));
-    return work_run(sweep_locks, s->lock_dir);
+    return work_run(locks_sweep, s->lock_dir);
 }
 
-static struct err *sweep(struct store *store)
+static struct err *sqlite_sweep(struct store *store)
 {
     struct removal_look look = {.store = sqlite_of(store)};
     struct err *e = sweep_after(sqlite_of(store), &look);
@@ -425,14 +426,14 @@ struct mark_call {
     struct str id;
 };
 
-static struct err *make_mark(void *arg)
+static struct err *mark_make(void *arg)
 {
     struct mark_call *c = arg;
 
     return sqlite_mark(c->lock_dir, c->id);
 }
 
-static struct err *remove_session(struct store *store, struct str id)
+static struct err *sqlite_remove_session(struct store *store, struct str id)
 {
     struct sqlite_store *s = sqlite_of(store);
     struct lock_call lock = {.store = s, .id = id};
@@ -440,17 +441,17 @@ static struct err *remove_session(struct store *store, struct str id)
     bool lacks_room;
     struct err *e;
 
-    TRY(work_run(take_lock, &lock));
+    TRY(work_run(lock_take, &lock));
     e = remove_rows(s, id, &lacks_room);
     if (lacks_room) {
         err_ignore(e, "it is gone when it has a mark, and the sweep does what can be done");
-        e = work_run(make_mark, &mark);
+        e = work_run(mark_make, &mark);
     }
     leases_release(s->leases, id, 0);
-    return e ? e : sweep(store);
+    return e ? e : sqlite_sweep(store);
 }
 
-static struct err *rebuild(struct store *store)
+static struct err *sqlite_rebuild(struct store *store)
 {
     struct sqlite_job job = {.run = sqlite_job_forget_words};
 
@@ -479,7 +480,7 @@ struct look_call {
     struct sqlite_look *look;
 };
 
-static struct err *run_look(void *arg)
+static struct err *look_run(void *arg)
 {
     struct look_call *c = arg;
     struct err *e;
@@ -498,10 +499,10 @@ static struct err *look(struct store *store, struct sqlite_look *l)
 
     l->lock_dir = c.store->lock_dir;
     c.store->has_reader = true;
-    return work_run(run_look, &c);
+    return work_run(look_run, &c);
 }
 
-static struct err *run_glance(void *arg)
+static struct err *glance_run(void *arg)
 {
     struct look_call *c = arg;
     struct err *e = open_db(&c->store->writer, c->store->path);
@@ -520,13 +521,13 @@ static struct err *glance(struct store *store, struct sqlite_look *l)
         return look(store, l);
     l->lock_dir = s->lock_dir;
     s->is_writing = true;
-    e = work_run(run_glance, &c);
+    e = work_run(glance_run, &c);
     write_all(s, NULL);
     return e;
 }
 
-static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
-                                struct store_page *ret_page)
+static struct err *sqlite_read_records(struct store *store, struct str stream,
+                                       const struct store_query *q, struct store_page *ret_page)
 {
     struct sqlite_look l = {
         .run = sqlite_look_read, .id = stream, .query = q, .ret_page = ret_page};
@@ -534,8 +535,8 @@ static struct err *read_records(struct store *store, struct str stream, const st
     return look(store, &l);
 }
 
-static struct err *find(struct store *store, struct str id, struct arena *a,
-                        struct store_summary *ret_summary, bool *ret_found)
+static struct err *sqlite_find(struct store *store, struct str id, struct arena *a,
+                               struct store_summary *ret_summary, bool *ret_found)
 {
     struct sqlite_look l = {.run = sqlite_look_find,
                             .id = id,
@@ -546,8 +547,8 @@ static struct err *find(struct store *store, struct str id, struct arena *a,
     return look(store, &l);
 }
 
-static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
-                        struct store_summary **ret_items, size_t *ret_n)
+static struct err *sqlite_list(struct store *store, const struct store_list_query *q,
+                               struct arena *a, struct store_summary **ret_items, size_t *ret_n)
 {
     struct sqlite_look l = {
         .run = sqlite_look_list, .list = q, .arena = a, .ret_items = ret_items, .ret_n = ret_n};
@@ -556,8 +557,8 @@ static struct err *list(struct store *store, const struct store_list_query *q, s
     return (is_short ? glance : look)(store, &l);
 }
 
-static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
-                          struct store_hit **ret_hits, size_t *ret_n)
+static struct err *sqlite_search(struct store *store, struct str words, size_t n_max,
+                                 struct arena *a, struct store_hit **ret_hits, size_t *ret_n)
 {
     struct sqlite_job index = {.run = sqlite_job_index};
     struct sqlite_look l = {.run = sqlite_look_search,
@@ -578,7 +579,8 @@ static struct err *sqlite_read_belief(struct store *store, struct store_belief *
     return glance(store, &l);
 }
 
-static struct err *check(struct store *store, struct str stream, struct store_damage_sink sink)
+static struct err *sqlite_check(struct store *store, struct str stream,
+                                struct store_damage_sink sink)
 {
     AUTO(arena) struct arena a = {0};
     size_t n_missing = 0;
@@ -612,7 +614,8 @@ static struct err *sqlite_check_all(struct store *store, struct store_damage_sin
     return NULL;
 }
 
-static struct err *keeps(struct store *store, struct str stream, struct str handle, bool *ret_keeps)
+static struct err *sqlite_keeps(struct store *store, struct str stream, struct str handle,
+                                bool *ret_keeps)
 {
     struct sqlite_look l = {
         .run = sqlite_look_keeps, .id = stream, .words = handle, .ret_found = ret_keeps};
@@ -620,7 +623,7 @@ static struct err *keeps(struct store *store, struct str stream, struct str hand
     return look(store, &l);
 }
 
-static struct blob_store *blobs(struct store *store, struct str stream)
+static struct blob_store *sqlite_blobs(struct store *store, struct str stream)
 {
     return sqlite_of(store)->blobs;
 }
@@ -632,7 +635,7 @@ static bool is_or_is_below(struct str path, struct str dir)
     return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
 }
 
-static bool owns(const struct store *store, struct str path)
+static bool sqlite_owns(const struct store *store, struct str path)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-journal", "-locks"};
     AUTO(strbuf) struct strbuf own = {0};
@@ -651,7 +654,7 @@ static bool owns(const struct store *store, struct str path)
 
 /* --- the store --- */
 
-static void free_store(struct store *store)
+static void sqlite_free(struct store *store)
 {
     struct sqlite_store *s = sqlite_of(store);
 
@@ -669,29 +672,29 @@ struct store *store_sqlite_new(const char *path)
 {
     static const struct store_ops ops = {
         .name = "sqlite",
-        .open = open_session,
-        .close = close_session,
-        .add_child = add_child,
-        .append = append,
-        .append_soon = append_soon,
+        .open = sqlite_open_session,
+        .close = sqlite_close_session,
+        .add_child = sqlite_add_child,
+        .append = sqlite_append,
+        .append_soon = sqlite_append_soon,
         .sync = sqlite_sync,
-        .read = read_records,
-        .find = find,
-        .list = list,
-        .search = search,
-        .remove = remove_session,
-        .sweep = sweep,
-        .update = update_session,
-        .rebuild = rebuild,
+        .read = sqlite_read_records,
+        .find = sqlite_find,
+        .list = sqlite_list,
+        .search = sqlite_search,
+        .remove = sqlite_remove_session,
+        .sweep = sqlite_sweep,
+        .update = sqlite_update_session,
+        .rebuild = sqlite_rebuild,
         .clamp_times = sqlite_clamp_times,
         .read_belief = sqlite_read_belief,
         .write_belief = sqlite_write_belief,
-        .blobs = blobs,
-        .owns = owns,
-        .check = check,
+        .blobs = sqlite_blobs,
+        .owns = sqlite_owns,
+        .check = sqlite_check,
         .check_all = sqlite_check_all,
-        .keeps = keeps,
-        .free = free_store,
+        .keeps = sqlite_keeps,
+        .free = sqlite_free,
     };
     AUTO(arena) struct arena a = {0};
     struct sqlite_store *s = mem_alloc(sizeof *s);
