@@ -60,42 +60,6 @@ struct err *postgres_look(struct postgres_store *p, enum postgres_statement s,
     return postgres_told(e);
 }
 
-static struct err *keeps(struct store *store, struct str stream, struct str handle, bool *ret_keeps)
-{
-    return postgres_keeps(postgres_of(store), stream, handle, ret_keeps);
-}
-
-static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
-                                struct store_page *ret_page)
-{
-    return postgres_read_page(postgres_of(store), stream, q, ret_page);
-}
-
-static struct err *find(struct store *store, struct str id, struct arena *a,
-                        struct store_summary *ret_summary, bool *ret_found)
-{
-    return postgres_find(postgres_of(store), id, a, ret_summary, ret_found);
-}
-
-static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
-                        struct store_summary **ret_items, size_t *ret_n)
-{
-    return postgres_list(postgres_of(store), q, a, ret_items, ret_n);
-}
-
-static struct err *last(struct store *store, const struct store_last_query *q, struct arena *a,
-                        struct store_record *ret_records)
-{
-    return postgres_last(postgres_of(store), q, a, ret_records);
-}
-
-static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
-                          struct store_hit **ret_hits, size_t *ret_n)
-{
-    *ret_hits = ARENA_ARRAY(a, n_max, struct store_hit);
-    return postgres_search(postgres_of(store), words, n_max, a, *ret_hits, ret_n);
-}
-
 /* --- appends --- */
 
 static void carry(struct postgres_store *p, const struct postgres_append *own)
@@ -122,9 +86,10 @@ static void carry(struct postgres_store *p, const struct postgres_append *own)
 }
 
 /* What has been handed in is written, also when nobody waits for it any more. */
-static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
-                          uint64_t fence, const struct store_record *records, size_t n,
-                          const struct store_summary *update)
+static struct err *postgres_append_records(struct store *store, struct str stream,
+                                           uint64_t expected_seq, uint64_t fence,
+                                           const struct store_record *records, size_t n,
+                                           const struct store_summary *update)
 {
     struct postgres_store *p = postgres_of(store);
     struct postgres_append w = {.stream = stream,
@@ -164,9 +129,9 @@ static struct err *end_change(struct postgres_store *p, struct err *take_error)
     return postgres_told(take_error);
 }
 
-static struct err *open_session(struct store *store, struct str id,
-                                const struct store_summary *create, struct arena *a,
-                                struct store_lease *ret_lease)
+static struct err *postgres_open_session(struct store *store, struct str id,
+                                         const struct store_summary *create, struct arena *a,
+                                         struct store_lease *ret_lease)
 {
     struct postgres_store *p = postgres_of(store);
 
@@ -174,7 +139,7 @@ static struct err *open_session(struct store *store, struct str id,
     return end_change(p, postgres_open(p, id, create, a, ret_lease));
 }
 
-static void close_session(struct store *store, struct str id, uint64_t fence)
+static void postgres_close_session(struct store *store, struct str id, uint64_t fence)
 {
     struct postgres_store *p = postgres_of(store);
 
@@ -214,7 +179,8 @@ static struct err *create_child(struct postgres_store *p, const struct store_sum
     return create_child(p, child, fence, /* was_lost= */ true);
 }
 
-static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
+static struct err *postgres_add_child(struct store *store, const struct store_summary *child,
+                                      uint64_t fence)
 {
     struct postgres_store *p = postgres_of(store);
     struct err *e;
@@ -228,7 +194,7 @@ static struct err *add_child(struct store *store, const struct store_summary *ch
     return end_change(p, e);
 }
 
-static struct err *update(struct store *store, const struct store_summary *u)
+static struct err *postgres_update(struct store *store, const struct store_summary *u)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -248,7 +214,7 @@ static struct err *update(struct store *store, const struct store_summary *u)
 /* --- removing --- */
 
 /* Blobs go an hour after they lost their last reference: somebody may be about to refer to one. */
-static struct err *sweep(struct store *store)
+static struct err *postgres_sweep(struct store *store)
 {
     struct postgres_store *p = postgres_of(store);
 
@@ -265,7 +231,7 @@ static struct err *sweep(struct store *store)
 }
 
 /* In one statement that looks whether it is open. */
-static struct err *remove_session(struct store *store, struct str id)
+static struct err *postgres_remove_session(struct store *store, struct str id)
 {
     struct postgres_store *p = postgres_of(store);
     AUTO(arena) struct arena a = {0};
@@ -277,7 +243,7 @@ static struct err *remove_session(struct store *store, struct str id)
     postgres_text(&args, id);
     TRY(postgres_look(p, PG_REMOVE, &args, false, &removed));
     if (removed.n)
-        return sweep(store);
+        return postgres_sweep(store);
     TRY(begin_change(p));
     e = postgres_look_at_lease(p, id, 0, &a, &now);
     if (!e && now.exists)
@@ -285,7 +251,7 @@ static struct err *remove_session(struct store *store, struct str id)
     return end_change(p, e);
 }
 
-static struct err *rebuild(struct store *store)
+static struct err *postgres_rebuild(struct store *store)
 {
     AUTO(postgres_args) struct postgres_args none = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -323,7 +289,7 @@ static struct err *postgres_check_all(struct store *store, struct store_damage_s
     return NULL;
 }
 
-static struct blob_store *blobs(struct store *store, struct str stream)
+static struct blob_store *postgres_payloads(struct store *store, struct str stream)
 {
     return postgres_of(store)->blobs;
 }
@@ -373,7 +339,7 @@ static struct err *postgres_write_belief(struct store *store, const struct store
 }
 
 /* Leases that were not given back run out. */
-static void free_store(struct store *store)
+static void postgres_free(struct store *store)
 {
     struct postgres_store *p = postgres_of(store);
 
@@ -403,28 +369,28 @@ struct store *store_postgres_new(const char *url, const struct postgres_options 
 {
     static const struct store_ops ops = {
         .name = "postgres",
-        .open = open_session,
-        .close = close_session,
-        .add_child = add_child,
-        .append = append,
-        .read = read_records,
-        .find = find,
-        .list = list,
-        .last = last,
-        .search = search,
-        .remove = remove_session,
-        .sweep = sweep,
-        .update = update,
-        .rebuild = rebuild,
+        .open = postgres_open_session,
+        .close = postgres_close_session,
+        .add_child = postgres_add_child,
+        .append = postgres_append_records,
+        .read = postgres_read,
+        .find = postgres_find,
+        .list = postgres_list,
+        .last = postgres_last,
+        .search = postgres_search,
+        .remove = postgres_remove_session,
+        .sweep = postgres_sweep,
+        .update = postgres_update,
+        .rebuild = postgres_rebuild,
         .now = postgres_read_clock,
         .clamp_times = postgres_clamp_times,
         .read_belief = postgres_read_belief,
         .write_belief = postgres_write_belief,
-        .blobs = blobs,
+        .blobs = postgres_payloads,
         .check = postgres_check,
         .check_all = postgres_check_all,
-        .keeps = keeps,
-        .free = free_store,
+        .keeps = postgres_keeps,
+        .free = postgres_free,
     };
     struct postgres_store *p = mem_alloc(sizeof *p);
     uint64_t timeout_ms = options ? options->timeout_ms : 0;

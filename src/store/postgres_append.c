@@ -8,74 +8,41 @@
  * fits once: that the first one was made after all shows by its records. */
 #include "store/postgres_store.h"
 
+#include "store/record_sum.h"
+
 #define N_TRIES 4
 /* In one transaction: as much as fits between two kernels. The rows of sessions stay locked until
  * the last byte has come, and a process may be stopped before it has sent it. */
 #define MAX_TOGETHER ((size_t)64 << 10)
-#include "store/record_sum.h"
+#define MAX_COLUMN ((size_t)512 << 20) /* one value of all records of an append */
 
 /* --- arguments --- */
 
-static void add_numbers(struct postgres_args *a, const struct postgres_append *w,
-                        int64_t (*of)(const struct store_record *r))
+/* Each column of the records as an array, in the order of the statement. */
+static void add_columns(struct postgres_args *a, const struct postgres_append *w)
 {
-    AUTO(strbuf) struct strbuf array = {0};
+    struct strbuf columns[10] = {0};
 
-    for (size_t i = 0; i < w->n_records; i++)
-        postgres_array_int(&array, of(&w->records[i]));
-    postgres_array_end(&array, a);
-}
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+        strbuf_init(&columns[i], MAX_COLUMN);
+    for (size_t i = 0; i < w->n_records; i++) {
+        const struct store_record *r = &w->records[i];
 
-static void add_texts(struct postgres_args *a, const struct postgres_append *w,
-                      struct str (*of)(const struct store_record *r))
-{
-    AUTO(strbuf) struct strbuf array = {0};
-
-    strbuf_init(&array, (size_t)512 << 20);
-    for (size_t i = 0; i < w->n_records; i++)
-        postgres_array_text(&array, a, of(&w->records[i]));
-    postgres_array_end(&array, a);
-}
-
-static int64_t seq_of(const struct store_record *r)
-{
-    return (int64_t)r->seq;
-}
-static int64_t n_of(const struct store_record *r)
-{
-    return r->n_events;
-}
-static int64_t ms_of(const struct store_record *r)
-{
-    return r->unix_ms;
-}
-static struct str type_of(const struct store_record *r)
-{
-    return r->type;
-}
-static struct str run_of(const struct store_record *r)
-{
-    return r->run_id;
-}
-static int64_t turn_of(const struct store_record *r)
-{
-    return r->turn;
-}
-static int64_t round_of(const struct store_record *r)
-{
-    return r->round;
-}
-static int64_t attempt_of(const struct store_record *r)
-{
-    return r->attempt;
-}
-static int64_t core_of(const struct store_record *r)
-{
-    return r->is_core;
-}
-static struct str body_of(const struct store_record *r)
-{
-    return r->body;
+        postgres_array_int(&columns[0], (int64_t)r->seq);
+        postgres_array_int(&columns[1], r->n_events);
+        postgres_array_int(&columns[2], r->unix_ms);
+        postgres_array_text(&columns[3], a, r->type);
+        postgres_array_text(&columns[4], a, r->run_id);
+        postgres_array_int(&columns[5], r->turn);
+        postgres_array_int(&columns[6], r->round);
+        postgres_array_int(&columns[7], r->attempt);
+        postgres_array_int(&columns[8], r->is_core);
+        postgres_array_text(&columns[9], a, r->body);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+        postgres_array_end(&columns[i], a);
+        strbuf_done(&columns[i]);
+    }
 }
 
 static void add_sums(struct postgres_args *a, const struct postgres_append *w)
@@ -128,16 +95,7 @@ static void add_args(const struct postgres_store *p, struct postgres_args *a,
     postgres_int(a, (int64_t)w->expected_seq);
     postgres_int(a, (int64_t)seq_after(w));
     postgres_int(a, n_bytes);
-    add_numbers(a, w, seq_of);
-    add_numbers(a, w, n_of);
-    add_numbers(a, w, ms_of);
-    add_texts(a, w, type_of);
-    add_texts(a, w, run_of);
-    add_numbers(a, w, turn_of);
-    add_numbers(a, w, round_of);
-    add_numbers(a, w, attempt_of);
-    add_numbers(a, w, core_of);
-    add_texts(a, w, body_of);
+    add_columns(a, w);
     add_handles(a, w);
     postgres_text(a, str_of(p->owner));
     postgres_int(a, (int64_t)p->lease_ms);

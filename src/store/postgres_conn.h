@@ -13,11 +13,44 @@
 
 #include "base/arena.h"
 #include "base/strbuf.h"
-#include "store/postgres_api.h"
 #include "store/postgres_sql.h"
 #include "sys/task.h"
 
+#include <libpq-fe.h>
 #include <stdatomic.h>
+
+/* libpq's functions without their prefix, looked up by name when a connection is made: the library
+ * is not linked. */
+#define POSTGRES_API_TABLE(X)                                                                      \
+    X(connectdbParams)                                                                             \
+    X(finish)                                                                                      \
+    X(status)                                                                                      \
+    X(socket)                                                                                      \
+    X(errorMessage)                                                                                \
+    X(setnonblocking)                                                                              \
+    X(setNoticeProcessor)                                                                          \
+    X(sendQuery)                                                                                   \
+    X(sendPrepare)                                                                                 \
+    X(sendQueryPrepared)                                                                           \
+    X(enterPipelineMode)                                                                           \
+    X(exitPipelineMode)                                                                            \
+    X(pipelineSync)                                                                                \
+    X(flush)                                                                                       \
+    X(consumeInput)                                                                                \
+    X(isBusy)                                                                                      \
+    X(getResult)                                                                                   \
+    X(resultStatus)                                                                                \
+    X(resultErrorField)                                                                            \
+    X(clear)                                                                                       \
+    X(ntuples)                                                                                     \
+    X(getvalue)                                                                                    \
+    X(getlength)
+
+struct postgres_api {
+#define X(name) __typeof__(PQ##name) *name;
+    POSTGRES_API_TABLE(X)
+#undef X
+};
 
 enum postgres_statement {
 #define X(name, sql) PG_##name,

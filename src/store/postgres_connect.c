@@ -4,6 +4,8 @@
  * memory of its own; who waits for it may leave, and the thread then throws away what it gets. */
 #include "store/postgres_conn.h"
 
+#include "sys/dylib.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -118,6 +120,17 @@ void postgres_server_done(struct postgres_server *s)
 
 /* --- the thread --- */
 
+static struct err *load_api(struct postgres_api *ret_api)
+{
+    const struct dylib_symbol symbols[] = {
+#define X(name) {"PQ" #name, (void **)&ret_api->name},
+        POSTGRES_API_TABLE(X)
+#undef X
+    };
+
+    return dylib_load("libpq.so.5", "libpq5", symbols, ARRAY_LEN(symbols));
+}
+
 struct connecting {
     atomic_uint n_users; /* the thread, and who waits for it */
     atomic_bool is_done; /* what follows is the waiter's then */
@@ -159,7 +172,7 @@ static void *connect_in_thread(void *arg)
     const char *const values[] = {j->timeout_s, j->timeout_ms, "10",   "5", "3",
                                   "keel",       j->url,        "UTF8", NULL};
 
-    j->error = postgres_api_load(&j->api);
+    j->error = load_api(&j->api);
     if (!j->error) {
         j->handle = j->api.connectdbParams(keys, values, /* expand_dbname= */ 1);
         if (!j->handle)

@@ -91,9 +91,10 @@ static struct err *tell_damage(struct store_page *page, const struct store_query
     return record_damaged(id, seq, "the database");
 }
 
-struct err *postgres_read_page(struct postgres_store *p, struct str id, const struct store_query *q,
-                               struct store_page *page)
+struct err *postgres_read(struct store *store, struct str id, const struct store_query *q,
+                          struct store_page *page)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
     int64_t number;
@@ -120,9 +121,10 @@ struct err *postgres_read_page(struct postgres_store *p, struct str id, const st
     return NULL;
 }
 
-struct err *postgres_last(struct postgres_store *p, const struct store_last_query *q,
-                          struct arena *a, struct store_record *ret_records)
+struct err *postgres_last(struct store *store, const struct store_last_query *q, struct arena *a,
+                          struct store_record *ret_records)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
     AUTO(strbuf) struct strbuf array = {0};
@@ -142,14 +144,14 @@ struct err *postgres_last(struct postgres_store *p, const struct store_last_quer
 
         ret_records[stream] = read_row(&rows, i, 1, q->streams[stream], a, &is_whole);
         if (!is_whole)
-            TRY(store_last_by_reading(&p->store, q, stream, a, &ret_records[stream]));
+            TRY(store_last_by_reading(store, q, stream, a, &ret_records[stream]));
     }
     return NULL;
 }
 
-struct err *postgres_keeps(struct postgres_store *p, struct str id, struct str handle,
-                           bool *ret_keeps)
+struct err *postgres_keeps(struct store *store, struct str id, struct str handle, bool *ret_keeps)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
@@ -184,9 +186,10 @@ static struct store_summary read_summary(const struct postgres_rows *r, int i, i
     };
 }
 
-struct err *postgres_find(struct postgres_store *p, struct str id, struct arena *a,
+struct err *postgres_find(struct store *store, struct str id, struct arena *a,
                           struct store_summary *ret_summary, bool *ret_found)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
@@ -198,9 +201,10 @@ struct err *postgres_find(struct postgres_store *p, struct str id, struct arena 
     return NULL;
 }
 
-struct err *postgres_list(struct postgres_store *p, const struct store_list_query *q,
-                          struct arena *a, struct store_summary **ret_items, size_t *ret_n)
+struct err *postgres_list(struct store *store, const struct store_list_query *q, struct arena *a,
+                          struct store_summary **ret_items, size_t *ret_n)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
@@ -283,19 +287,21 @@ static struct err *index_all(struct postgres_store *p)
     return NULL;
 }
 
-struct err *postgres_search(struct postgres_store *p, struct str words, size_t n_max,
-                            struct arena *a, struct store_hit *hits, size_t *ret_n)
+struct err *postgres_search(struct store *store, struct str words, size_t n_max, struct arena *a,
+                            struct store_hit **ret_hits, size_t *ret_n)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
+    *ret_hits = ARENA_ARRAY(a, n_max, struct store_hit);
     TRY(index_all(p));
     postgres_text(&args, words);
     postgres_int(&args, (int64_t)MIN(n_max, (size_t)INT32_MAX));
     TRY(postgres_look(p, PG_SEARCH, &args, false, &rows));
     for (int i = 0; i < rows.n; i++)
-        hits[(*ret_n)++] = (struct store_hit){read_summary(&rows, i, 2, a),
-                                              (uint64_t)postgres_row_int(&rows, i, 0),
-                                              excerpt_of(postgres_row_text(&rows, i, 1), words, a)};
+        (*ret_hits)[(*ret_n)++] = (struct store_hit){
+            read_summary(&rows, i, 2, a), (uint64_t)postgres_row_int(&rows, i, 0),
+            excerpt_of(postgres_row_text(&rows, i, 1), words, a)};
     return NULL;
 }

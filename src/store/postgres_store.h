@@ -111,21 +111,21 @@ void postgres_stop_renewing(struct postgres_store *p);
 
 void postgres_append_all(struct postgres_store *p, struct postgres_append *first);
 
-/* --- looks --- */
+/* --- looks: members of struct store_ops --- */
 
-MUST_USE struct err *postgres_keeps(struct postgres_store *p, struct str id, struct str handle,
+MUST_USE struct err *postgres_keeps(struct store *store, struct str id, struct str handle,
                                     bool *ret_keeps);
-MUST_USE struct err *postgres_read_page(struct postgres_store *p, struct str id,
-                                        const struct store_query *q, struct store_page *page);
-MUST_USE struct err *postgres_find(struct postgres_store *p, struct str id, struct arena *a,
+MUST_USE struct err *postgres_read(struct store *store, struct str id, const struct store_query *q,
+                                   struct store_page *ret_page);
+MUST_USE struct err *postgres_find(struct store *store, struct str id, struct arena *a,
                                    struct store_summary *ret_summary, bool *ret_found);
-MUST_USE struct err *postgres_last(struct postgres_store *p, const struct store_last_query *q,
+MUST_USE struct err *postgres_last(struct store *store, const struct store_last_query *q,
                                    struct arena *a, struct store_record *ret_records);
-MUST_USE struct err *postgres_list(struct postgres_store *p, const struct store_list_query *q,
+MUST_USE struct err *postgres_list(struct store *store, const struct store_list_query *q,
                                    struct arena *a, struct store_summary **ret_items,
                                    size_t *ret_n);
-MUST_USE struct err *postgres_search(struct postgres_store *p, struct str words, size_t n_max,
-                                     struct arena *a, struct store_hit *hits, size_t *ret_n);
+MUST_USE struct err *postgres_search(struct store *store, struct str words, size_t n_max,
+                                     struct arena *a, struct store_hit **ret_hits, size_t *ret_n);
 
 struct blob_store *postgres_blobs_new(struct postgres_store *p) MUST_USE;
 

@@ -13,4 +13,7 @@
  * that one tells what is wrong with it. */
 struct store *store_sqlite_new(const char *path) MUST_USE;
 
+/* Loads SQLite's library, which the first call would load. Needs no task, and blocks. */
+MUST_USE struct err *store_sqlite_load(void);
+
 #endif

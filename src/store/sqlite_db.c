@@ -3,7 +3,9 @@
 
 #include "base/checksum.h"
 #include "store/leases.h"
+#include "store/sqlite.h"
 #include "store/sqlite_log.h"
+#include "sys/dylib.h"
 #include "sys/fs.h"
 #include "sys/locked_file.h"
 #include "sys/work.h"
@@ -140,6 +142,24 @@ static int read_version(void *self, int n, char **values, char **names)
     return 0;
 }
 
+static struct err *load_api(struct sqlite_api *ret_api)
+{
+    const struct dylib_symbol symbols[] = {
+#define X(name) {"sqlite3_" #name, (void **)&ret_api->name},
+        SQLITE_API_TABLE(X)
+#undef X
+    };
+
+    return dylib_load("libsqlite3.so.0", "libsqlite3-0", symbols, ARRAY_LEN(symbols));
+}
+
+struct err *store_sqlite_load(void)
+{
+    struct sqlite_api api;
+
+    return load_api(&api);
+}
+
 /* --- functions in statements --- */
 
 /* For what SQLite calls; even what it is called with can only be asked by one of them. */
@@ -148,7 +168,7 @@ static pthread_once_t functions_once = PTHREAD_ONCE_INIT;
 
 static void load_functions(void)
 {
-    err_ignore(sqlite_api_load(&functions), "the connection that asks for it has loaded them");
+    err_ignore(load_api(&functions), "the connection that asks for it has loaded them");
 }
 
 /* Every value with its type: a text and a number that look alike are not the same. */
@@ -358,7 +378,7 @@ struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
     *db = (struct sqlite_db){.path = mem_strdup(path)};
     for (size_t i = 0; i < ARRAY_LEN(db->files); i++)
         db->files[i].path = mem_strdup(arena_format(&a, "%s%s", path, suffixes[i]).p);
-    TRY(sqlite_api_load(&db->api));
+    TRY(load_api(&db->api));
     TRY(make_file(path));
     TRY(check_names(path));
     register_files(db);

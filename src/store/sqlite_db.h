@@ -5,7 +5,52 @@
 #define KEEL_STORE_SQLITE_DB_H
 
 #include "base/arena.h"
-#include "store/sqlite_api.h"
+
+#include <sqlite3.h>
+
+/* SQLite's functions without their prefix, looked up by name when a database is opened: the library
+ * is not linked. */
+#define SQLITE_API_TABLE(X)                                                                        \
+    X(open_v2)                                                                                     \
+    X(close_v2)                                                                                    \
+    X(busy_handler)                                                                                \
+    X(db_config)                                                                                   \
+    X(exec)                                                                                        \
+    X(prepare_v3)                                                                                  \
+    X(finalize)                                                                                    \
+    X(reset)                                                                                       \
+    X(clear_bindings)                                                                              \
+    X(step)                                                                                        \
+    X(create_function_v2)                                                                          \
+    X(user_data)                                                                                   \
+    X(value_type)                                                                                  \
+    X(value_int64)                                                                                 \
+    X(value_text)                                                                                  \
+    X(value_bytes)                                                                                 \
+    X(result_int64)                                                                                \
+    X(bind_int64)                                                                                  \
+    X(bind_text64)                                                                                 \
+    X(bind_null)                                                                                   \
+    X(column_int64)                                                                                \
+    X(column_text)                                                                                 \
+    X(column_bytes)                                                                                \
+    X(extended_errcode)                                                                            \
+    X(extended_result_codes)                                                                       \
+    X(errmsg)                                                                                      \
+    X(system_errno)                                                                                \
+    X(errstr)                                                                                      \
+    X(changes64)                                                                                   \
+    X(last_insert_rowid)                                                                           \
+    X(get_autocommit)                                                                              \
+    X(file_control)                                                                                \
+    X(wal_hook)                                                                                    \
+    X(wal_checkpoint_v2)
+
+struct sqlite_api {
+#define X(name) __typeof__(sqlite3_##name) *name;
+    SQLITE_API_TABLE(X)
+#undef X
+};
 
 /* Every statement that is used, prepared when it is first needed. */
 #define SQLITE_STATEMENTS(X)                                                                       \

@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
@@ -20,12 +21,49 @@
 #define MAX_DEPTH 1000 /* damage may have made a circle of parents */
 #define LITTLE_BYTES ((uint64_t)8 << 20)
 
+/* --- the directory of the database --- */
+
+static const char *folder_of(struct arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? arena_cstr(a, str_make(path, (size_t)(slash - path) + (slash == path))) : ".";
+}
+
+const char *sqlite_blob_dir(struct arena *a, const char *path)
+{
+    return fs_join(a, folder_of(a, path), "blobs");
+}
+
+/* Every database has FILE-locks beside it. */
+bool sqlite_has_neighbour(const char *path)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *folder = folder_of(&a, path);
+    const char *own =
+        arena_format(&a, "%s-locks", strrchr(path, '/') ? strrchr(path, '/') + 1 : path).p;
+    DIR *d = opendir(folder);
+    struct dirent *entry;
+    bool found = false;
+
+    while (d && !found && (entry = readdir(d))) {
+        struct str name = str_of(entry->d_name);
+
+        found = str_ends(name, S("-locks")) && !str_is(name, own) &&
+                fs_exists(fs_join(&a, folder,
+                                  arena_cstr(&a, str_slice(name, 0, name.n - strlen("-locks")))));
+    }
+    if (d)
+        closedir(d);
+    return found;
+}
+
 bool sqlite_has_little_room(const char *path)
 {
     AUTO(arena) struct arena a = {0};
     struct statvfs disk;
 
-    return statvfs(sqlite_folder(&a, path), &disk) == 0 &&
+    return statvfs(folder_of(&a, path), &disk) == 0 &&
            (uint64_t)disk.f_bavail * disk.f_frsize < LITTLE_BYTES;
 }
 

@@ -2,10 +2,9 @@
  *
  *     sqlite.c          jobs: from tasks to workers, many in one transaction
  *     sqlite_write.c    what changes the database, within a transaction
- *     sqlite_removal.c  what is removed while the disk is full
+ *     sqlite_removal.c  what is removed while the disk is full; where payloads are
  *     sqlite_read.c     what looks at it
  *     sqlite_search.c   the index of words, which is brought up to date when somebody searches
- *     sqlite_blobs.c    which directory holds the payloads
  *     sqlite_db.c       connections and statements
  *     sqlite_log.c      the log that changes go to first */
 #ifndef KEEL_STORE_SQLITE_STORE_H
@@ -112,7 +111,6 @@ void sqlite_unmark(const char *lock_dir, struct str id);
 /* Is the disk that the database is on nearly full? Blocks. */
 bool sqlite_has_little_room(const char *path);
 
-const char *sqlite_folder(struct arena *a, const char *path);
 /* Where the payloads of this database are, and those of all others in its directory. */
 const char *sqlite_blob_dir(struct arena *a, const char *path);
 /* Is there another one? It may need what this one does not. Blocks. */
