@@ -269,23 +269,15 @@ static struct err *job_put_soon(struct blob_job *job)
     return write_file(job->shard, job->path, job->bytes, job->is_suspect);
 }
 
-static size_t find_soon(const struct blob_files *f, const char *path)
-{
-    size_t i = 0;
-
-    while (i < f->n_soon && strcmp(f->soon[i].path, path) != 0)
-        i++;
-    return i;
-}
-
 /* One that was there already, too: who put it may not have come to sync it. */
 static void note_soon(struct blob_files *f, const char *path, const struct blob_job *job)
 {
-    size_t i;
+    size_t i = 0;
 
     pthread_mutex_lock(&f->lock);
     f->n_puts++;
-    i = find_soon(f, path);
+    while (i < f->n_soon && strcmp(f->soon[i].path, path) != 0)
+        i++;
     if (job->has_new_dir || i == MAX_ONE_BY_ONE) {
         f->last_unnamed = f->n_puts;
     } else {

@@ -154,15 +154,6 @@ static size_t *find_slot(const struct entry_table *t, const struct files_index *
     return &t->slots[i];
 }
 
-/* Room for that many entries at most half full. */
-static void make_table(struct entry_table *t, size_t n_entries)
-{
-    t->n_slots = 64;
-    while (t->n_slots < 2 * n_entries)
-        t->n_slots *= 2;
-    t->slots = mem_alloc(t->n_slots * sizeof *t->slots);
-}
-
 static void add_entry(struct files_index *x, const struct files_entry *e)
 {
     x->entries = arena_grow(&x->arena, x->entries, x->n, &x->room, sizeof *x->entries);
@@ -217,7 +208,11 @@ static bool parse(struct files_index *x, struct str text, size_t *ret_lines)
         return false;
     text = str_skip(text, sizeof header - 1);
     *ret_lines = count_lines(text);
-    make_table(&t, *ret_lines);
+    /* Room for that many entries at most half full. */
+    t.n_slots = 64;
+    while (t.n_slots < 2 * *ret_lines)
+        t.n_slots *= 2;
+    t.slots = mem_alloc(t.n_slots * sizeof *t.slots);
     while (is_good && text.n && str_split(&text, '\n', &line))
         is_good = take_line(x, &t, line);
     mem_free(t.slots);

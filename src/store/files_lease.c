@@ -128,18 +128,6 @@ static struct err *batch_write(void *arg)
     return NULL;
 }
 
-static void end_batch(struct waiting_append *first, const struct err *failure,
-                      const struct waiting_append *own)
-{
-    for (struct waiting_append *w = first, *next; w; w = next) {
-        next = w->next; /* a woken waiter is gone */
-        if (failure && !w->append.error)
-            w->append.error = err_copy(failure);
-        if (w != own)
-            waker_wake(&w->waker);
-    }
-}
-
 static void write_all(struct files_store *f, struct log_stream *s, const struct waiting_append *own)
 {
     s->is_writing = true;
@@ -152,7 +140,13 @@ static void write_all(struct files_store *f, struct log_stream *s, const struct 
         s->last = &s->first;
         e = work_run(batch_write, &b);
         s->is_lost |= b.is_lost;
-        end_batch(b.first, e, own);
+        for (struct waiting_append *w = b.first, *next; w; w = next) {
+            next = w->next; /* a woken waiter is gone */
+            if (e && !w->append.error)
+                w->append.error = err_copy(e);
+            if (w != own)
+                waker_wake(&w->waker);
+        }
     }
     task_shield_end();
     s->is_writing = false;
@@ -352,26 +346,19 @@ static struct log_stream *find_writing(const struct files_store *f, const struct
     return NULL;
 }
 
-/* Those who came before are served before: handing in nothing waits for them. */
-static void wait_for_writers(struct files_store *f, const struct log_stream *root)
-{
-    struct log_stream *s;
-
-    while ((s = find_writing(f, root)))
-        err_ignore(hand_in(f, s, (struct files_append){.is_update = true}), "it is nothing");
-}
-
 void files_close(struct store *store, struct str id, uint64_t fence)
 {
     struct files_store *f = files_of(store);
-    struct log_stream *s = find_stream(f, id);
+    struct log_stream *s = find_stream(f, id), *writing;
     struct close_call c = {f, s};
 
     if (!s || s->lock_fd < 0 || s->fence != fence)
         return;
     s->fence = 0; /* from now on nothing more is handed in */
     task_shield_begin();
-    wait_for_writers(f, s);
+    /* Appends are served in turn: an empty one waits for those before it. */
+    while ((writing = find_writing(f, s)))
+        err_ignore(hand_in(f, writing, (struct files_append){.is_update = true}), "it is empty");
     err_ignore(work_run(is_fenced_out(f, s) ? lease_let_go : lease_give_back, &c),
                "it reports nothing");
     task_shield_end();
@@ -421,22 +408,12 @@ struct update_call {
     bool is_clamp;
 };
 
-/* No lock file says that the list is behind: it is brought up to date with the log. */
-static struct err *update_listed(const struct update_call *c, struct files_state *s)
-{
-    struct files_append w = {.is_update = true, .is_clamp = c->is_clamp, .update = c->update};
-    bool lost;
-
-    TRY(files_append_all(c->dir, s, -1, c->unix_ms, &w, &lost));
-    files_index_put_or_drop(c->dir, s);
-    return w.error;
-}
-
 static struct err *summary_update(void *arg)
 {
     struct update_call *c = arg;
+    struct files_append w = {.is_update = true, .is_clamp = c->is_clamp, .update = c->update};
     AUTO(files_state) struct files_state s = {0};
-    bool found;
+    bool found, lost;
     struct err *e;
     int lock;
 
@@ -445,9 +422,11 @@ static struct err *summary_update(void *arg)
     if (!found)
         return store_no_session(c->update->id);
     TRY(files_index_lock(c->dir, &lock));
-    e = update_listed(c, &s);
+    e = files_append_all(c->dir, &s, -1, c->unix_ms, &w, &lost);
+    if (!e) /* no lock file says that the list is behind: it must not be */
+        files_index_put_or_drop(c->dir, &s);
     close(lock);
-    return e;
+    return e ? e : w.error;
 }
 
 static struct err *change_summary(struct files_store *f, const struct store_summary *u,

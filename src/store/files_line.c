@@ -30,11 +30,6 @@ static bool is_plain(struct str body)
            str_find_char(body, '\n') == STR_NONE && !str_starts(str_skip(body, 1), str_of(wrapped));
 }
 
-static bool is_blank(struct str text)
-{
-    return str_trim(text).n == 0;
-}
-
 static void write_members(struct strbuf *out, struct str body)
 {
     struct str inner;
@@ -45,7 +40,7 @@ static void write_members(struct strbuf *out, struct str body)
         return;
     }
     inner = str_slice(body, 1, body.n - 2);
-    if (!is_blank(inner))
+    if (str_trim(inner).n)
         strbuf_add_char(out, ',');
     strbuf_add(out, inner);
 }
@@ -198,19 +193,6 @@ static struct str need_string(struct line_parser *c)
     return has_escape ? decode(c, token) : str_slice(token, 1, token.n >= 2 ? token.n - 2 : 0);
 }
 
-static void need_payloads(struct line_parser *c, struct store_record *r)
-{
-    struct str *handles = NULL;
-    size_t room = 0;
-
-    do {
-        handles = arena_grow(c->arena, handles, r->n_payloads, &room, sizeof *handles);
-        handles[r->n_payloads++] = need_string(c);
-    } while (!c->failed && has(c, ","));
-    need(c, "]");
-    r->payloads = handles;
-}
-
 static int digits(const char *p, int n)
 {
     int value = 0;
@@ -249,6 +231,8 @@ static int64_t need_time(struct line_parser *c)
 static void parse_record(struct line_parser *c, struct files_line *l)
 {
     struct store_record *r = &l->record;
+    struct str *handles = NULL;
+    size_t room = 0;
 
     r->seq = need_number(c, INT64_MAX);
     r->n_events = has(c, ",\"n\":") ? (uint32_t)need_number(c, UINT32_MAX) : 1;
@@ -261,8 +245,14 @@ static void parse_record(struct line_parser *c, struct files_line *l)
     if (has(c, ",\"attempt\":"))
         r->attempt = (uint32_t)need_number(c, UINT32_MAX);
     r->is_core = has(c, ",\"core\":true");
-    if (has(c, ",\"payloads\":["))
-        need_payloads(c, r);
+    if (has(c, ",\"payloads\":[")) {
+        do {
+            handles = arena_grow(c->arena, handles, r->n_payloads, &room, sizeof *handles);
+            handles[r->n_payloads++] = need_string(c);
+        } while (!c->failed && has(c, ","));
+        need(c, "]");
+        r->payloads = handles;
+    }
     if (has(c, ",\"messages\":")) {
         l->n_messages = need_number(c, INT64_MAX);
         l->n_messages = l->n_messages ? l->n_messages : STORE_NO_MESSAGES;

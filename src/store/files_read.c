@@ -35,13 +35,6 @@ static void log_done(struct log_reader *l)
 DEFINE_AUTO_VAL(log_reader, log_done)
 #define LOG_NONE ((struct log_reader){.fd = -1})
 
-static struct err *open_log(struct log_reader *l, const char *dir, struct str id)
-{
-    TRY(files_path(l->path, dir, id, ".jsonl"));
-    TRY(files_open_to_read(l->path, &l->fd, &l->end));
-    return l->fd < 0 ? files_no_log(dir, id, l->path) : NULL;
-}
-
 /* The next line that is a record. */
 static struct err *next_record(struct log_reader *l, struct files_walk *w,
                                struct files_line *ret_line, uint64_t *ret_start, bool *ret_found)
@@ -309,7 +302,10 @@ struct err *files_read_page(const char *dir, struct str id, const struct store_q
     AUTO(log_reader) struct log_reader l = LOG_NONE;
     struct log_page f = {.log = &l, .query = q, .page = page};
 
-    TRY(open_log(&l, dir, id));
+    TRY(files_path(l.path, dir, id, ".jsonl"));
+    TRY(files_open_to_read(l.path, &l.fd, &l.end));
+    if (l.fd < 0)
+        return files_no_log(dir, id, l.path);
     return q->newest_first ? read_backward(&f) : read_forward(&f);
 }
 

@@ -130,25 +130,18 @@ static struct err *carry_out(const char *dir, struct str root, const struct str 
 
 /* --- a full disk --- */
 
-static struct err *drop_index(const char *dir)
-{
-    int lock;
-
-    TRY(files_index_lock(dir, &lock));
-    files_index_drop(dir);
-    close(lock);
-    return NULL;
-}
-
 /* What is derived takes room as well: the list of sessions, and the records of those that go. */
 static struct err *list_removal(const char *dir, struct str root, const struct str *ids, size_t n)
 {
     struct err *e = write_list(dir, root, ids, n);
+    int lock;
 
     if (!e)
         return NULL;
     err_ignore(e, "the last try says what is wrong");
-    TRY(drop_index(dir));
+    TRY(files_index_lock(dir, &lock));
+    files_index_drop(dir);
+    close(lock);
     e = write_list(dir, root, ids, n);
     if (!e)
         return NULL;

@@ -22,13 +22,6 @@ static struct err *written_by_others(struct str root)
                     "open it again, or continue in a copy of it with --fork-session");
 }
 
-/* The lock went with the log: it was no other keel, which leaves the lock. */
-static struct err *was_removed(const char *dir)
-{
-    return err_hint(err_new(ERR_STORAGE, "a file in %s was moved or removed while in use", dir),
-                    "put it back if you can; keel stores nothing more until it is restarted");
-}
-
 static struct err *cannot_write(int error, const char *path)
 {
     struct err *e;
@@ -246,8 +239,11 @@ struct err *files_append_all(const char *dir, struct files_state *s, int lock_fd
     strbuf_init(&out, (size_t)512 << 20);
     TRY(files_path(path, dir, s->summary.id, ".jsonl"));
     *ret_lost = !files_holds_lease(lock_fd);
-    if (*ret_lost)
-        return access(path, F_OK) < 0 ? was_removed(dir) : written_by_others(s->root);
+    if (*ret_lost && access(path, F_OK) == 0)
+        return written_by_others(s->root);
+    if (*ret_lost) /* not by keel, which leaves the lock when it removes a log */
+        return err_hint(err_new(ERR_STORAGE, "a file in %s was moved or removed while in use", dir),
+                        "put it back if you can; keel stores nothing more until it is restarted");
     fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? store_no_session(s->summary.id) : cannot_write(errno, path);
@@ -315,13 +311,17 @@ static struct err *complete_file(const char *path, struct files_state *s, int64_
     return write_created(fd, path, s, unix_ms, fence);
 }
 
-/* Under the index's lock. The list knows of it first: a session that nobody finds would be worse
- * than an entry that leads to nothing. */
-static struct err *create_listed(const char *dir, const char *path, struct files_state *s,
-                                 int64_t unix_ms, uint64_t fence)
+struct err *files_create_log(const char *dir, struct files_state *s, int64_t unix_ms,
+                             uint64_t fence)
 {
+    char path[FILES_MAX_PATH];
+    AUTO_FD index = -1;
     struct err *e;
 
+    TRY(files_path(path, dir, s->summary.id, ".jsonl"));
+    TRY(files_index_lock(dir, &index));
+    /* The list gets its entry first: a session that the list lacks is worse than an entry without
+     * a log. */
     if (fs_exists(path))
         return complete_file(path, s, unix_ms, fence);
     e = files_index_put(dir, s, /* is_durable= */ true);
@@ -330,17 +330,6 @@ static struct err *create_listed(const char *dir, const char *path, struct files
     if (e)
         files_index_forget_or_drop(dir, &s->summary.id, 1);
     return e;
-}
-
-struct err *files_create_log(const char *dir, struct files_state *s, int64_t unix_ms,
-                             uint64_t fence)
-{
-    char path[FILES_MAX_PATH];
-    AUTO_FD index = -1;
-
-    TRY(files_path(path, dir, s->summary.id, ".jsonl"));
-    TRY(files_index_lock(dir, &index));
-    return create_listed(dir, path, s, unix_ms, fence);
 }
 
 static void take_summary(struct files_state *s, const struct store_summary *create)

@@ -48,13 +48,6 @@ static const char *place(struct arena *a, struct str path, const char *home, con
     return arena_cstr(a, path);
 }
 
-static struct err *unknown(struct str scheme)
-{
-    return err_hint(err_new(ERR_VALIDATION, "unknown store \"%" STR_FMT ":\"", STR_ARG(scheme)),
-                    "use sqlite:FILE, files:DIRECTORY, postgres://USER@HOST/DATABASE or memory:; "
-                    "a file with a colon in its name is ./NAME");
-}
-
 /* What SQLite would take for something else than the name of a file. */
 static struct err *check_sqlite_path(struct str path)
 {
@@ -193,7 +186,10 @@ struct err *store_from_url(const char *spec, const char *home, uint64_t timeout_
     } else if (str_is(scheme, "memory")) {
         return err_hint(err_new(ERR_VALIDATION, "the memory store has no path"), "use memory:");
     } else {
-        return unknown(scheme);
+        return err_hint(
+            err_new(ERR_VALIDATION, "unknown store \"%" STR_FMT ":\"", STR_ARG(scheme)),
+            "use sqlite:FILE, files:DIRECTORY, postgres://USER@HOST/DATABASE or memory:; "
+            "a file with a colon in its name is ./NAME");
     }
     return NULL;
 }

@@ -356,15 +356,6 @@ static void postgres_free(struct store *store)
     mem_free(p);
 }
 
-static void make_owner(char owner[POSTGRES_OWNER_SIZE])
-{
-    unsigned char bytes[(POSTGRES_OWNER_SIZE - 1) / 2];
-
-    random_fill(&random_system, bytes, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(owner + 2 * i, 3, "%02x", bytes[i]);
-}
-
 struct store *store_postgres_new(const char *url, const struct postgres_options *options)
 {
     static const struct store_ops ops = {
@@ -395,11 +386,14 @@ struct store *store_postgres_new(const char *url, const struct postgres_options 
     struct postgres_store *p = mem_alloc(sizeof *p);
     uint64_t timeout_ms = options ? options->timeout_ms : 0;
     uint64_t lease_ms = options ? options->lease_ms : 0;
+    unsigned char bytes[(POSTGRES_OWNER_SIZE - 1) / 2];
 
     p->store.ops = &ops;
     p->last = &p->first;
     p->lease_ms = lease_ms ? lease_ms : LEASE_MS;
-    make_owner(p->owner);
+    random_fill(&random_system, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(p->owner + 2 * i, 3, "%02x", bytes[i]);
     postgres_server_init(&p->server, url, timeout_ms ? timeout_ms : DEFAULT_TIMEOUT_MS);
     postgres_conn_init(&p->writer, &p->server);
     postgres_conn_init(&p->reader, &p->server);

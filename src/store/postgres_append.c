@@ -45,15 +45,6 @@ static void add_columns(struct postgres_args *a, const struct postgres_append *w
     }
 }
 
-static void add_sums(struct postgres_args *a, const struct postgres_append *w)
-{
-    AUTO(strbuf) struct strbuf array = {0};
-
-    for (size_t i = 0; i < w->n_records; i++)
-        postgres_array_int(&array, record_sum(w->stream, &w->records[i], 0));
-    postgres_array_end(&array, a);
-}
-
 static void add_handles(struct postgres_args *a, const struct postgres_append *w)
 {
     AUTO(strbuf) struct strbuf array = {0};
@@ -78,6 +69,7 @@ static void add_args(const struct postgres_store *p, struct postgres_args *a,
 {
     const struct store_summary none = {0}, *u = w->update ? w->update : &none;
     int64_t n_bytes = 0, newest_ms = u->updated_ms;
+    AUTO(strbuf) struct strbuf sums = {0};
 
     for (size_t i = 0; i < w->n_records; i++) {
         n_bytes += (int64_t)(w->records[i].body.n + w->records[i].n_payload_bytes);
@@ -99,7 +91,9 @@ static void add_args(const struct postgres_store *p, struct postgres_args *a,
     add_handles(a, w);
     postgres_text(a, str_of(p->owner));
     postgres_int(a, (int64_t)p->lease_ms);
-    add_sums(a, w);
+    for (size_t i = 0; i < w->n_records; i++)
+        postgres_array_int(&sums, record_sum(w->stream, &w->records[i], 0));
+    postgres_array_end(&sums, a);
 }
 
 /* --- one of them --- */
@@ -117,20 +111,6 @@ static bool is_same(const struct postgres_rows *rows, const struct postgres_appe
             return false;
     }
     return true;
-}
-
-static struct err *look_for(struct postgres_store *p, const struct postgres_append *w,
-                            bool *ret_found)
-{
-    AUTO(postgres_args) struct postgres_args args = {0};
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-
-    postgres_text(&args, w->stream);
-    postgres_int(&args, (int64_t)w->expected_seq);
-    postgres_int(&args, (int64_t)seq_after(w));
-    TRY(postgres_ask(&p->writer, PG_WRITTEN, &args, &rows));
-    *ret_found = w->n_records > 0 && is_same(&rows, w);
-    return NULL;
 }
 
 static struct err *look_for_payloads(struct postgres_store *p, const struct postgres_append *w)
@@ -151,14 +131,21 @@ static struct err *find_reason(struct postgres_store *p, const struct postgres_a
                                bool was_lost, bool *ret_again)
 {
     AUTO(arena) struct arena a = {0};
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
     struct postgres_standing now;
     bool found = false;
 
     TRY(postgres_look_at_lease(p, w->stream, w->fence, &a, &now));
     if (!now.exists)
         return store_no_session(w->stream);
-    if (was_lost && now.next_seq != w->expected_seq)
-        TRY(look_for(p, w, &found));
+    if (was_lost && now.next_seq != w->expected_seq) {
+        postgres_text(&args, w->stream);
+        postgres_int(&args, (int64_t)w->expected_seq);
+        postgres_int(&args, (int64_t)seq_after(w));
+        TRY(postgres_ask(&p->writer, PG_WRITTEN, &args, &rows));
+        found = w->n_records > 0 && is_same(&rows, w);
+    }
     if (found)
         return NULL;
     if (!now.is_ours)
@@ -167,14 +154,6 @@ static struct err *find_reason(struct postgres_store *p, const struct postgres_a
     TRY(look_for_payloads(p, w));
     *ret_again = true;
     return postgres_renew(&p->writer, p->owner, p->lease_ms, &now.root, &w->fence, 1);
-}
-
-static struct err *not_known(const struct postgres_append *w, struct err *take_error)
-{
-    return err_wrap(take_error,
-                    "lost the connection while writing session %" STR_FMT
-                    "; open it again to see whether it was written",
-                    STR_ARG(w->stream));
 }
 
 static struct err *append_once(struct postgres_store *p, const struct postgres_append *w,
@@ -196,7 +175,10 @@ static struct err *append_one(struct postgres_store *p, const struct postgres_ap
         if (err_is(e, ERR_NETWORK)) {
             was_lost = again = true;
             if (i == N_TRIES || !postgres_may_retry(&p->writer, e))
-                return not_known(w, e);
+                return err_wrap(e,
+                                "lost the connection while writing session %" STR_FMT
+                                "; open it again to see whether it was written",
+                                STR_ARG(w->stream));
             err_ignore(e, "the next try tells");
         } else if (e || !again) {
             return e;

@@ -45,17 +45,6 @@ struct postgres_waiter {
     struct postgres_waiter *next;
 };
 
-static void leave_queue(struct postgres_conn *c, const struct postgres_waiter *w)
-{
-    struct postgres_waiter **at = &c->first;
-
-    while (*at != w)
-        at = &(*at)->next;
-    *at = w->next;
-    if (c->last == &w->next)
-        c->last = at;
-}
-
 struct err *postgres_take_turn(struct postgres_conn *c)
 {
     struct postgres_waiter w = {0};
@@ -69,8 +58,15 @@ struct err *postgres_take_turn(struct postgres_conn *c)
     *c->last = &w;
     c->last = &w.next;
     e = waker_park(&w.waker);
-    if (e)
-        leave_queue(c, &w);
+    if (e) { /* it leaves the queue */
+        struct postgres_waiter **at = &c->first;
+
+        while (*at != &w)
+            at = &(*at)->next;
+        *at = w.next;
+        if (c->last == &w.next)
+            c->last = at;
+    }
     return e;
 }
 
@@ -155,16 +151,6 @@ static struct err *silent(const struct postgres_conn *c, const char *how, uint64
                     (double)c->server->timeout_ms / 1000);
 }
 
-/* A new connection may find a server that answers. Where there is no time to try, the calls that
- * follow are not to wait for the same. */
-static struct err *give_up(struct postgres_conn *c, uint64_t silent_ms)
-{
-    c->was_silent = true;
-    if (task_was_cancelled() || work_cancelled())
-        atomic_store(&c->server->silent_until_ms, postgres_now_ms() + c->server->timeout_ms);
-    return silent(c, "has not answered for", silent_ms);
-}
-
 /* *ret_ready is 0 when that long has passed. */
 static struct err *wait_in_task(int fd, int events, uint64_t duration_ms, int *ret_ready)
 {
@@ -206,8 +192,15 @@ struct err *postgres_wait(struct postgres_conn *c, int fd, int events, int *ret_
 
         if (task_was_cancelled() || work_cancelled())
             limit_ms = MIN(limit_ms, (uint64_t)CANCELLED_MS);
-        if (silent_ms >= limit_ms)
-            return give_up(c, silent_ms);
+        if (silent_ms >= limit_ms) {
+            /* A new connection may find a server that answers. Where there is no time to try, the
+             * calls that follow are not to wait for the same. */
+            c->was_silent = true;
+            if (task_was_cancelled() || work_cancelled())
+                atomic_store(&c->server->silent_until_ms,
+                             postgres_now_ms() + c->server->timeout_ms);
+            return silent(c, "has not answered for", silent_ms);
+        }
         piece_ms = MIN(limit_ms - silent_ms, (uint64_t)LOOK_UP_MS);
         if (task_self())
             TRY(wait_in_task(fd, events, piece_ms, ret_ready));

@@ -19,12 +19,6 @@ static struct postgres_lease *find_lease(const struct postgres_store *p, struct 
     return l;
 }
 
-static void free_lease(struct postgres_lease *l)
-{
-    mem_free(l->id);
-    mem_free(l);
-}
-
 void postgres_forget_lease(struct postgres_store *p, struct str id)
 {
     struct postgres_lease **at = &p->leases, *l = find_lease(p, id);
@@ -36,7 +30,8 @@ void postgres_forget_lease(struct postgres_store *p, struct str id)
         at = &(*at)->next;
     *at = l->next;
     pthread_mutex_unlock(&p->renewer.lock);
-    free_lease(l);
+    mem_free(l->id);
+    mem_free(l);
 }
 
 static struct err *remember(struct postgres_store *p, struct str id, uint64_t fence)
@@ -113,14 +108,6 @@ struct err *postgres_renew(struct postgres_conn *c, const char *owner, uint64_t 
 
 /* --- opening and closing --- */
 
-static void name_holder(char out[160])
-{
-    char host[64] = "";
-
-    gethostname(host, sizeof host - 1);
-    snprintf(out, 160, "process %ld on %s", (long)getpid(), *host ? host : "a machine");
-}
-
 void postgres_add_new(struct postgres_args *args, const struct store_summary *s, struct str id)
 {
     postgres_int(args, s->created_ms);
@@ -140,9 +127,11 @@ static struct err *take(struct postgres_store *p, enum postgres_statement s, str
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
-    char holder[160];
+    char holder[160], host[64] = "";
 
-    name_holder(holder);
+    gethostname(host, sizeof host - 1);
+    snprintf(holder, sizeof holder, "process %ld on %s", (long)getpid(),
+             *host ? host : "a machine");
     if (create)
         postgres_add_new(&args, create, id);
     else

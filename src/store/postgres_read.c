@@ -79,18 +79,6 @@ static struct store_record read_row(const struct postgres_rows *rows, int i, int
     return r;
 }
 
-/* A page that has records already ends before the one that is damaged. */
-static struct err *tell_damage(struct store_page *page, const struct store_query *q, struct str id,
-                               uint64_t seq, uint64_t next)
-{
-    page->has_more = page->n > 0;
-    if (page->has_more)
-        return NULL;
-    page->damaged_at = seq;
-    page->go_on_at = q->newest_first ? seq : next;
-    return record_damaged(id, seq, "the database");
-}
-
 struct err *postgres_read(struct store *store, struct str id, const struct store_query *q,
                           struct store_page *page)
 {
@@ -112,10 +100,18 @@ struct err *postgres_read(struct store *store, struct str id, const struct store
 
         if (!is_whole && r.seq < q->from)
             continue; /* who read it before got the error */
-        if (!is_whole)
-            return tell_damage(page, q, id, r.seq,
-                               i + 1 < rows.n ? (uint64_t)postgres_row_int(&rows, i + 1, 0)
-                                              : r.seq + 1);
+        if (!is_whole) {
+            /* A page that has records already ends before the one that is damaged. */
+            page->has_more = page->n > 0;
+            if (page->has_more)
+                return NULL;
+            page->damaged_at = r.seq;
+            page->go_on_at = r.seq;
+            if (!q->newest_first)
+                page->go_on_at =
+                    i + 1 < rows.n ? (uint64_t)postgres_row_int(&rows, i + 1, 0) : r.seq + 1;
+            return record_damaged(id, r.seq, "the database");
+        }
         page->records[page->n++] = r;
     }
     return NULL;

@@ -110,21 +110,17 @@ static bool is_full(const struct filling *f)
     return (n_max && page->n == n_max) || f->n_bytes >= PAGE_BYTES;
 }
 
-/* Records of one run stand together. */
-static struct str copy_run_id(struct store_page *page, struct str run_id)
-{
-    const struct store_record *last = page->n ? &page->records[page->n - 1] : NULL;
-
-    return last && str_eq(last->run_id, run_id) ? last->run_id : arena_str(&page->arena, run_id);
-}
-
 static void add_record(struct filling *f, const struct store_record *r)
 {
     struct store_page *page = f->look->ret_page;
     struct store_record copy = *r;
+    const struct store_record *last;
 
     copy.type = arena_str(&page->arena, r->type);
-    copy.run_id = copy_run_id(page, r->run_id);
+    /* Records of one run stand together. */
+    last = page->n ? &page->records[page->n - 1] : NULL;
+    copy.run_id =
+        last && str_eq(last->run_id, r->run_id) ? last->run_id : arena_str(&page->arena, r->run_id);
     copy.body = arena_str(&page->arena, r->body);
     page->records =
         arena_grow(&page->arena, page->records, page->n, &f->room, sizeof *page->records);

@@ -262,17 +262,6 @@ static struct err *check_payloads(struct sqlite_db *db, int64_t stream, struct b
     return NULL;
 }
 
-static struct err *refer(struct sqlite_db *db, int64_t stream, const struct new_payloads *list)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        TRY(sqlite_begin(db, SQL_REFER));
-        sqlite_text(db, SQL_REFER, 1, list->handles[i]);
-        sqlite_int(db, SQL_REFER, 2, stream);
-        TRY(sqlite_finish(db, SQL_REFER));
-    }
-    return NULL;
-}
-
 struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
 {
     AUTO(arena) struct arena a = {0};
@@ -290,7 +279,12 @@ struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
         return refuse(e);
     for (size_t i = 0; i < j->n_records; i++)
         TRY(check_payloads(db, s.number, j->blobs, &j->records[i], &a, &payloads));
-    TRY(refer(db, s.number, &payloads));
+    for (size_t i = 0; i < payloads.n; i++) {
+        TRY(sqlite_begin(db, SQL_REFER));
+        sqlite_text(db, SQL_REFER, 1, payloads.handles[i]);
+        sqlite_int(db, SQL_REFER, 2, s.number);
+        TRY(sqlite_finish(db, SQL_REFER));
+    }
     for (size_t i = 0; i < j->n_records; i++) {
         end.total += (int64_t)(j->records[i].body.n + j->records[i].n_payload_bytes);
         TRY(append_record(db, j->id, s.number, &j->records[i], end.total));
@@ -302,17 +296,6 @@ struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
 }
 
 /* --- removing --- */
-
-static struct err *remove_stream(struct sqlite_db *db, int64_t number, int64_t unix_ms)
-{
-    TRY(finish_with(db, SQL_DOOM, number, unix_ms));
-    TRY(finish_with(db, SQL_UNREFER, number, 0));
-    TRY(finish_with(db, SQL_REMOVE_RECORDS, sqlite_key(number, 0),
-                    sqlite_key(number, SQLITE_SEQ_LAST)));
-    TRY(finish_with(db, SQL_REMOVE_STREAMED, sqlite_key(number, 0),
-                    sqlite_key(number, SQLITE_SEQ_LAST)));
-    return finish_with(db, SQL_REMOVE_SESSION, number, 0);
-}
 
 struct err *sqlite_find_tree(struct sqlite_db *db, struct str id, struct arena *a,
                              int64_t **ret_numbers, size_t *ret_n)
@@ -411,7 +394,14 @@ struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j)
 
     TRY(check_root(db, j, &a));
     TRY(sqlite_find_tree(db, j->id, &a, &numbers, &n));
-    for (size_t i = 0; i < n; i++)
-        TRY(remove_stream(db, numbers[i], j->unix_ms));
+    for (size_t i = 0; i < n; i++) {
+        TRY(finish_with(db, SQL_DOOM, numbers[i], j->unix_ms));
+        TRY(finish_with(db, SQL_UNREFER, numbers[i], 0));
+        TRY(finish_with(db, SQL_REMOVE_RECORDS, sqlite_key(numbers[i], 0),
+                        sqlite_key(numbers[i], SQLITE_SEQ_LAST)));
+        TRY(finish_with(db, SQL_REMOVE_STREAMED, sqlite_key(numbers[i], 0),
+                        sqlite_key(numbers[i], SQLITE_SEQ_LAST)));
+        TRY(finish_with(db, SQL_REMOVE_SESSION, numbers[i], 0));
+    }
     return NULL;
 }
