@@ -1,4 +1,4 @@
-/* excerpt.c - looks for words one by one. */
+/* excerpt.c - searches word by word. */
 #include "store/excerpt.h"
 
 #include "base/utf8.h"
@@ -29,7 +29,7 @@ static size_t find_word(struct str text, struct str word)
     return STR_NONE;
 }
 
-/* Whole characters, line ends as blanks. */
+/* Cuts at whole characters and turns line ends into blanks. */
 static struct str cut(struct str text, size_t at, size_t n_word, struct arena *a)
 {
     size_t from = at > N_AROUND ? at - N_AROUND : 0;

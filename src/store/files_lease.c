@@ -1,7 +1,7 @@
 /* files_lease.c - the sessions that are open here, and their appends.
  *
- * The first task that appends to a log writes everything that waits for it; the others wait. What
- * is known of an open session stays in memory until its lease is given back. */
+ * The first task that appends to a log writes everything that waits for it; the others wait. The
+ * state of an open session stays in memory until its lease ends. */
 #include "store/files_store.h"
 
 #include "store/session_lock.h"
@@ -27,7 +27,7 @@ struct log_stream {
     int lock_fd; /* of a root */
     uint64_t fence, listed_end;
     bool is_writing;
-    bool is_lost; /* the lease is not ours any more */
+    bool is_lost; /* another process has the lease */
     struct waiting_append *first, **last;
 };
 
@@ -99,7 +99,7 @@ void files_free_streams(struct files_store *f)
 
             f->streams[i] = s->next;
             if (s->lock_fd >= 0)
-                close(s->lock_fd); /* the file stays, and says that the list may be behind */
+                close(s->lock_fd); /* the file stays: it shows that the list may be behind */
             free_stream(s);
         }
 }
@@ -152,7 +152,7 @@ static void write_all(struct files_store *f, struct log_stream *s, const struct 
     s->is_writing = false;
 }
 
-/* What has been handed in is written, also when nobody waits for it any more. */
+/* What is handed in is written, even if its task no longer waits. */
 static struct err *hand_in(struct files_store *f, struct log_stream *s, struct files_append append)
 {
     struct waiting_append w = {.append = append};
@@ -170,7 +170,7 @@ static struct err *hand_in(struct files_store *f, struct log_stream *s, struct f
     return w.append.error;
 }
 
-/* --- streams that are not known yet --- */
+/* --- streams that are not loaded yet --- */
 
 struct load_call {
     const char *dir;
@@ -205,7 +205,7 @@ static struct err *load_stream(struct files_store *f, struct str id, struct log_
     return e;
 }
 
-/* The stream to write to under this lease. */
+/* Finds the stream that this lease may write to. */
 static struct err *need_stream(struct files_store *f, struct str id, uint64_t fence,
                                struct log_stream **ret_stream)
 {
@@ -305,8 +305,8 @@ static bool list_tree(struct files_store *f, struct log_stream *root)
     return is_listed;
 }
 
-/* The list is right before the lock file is gone that says to look closer; else the file stays, as
- * that of a killed process. */
+/* Updates the list before it removes the lock file, which makes readers look at the log. If the
+ * list cannot be updated, the lock file stays, like that of a killed process. */
 static struct err *lease_give_back(void *arg)
 {
     struct close_call *c = arg;
@@ -318,8 +318,8 @@ static struct err *lease_give_back(void *arg)
     return NULL;
 }
 
-/* Who has the session now writes its entries; what we know of it is old, or not sure. A lock file
- * that is still there stays, and makes others look closer. */
+/* Another process has the session and writes its entries; what this one knows is old or uncertain.
+ * A lock file that still exists stays and makes readers look at the log. */
 static struct err *lease_let_go(void *arg)
 {
     struct close_call *c = arg;
@@ -354,9 +354,9 @@ void files_close(struct store *store, struct str id, uint64_t fence)
 
     if (!s || s->lock_fd < 0 || s->fence != fence)
         return;
-    s->fence = 0; /* from now on nothing more is handed in */
+    s->fence = 0; /* nothing more is handed in from here on */
     task_shield_begin();
-    /* Appends are served in turn: an empty one waits for those before it. */
+    /* Appends are written in turn: an empty one waits for those before it. */
     while ((writing = find_writing(f, s)))
         err_ignore(hand_in(f, writing, (struct files_append){.is_update = true}), "it is empty");
     err_ignore(work_run(is_fenced_out(f, s) ? lease_let_go : lease_give_back, &c),
@@ -423,7 +423,7 @@ static struct err *summary_update(void *arg)
         return store_no_session(c->update->id);
     TRY(files_index_lock(c->dir, &lock));
     e = files_append_all(c->dir, &s, -1, c->unix_ms, &w, &lost);
-    if (!e) /* no lock file says that the list is behind: it must not be */
+    if (!e) /* without a lock file the list must not be behind */
         files_index_put_or_drop(c->dir, &s);
     close(lock);
     return e ? e : w.error;
@@ -448,7 +448,7 @@ struct err *files_update(struct store *store, const struct store_summary *u)
     return change_summary(files_of(store), u, /* is_clamp= */ false);
 }
 
-/* The list is by time: those that are too late come first. */
+/* The list is sorted by time: sessions from the future come first. */
 struct err *files_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
 {
     AUTO(arena) struct arena a = {0};

@@ -1,4 +1,4 @@
-/* files_line.c - the envelope first, in one fixed order, then the body as it came. */
+/* files_line.c - the envelope first, in a fixed order, then the body unchanged. */
 #include "store/files_line.h"
 
 #include "sys/clock.h"
@@ -23,7 +23,7 @@ static uint64_t fnv(uint64_t sum, struct str bytes)
 
 static const char wrapped[] = "\"$body\":";
 
-/* Can it stand on the line as it is? */
+/* Can the body be part of the line as it is? */
 static bool is_plain(struct str body)
 {
     return body.n >= 2 && body.p[0] == '{' && body.p[body.n - 1] == '}' &&
@@ -128,7 +128,7 @@ struct line_parser {
     bool failed;
 };
 
-static bool has(struct line_parser *c, const char *literal)
+static bool accept(struct line_parser *c, const char *literal)
 {
     struct str want = str_of(literal);
 
@@ -138,13 +138,13 @@ static bool has(struct line_parser *c, const char *literal)
     return true;
 }
 
-static void need(struct line_parser *c, const char *literal)
+static void expect(struct line_parser *c, const char *literal)
 {
-    if (!has(c, literal))
+    if (!accept(c, literal))
         c->failed = true;
 }
 
-static uint64_t need_number(struct line_parser *c, uint64_t max)
+static uint64_t expect_number(struct line_parser *c, uint64_t max)
 {
     uint64_t value = 0;
     size_t n = 0;
@@ -173,7 +173,7 @@ static struct str decode(struct line_parser *c, struct str token)
     return (struct str){0};
 }
 
-static struct str need_string(struct line_parser *c)
+static struct str expect_string(struct line_parser *c)
 {
     bool has_escape = false;
     size_t n = 1;
@@ -203,7 +203,7 @@ static int digits(const char *p, int n)
 }
 
 /* "2026-01-02T03:04:05.678Z" */
-static int64_t need_time(struct line_parser *c)
+static int64_t expect_time(struct line_parser *c)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:dd.dddZ";
     const char *p = c->rest.p;
@@ -234,41 +234,41 @@ static void parse_record(struct line_parser *c, struct files_line *l)
     struct str *handles = NULL;
     size_t room = 0;
 
-    r->seq = need_number(c, INT64_MAX);
-    r->n_events = has(c, ",\"n\":") ? (uint32_t)need_number(c, UINT32_MAX) : 1;
-    if (has(c, ",\"executionId\":"))
-        r->run_id = need_string(c);
-    if (has(c, ",\"turn\":"))
-        r->turn = (uint32_t)need_number(c, UINT32_MAX);
-    if (has(c, ",\"round\":"))
-        r->round = (uint32_t)need_number(c, UINT32_MAX);
-    if (has(c, ",\"attempt\":"))
-        r->attempt = (uint32_t)need_number(c, UINT32_MAX);
-    r->is_core = has(c, ",\"core\":true");
-    if (has(c, ",\"payloads\":[")) {
+    r->seq = expect_number(c, INT64_MAX);
+    r->n_events = accept(c, ",\"n\":") ? (uint32_t)expect_number(c, UINT32_MAX) : 1;
+    if (accept(c, ",\"executionId\":"))
+        r->run_id = expect_string(c);
+    if (accept(c, ",\"turn\":"))
+        r->turn = (uint32_t)expect_number(c, UINT32_MAX);
+    if (accept(c, ",\"round\":"))
+        r->round = (uint32_t)expect_number(c, UINT32_MAX);
+    if (accept(c, ",\"attempt\":"))
+        r->attempt = (uint32_t)expect_number(c, UINT32_MAX);
+    r->is_core = accept(c, ",\"core\":true");
+    if (accept(c, ",\"payloads\":[")) {
         do {
             handles = arena_grow(c->arena, handles, r->n_payloads, &room, sizeof *handles);
-            handles[r->n_payloads++] = need_string(c);
-        } while (!c->failed && has(c, ","));
-        need(c, "]");
+            handles[r->n_payloads++] = expect_string(c);
+        } while (!c->failed && accept(c, ","));
+        expect(c, "]");
         r->payloads = handles;
     }
-    if (has(c, ",\"messages\":")) {
-        l->n_messages = need_number(c, INT64_MAX);
+    if (accept(c, ",\"messages\":")) {
+        l->n_messages = expect_number(c, INT64_MAX);
         l->n_messages = l->n_messages ? l->n_messages : STORE_NO_MESSAGES;
     }
 }
 
-/* The sum stands between what it is the sum of. */
-static bool check(struct str line, struct line_parser *c)
+/* The sum covers what is before and after it. */
+static bool check_sum(struct str line, struct line_parser *c)
 {
     struct str before = str_slice(line, 0, line.n - c->rest.n), stands;
     char want[N_CHECK + 1];
 
-    need(c, ",\"check\":\"");
+    expect(c, ",\"check\":\"");
     stands = str_slice(c->rest, 0, N_CHECK);
     c->rest = str_skip(c->rest, N_CHECK);
-    need(c, "\"");
+    expect(c, "\"");
     if (c->failed)
         return false;
     snprintf(want, sizeof want, "%016" PRIx64, fnv(fnv(fnv_start, before), c->rest));
@@ -301,22 +301,22 @@ bool files_line_parse(struct str line, struct arena *a, struct files_line *ret_l
     struct line_parser c = {.rest = line, .arena = a};
     struct files_line l = {0};
 
-    need(&c, "{\"timestamp\":\"");
-    l.record.unix_ms = need_time(&c);
-    need(&c, "\",\"sessionId\":");
-    l.id = need_string(&c);
-    need(&c, ",\"event\":");
-    l.record.type = need_string(&c);
-    l.is_own = has(&c, ",\"fence\":");
+    expect(&c, "{\"timestamp\":\"");
+    l.record.unix_ms = expect_time(&c);
+    expect(&c, "\",\"sessionId\":");
+    l.id = expect_string(&c);
+    expect(&c, ",\"event\":");
+    l.record.type = expect_string(&c);
+    l.is_own = accept(&c, ",\"fence\":");
     if (l.is_own) {
-        l.fence = need_number(&c, INT64_MAX);
+        l.fence = expect_number(&c, INT64_MAX);
     } else {
-        need(&c, ",\"seq\":");
+        expect(&c, ",\"seq\":");
         parse_record(&c, &l);
         c.failed |= l.record.seq == 0 || l.record.n_events == 0;
     }
-    l.at = has(&c, ",\"at\":") ? need_number(&c, INT64_MAX) : FILES_LINE_NOWHERE;
-    if (c.failed || !check(line, &c) || c.rest.n == 0)
+    l.at = accept(&c, ",\"at\":") ? expect_number(&c, INT64_MAX) : FILES_LINE_NOWHERE;
+    if (c.failed || !check_sum(line, &c) || c.rest.n == 0)
         return false;
     l.members = str_slice(c.rest, 0, c.rest.n - 1);
     if (str_starts(l.members, S(",")))
@@ -332,8 +332,8 @@ struct str files_line_body(const struct files_line *l, struct arena *a)
     size_t n = l->members.n;
     char *body;
 
-    if (l->is_wrapped && has(&c, wrapped))
-        return arena_str(a, need_string(&c));
+    if (l->is_wrapped && accept(&c, wrapped))
+        return arena_str(a, expect_string(&c));
     body = arena_alloc(a, n + 3);
     body[0] = '{';
     memcpy(body + 1, l->members.p, n);

@@ -62,7 +62,7 @@ static struct err *list_check(void *arg)
     return files_check_list(c->dir, (struct store_damage_sink){damage_note, c});
 }
 
-/* The sink belongs to the task: it gets what the worker has found. */
+/* The sink belongs to the task: it gets what the worker found. */
 static struct err *report_damage(struct check_call *c, struct err *(*check)(void *arg),
                                  struct store_damage_sink sink)
 {
@@ -133,7 +133,7 @@ static struct err *session_find(void *arg)
         c->items = arena_copy(c->arena, &e->summary, sizeof e->summary);
     } else if (files_index_removes(&c->index, c->id)) {
         return NULL;
-    } else { /* put there by hand, perhaps */
+    } else { /* somebody may have put the file there */
         files_state_init(&s, c->id);
         TRY(files_state_load(&s, c->dir, &found));
         if (!found)

@@ -1,8 +1,8 @@
-/* files_write.c - what changes a log: always under the file's lock, one write, one fsync.
+/* files_write.c - changes a log: always under the file's lock, with one write and one fsync.
  *
- * Whoever holds the lock sees a log at rest. What then stands behind the last good line was torn by
- * a crash: it is moved aside. Good lines that were not there before are from others: changes of
- * the summary, which need no lease, or the end of ours. */
+ * The holder of the lock sees a log at rest. Bytes after the last good line were torn by a crash
+ * and are moved aside. New good lines come from others: they change the summary, which needs no
+ * lease, or they end this lease. */
 #include "store/files_store.h"
 
 #include "sys/auto_fd.h"
@@ -62,7 +62,7 @@ static int write_all(int fd, struct str bytes)
     return 0;
 }
 
-/* All of it behind `end`, or nothing. *ret_unsure: not even that could be made sure of. */
+/* Appends all bytes at `end`, or nothing. *ret_unsure: the file may hold a part of them. */
 static struct err *append_bytes(int fd, const char *path, uint64_t end, struct str bytes,
                                 bool *ret_unsure)
 {
@@ -115,7 +115,7 @@ static struct err *cut_torn(int fd, const char *path, struct files_state *s, uin
 
 /* --- appending --- */
 
-/* Reads what others appended since. Only the holder of a lease must not find their records. */
+/* Reads what others have appended. The holder of a lease must not find their records. */
 static struct err *catch_up(int fd, const char *path, struct files_state *s, bool has_lease,
                             int64_t unix_ms, bool *ret_lost)
 {
@@ -133,7 +133,7 @@ static struct err *catch_up(int fd, const char *path, struct files_state *s, boo
     return cut_torn(fd, path, s, size, unix_ms, NULL);
 }
 
-/* A lock file that was removed by hand locks out nobody. */
+/* A lock file that was removed by hand keeps nobody out. */
 bool files_holds_lease(int lock_fd)
 {
     struct stat st;
@@ -167,8 +167,8 @@ static void write_append(struct strbuf *out, const struct files_state *s,
     }
 }
 
-/* Payloads are the session's own and go with it. But whether they are there is what the caller
- * believes. */
+/* Payloads belong to the session and are removed with it. Whether they exist is only the caller's
+ * belief. */
 static struct err *check_payloads(const char *dir, struct str id, const struct files_append *w)
 {
     AUTO(arena) struct arena a = {0};
@@ -185,7 +185,7 @@ static struct err *check_payloads(const char *dir, struct str id, const struct f
     return NULL;
 }
 
-/* Encodes what is in order; the others get their error. */
+/* Encodes the valid appends; the others get their error. */
 static void write_accepted(struct strbuf *out, const char *dir, const struct files_state *s,
                            struct files_append *first, int64_t unix_ms)
 {
@@ -339,8 +339,8 @@ static void take_summary(struct files_state *s, const struct store_summary *crea
     files_state_update(s, create);
 }
 
-/* The line that says where the session belongs may be gone, or was never written; the list was told
- * before. Lines that are there say what is newer. */
+/* The line with the session's origin may be lost or was never written; the list got it before.
+ * Lines of the log are newer. */
 static void take_listed(const char *dir, struct files_state *s)
 {
     struct store_summary newer = s->summary;

@@ -1,4 +1,4 @@
-/* memory.c - streams as arrays. What the other adapters do with a database stands here plainly. */
+/* memory.c - streams as arrays: the plain form of what the other stores do with a database. */
 #include "store/memory.h"
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ struct memory_stream {
 
 struct memory {
     struct store store;
-    struct memory_stream **streams; /* by the time of their last change, newest last */
+    struct memory_stream **streams; /* sorted by their last change, newest last */
     size_t n, room;
     struct blob_store *blobs;
     struct store_belief belief;
@@ -56,7 +56,7 @@ static void apply_update(struct memory_stream *s, const struct store_summary *u)
         to->n_messages = u->n_messages == STORE_NO_MESSAGES ? 0 : u->n_messages;
 }
 
-/* Before those that were used later, which stand behind it. */
+/* Moves it before those that were used later. */
 static void put_back(struct memory *m, size_t i)
 {
     struct memory_stream *s = m->streams[i];
@@ -66,7 +66,7 @@ static void put_back(struct memory *m, size_t i)
     m->streams[i] = s;
 }
 
-/* The newest stands last. */
+/* Sorts it in again after a change. */
 static void touch(struct memory *m, struct memory_stream *s)
 {
     size_t i = 0;
@@ -281,7 +281,7 @@ static struct err *memory_find(struct store *store, struct str id, struct arena 
     return NULL;
 }
 
-/* Newest first; of those that were changed at the same time the greater id. */
+/* Newest first; for equal times the greater id. */
 static int compare_summaries(const void *a, const void *b)
 {
     const struct store_summary *x = a, *y = b;

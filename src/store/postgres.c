@@ -1,6 +1,6 @@
-/* postgres.c - the calls of the port. Leases and appends go over one connection; appends that wait
- * there together go in one transaction. Looks have another, and threads outside of the loop
- * a third. */
+/* postgres.c - the calls of the port. Leases and appends share one connection; appends that wait
+ * together share one transaction. Looks have another connection, and threads outside of the loop a
+ * third. */
 #include "store/postgres.h"
 
 #include "store/postgres_store.h"
@@ -11,9 +11,9 @@
 
 #define DEFAULT_TIMEOUT_MS 30000
 #define LEASE_MS 6000
-#define MAX_COLLECTIONS 200 /* in one sweep: 500 blobs each; the next one does the rest */
+#define MAX_COLLECTIONS 200 /* in one sweep, of 500 blobs each; the next sweep does the rest */
 
-struct err *postgres_told(struct err *take_error)
+struct err *postgres_call_error(struct err *take_error)
 {
     if (err_is(take_error, ERR_NETWORK))
         take_error->kind = ERR_STORAGE;
@@ -29,7 +29,7 @@ static struct err *ask_once(struct postgres_conn *c, enum postgres_statement s,
     return is_bytes ? postgres_ask_bytes(c, s, args, ret_rows) : postgres_ask(c, s, args, ret_rows);
 }
 
-/* Looks, and the changes that are made like this, may be repeated without harm. */
+/* Looks, and the changes made this way, can be repeated without harm. */
 static struct err *ask_twice(struct postgres_conn *c, enum postgres_statement s,
                              const struct postgres_args *args, bool is_bytes,
                              struct postgres_rows *ret_rows)
@@ -52,19 +52,19 @@ struct err *postgres_look(struct postgres_store *p, enum postgres_statement s,
         pthread_mutex_lock(&p->outside_lock);
         e = ask_twice(&p->outside, s, args, is_bytes, ret_rows);
         pthread_mutex_unlock(&p->outside_lock);
-        return postgres_told(e);
+        return postgres_call_error(e);
     }
     TRY(postgres_take_turn(&p->reader));
     e = ask_twice(&p->reader, s, args, is_bytes, ret_rows);
     postgres_give_turn(&p->reader);
-    return postgres_told(e);
+    return postgres_call_error(e);
 }
 
 /* --- appends --- */
 
-static void carry(struct postgres_store *p, const struct postgres_append *own)
+static void write_waiting(struct postgres_store *p, const struct postgres_append *own)
 {
-    p->is_carrying = true;
+    p->is_writing = true;
     task_shield_begin(); /* others wait for this */
     while (p->first) {
         struct postgres_append *first;
@@ -82,10 +82,10 @@ static void carry(struct postgres_store *p, const struct postgres_append *own)
         }
     }
     task_shield_end();
-    p->is_carrying = false;
+    p->is_writing = false;
 }
 
-/* What has been handed in is written, also when nobody waits for it any more. */
+/* What is handed in is written, even if its task no longer waits. */
 static struct err *postgres_append_records(struct store *store, struct str stream,
                                            uint64_t expected_seq, uint64_t fence,
                                            const struct store_record *records, size_t n,
@@ -102,8 +102,8 @@ static struct err *postgres_append_records(struct store *store, struct str strea
     waker_init(&w.waker);
     *p->last = &w;
     p->last = &w.next;
-    if (!p->is_carrying) {
-        carry(p, &w);
+    if (!p->is_writing) {
+        write_waiting(p, &w);
         return w.error;
     }
     task_shield_begin();
@@ -114,7 +114,7 @@ static struct err *postgres_append_records(struct store *store, struct str strea
 
 /* --- changes --- */
 
-/* What is begun is ended: a caller interrupted in the middle would not know what was done. */
+/* Shields the change: an interrupted caller would not know what was done. */
 static struct err *begin_change(struct postgres_store *p)
 {
     TRY(postgres_take_turn(&p->writer));
@@ -126,7 +126,7 @@ static struct err *end_change(struct postgres_store *p, struct err *take_error)
 {
     task_shield_end();
     postgres_give_turn(&p->writer);
-    return postgres_told(take_error);
+    return postgres_call_error(take_error);
 }
 
 static struct err *postgres_open_session(struct store *store, struct str id,
@@ -213,7 +213,7 @@ static struct err *postgres_update(struct store *store, const struct store_summa
 
 /* --- removing --- */
 
-/* Blobs go an hour after they lost their last reference: somebody may be about to refer to one. */
+/* Blobs are removed an hour after their last reference: somebody may be about to refer to one. */
 static struct err *postgres_sweep(struct store *store)
 {
     struct postgres_store *p = postgres_of(store);
@@ -230,7 +230,7 @@ static struct err *postgres_sweep(struct store *store)
     return NULL;
 }
 
-/* In one statement that looks whether it is open. */
+/* One statement checks that it is not open, and removes it. */
 static struct err *postgres_remove_session(struct store *store, struct str id)
 {
     struct postgres_store *p = postgres_of(store);
@@ -338,7 +338,7 @@ static struct err *postgres_write_belief(struct store *store, const struct store
     return postgres_look(postgres_of(store), PG_BELIEVE, &args, false, &rows);
 }
 
-/* Leases that were not given back run out. */
+/* Leases that were not given back expire. */
 static void postgres_free(struct store *store)
 {
     struct postgres_store *p = postgres_of(store);

@@ -1,24 +1,24 @@
-/* postgres_append.c - appends in one pipeline, and what became of those that were lost.
+/* postgres_append.c - appends in one pipeline, and what became of lost ones.
  *
- * Small ones that wait together are one transaction. To the database a refusal is not an error: the
- * statement then changes nothing, and a look afterwards says why. An error undoes all of them; then
+ * Small appends that wait together share a transaction. To the database a refusal is not an error:
+ * the statement changes nothing, and a look afterwards says why. An error undoes all of them; then
  * each is tried alone, so that none suffers for another.
  *
- * Where the connection was lost on the way, an append is sent again. It counts once, as its number
- * fits once: that the first one was made after all shows by its records. */
+ * When the connection was lost, an append is sent again. It counts once, because its number fits
+ * once: its records show whether the first attempt was made. */
 #include "store/postgres_store.h"
 
 #include "store/record_sum.h"
 
 #define N_TRIES 4
-/* In one transaction: as much as fits between two kernels. The rows of sessions stay locked until
- * the last byte has come, and a process may be stopped before it has sent it. */
+/* As much as the buffers of two kernels hold. The rows of sessions stay locked until the last byte
+ * has arrived, and the process may be stopped before it has sent it. */
 #define MAX_TOGETHER ((size_t)64 << 10)
 #define MAX_COLUMN ((size_t)512 << 20) /* one value of all records of an append */
 
 /* --- arguments --- */
 
-/* Each column of the records as an array, in the order of the statement. */
+/* Adds each column of the records as an array, in the order of the statement. */
 static void add_columns(struct postgres_args *a, const struct postgres_append *w)
 {
     struct strbuf columns[10] = {0};
@@ -124,9 +124,9 @@ static struct err *look_for_payloads(struct postgres_store *p, const struct post
     return rows.n ? store_payload_missing(postgres_row_text(&rows, 0, 0)) : NULL;
 }
 
-/* Why the database has appended nothing. *ret_again: the lease was late and is renewed now,
- * or the payload that was missing is there again.
- * `was_lost`: it may have been sent before, and made. NULL without that: so it was. */
+/* Finds out why the database has appended nothing. *ret_again: the lease had expired and is renewed
+ * now, or the missing payload is there again. `was_lost`: the append may have been made before;
+ * NULL without *ret_again means that it was. */
 static struct err *find_reason(struct postgres_store *p, const struct postgres_append *w,
                                bool was_lost, bool *ret_again)
 {
@@ -194,7 +194,7 @@ static struct err *append_one(struct postgres_store *p, const struct postgres_ap
 
 /* --- all of them --- */
 
-/* Those that may be sent. */
+/* Selects those that can be sent. */
 static size_t select_good(const struct postgres_store *p, struct postgres_append *first,
                           struct postgres_append **good, struct postgres_args *args)
 {
@@ -214,7 +214,7 @@ static size_t select_good(const struct postgres_store *p, struct postgres_append
     return n;
 }
 
-/* As many as go together, one at least. */
+/* How many go together; at least one. */
 static size_t count_together(const struct postgres_args *args, size_t n)
 {
     size_t n_bytes = 0;
@@ -266,5 +266,5 @@ void postgres_append_all(struct postgres_store *p, struct postgres_append *first
     for (size_t i = 0; i < n; i++)
         postgres_args_done(&args[i]);
     for (struct postgres_append *w = first; w; w = w->next)
-        w->error = postgres_told(w->error);
+        w->error = postgres_call_error(w->error);
 }

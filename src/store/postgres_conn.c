@@ -1,4 +1,4 @@
-/* postgres_conn.c - asking without blocking, and saying what went wrong. */
+/* postgres_conn.c - asks without blocking, and describes what went wrong. */
 #include "store/postgres_conn.h"
 
 #include "sys/work.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#define CANCELLED_MS 1000 /* how silent a server may be to a task that was cancelled */
-#define LOOK_UP_MS 200    /* how often a wait looks whether its task was cancelled */
+#define CANCELLED_MS 1000 /* how long a cancelled task waits for a silent server */
+#define LOOK_UP_MS 200    /* how often a wait checks whether its task was cancelled */
 
 static const char *const statement_texts[] = {
 #define X(name, sql) sql,
@@ -78,7 +78,7 @@ void postgres_give_turn(struct postgres_conn *c)
         c->is_taken = false;
         return;
     }
-    c->first = w->next; /* the turn is his now */
+    c->first = w->next; /* the waiter has the turn now */
     if (!c->first)
         c->last = &c->first;
     waker_wake(&w->waker);
@@ -151,7 +151,7 @@ static struct err *silent(const struct postgres_conn *c, const char *how, uint64
                     (double)c->server->timeout_ms / 1000);
 }
 
-/* *ret_ready is 0 when that long has passed. */
+/* *ret_ready is 0 when the time has passed. */
 static struct err *wait_in_task(int fd, int events, uint64_t duration_ms, int *ret_ready)
 {
     AUTO(deadline) struct deadline d;
@@ -193,8 +193,8 @@ struct err *postgres_wait(struct postgres_conn *c, int fd, int events, int *ret_
         if (task_was_cancelled() || work_cancelled())
             limit_ms = MIN(limit_ms, (uint64_t)CANCELLED_MS);
         if (silent_ms >= limit_ms) {
-            /* A new connection may find a server that answers. Where there is no time to try, the
-             * calls that follow are not to wait for the same. */
+            /* A new connection may find a server that answers. When there is no time to try, the
+             * next calls must not wait again. */
             c->was_silent = true;
             if (task_was_cancelled() || work_cancelled())
                 atomic_store(&c->server->silent_until_ms,
@@ -213,7 +213,7 @@ struct err *postgres_wait(struct postgres_conn *c, int fd, int events, int *ret_
 
 /* --- asking --- */
 
-/* A wait that was interrupted leaves a question without its answer. */
+/* An interrupted wait leaves a question without its answer. */
 static struct err *wait_for_server(struct postgres_conn *c, int events)
 {
     int ready;
@@ -252,7 +252,7 @@ static bool is_good(ExecStatusType status)
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-/* The answer to one question, up to its end. What is no longer connected did not refuse. */
+/* Reads the answer to one question to its end. A lost connection is not a refusal. */
 static struct err *read_answer(struct postgres_conn *c, struct postgres_rows *ret_rows)
 {
     PGresult *result, *end = NULL;
@@ -358,7 +358,7 @@ bool postgres_may_retry(const struct postgres_conn *c, const struct err *e)
            postgres_now_ms() >= atomic_load(&c->server->silent_until_ms);
 }
 
-/* The time of a question begins with it. */
+/* The time limit of a question begins here. */
 static struct err *begin(struct postgres_conn *c)
 {
     uint64_t now_ms = postgres_now_ms(), until_ms = atomic_load(&c->server->silent_until_ms);
@@ -402,7 +402,7 @@ static struct err *send_all(struct postgres_conn *c, enum postgres_statement s,
     return c->api.pipelineSync(c->handle) ? flush(c) : lost(c);
 }
 
-/* The first refusal counts; what comes behind it was not even tried. */
+/* The first refusal counts; the statements after it were not tried. */
 static struct err *read_all(struct postgres_conn *c, size_t n, struct postgres_rows *ret_rows)
 {
     struct err *first = NULL;

@@ -32,7 +32,7 @@ static void add_range(struct postgres_args *a, int64_t number, const struct stor
     postgres_text(a, q->core_only ? S("true") : S("false"));
 }
 
-/* How many fit on the page; asks for one more than that to see if there is one. */
+/* How many records fit on the page. Asks for one more, to see if there are more. */
 static struct err *measure(struct postgres_store *p, int64_t number, const struct store_query *q,
                            size_t *ret_n, bool *ret_more)
 {
@@ -50,7 +50,7 @@ static struct err *measure(struct postgres_store *p, int64_t number, const struc
     return NULL;
 }
 
-/* What does not fit into the number is damage: its sum cannot be right. */
+/* A value that does not fit the type is damage: its sum cannot be right. */
 static uint32_t row_number(const struct postgres_rows *rows, int i, int column)
 {
     int64_t value = postgres_row_int(rows, i, column);
@@ -58,7 +58,7 @@ static uint32_t row_number(const struct postgres_rows *rows, int i, int column)
     return value >= 0 && value <= UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* The columns of POSTGRES_RECORD, from `column` on; *ret_whole: they fit their sum. */
+/* Reads the columns of POSTGRES_RECORD from `column` on. *ret_whole: they fit their sum. */
 static struct store_record read_row(const struct postgres_rows *rows, int i, int column,
                                     struct str id, struct arena *a, bool *ret_whole)
 {
@@ -99,9 +99,9 @@ struct err *postgres_read(struct store *store, struct str id, const struct store
         struct store_record r = read_row(&rows, i, 0, id, &page->arena, &is_whole);
 
         if (!is_whole && r.seq < q->from)
-            continue; /* who read it before got the error */
+            continue; /* the page before it had the error */
         if (!is_whole) {
-            /* A page that has records already ends before the one that is damaged. */
+            /* A page that has records already ends before the damaged one. */
             page->has_more = page->n > 0;
             if (page->has_more)
                 return NULL;
@@ -218,7 +218,7 @@ struct err *postgres_list(struct store *store, const struct store_list_query *q,
     return NULL;
 }
 
-/* --- the search: what has come since the last one is added to the index first --- */
+/* --- the search: first adds to the index what was appended since the last one --- */
 
 static struct err *index_message(struct postgres_store *p, int64_t number, int64_t seq,
                                  struct str body)
@@ -240,7 +240,7 @@ static struct err *index_message(struct postgres_store *p, int64_t number, int64
     return postgres_look(p, PG_INDEX, &args, false, &rows);
 }
 
-/* A hundred messages at most. *from is 0 when there are no more. */
+/* Adds at most a hundred messages. *from is 0 when no more are left. */
 static struct err *index_some(struct postgres_store *p, int64_t number, int64_t *from)
 {
     AUTO(postgres_args) struct postgres_args args = {0};

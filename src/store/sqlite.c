@@ -1,8 +1,9 @@
-/* sqlite.c - from tasks to workers: changes that wait together share one transaction.
+/* sqlite.c - passes changes and looks from tasks to workers. Changes that wait together share one
+ * transaction.
  *
- * Whoever comes first carries out what has come until there is nothing left; the others wait. So
- * an fsync serves all who came while the one before it was under way, and nobody has a thread of
- * his own. Looks have a connection of their own, as readers do not wait for writers. */
+ * The first task carries out all changes that wait; the others wait. So one fsync serves all that
+ * came during the one before it, and no store has a thread of its own. Looks have a connection of
+ * their own, because readers do not wait for writers. */
 #include "store/sqlite.h"
 
 #include "store/blob_files.h"
@@ -19,7 +20,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define GLANCE_ROWS 4 /* of a list that is read on the connection that writes */
+#define GLANCE_ROWS 4 /* of a list that is read on the writer's connection */
 
 struct waiting_job {
     struct sqlite_job *job;
@@ -36,7 +37,7 @@ struct sqlite_store {
 
     struct sqlite_db writer; /* used by one worker at a time */
     bool is_writing;
-    bool has_writer, has_reader; /* they were opened, or somebody is about to */
+    bool has_writer, has_reader; /* the connection is open, or a task is opening it */
     struct waiting_job *first, **last;
 
     pthread_mutex_t looking; /* guards the reader */
@@ -68,7 +69,7 @@ struct sqlite_batch {
     bool lacks_room;
 };
 
-/* A job that was refused has changed nothing; the others are not to suffer for it. */
+/* A job that was refused has changed nothing; the others must not suffer for it. */
 static struct err *run_jobs(struct sqlite_db *db, struct waiting_job *first)
 {
     for (struct waiting_job *w = first; w; w = w->next) {
@@ -83,11 +84,11 @@ static struct err *run_jobs(struct sqlite_db *db, struct waiting_job *first)
     return NULL;
 }
 
-/* What a batch asks for. */
+/* What a batch needs. */
 struct batch_needs {
-    bool changes;        /* something is to be changed */
-    bool durable_change; /* and may not be lost with the power */
-    bool sync;           /* of changes before it, or of its own */
+    bool changes;        /* it changes something */
+    bool durable_change; /* which a power loss must not undo */
+    bool sync;           /* of earlier changes, or of its own */
 };
 
 static struct batch_needs find_needs(const struct waiting_job *first)
@@ -102,7 +103,7 @@ static struct batch_needs find_needs(const struct waiting_job *first)
     return needs;
 }
 
-/* What was committed is committed: a failure is the error of those who wait for the disk alone. */
+/* A commit stays committed: a failing sync is the error only of those who wait for the disk. */
 static void sync_log(struct sqlite_db *db, struct waiting_job *first)
 {
     AUTO(err) struct err *e = sqlite_log_sync(db);
@@ -140,13 +141,13 @@ static struct err *batch_commit(void *arg)
     return e;
 }
 
-/* All of them have failed when the transaction has. */
+/* If the transaction failed, all of them failed. */
 static void end_batch(const struct sqlite_batch *b, const struct err *failure,
                       const struct waiting_job *own)
 {
     for (struct waiting_job *w = b->first, *next; w; w = next) {
         next = w->next;                                  /* a woken waiter is gone */
-        w->job->lacks_room = b->lacks_room && !w->error; /* one that was refused would be, anyway */
+        w->job->lacks_room = b->lacks_room && !w->error; /* a refused job would be refused anyway */
         if (failure && !w->error)
             w->error = err_copy(failure);
         if (w != own)
@@ -171,7 +172,7 @@ static void write_all(struct sqlite_store *s, const struct waiting_job *own)
     s->is_writing = false;
 }
 
-/* A change that has been handed in is made, also when nobody waits for it any more. */
+/* A change that was handed in is made, even if its task no longer waits. */
 static struct err *change(struct store *store, struct sqlite_job *job)
 {
     struct sqlite_store *s = sqlite_of(store);
@@ -205,7 +206,7 @@ static struct err *lock_take(void *arg)
     return leases_take(c->store->leases, c->id);
 }
 
-/* Under its lock: one that was removed while there was no room must not come back. */
+/* Under its lock: a session that was removed on a full disk must not come back. */
 static struct err *finish_removal(struct sqlite_store *s, struct str id)
 {
     struct sqlite_job job = {.run = sqlite_job_remove, .id = id, .lock_dir = s->lock_dir};
@@ -222,7 +223,7 @@ static struct err *sqlite_open_session(struct store *store, struct str id,
                                        struct store_lease *ret_lease)
 {
     struct lock_call lock = {.store = sqlite_of(store), .id = id};
-    /* Nothing was told to anybody yet that a new session or its lease could take along. */
+    /* A power loss may undo a new session or its lease: nothing was reported yet. */
     struct sqlite_job job = {.run = sqlite_job_open,
                              .id = id,
                              .summary = create,
@@ -247,11 +248,11 @@ static void sqlite_close_session(struct store *store, struct str id, uint64_t fe
     struct sqlite_job job = {
         .run = sqlite_job_close, .id = id, .fence = fence, .may_be_lost = true};
 
-    err_ignore(change(store, &job), "whoever opens it next looks at the lock");
+    err_ignore(change(store, &job), "the next opener checks the lock");
     leases_release(sqlite_of(store)->leases, id, fence);
 }
 
-/* --- what the port asks for --- */
+/* --- changes of the port --- */
 
 static struct err *sqlite_add_child(struct store *store, const struct store_summary *child,
                                     uint64_t fence)
@@ -309,9 +310,9 @@ static struct err *sqlite_update_session(struct store *store, const struct store
     return change(store, &job);
 }
 
-/* --- what is left of sessions --- */
+/* --- removing --- */
 
-/* What one must know before something is removed. */
+/* What must be known before something is removed. */
 struct removal_look {
     const struct sqlite_store *store;
     bool has_neighbour, has_little_room;
@@ -338,7 +339,7 @@ static struct err *remove_rows(struct sqlite_store *s, struct str id, bool *ret_
     return e;
 }
 
-/* Under its lock. It is gone already; its rows go now or when there is room. */
+/* Under its lock. The session is gone already; its rows go now, or when there is room. */
 static struct err *remove_marked(struct sqlite_store *s, struct str id, bool has_neighbour)
 {
     struct sqlite_job job = {
@@ -373,8 +374,8 @@ static void finish_marked(struct sqlite_store *s, const struct removal_look *l)
     }
 }
 
-/* What this database does not need a neighbour may. Where the disk is full the files are removed
- * before the commit fails, which makes room for the next try. */
+/* A neighbour may need what this database does not. On a full disk the files are removed before the
+ * commit fails, which makes room for the next try. */
 static struct err *collect(struct sqlite_store *s, const struct removal_look *l)
 {
     struct sqlite_job job = {.run = sqlite_job_collect,
@@ -510,7 +511,8 @@ static struct err *glance_run(void *arg)
     return e ? e : c->look->run(&c->store->writer, c->look);
 }
 
-/* A look that takes no time: a second connection would take longer than to have others wait. */
+/* A look that takes no time: opening a second connection would take longer than making others
+ * wait. */
 static struct err *glance(struct store *store, struct sqlite_look *l)
 {
     struct look_call c = {sqlite_of(store), l};
@@ -552,7 +554,7 @@ static struct err *sqlite_list(struct store *store, const struct store_list_quer
 {
     struct sqlite_look l = {
         .run = sqlite_look_list, .list = q, .arena = a, .ret_items = ret_items, .ret_n = ret_n};
-    bool is_short = q->n_max && q->n_max <= GLANCE_ROWS && !q->name.n; /* that has no index */
+    bool is_short = q->n_max && q->n_max <= GLANCE_ROWS && !q->name.n; /* no index covers names */
 
     return (is_short ? glance : look)(store, &l);
 }

@@ -1,9 +1,9 @@
-/* sqlite_removal.c - sessions that are removed while the disk is full.
+/* sqlite_removal.c - removes sessions while the disk is full.
  *
- * To delete rows needs room in the log, and gives none back: the database keeps its length. What
- * takes room are payloads. So where a transaction finds no room, an empty file
- * FILE-locks/ID.removed says that the session is gone with all below it. Payloads that only such
- * sessions refer to are removed at once, and the rows when there is room. */
+ * Deleting rows needs room in the log and gives none back: the database keeps its length. Payloads
+ * take the room. So if a transaction finds no room, an empty file FILE-locks/ID.removed says that
+ * the session is gone with all below it. Payloads that only such sessions refer to are removed at
+ * once, and the rows when there is room. */
 #include "store/blob_files.h"
 #include "store/sqlite_store.h"
 #include "sys/auto_fd.h"
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define MARK ".removed"
-#define MAX_DEPTH 1000 /* damage may have made a circle of parents */
+#define MAX_DEPTH 1000 /* damage can make a circle of parents */
 #define LITTLE_BYTES ((uint64_t)8 << 20)
 
 /* --- the directory of the database --- */
@@ -158,7 +158,7 @@ struct err *sqlite_is_removed(struct sqlite_db *db, const struct sqlite_marks *m
 
 /* --- payloads --- */
 
-/* Streams that are removed, in order. */
+/* Streams that are removed, sorted. */
 struct removed_streams {
     int64_t *numbers;
     size_t n;
