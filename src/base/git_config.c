@@ -1,6 +1,7 @@
 /* git_config.c - reads git's configuration files. */
 #include "base/git_config.h"
 
+#include "base/ascii.h"
 #include "base/strbuf.h"
 
 /* --- reading --- */
@@ -12,7 +13,7 @@ static bool is_blank(char c)
 
 static bool is_key_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    return ascii_is_alnum(c) || c == '-';
 }
 
 static char next_char(struct git_reader *r)

@@ -70,10 +70,7 @@ static void add_rule(struct ignore *i, struct str pattern)
         err_ignore(e, "to git a pattern that is not valid matches nothing");
         return;
     }
-    if (i->n_rules == i->n_room) {
-        i->n_room = MAX(i->n_room * 2, (size_t)16);
-        i->rules = mem_resize(i->rules, i->n_room * sizeof *i->rules);
-    }
+    i->rules = mem_grow(i->rules, i->n_rules, &i->n_room, sizeof *i->rules);
     i->rules[i->n_rules++] = rule;
 }
 

@@ -1,6 +1,8 @@
 /* json_number.c - numbers that are kept as text: exact comparison, and conversions that say no. */
 #include "base/json.h"
 
+#include "base/ascii.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -140,7 +142,7 @@ static size_t format_double(double value, char out[64])
         snprintf(text, sizeof text, "%.*g", precision, value);
         n = 0;
         for (const char *c = text; *c; c++) {
-            if ((*c >= '0' && *c <= '9') || *c == '-' || *c == '+' || *c == 'e') {
+            if (ascii_is_digit(*c) || *c == '-' || *c == '+' || *c == 'e') {
                 out[n++] = *c;
                 in_point = false;
             } else if (!in_point) {

@@ -1,6 +1,7 @@
 /* json_parse.c - RFC 8259 text to a tree, without recursion and without guessing. */
 #include "base/json.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 /* Objects with this many members get their names indexed, so that looking for a repeated one does
@@ -147,17 +148,6 @@ static bool fail(struct json_parser *p, const char *at, const char *reason)
     return false;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 static bool hex4(const char *p, const char *end, uint32_t *ret_unit)
 {
     uint32_t unit = 0;
@@ -165,7 +155,7 @@ static bool hex4(const char *p, const char *end, uint32_t *ret_unit)
     if (end - p < 4)
         return false;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(p[i]);
+        int digit = ascii_hex_value(p[i]);
         if (digit < 0)
             return false;
         unit = unit << 4 | (uint32_t)digit;
@@ -294,7 +284,7 @@ static bool parse_string(struct json_parser *p, struct str *ret_text)
 
 static bool is_digit(const char *c, const char *end)
 {
-    return c < end && *c >= '0' && *c <= '9';
+    return c < end && ascii_is_digit(*c);
 }
 
 static bool parse_number(struct json_parser *p, struct json *node)
@@ -388,7 +378,7 @@ static bool parse_value(struct json_parser *p, struct json *node)
     if (*from == '"') {
         node->type = JSON_STRING;
         ok = parse_string(p, &node->text);
-    } else if (*from == '-' || (*from >= '0' && *from <= '9')) {
+    } else if (*from == '-' || ascii_is_digit(*from)) {
         ok = parse_number(p, node);
     } else {
         ok = parse_word(p, node);

@@ -1,18 +1,14 @@
 /* json_skim.c - goes over the members of one object, and looks into none. */
 #include "base/json_skim.h"
 
+#include "base/ascii.h"
 #include "base/eight.h"
 
 /* Every function returns where it has come to, or STR_NONE: the text ends before that. */
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
-
 static size_t skip_space(struct str s, size_t at)
 {
-    while (at < s.n && is_space(s.p[at]))
+    while (at < s.n && ascii_is_space(s.p[at]))
         at++;
     return at;
 }
@@ -78,7 +74,7 @@ static size_t skip_value(struct str s, size_t at)
         return skip_string(s, at, &has_escape);
     if (s.p[at] == '{' || s.p[at] == '[')
         return skip_container(s, at);
-    while (at < s.n && s.p[at] != ',' && s.p[at] != '}' && !is_space(s.p[at]))
+    while (at < s.n && s.p[at] != ',' && s.p[at] != '}' && !ascii_is_space(s.p[at]))
         at++;
     return at;
 }

@@ -1,6 +1,7 @@
 /* json_walk.c - finds where values begin and end, however their bytes come. */
 #include "base/json_walk.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
@@ -72,20 +73,15 @@ static struct err *peek(struct json_walk *w, char *ret_byte)
     return NULL;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static struct err *skip_space(struct json_walk *w)
 {
     bool found;
 
     do {
-        while (w->at < w->buffer.n && is_space(w->buffer.p[w->at]))
+        while (w->at < w->buffer.n && ascii_is_space(w->buffer.p[w->at]))
             w->at++;
         TRY(need(w, 1, &found));
-    } while (found && is_space(w->buffer.p[w->at]));
+    } while (found && ascii_is_space(w->buffer.p[w->at]));
     return NULL;
 }
 
@@ -137,8 +133,7 @@ static struct err *over_string(struct json_walk *w)
 
 static bool is_of_word(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
-           c == '-' || c == '.';
+    return ascii_is_alnum(c) || c == '+' || c == '-' || c == '.';
 }
 
 static struct err *over_word(struct json_walk *w)
@@ -303,20 +298,12 @@ struct err *json_walk_end(struct json_walk *w)
 
 /* --- texts --- */
 
-static int hex_value(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* The four digits at that distance from the place. */
 static bool read_unit(const struct json_walk *w, size_t from, uint32_t *ret_unit)
 {
     *ret_unit = 0;
     for (size_t i = 0; i < 4; i++) {
-        int digit = hex_value(w->buffer.p[w->at + from + i]);
+        int digit = ascii_hex_value(w->buffer.p[w->at + from + i]);
 
         if (digit < 0)
             return false;

@@ -38,6 +38,14 @@ void *mem_resize(void *block, size_t size)
     return bigger;
 }
 
+void *mem_grow(void *array, size_t n_used, size_t *n_room, size_t item_size)
+{
+    if (n_used < *n_room)
+        return array;
+    *n_room = *n_room < 16 ? MAX(2 * *n_room, (size_t)4) : *n_room + *n_room / 2;
+    return mem_resize(array, *n_room * item_size);
+}
+
 void *mem_copy(const void *bytes, size_t size)
 {
     void *block = malloc(size ? size : 1);

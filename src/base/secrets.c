@@ -1,6 +1,7 @@
 /* secrets.c - the set of known values, and texts without them. */
 #include "base/secrets.h"
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/needles.h"
 
@@ -82,8 +83,7 @@ static void add_json_form(struct needles *s, struct str value, uint64_t tag)
 
 static bool is_unreserved(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
+    return ascii_is_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 static void add_url_form(struct needles *s, struct str value, const char *format, uint64_t tag)

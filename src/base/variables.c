@@ -1,6 +1,7 @@
 /* variables.c - tables of names and prefixes, and who they are held against. */
 #include "base/variables.h"
 
+#include "base/ascii.h"
 #include "base/json.h"
 #include "base/secret_keys.h"
 
@@ -210,20 +211,10 @@ bool variable_is_secret(struct str name)
 
 /* --- values: what stands in them --- */
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_in_key(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '+' ||
-           c == '=' || c == '/';
+    return ascii_is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '+' || c == '=' ||
+           c == '/';
 }
 
 /* Beginnings that vendors give to their keys, and how much must follow. Some could begin a word:
@@ -377,7 +368,7 @@ static struct str key_at(struct str value, size_t at)
         if (!str_starts(rest, key_prefixes[i].prefix))
             continue;
         for (; n < rest.n && is_in_key(rest.p[n]); n++)
-            has_digit |= is_digit(rest.p[n]);
+            has_digit |= ascii_is_digit(rest.p[n]);
         if ((has_digit || !key_prefixes[i].needs_digit) &&
             n >= key_prefixes[i].prefix.n + key_prefixes[i].n_rest)
             return str_slice(rest, 0, n);
@@ -402,7 +393,7 @@ static struct str find_key(struct str value)
 static bool is_port(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
-        if (!is_digit(s.p[i]))
+        if (!ascii_is_digit(s.p[i]))
             return false;
     return true;
 }
@@ -454,7 +445,7 @@ static struct str find_password(struct str value)
 
 static bool is_in_user(char c)
 {
-    return is_letter(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '+' || c == '%';
+    return ascii_is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '+' || c == '%';
 }
 
 /* What stands before a colon and means something else: npm:left-pad@1.3.0. */
@@ -489,7 +480,7 @@ static struct str find_bare_password(struct str value)
         password.n = str_rfind_char(password, '@');
         host = str_skip(rest, password.n + 1);
         if (password.n >= 3 && host.n && !str_starts(host, S("sha256")) &&
-            (is_letter(host.p[0]) || is_digit(host.p[0]) || strchr("[(", host.p[0])))
+            (ascii_is_alnum(host.p[0]) || strchr("[(", host.p[0])))
             return password;
     }
     return (struct str){0};
@@ -576,14 +567,9 @@ static bool is_member_name(struct str name)
     return false;
 }
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static bool is_in_name(char c)
 {
-    return is_letter(c) || c == '_' || c == '-' || c == '.';
+    return ascii_is_alpha(c) || c == '_' || c == '-' || c == '.';
 }
 
 /* Where the value of the name before `at` begins, or 0. A colon separates where a line, a header or
@@ -591,18 +577,19 @@ static bool is_in_name(char c)
 static size_t value_start(struct str value, size_t from, size_t at)
 {
     bool is_option = str_starts(str_skip(value, from), S("--")),
-         is_first = from == 0 || is_blank(value.p[from - 1]) || strchr("\"'{,;", value.p[from - 1]);
+         is_first =
+             from == 0 || ascii_is_space(value.p[from - 1]) || strchr("\"'{,;", value.p[from - 1]);
     size_t i = at;
 
     if (i < value.n && strchr("\"'", value.p[i]))
         i++;
-    while (i < value.n && is_blank(value.p[i]))
+    while (i < value.n && ascii_is_space(value.p[i]))
         i++;
     if (i < value.n && (value.p[i] == '=' || (value.p[i] == ':' && is_first)))
         i++;
     else if (i != at + 1 || !(is_option || str_find(value, S("machine ")) != STR_NONE))
         return 0;
-    while (i < value.n && (is_blank(value.p[i]) || strchr("\"'", value.p[i])))
+    while (i < value.n && (ascii_is_space(value.p[i]) || strchr("\"'", value.p[i])))
         i++;
     return i;
 }
@@ -718,8 +705,8 @@ static bool is_ordinary(struct str value)
     for (size_t i = 0; i < value.n; i++) {
         char c = value.p[i];
 
-        is_number &= is_digit(c) || c == '.' || c == '-';
-        is_word &= (c >= 'a' && c <= 'z') || c == '-' || c == '_';
+        is_number &= ascii_is_digit(c) || c == '.' || c == '-';
+        is_word &= ascii_is_lower(c) || c == '-' || c == '_';
     }
     return value.n < MIN_HINTED_BYTES || is_number || is_word || is_path(value);
 }
@@ -729,8 +716,8 @@ bool value_is_random(struct str value)
     bool has_letter = false, has_digit = false;
 
     for (size_t i = 0; i < value.n; i++) {
-        has_letter |= is_letter(value.p[i]);
-        has_digit |= is_digit(value.p[i]);
+        has_letter |= ascii_is_alpha(value.p[i]);
+        has_digit |= ascii_is_digit(value.p[i]);
     }
     return !is_path(value) && (value.n >= 24 || (value.n >= 12 && has_letter && has_digit));
 }

@@ -31,10 +31,7 @@ static struct err *blob_memory_put(struct blob_store *b, struct str bytes,
     sha256_hex(bytes, handle);
     if (find(m, str_of(handle)))
         return NULL;
-    if (m->n == m->room) {
-        m->room = m->room ? 2 * m->room : 16;
-        m->blobs = mem_resize(m->blobs, m->room * sizeof *m->blobs);
-    }
+    m->blobs = mem_grow(m->blobs, m->n, &m->room, sizeof *m->blobs);
     blob = &m->blobs[m->n++];
     memcpy(blob->handle, handle, SHA256_HEX_SIZE);
     blob->bytes = str_make(str_dup(bytes), bytes.n);

@@ -1,6 +1,7 @@
 /* files_line.c - the envelope first, in a fixed order, then the body unchanged. */
 #include "store/files_line.h"
 
+#include "base/ascii.h"
 #include "sys/clock.h"
 
 #include <inttypes.h>
@@ -149,7 +150,7 @@ static uint64_t expect_number(struct line_parser *c, uint64_t max)
     uint64_t value = 0;
     size_t n = 0;
 
-    for (; n < c->rest.n && c->rest.p[n] >= '0' && c->rest.p[n] <= '9'; n++) {
+    for (; n < c->rest.n && ascii_is_digit(c->rest.p[n]); n++) {
         unsigned digit = (unsigned)(c->rest.p[n] - '0');
 
         if (value > (max - digit) / 10)
@@ -214,7 +215,7 @@ static int64_t expect_time(struct line_parser *c)
         return 0;
     }
     for (size_t i = 0; i < ISO_BYTES; i++)
-        if (form[i] == 'd' ? p[i] < '0' || p[i] > '9' : p[i] != form[i]) {
+        if (form[i] == 'd' ? !ascii_is_digit(p[i]) : p[i] != form[i]) {
             c->failed = true;
             return 0;
         }
@@ -290,7 +291,7 @@ bool files_line_is_torn(struct str bytes, struct str id)
     for (i = 0; i < MIN(bytes.n, start.n); i++) {
         bool is_digit = start.p[i] == '0' && i - strlen(before) < strlen(time);
 
-        if (is_digit ? bytes.p[i] < '0' || bytes.p[i] > '9' : bytes.p[i] != start.p[i])
+        if (is_digit ? !ascii_is_digit(bytes.p[i]) : bytes.p[i] != start.p[i])
             return false;
     }
     return true;

@@ -100,10 +100,7 @@ static struct lease *find_lease(const struct leases *l, struct str id, off_t at)
 
 static void add_lease(struct leases *l, struct str id, off_t at)
 {
-    if (l->n == l->room) {
-        l->room = l->room ? 2 * l->room : 4;
-        l->items = mem_resize(l->items, l->room * sizeof *l->items);
-    }
+    l->items = mem_grow(l->items, l->n, &l->room, sizeof *l->items);
     l->items[l->n++] = (struct lease){.at = at, .id = str_dup(id)};
 }
 

@@ -91,10 +91,7 @@ static struct memory_stream *add_stream(struct memory *m, struct str id,
                                         .next_seq = 1};
     s->root = c->parent.n ? find_stream(m, c->parent)->root : s;
     apply_update(s, c);
-    if (m->n == m->room) {
-        m->room = m->room ? 2 * m->room : 16;
-        m->streams = mem_resize(m->streams, m->room * sizeof *m->streams);
-    }
+    m->streams = mem_grow(m->streams, m->n, &m->room, sizeof *m->streams);
     m->streams[m->n++] = s;
     touch(m, s);
     return s;

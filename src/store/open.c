@@ -1,6 +1,7 @@
 /* open.c - finds the store that a name means. */
 #include "store/open.h"
 
+#include "base/ascii.h"
 #include "port/draft.h"
 #include "store/files.h"
 #include "store/memory.h"
@@ -23,8 +24,7 @@ static struct str scheme_of(struct str spec)
     size_t n = 0;
 
     while (n < spec.n &&
-           ((spec.p[n] >= 'a' && spec.p[n] <= 'z') || (spec.p[n] >= 'A' && spec.p[n] <= 'Z') ||
-            spec.p[n] == '+' || (n && spec.p[n] >= '0' && spec.p[n] <= '9')))
+           (ascii_is_alpha(spec.p[n]) || spec.p[n] == '+' || (n && ascii_is_digit(spec.p[n]))))
         n++;
     return n > 0 && n < spec.n && spec.p[n] == ':' ? str_slice(spec, 0, n) : (struct str){0};
 }

@@ -1,6 +1,7 @@
 /* html_text.c - escapes, and writes the elements that md4c finds. */
 #include "transcript/html_text.h"
 
+#include "base/ascii.h"
 #include "transcript/words.h"
 
 #define MAX_DEPTH 48 /* of blocks in blocks; deeper ones are not told apart */
@@ -249,8 +250,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *self)
 static bool is_entity(struct str s)
 {
     for (size_t i = 1; i + 1 < s.n; i++)
-        if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'z') ||
-              (s.p[i] >= 'A' && s.p[i] <= 'Z') || (i == 1 && s.p[i] == '#')))
+        if (!ascii_is_alnum(s.p[i]) && !(i == 1 && s.p[i] == '#'))
             return false;
     return s.n > 2 && s.p[0] == '&' && s.p[s.n - 1] == ';';
 }

@@ -76,10 +76,7 @@ static void add_node(struct claude *c, const struct claude_node *n)
 {
     if (!n->uuid && !n->is_message && !n->is_boundary)
         return;
-    if (c->n == c->room) {
-        c->room = c->room ? c->room + c->room / 2 : 64;
-        c->nodes = mem_resize(c->nodes, c->room * sizeof *c->nodes);
-    }
+    c->nodes = mem_grow(c->nodes, c->n, &c->room, sizeof *c->nodes);
     c->nodes[c->n++] = *n;
     if (n->uuid)
         *import_index_at(&c->by_uuid, n->uuid) = c->n;
@@ -263,10 +260,7 @@ static void add_result(struct claude *c, const struct json *block)
         import_result(c->x, json_get_text(block, "tool_use_id"), json_get(block, "content"),
                       json_bool(json_get(block, "is_error"), false));
 
-    if (c->n_results == c->results_room) {
-        c->results_room = 2 * c->results_room + 4;
-        c->results = mem_resize(c->results, c->results_room * sizeof *c->results);
-    }
+    c->results = mem_grow(c->results, c->n_results, &c->results_room, sizeof *c->results);
     c->results[c->n_results++] = import_put(c->x, m, 0);
 }
 

@@ -130,10 +130,7 @@ void import_add_item(struct importing *x, struct imported *s, enum import_step s
         import_leave_out(x, S("messages over the limit of a session"));
         return;
     }
-    if (s->n == s->room) {
-        s->room = s->room ? s->room + s->room / 2 : 16;
-        s->items = mem_resize(s->items, s->room * sizeof *s->items);
-    }
+    s->items = mem_grow(s->items, s->n, &s->room, sizeof *s->items);
     item.step = (uint8_t)step;
     item.begins = begins;
     s->items[s->n++] = item;

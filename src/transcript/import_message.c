@@ -1,6 +1,7 @@
 /* import_message.c - messages, calls, results and images out of other programs' words. */
 #include "transcript/import_parts.h"
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "model/message_json.h"
 
@@ -34,7 +35,7 @@ static int read_fraction(const char **at, const char *end)
 {
     int ms = 0, scale = 100;
 
-    while (*at < end && **at >= '0' && **at <= '9') {
+    while (*at < end && ascii_is_digit(**at)) {
         ms += (**at - '0') * scale;
         scale /= 10;
         (*at)++;

@@ -19,10 +19,7 @@ struct listed_messages {
 
 static void push_entry(struct listed_messages *to, const struct listed_message *e)
 {
-    if (to->n == to->room) {
-        to->room = to->room ? to->room + to->room / 2 : 64;
-        to->items = mem_resize(to->items, to->room * sizeof *to->items);
-    }
+    to->items = mem_grow(to->items, to->n, &to->room, sizeof *to->items);
     to->items[to->n++] = *e;
 }
 

@@ -6,6 +6,8 @@
  * are let through because schemas made by Python programs hold them: \A and \Z, (?P<name>...) and
  * the flags (?i), (?m), (?s). */
 #include "base/schema/node.h"
+
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 #define SPACES                                                                                     \
@@ -93,31 +95,13 @@ static bool skip_over(struct regex_translator *t, const char *text)
     return true;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 /* Exactly n hexadecimal digits at this place. */
 static bool read_hex(struct regex_translator *t, unsigned n, uint32_t *ret_value)
 {
     uint32_t value = 0;
 
     for (unsigned i = 0; i < n; i++) {
-        int digit = hex_value(peek(t, i));
+        int digit = ascii_hex_value(peek(t, i));
 
         if (digit < 0)
             return false;
@@ -132,7 +116,7 @@ static bool read_hex(struct regex_translator *t, unsigned n, uint32_t *ret_value
 
 static void add_char(struct strbuf *out, uint32_t c)
 {
-    if (c < 0x80 && (is_letter((char)c) || is_digit((char)c)))
+    if (c < 0x80 && (ascii_is_alpha((char)c) || ascii_is_digit((char)c)))
         strbuf_add_char(out, (char)c);
     else
         strbuf_addf(out, "\\x{%x}", (unsigned)c);
@@ -147,8 +131,8 @@ static struct err *read_unicode(struct regex_translator *t, uint32_t *ret_char)
     if (skip_over(t, "{")) {
         uint32_t value = 0;
 
-        for (start = t->at; hex_value(peek(t, 0)) >= 0 && value <= 0x10FFFF; t->at++)
-            value = value * 16 + (uint32_t)hex_value(peek(t, 0));
+        for (start = t->at; ascii_hex_value(peek(t, 0)) >= 0 && value <= 0x10FFFF; t->at++)
+            value = value * 16 + (uint32_t)ascii_hex_value(peek(t, 0));
         if (t->at == start || value > 0x10FFFF || !skip_over(t, "}"))
             return err_new(ERR_VALIDATION, "\\u{...} is not a code point");
         *ret_char = value;
@@ -187,18 +171,18 @@ static struct err *read_char_escape(struct regex_translator *t, uint32_t *ret_ch
         return read_hex(t, 2, ret_char)
                    ? NULL
                    : err_new(ERR_VALIDATION, "\\x is not followed by two hexadecimal digits");
-    if (c == 'c' && is_letter(peek(t, 1))) {
+    if (c == 'c' && ascii_is_alpha(peek(t, 1))) {
         *ret_char = (uint32_t)peek(t, 1) & 0x1F;
         t->at += 2;
         return NULL;
     }
-    if (c == '0' && !is_digit(peek(t, 1))) {
+    if (c == '0' && !ascii_is_digit(peek(t, 1))) {
         t->at++;
         *ret_char = 0;
         return NULL;
     }
     n = utf8_decode(str_skip(t->in, t->at), ret_char);
-    *ret_known = n && !is_letter(c) && !is_digit(c);
+    *ret_known = n && !ascii_is_alpha(c) && !ascii_is_digit(c);
     if (*ret_known) /* \. \- \/ and the like stand for themselves */
         t->at += n;
     return NULL;
@@ -219,8 +203,8 @@ static struct err *add_property(struct regex_translator *t)
     struct str name = str_skip(t->in, t->at + 2);
     size_t end = 0;
 
-    while (end < name.n && (is_letter(name.p[end]) || is_digit(name.p[end]) || name.p[end] == '_' ||
-                            name.p[end] == '='))
+    while (end < name.n && (ascii_is_alpha(name.p[end]) || ascii_is_digit(name.p[end]) ||
+                            name.p[end] == '_' || name.p[end] == '='))
         end++;
     if (peek(t, 1) != '{' || end == 0 || end >= name.n || name.p[end] != '}')
         return err_new(ERR_VALIDATION, "\\%c is not followed by {the name of a property}", letter);
@@ -249,7 +233,7 @@ static struct err *add_backreference(struct regex_translator *t)
         return NULL; /* the name is copied like any text */
     }
     strbuf_add(t->out, S("\\g{"));
-    for (; is_digit(peek(t, 0)); t->at++)
+    for (; ascii_is_digit(peek(t, 0)); t->at++)
         strbuf_add_char(t->out, peek(t, 0));
     strbuf_add_char(t->out, '}');
     return NULL;
@@ -430,7 +414,7 @@ static void add_brace(struct regex_translator *t)
     uint64_t numbers[2] = {0};
     size_t n = 1, part = 0;
 
-    for (; is_digit(peek(t, n)) || (peek(t, n) == ',' && part == 0 && n > 1); n++) {
+    for (; ascii_is_digit(peek(t, n)) || (peek(t, n) == ',' && part == 0 && n > 1); n++) {
         if (peek(t, n) == ',')
             part = 1;
         else
