@@ -1,5 +1,4 @@
-/* lookup.h - the addresses of a name, as texts, so that they can be checked and used as they are.
- */
+/* lookup.h - the addresses of a name, as texts, so that they can be checked and used unchanged. */
 #ifndef KEEL_NET_LOOKUP_H
 #define KEEL_NET_LOOKUP_H
 
@@ -12,15 +11,15 @@
 struct lookup {
     const char *host;
     int error;                                              /* of getaddrinfo() */
-    char addresses[LOOKUP_MAX_ADDRESSES][INET6_ADDRSTRLEN]; /* of more than that, the first */
+    char addresses[LOOKUP_MAX_ADDRESSES][INET6_ADDRSTRLEN]; /* the first ones, if there are more */
     size_t n;
 };
 
-/* Asks the resolver, which blocks: for workers. */
+/* Asks the resolver. Blocks: for workers. */
 void lookup_block(struct lookup *l);
-/* Asks the resolver in a worker; waits. A name that has no address is no error: n is 0. */
+/* Asks the resolver in a worker and waits. A name without an address is not an error: n is 0. */
 MUST_USE struct err *lookup_run(struct lookup *l);
-/* ERR_NETWORK, for those to whom it is one. */
+/* The ERR_NETWORK for callers that need an address. */
 NEVER_NULL MUST_USE struct err *lookup_not_found(const struct lookup *l);
 
 #endif
