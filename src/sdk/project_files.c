@@ -7,7 +7,7 @@
 #include "hook/words.h"
 #include "sys/auto_fd.h"
 #include "sys/fs.h"
-#include "sys/open_inside.h"
+#include "sys/open_below.h"
 
 #include <dirent.h>
 #include <errno.h>
