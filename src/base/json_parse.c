@@ -1,11 +1,11 @@
-/* json_parse.c - RFC 8259 text to a tree, without recursion and without guessing. */
+/* json_parse.c - parses RFC 8259 text into a tree, without recursion and without guessing. */
 #include "base/json.h"
 
 #include "base/ascii.h"
 #include "base/utf8.h"
 
-/* Objects with this many members get their names indexed, so that looking for a repeated one does
- * not become quadratic. */
+/* Objects with this many members get their names indexed, so that finding repeated names does not
+ * become quadratic. */
 #define INDEX_FROM 16
 
 #define MANY_VALUES "the text has more values than the limit of 1048576"
@@ -29,8 +29,8 @@ struct json_parser {
     struct arena *arena;
     const char *start, *at, *end;
     int flags;
-    bool is_utf8;       /* all of it: no string need be looked at by itself */
-    const char *reason; /* of the failure; `at` stands where it is */
+    bool is_utf8;       /* the whole text: strings need no check of their own */
+    const char *reason; /* of the failure, which is at `at` */
     struct name_index names;
     size_t n_values, max_values;
     struct json **open; /* containers around the current value: room for JSON_MAX_DEPTH */
@@ -62,7 +62,7 @@ static struct name_slot *name_slot_for(const struct name_index *x, const struct 
     return &x->slots[i];
 }
 
-/* Nothing in the old slots is there twice, so the first free place is the right one. */
+/* No name is twice in the old slots, so the first free place is the right one. */
 static void name_index_grow(struct name_index *x)
 {
     struct name_index bigger = {
@@ -184,7 +184,7 @@ static bool unicode_escape(const char **at, const char *end, uint32_t *ret_char)
     return true;
 }
 
-/* Decodes what stands between the quotes; the result is never longer than the source. */
+/* Decodes the text between the quotes; the result is never longer than the source. */
 static bool unescape(struct json_parser *p, const char *from, const char *to, struct str *ret_text)
 {
     char *text = arena_alloc(p->arena, (size_t)(to - from) + 1), *out = text;
@@ -242,7 +242,7 @@ static void repair(struct json_parser *p, struct str *text)
     *text = arena_str(p->arena, strbuf_str(&repaired));
 }
 
-/* From behind the opening quote on; sets `at` to the closing one. */
+/* Searches from after the opening quote; sets `at` to the closing one. */
 static bool find_string_end(struct json_parser *p, const char *from, bool *ret_has_escape)
 {
     struct str rest = str_make(from, (size_t)(p->end - from));
@@ -259,7 +259,7 @@ static bool find_string_end(struct json_parser *p, const char *from, bool *ret_h
     return *p->at == '"' || fail(p, p->at, "control characters in a string must be escaped");
 }
 
-/* `at` stands on the opening quote. */
+/* `at` is on the opening quote. */
 static bool parse_string(struct json_parser *p, struct str *ret_text)
 {
     const char *from = p->at + 1, *to;

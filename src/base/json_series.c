@@ -23,7 +23,7 @@ struct err *json_series_parse(struct json_series *s, struct str text, struct jso
     return NULL;
 }
 
-/* --- where it stands --- */
+/* --- finding the string --- */
 
 static size_t common_start(struct str a, struct str b)
 {
@@ -39,7 +39,7 @@ static bool holds(const struct json *v, const char *at)
     return at > v->raw.p && at < v->raw.p + v->raw.n;
 }
 
-/* With no escape in it: its text is a part of the source. */
+/* Without an escape its text is a part of the source. */
 static bool is_plain_string(const struct json *v)
 {
     return v->type == JSON_STRING && v->text.p == v->raw.p + 1 && v->text.n + 2 == v->raw.n;
@@ -62,7 +62,7 @@ static void note_string(struct json_series *s, struct json *v)
     s->after = str_make(v->text.p + v->text.n, (size_t)(end - v->text.p) - v->text.n);
 }
 
-/* The containers from the root on, and at last the string in which the texts part. */
+/* Finds the containers from the root on, and the string in which the texts differ. */
 static void find_string(struct json_series *s, struct str text)
 {
     const char *source = s->source.p;

@@ -1,10 +1,10 @@
-/* json_skim.c - goes over the members of one object, and looks into none. */
+/* json_skim.c - goes over the members of one object without parsing them. */
 #include "base/json_skim.h"
 
 #include "base/ascii.h"
 #include "base/eight.h"
 
-/* Every function returns where it has come to, or STR_NONE: the text ends before that. */
+/* Every function returns its end position, or STR_NONE if the text ends before that. */
 
 static size_t skip_space(struct str s, size_t at)
 {
@@ -28,7 +28,7 @@ static inline size_t find_mark(struct str s, size_t at)
     return at;
 }
 
-/* `at` stands on the opening quote. */
+/* `at` is on the opening quote. */
 static size_t skip_string(struct str s, size_t at, bool *ret_has_escape)
 {
     *ret_has_escape = false;

@@ -1,4 +1,4 @@
-/* mem.c - allocation that cannot fail, and the end of a program that is wrong. */
+/* mem.c - allocation that cannot fail, and the end of a program with a bug. */
 #include "base/mem.h"
 
 #include <execinfo.h>

@@ -1,9 +1,9 @@
 /* mem.h - ownership in the language of the compiler.
  *
- * Allocation never returns NULL: running out of memory is a bug of the caps, and aborts.
- * AUTO(noun) frees a variable at the end of its scope, TAKE(x) gives the value away and leaves
- * NULL behind. A module that owns heap objects declares `DEFINE_AUTO_PTR(noun, noun_free)` once,
- * one whose objects live in the caller's memory `DEFINE_AUTO_VAL(noun, noun_done)`. */
+ * Allocation never returns NULL: running out of memory is a bug of the caps, and aborts. AUTO(noun)
+ * frees a variable at the end of its scope. TAKE(x) gives the value away and leaves NULL behind. A
+ * module that owns heap objects declares `DEFINE_AUTO_PTR(noun, noun_free)` once; one whose objects
+ * live in the caller's memory `DEFINE_AUTO_VAL(noun, noun_done)`. */
 #ifndef KEEL_BASE_MEM_H
 #define KEEL_BASE_MEM_H
 

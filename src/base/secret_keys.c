@@ -1,9 +1,9 @@
-/* secret_keys.c - which field names stand for credentials. */
+/* secret_keys.c - the names of fields with credentials. */
 #include "base/secret_keys.h"
 
 #include "base/ascii.h"
 
-/* Lower case and without separators. Whole names: "tokens" and "max_tokens" are no secrets. */
+/* Lower case and without separators. Whole names: "tokens" and "max_tokens" are not secret. */
 static const char *const names[] = {
     "accesskey",          "accesstoken",   "apikey",       "apisecret",
     "apitoken",           "authorization", "authtoken",    "bearertoken",

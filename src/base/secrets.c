@@ -12,7 +12,8 @@ struct tagged_value {
     uint64_t tag;
 };
 
-/* What is looked for at a time. Who searches while a new one is made goes on with the old. */
+/* What is searched for at one time. A search that runs while a new edition is made continues with
+ * the old one. */
 struct edition {
     struct needles needles;
     struct edition *older;
@@ -20,7 +21,7 @@ struct edition {
 
 struct secrets {
     atomic_uint n_refs;
-    _Atomic(struct edition *) newest; /* NULL: there is no value */
+    _Atomic(struct edition *) newest; /* NULL: no values */
     struct arena arena;
     struct tagged_value *values;
     size_t n_values, values_room;
@@ -71,7 +72,7 @@ static bool is_worth_hiding(struct str value)
     return true;
 }
 
-/* --- how they may be spelt --- */
+/* --- forms of a value --- */
 
 static void add_json_form(struct needles *s, struct str value, uint64_t tag)
 {
@@ -98,8 +99,8 @@ static void add_url_form(struct needles *s, struct str value, const char *format
     needles_add(s, strbuf_str(&text), tag);
 }
 
-/* Base64 turns three bytes into four letters. What stands before a value moves it by nothing, one
- * byte or two; the groups that it fills alone look the same in all texts that have moved it so. */
+/* Base64 turns three bytes into four letters. The bytes before a value move it by nothing, one byte
+ * or two; the groups that the value fills alone look the same in all texts with the same move. */
 static void add_base64_forms(struct needles *s, struct str value, uint64_t tag)
 {
     for (size_t n_moved = 0; n_moved < 3; n_moved++) {
@@ -114,7 +115,7 @@ static void add_base64_forms(struct needles *s, struct str value, uint64_t tag)
     }
 }
 
-/* Forms that are alike are one needle. */
+/* Equal forms are one needle. */
 static void add_value(struct needles *s, struct str value, uint64_t tag)
 {
     value = str_slice(str_trim(value), 0, SECRETS_MAX_BYTES);
@@ -263,11 +264,11 @@ bool secrets_has(const struct secrets *s, struct str text)
 
 /* --- pieces --- */
 
-/* One piece on its way. Positions count from its begin; those below 0 are what was held back,
- * which is the end of `before`. */
+/* One piece on its way. Positions count from its start; negative ones are the held-back bytes, the
+ * end of `before`. */
 struct passing {
     struct str before, piece;
-    ptrdiff_t done; /* all before it has been given out, or stands in a value */
+    ptrdiff_t done; /* everything before it has been returned, or is in a value */
     struct strbuf *out;
 };
 
@@ -286,7 +287,7 @@ static void give(struct passing *p, ptrdiff_t to)
     }
 }
 
-/* Everything before `clear` is no longer the begin of anything. */
+/* Everything before `clear` can no longer begin a value. */
 static void look_at(struct secrets_stream *s, struct passing *p, ptrdiff_t at, ptrdiff_t clear)
 {
     uint64_t tags = s->needles->nodes[s->node].tags;

@@ -1,4 +1,4 @@
-/* variables.c - tables of names and prefixes, and who they are held against. */
+/* variables.c - tables of names and prefixes, and the comparisons with them. */
 #include "base/variables.h"
 
 #include "base/ascii.h"
@@ -16,8 +16,8 @@ enum word_place { ANYWHERE, LAST, LAST_OF_MANY };
 
 static const struct str secret_anywhere[] = {S("PASSWORD"), S("PASSWD"), S("SECRET")};
 
-/* Words of a name, which stand between underscores, next to each other. A star before a word: it
- * may be the end of a longer one. */
+/* Words of a name, which are between underscores, next to each other. A star before a word: it may
+ * be the end of a longer one. */
 static const struct name_rule {
     struct str words[2];
     enum word_place place;
@@ -53,7 +53,7 @@ static const struct name_rule {
     {{S("DSN")}, ANYWHERE, HINT}, /* an address with a key in it */
     {{S("HEADER")}, LAST, HINT},
     {{S("HEADERS")}, LAST, HINT},     /* ANTHROPIC_CUSTOM_HEADERS */
-    {{S("WEBHOOK")}, ANYWHERE, HINT}, /* who knows the address may post */
+    {{S("WEBHOOK")}, ANYWHERE, HINT}, /* its address lets anybody post */
     {{S("CONNECTION"), S("STRING")}, ANYWHERE, HINT},
     {{S("CONN"), S("STR")}, ANYWHERE, HINT},
     {{S("CONNSTR")}, ANYWHERE, HINT},
@@ -61,21 +61,21 @@ static const struct name_rule {
     {{S("SESSION"), S("ID")}, LAST, HINT},
 };
 
-/* Their names hold such a word and mean something else. */
+/* These names hold such a word and mean something else. */
 static const struct str plain_names[] = {
     S("SSH_AUTH_SOCK"),    /* an address */
-    S("GIT_CONFIG_KEY_*"), /* names of git's settings: without one of them git fails */
+    S("GIT_CONFIG_KEY_*"), /* names of git's settings: git fails if one is missing */
     S("TERM_SESSION_ID"),  /* a terminal's window */
     S("ITERM_SESSION_ID"), S("XDG_SESSION_ID"),   S("SHELL_SESSION_ID"),
     S("DESKTOP_SESSION"),  S("KDE_FULL_SESSION"),
 };
 
-/* Nothing runs without them; a value never makes them credentials. */
+/* Nothing runs without them; no value makes them credentials. */
 static const struct str needed_names[] = {S("PATH"), S("HOME"),    S("PWD"),       S("SHELL"),
                                           S("USER"), S("LOGNAME"), S("LS_COLORS"), S("LANG")};
 
-/* Sockets, displays, sessions and files of credentials: programs do better without their addresses
- * than with an error, and must not reach them where the sandbox is off for a moment. */
+/* Sockets, displays, sessions and files of credentials: programs fare better without these
+ * addresses than with an error, and must not reach them while the sandbox is off for a moment. */
 static const struct str addresses[] = {
     S("SSH_AUTH_SOCK"),
     S("SSH_AGENT_PID"),
@@ -104,7 +104,7 @@ static const struct str addresses[] = {
     S("LISTEN_FDS"),
     S("LISTEN_PID"),
     S("LISTEN_FDNAMES"),
-    /* terminals and editors that take commands */
+    /* terminals and editors that accept commands */
     S("TMUX"),
     S("TMUX_PANE"),
     S("STY"),
@@ -120,7 +120,7 @@ static const struct str addresses[] = {
     S("VSCODE_GIT_ASKPASS_MAIN"),
     S("VSCODE_GIT_ASKPASS_NODE"),
     S("VSCODE_GIT_ASKPASS_EXTRA_ARGS"),
-    /* machines to work on, and where their keys are */
+    /* machines to work on, and the places of their keys */
     S("DOCKER_HOST"),
     S("DOCKER_CONFIG"),
     S("DOCKER_CERT_PATH"),
@@ -181,7 +181,7 @@ static bool contains_nocase(struct str s, struct str needle)
     return false;
 }
 
-/* 0: nothing in the name says that it is one. */
+/* 0: nothing in the name hints at a credential. */
 static int name_strength(struct str name)
 {
     struct str rest = name, word, before = {0};
@@ -209,7 +209,7 @@ bool variable_is_secret(struct str name)
     return name_strength(name) != 0;
 }
 
-/* --- values: what stands in them --- */
+/* --- values: their parts --- */
 
 static bool is_in_key(char c)
 {
@@ -217,8 +217,8 @@ static bool is_in_key(char c)
            c == '/';
 }
 
-/* Beginnings that vendors give to their keys, and how much must follow. Some could begin a word:
- * there must be a digit. */
+/* Prefixes that vendors give to their keys, and how much must follow. Some could begin a word:
+ * these need a digit. */
 static const struct {
     struct str prefix;
     size_t n_rest;
@@ -351,7 +351,7 @@ static const struct {
     {S("LS0tLS1CRUdJTi"), 16}, /* -----BEGIN in base64 */
 };
 
-/* A key stands alone or behind a sign: in /opt/sk-learn/bin there is none. */
+/* A key is alone or after a sign: /opt/sk-learn/bin holds none. */
 static bool may_begin_key(struct str value, size_t at)
 {
     return at == 0 || strchr(" \t\r\n\"'=:,;([{<", value.p[at - 1]);
@@ -448,7 +448,7 @@ static bool is_in_user(char c)
     return ascii_is_alnum(c) || c == '_' || c == '-' || c == '.' || c == '+' || c == '%';
 }
 
-/* What stands before a colon and means something else: npm:left-pad@1.3.0. */
+/* Words before a colon that are not a user: npm:left-pad@1.3.0. */
 static bool is_no_user(struct str word)
 {
     static const struct str words[] = {S("npm"),  S("jsr"),  S("mailto"), S("git"),  S("github"),
@@ -459,7 +459,7 @@ static bool is_no_user(struct str word)
 }
 
 /* user:password@host without a scheme: root:hunter2@tcp(db:3306)/app, //user:hunter2@host,
- * -u user:hunter2. A list of paths and image:tag@sha256:... are neither. */
+ * -u user:hunter2. But not a list of paths, nor image:tag@sha256:... */
 static struct str find_bare_password(struct str value)
 {
     for (size_t i = 1; i + 1 < value.n; i++) {
@@ -500,8 +500,6 @@ static struct str find_oracle_password(struct str value)
     return slash == STR_NONE ? (struct str){0} : str_skip(user, slash + 1);
 }
 
-/* Of the bots of Telegram (number:token) and Discord (number in base64.time.token), and
- * Terraform's, whose mark is in the middle. */
 static bool is_key(struct str s)
 {
     for (size_t i = 0; i < s.n; i++)
@@ -510,6 +508,8 @@ static bool is_key(struct str s)
     return true;
 }
 
+/* Keys of Telegram's bots (number:token), of Discord's (number in base64.time.token), and of
+ * Terraform, which have a mark in the middle. */
 static struct str find_shape(struct str value)
 {
     static const struct str mark = S(".atlasv1.");
@@ -530,7 +530,7 @@ static struct str find_shape(struct str value)
     return (struct str){0};
 }
 
-/* Addresses that let anybody write who knows them. */
+/* Addresses that let everybody write who knows them. */
 static struct str find_webhook(struct str value)
 {
     static const struct str hooks[] = {S("hooks.slack.com/services/"),
@@ -546,7 +546,7 @@ static struct str find_webhook(struct str value)
     return (struct str){0};
 }
 
-/* Members of connection strings, addresses, options, headers and of JSON that is broken:
+/* Members of connection strings, addresses, options, headers and of broken JSON:
  * Password=..., ?access_token=..., --password ..., x-api-key: ..., "token":"..." */
 static const struct str member_names[] = {
     S("*password"),  S("*passwd"),      S("*pwd"),     S("*secret"),    S("*token"),
@@ -554,7 +554,7 @@ static const struct str member_names[] = {
     S("accountkey"), S("*private_key"), S("_auth"),    S("sig"),        S("*signature"),
     S("pass"),       S("*passphrase"),
 };
-/* Behind a question mark, if there is much of it: ?code=... */
+/* After a question mark, if the value is long: ?code=... */
 static const struct str query_names[] = {S("key"), S("code"), S("auth")};
 
 enum { MIN_QUERY_BYTES = 12 };
@@ -572,8 +572,8 @@ static bool is_in_name(char c)
     return ascii_is_alpha(c) || c == '_' || c == '-' || c == '.';
 }
 
-/* Where the value of the name before `at` begins, or 0. A colon separates where a line, a header or
- * a member begins; a blank separates behind an option and in a netrc file. */
+/* Where the value of the name that ends at `at` begins, or 0. A colon is a separator at the start
+ * of a line, a header or a member; a blank is one after an option and in a netrc file. */
 static size_t value_start(struct str value, size_t from, size_t at)
 {
     bool is_option = str_starts(str_skip(value, from), S("--")),
@@ -655,7 +655,7 @@ static struct str find_in_json(const struct json *v)
     return (struct str){0};
 }
 
-/* A part of the value itself: the tree is gone afterwards. */
+/* A part of the value itself: the tree is freed afterwards. */
 static struct str find_in_object(struct str value)
 {
     AUTO(arena) struct arena a = {0};
@@ -687,7 +687,7 @@ struct str value_find_secret(struct str value)
     return (struct str){0};
 }
 
-/* --- values: what they look like --- */
+/* --- values: their looks --- */
 
 #define MIN_HINTED_BYTES 8
 
@@ -697,7 +697,7 @@ static bool is_path(struct str value)
            str_starts(value, S("~"));
 }
 
-/* Under a name that is only a hint: a number, a switch, a path, a word. */
+/* A number, a switch, a path or a word, under a name that is only a hint. */
 static bool is_ordinary(struct str value)
 {
     bool is_number = true, is_word = true;

@@ -1,10 +1,9 @@
-/* regex.c - ECMA-262 regular expressions, written as PCRE2 reads them.
+/* regex.c - translates ECMA-262 regular expressions for PCRE2.
  *
  * The two languages mostly agree; where they do not, ECMA-262 in Unicode mode wins. So \s and the
- * dot get their sets, \p its long names, [] and [^] their meaning, \u its number, and what PCRE2
- * would read as an extension of its own is escaped or refused. Three things that are not ECMA-262
- * are let through because schemas made by Python programs hold them: \A and \Z, (?P<name>...) and
- * the flags (?i), (?m), (?s). */
+ * dot get their sets, \p its long names, [] and [^] their meaning, \u its number, and an extension
+ * of PCRE2 is escaped or refused. Three things that are not ECMA-262 are accepted because schemas
+ * from Python programs hold them: \A and \Z, (?P<name>...) and the flags (?i), (?m), (?s). */
 #include "base/schema/node.h"
 
 #include "base/ascii.h"
@@ -24,7 +23,7 @@ struct regex_translator {
     size_t at;
     struct strbuf *out;
     struct regex_traits traits;
-    bool dot_is_all; /* the flag s was seen: PCRE2 knows where it ends */
+    bool dot_is_all; /* the flag s was seen: PCRE2 knows its scope */
 };
 
 /* The long names of the general categories, which PCRE2 does not know. */
@@ -81,7 +80,7 @@ static bool at_end(const struct regex_translator *t)
     return t->at >= t->in.n;
 }
 
-/* NUL stands for the end as well; a NUL in the pattern is a character like any other. */
+/* NUL also means the end; a NUL in the pattern is an ordinary character. */
 static char peek(const struct regex_translator *t, size_t ahead)
 {
     return t->at + ahead < t->in.n ? t->in.p[t->at + ahead] : 0;
@@ -95,7 +94,7 @@ static bool skip_over(struct regex_translator *t, const char *text)
     return true;
 }
 
-/* Exactly n hexadecimal digits at this place. */
+/* Exactly n hexadecimal digits. */
 static bool read_hex(struct regex_translator *t, unsigned n, uint32_t *ret_value)
 {
     uint32_t value = 0;
@@ -122,7 +121,7 @@ static void add_char(struct strbuf *out, uint32_t c)
         strbuf_addf(out, "\\x{%x}", (unsigned)c);
 }
 
-/* \u0041, \u{1f432}, or two halves of a pair. The 'u' has been read. */
+/* \u0041, \u{1f432}, or a surrogate pair. The 'u' has been read. */
 static struct err *read_unicode(struct regex_translator *t, uint32_t *ret_char)
 {
     size_t start;
@@ -150,8 +149,8 @@ static struct err *read_unicode(struct regex_translator *t, uint32_t *ret_char)
     return NULL;
 }
 
-/* The escapes that stand for one character, in a class or outside; *ret_known says if it was one.
- * The backslash has been read. */
+/* Escapes for one character, in a class or outside; *ret_known says if it was one. The backslash
+ * has been read. */
 static struct err *read_char_escape(struct regex_translator *t, uint32_t *ret_char, bool *ret_known)
 {
     static const char from[] = "tnrfv", to[] = "\t\n\r\f\v";
@@ -183,7 +182,7 @@ static struct err *read_char_escape(struct regex_translator *t, uint32_t *ret_ch
     }
     n = utf8_decode(str_skip(t->in, t->at), ret_char);
     *ret_known = n && !ascii_is_alpha(c) && !ascii_is_digit(c);
-    if (*ret_known) /* \. \- \/ and the like stand for themselves */
+    if (*ret_known) /* \. \- \/ and the like mean themselves */
         t->at += n;
     return NULL;
 }
@@ -196,7 +195,7 @@ static struct err *unknown_escape(const struct regex_translator *t)
                    t->at - 1);
 }
 
-/* \p{Letter}, \P{Script=Greek}. Appends it in PCRE2's words. */
+/* \p{Letter}, \P{Script=Greek}. Appends PCRE2's form. */
 static struct err *add_property(struct regex_translator *t)
 {
     char letter = peek(t, 0);
@@ -287,7 +286,7 @@ static struct err *add_escape(struct regex_translator *t)
 
 /* --- classes --- */
 
-/* Whether an escape that stands for several characters is `ahead`. */
+/* Is an escape for several characters `ahead`? */
 static bool is_set_escape(const struct regex_translator *t, size_t ahead)
 {
     char c = peek(t, ahead + 1);
@@ -330,7 +329,7 @@ static struct err *add_class_char(struct regex_translator *t)
     return NULL;
 }
 
-/* "x", "a-z", "\w" or "\w-": beside a set the hyphen is a character, as browsers have it. */
+/* "x", "a-z", "\w" or "\w-": beside a set the hyphen is a character, as in browsers. */
 static struct err *add_class_member(struct regex_translator *t)
 {
     bool is_set = is_set_escape(t, 0);
@@ -370,7 +369,7 @@ static struct err *add_class(struct regex_translator *t)
 
 /* --- groups and repeats --- */
 
-/* "(?i)" or "(?i-s:": how many bytes, or 0 when it is something else. */
+/* The length of "(?i)" or "(?i-s:", or 0 for anything else. */
 static size_t flags_length(const struct regex_translator *t)
 {
     size_t n = 2;
