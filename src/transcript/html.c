@@ -1,4 +1,5 @@
-/* html.c - a transcript as one page: no script, nothing loaded from anywhere, all text escaped. */
+/* html.c - writes a transcript as one page: no script, nothing loaded from elsewhere, all text
+ * escaped. */
 #include "transcript/html_style.h"
 #include "transcript/html_text.h"
 #include "transcript/tool_face.h"
@@ -46,7 +47,7 @@ static void add_time(struct strbuf *out, int64_t unix_ms)
     strbuf_add_cstr(out, "</time>");
 }
 
-/* The day is told once, with the first message of it. */
+/* The first message of a day shows the day. */
 static void add_hour(struct html *h, int64_t unix_ms)
 {
     char iso[CLOCK_ISO_SIZE];
@@ -95,7 +96,7 @@ static void leave_answer(struct html *h)
     h->place = OUTSIDE;
 }
 
-/* Everything between two prompts is one answer, tool calls among it. */
+/* Everything between two prompts is one answer, including tool calls. */
 static void enter_answer(struct html *h, const struct story_item *item)
 {
     if (h->place == IN_ANSWER)
@@ -259,7 +260,7 @@ static void add_tool(struct html *h, const struct story_item *item)
     strbuf_add_cstr(out, "</div></details>\n");
 }
 
-/* --- what is told --- */
+/* --- items --- */
 
 static void add_prompt(struct html *h, const struct story_item *item)
 {
@@ -360,7 +361,7 @@ static struct writer *make(void)
     struct html *h = mem_alloc(sizeof *h);
     AUTO(err) struct err *e = md4c_api_load(&h->md4c);
 
-    h->has_md4c = !e; /* without it answers are shown as they are */
+    h->has_md4c = !e; /* without it answers are shown unformatted */
     return &h->writer;
 }
 

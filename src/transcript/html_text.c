@@ -1,10 +1,10 @@
-/* html_text.c - escapes, and writes the elements that md4c finds. */
+/* html_text.c - escapes text, and writes the elements that md4c finds. */
 #include "transcript/html_text.h"
 
 #include "base/ascii.h"
 #include "transcript/words.h"
 
-#define MAX_DEPTH 48 /* of blocks in blocks; deeper ones are not told apart */
+#define MAX_DEPTH 48 /* of nested blocks; deeper ones are not distinguished */
 
 /* --- plain text --- */
 
@@ -55,7 +55,7 @@ bool html_url_is_safe(struct str url)
 struct rendering {
     struct strbuf *out;
     unsigned depth;    /* of blocks */
-    unsigned n_images; /* that the text of the moment describes */
+    unsigned n_images; /* whose description is being read */
     bool is_link;      /* an <a> is open */
 };
 
@@ -80,7 +80,7 @@ static const char *const span_names[] = {
     [MD_SPAN_DEL] = "del",
 };
 
-/* What stands between the parentheses of a link. An entity could spell anything: only & is one. */
+/* The target of a link. An entity could spell anything: only & is decoded. */
 static void attribute_text(struct strbuf *out, const MD_ATTRIBUTE *a)
 {
     for (size_t i = 0; a->text && a->substr_offsets[i] < a->size; i++) {
@@ -214,7 +214,7 @@ static void begin_link(struct rendering *r, const MD_SPAN_A_DETAIL *d)
     strbuf_add_cstr(r->out, "\">");
 }
 
-/* Within the words of an image there are no elements, only text. */
+/* The description of an image has no elements, only text. */
 static int enter_span(MD_SPANTYPE type, void *detail, void *self)
 {
     struct rendering *r = self;

@@ -1,4 +1,4 @@
-/* import_finish.c - makes what was read a history that a model can be asked with, message by
+/* import_finish.c - turns what was read into a history that can be sent to a model, message by
  * message. */
 #include "transcript/import_parts.h"
 
@@ -21,12 +21,12 @@ struct import_finishing {
     const struct imported *session;
     struct err *(*take)(void *self, struct imported_message *m);
     void *self;
-    size_t n;    /* that were given */
-    bool begins; /* a history begins anew, and its first message was none */
+    size_t n;    /* passed on so far */
+    bool begins; /* a new history begins, and its first message was empty */
     enum import_step begin_step;
     enum import_step last_step;
     int64_t last_ms;
-    struct import_index ids; /* of messages that were given */
+    struct import_index ids; /* of messages passed on */
     struct message *answer;  /* whose calls are open */
     struct imported_call *calls;
     size_t n_calls;
@@ -59,8 +59,8 @@ static bool take_id(struct import_finishing *f, struct str id)
     return was_free;
 }
 
-/* One that is missing, twice there or no good is made from its place: the same file gives the same
- * ids. */
+/* An id that is missing, repeated or unusable is derived from its place: the same file gives the
+ * same ids. */
 static void set_id(struct import_finishing *f, struct message *m)
 {
     char name[64], id[UUID_TEXT_SIZE];
@@ -76,7 +76,7 @@ static void set_id(struct import_finishing *f, struct message *m)
     }
 }
 
-/* A message without a time has that of the one before it. */
+/* A message without a time gets that of the one before it. */
 static struct err *give(struct import_finishing *f, enum import_step step, bool begins,
                         int64_t unix_ms, struct message *take_message)
 {
@@ -123,7 +123,7 @@ static struct err *give_missing_results(struct import_finishing *f, int64_t unix
     return NULL;
 }
 
-/* An empty id is one, too. */
+/* An empty id counts, too. */
 static uint64_t key_of_call(struct str id)
 {
     return id.n ? import_key(id) : 1;
@@ -150,7 +150,7 @@ static void open_calls(struct import_finishing *f, struct message *answer)
     }
 }
 
-/* Of several calls with one id, the first that has no result yet. */
+/* Of several calls with one id, the first without a result. */
 static struct imported_call *answer_call(struct import_finishing *f, struct str id)
 {
     size_t *first;
@@ -165,7 +165,7 @@ static struct imported_call *answer_call(struct import_finishing *f, struct str 
     return c;
 }
 
-/* One message for each result; those that answer no call are left out. */
+/* One message per result; results without a call are omitted. */
 static struct err *give_results(struct import_finishing *f, const struct import_item *item,
                                 struct message *take_message)
 {
@@ -185,7 +185,7 @@ static struct err *give_results(struct import_finishing *f, const struct import_
     return NULL;
 }
 
-/* --- all of it --- */
+/* --- the history --- */
 
 static struct err *give_item(struct import_finishing *f, struct import *from,
                              const struct import_item *item)

@@ -1,4 +1,4 @@
-/* import_handles.c - results and commands that an imported history has names for. */
+/* import_handles.c - the results and commands that an imported history names. */
 #include "transcript/import_handles.h"
 
 #include "base/ascii.h"
@@ -9,7 +9,7 @@
 
 #include <inttypes.h>
 
-#define MIN_RESULT_BYTES 512 /* no shorter one is stored apart from its message */
+#define MIN_RESULT_BYTES 512 /* shorter ones are stored with their message */
 #define MAX_RESULTS 1000000
 #define MAX_NAMES 10000
 #define MAX_TOOL_BYTES 100
@@ -18,7 +18,7 @@
     "What was stored here is not in the file that this session was imported from. Run the tool "   \
     "again if you need it.\n"
 
-/* The number at the beginning; 0: there is none, or none that is given. */
+/* The number at the start; 0: none, or not a valid one. */
 static uint32_t read_number(struct str text)
 {
     uint32_t number = 0;
@@ -176,7 +176,7 @@ static struct err *add_result(const struct import_state *from, uint32_t number, 
     return NULL;
 }
 
-/* The last one is enough for the next to have another number. */
+/* The last number is enough: the next command gets another one. */
 static void add_command(const struct import_names *n, struct arena *a, struct json *state)
 {
     struct kept_shell k = {

@@ -1,16 +1,16 @@
-/* jsonl.c - a transcript as the lines of the session's log.
+/* jsonl.c - writes a transcript as the lines of the session's log.
  *
- * What the log has told before is only named (view/journal.h), and what a tool has printed is read
- * and written piece by piece: neither the export nor the memory that it takes grows with more than
- * the session. Where whole requests are wanted, each of them says everything. */
+ * A value that an earlier line has is only named (view/journal.h), and the output of tools is read
+ * and written piece by piece. So the export, and the memory that it takes, grow no faster than the
+ * session. If whole requests are wanted, each of them has everything. */
 #include "transcript/requests.h"
 
 #include "base/sha256.h"
 #include "view/journal.h"
 #include "view/journal_fields.h"
 
-/* Stands for a text that is written piece by piece. A line is searched for it once, and it is not
- * the only thing that must fit: a tool_end whose result the reader did not load. */
+/* The place of a text that is written piece by piece. A line is searched for it once. The line must
+ * also be a tool_end whose result the reader did not load. */
 #define MARK "keel:the-result-is-written-here:5f1d8e0c7a934b26"
 #define STRUCTURE_MAX_BYTES ((size_t)4 << 20)
 
@@ -25,7 +25,7 @@ struct jsonl {
     struct writer writer;
     struct strbuf line, hidden, value;
     struct told_value system, tools;
-    /* of the messages since the last line that told it */
+    /* of the messages since the last line that had it */
     struct strbuf structure;
     size_t structure_from;
 };
@@ -48,7 +48,7 @@ static void begin(struct writer *w, const struct store_summary *s, unsigned dept
     strbuf_clear(&j->structure);
 }
 
-/* --- what earlier lines have --- */
+/* --- values of earlier lines --- */
 
 /* The earlier line that has it; seq 0: this line is the first. */
 static struct journal_same tell_value(struct told_value *told, const struct event *e,
@@ -84,7 +84,7 @@ static struct str tools_json(struct jsonl *j, const struct model_request *r)
     return strbuf_str(&j->value);
 }
 
-/* The list that a session begins with is mostly the one that its requests offer. */
+/* The first list of a session is usually the one that its requests offer. */
 static void note_session(struct jsonl *j, const struct event *e)
 {
     const struct event_session *s = &e->body.session;
@@ -138,10 +138,10 @@ static struct journal_links links_of(struct jsonl *j, const struct event *e,
     return l;
 }
 
-/* --- what must not be seen --- */
+/* --- credentials --- */
 
-/* A copy of the event without what stands under names of credentials. `ret_message` holds what is
- * borrowed from it. */
+/* A copy of the event without values under names of credentials. `ret_message` holds what it
+ * borrows. */
 static struct event redact(const struct event *e, struct arena *a, struct message **ret_message)
 {
     struct event shown = *e;
@@ -211,7 +211,7 @@ static void pour_result(struct jsonl *j)
 
 /* --- lines --- */
 
-/* What j->line holds. */
+/* Writes what j->line holds. */
 static void add_line(struct jsonl *j)
 {
     struct writer *w = &j->writer;

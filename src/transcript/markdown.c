@@ -1,5 +1,5 @@
-/* markdown.c - a transcript as a Markdown document: prompts are headings, answers stand as they
- * are, tool calls are a line and what came of them. */
+/* markdown.c - writes a transcript as a Markdown document: prompts are headings, answers are
+ * unchanged, a tool call is a line and its result. */
 #include "transcript/tool_face.h"
 #include "transcript/words.h"
 #include "transcript/writer.h"
@@ -22,7 +22,7 @@ struct markdown {
 
 /* --- pieces --- */
 
-/* One line of text that is no Markdown. */
+/* One line of plain text. */
 static void add_escaped(struct strbuf *out, struct str text)
 {
     AUTO(strbuf) struct strbuf clean = {0};
@@ -76,7 +76,7 @@ static void add_code_span(struct strbuf *out, struct str text)
     add_run(out, '`', n_ticks);
 }
 
-/* Head and tail of it, each line cut where it is too long to be read. */
+/* Head and tail of it, with long lines cut. */
 static void clip(struct strbuf *out, struct str text)
 {
     AUTO(strbuf) struct strbuf clean = {0}, lines = {0};
@@ -135,7 +135,7 @@ static size_t fence_of(struct str line, char *ret_mark)
     return n >= MIN_FENCE ? n : 0;
 }
 
-/* A document of its own: a block of code that it does not close must not take the rest in. */
+/* The text is a document of its own: a code block that it leaves open must not swallow the rest. */
 static void add_markdown(struct strbuf *out, struct str text)
 {
     AUTO(strbuf) struct strbuf clean = {0};
@@ -181,7 +181,7 @@ static void add_media(struct strbuf *out, const struct story_item *item)
     }
 }
 
-/* --- what is told --- */
+/* --- items --- */
 
 static void add_prompt(struct markdown *m, const struct story_item *item)
 {

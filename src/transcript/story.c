@@ -1,4 +1,4 @@
-/* story.c - pairs calls with results and omits what only programs care about. */
+/* story.c - pairs calls with results, and omits what only programs need. */
 #include "transcript/story.h"
 
 #include "view/field.h"
@@ -25,12 +25,12 @@ struct story {
     size_t n_calls, calls_room;
 
     unsigned n_messages;
-    bool is_base;   /* the message of the moment is one that the history began anew with */
-    bool had_error; /* the run's failure was told as a message */
+    bool is_base;   /* the present message belongs to the base of a new history */
+    bool had_error; /* a message has shown the run's failure */
     struct story_totals totals;
 };
 
-/* --- telling --- */
+/* --- items --- */
 
 static void tell(struct story *s, struct story_item *item)
 {
@@ -48,7 +48,7 @@ static void note(struct story *s, const struct event *e, enum story_tone tone, s
                 .kind = STORY_NOTE, .tone = tone, .unix_ms = e->unix_ms, .text = text});
 }
 
-/* The parts that are media, one after the other. */
+/* The media parts, one after the other. */
 static const struct part *media_of(struct arena *a, const struct part *parts, size_t n,
                                    size_t *ret_n)
 {
@@ -87,7 +87,7 @@ static void tell_call(struct story *s, struct pending_call *c, const struct part
     struct story_item item = {.kind = STORY_TOOL,
                               .unix_ms = c->unix_ms,
                               .tool = c->part.name,
-                              /* a provider's own tools tell theirs in the answer */
+                              /* a provider's own tools have theirs in the answer */
                               .has_result = result || c->part.kind == PART_SERVER_TOOL_USE,
                               .was_denied = c->was_denied,
                               .duration_ms = c->duration_ms};
@@ -404,7 +404,7 @@ void story_event(struct story *s, const struct event *e)
     }
 }
 
-/* --- its life --- */
+/* --- life cycle --- */
 
 struct story *story_new(struct redaction *redaction,
                         void (*teller)(void *self, const struct story_item *item), void *self)
