@@ -46,14 +46,6 @@ static void write_range(struct strbuf *out, char sign, size_t at, size_t n)
         strbuf_addf(out, ",%zu", n);
 }
 
-static void write_change(struct diff_writer *w, const struct diff_change *c)
-{
-    write_lines(w->out, &w->old_at, c->old_at - w->old_at.n_passed, ' ');
-    move_to(&w->new_at, c->new_at);
-    write_lines(w->out, &w->old_at, c->n_old, '-');
-    write_lines(w->out, &w->new_at, c->n_new, '+');
-}
-
 static void write_hunk(struct diff_writer *w, const struct diff_change *first,
                        const struct diff_change *last)
 {
@@ -67,8 +59,12 @@ static void write_hunk(struct diff_writer *w, const struct diff_change *first,
     strbuf_add_cstr(w->out, " @@\n");
 
     move_to(&w->old_at, old_start);
-    for (const struct diff_change *c = first; c <= last; c++)
-        write_change(w, c);
+    for (const struct diff_change *c = first; c <= last; c++) {
+        write_lines(w->out, &w->old_at, c->old_at - w->old_at.n_passed, ' ');
+        move_to(&w->new_at, c->new_at);
+        write_lines(w->out, &w->old_at, c->n_old, '-');
+        write_lines(w->out, &w->new_at, c->n_new, '+');
+    }
     write_lines(w->out, &w->old_at, n_after, ' ');
 }
 

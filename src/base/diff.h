@@ -19,8 +19,4 @@ void diff_unified(struct strbuf *out, struct str old_name, struct str old_text, 
                   struct str new_text, unsigned n_context,
                   struct diff_stat *ret_stat /* may be NULL */);
 
-/* Applies a unified diff that diff_unified() made from this old text; to any other text only where
- * every line fits. Appends the whole new text or, with an error, nothing. */
-MUST_USE struct err *diff_apply(struct strbuf *out, struct str old_text, struct str diff);
-
 #endif

@@ -95,17 +95,6 @@ struct side {
     bool *changed; /* n entries and one more, which is false */
 };
 
-static void table_init(struct line_table *t, struct arena *a, size_t n_lines)
-{
-    size_t n_slots = 16;
-
-    while (n_slots < n_lines * 2)
-        n_slots *= 2;
-    t->kinds = ARENA_ARRAY(a, n_lines, struct distinct_line);
-    t->slots = ARENA_ARRAY(a, n_slots, uint32_t);
-    t->mask = n_slots - 1;
-}
-
 /* The number of the line. Somebody may have chosen lines whose hashes collide: after some probes a
  * line counts as different from all others, which makes the diff longer, not wrong. */
 static uint32_t number_of(struct line_table *t, struct str line)
@@ -236,8 +225,14 @@ static size_t compare_texts(struct arena *a, struct str old_text, size_t n_old, 
 {
     struct side old_side = {0}, new_side = {0};
     struct line_table table = {0};
+    size_t n_lines = n_old + n_new;
+    size_t n_slots = 16;
 
-    table_init(&table, a, n_old + n_new);
+    while (n_slots < n_lines * 2)
+        n_slots *= 2;
+    table.kinds = ARENA_ARRAY(a, n_lines, struct distinct_line);
+    table.slots = ARENA_ARRAY(a, n_slots, uint32_t);
+    table.mask = n_slots - 1;
     read_side(&old_side, a, &table, old_text, n_old);
     read_side(&new_side, a, &table, new_text, n_new);
     compare(a, &table, &old_side, &new_side);

@@ -103,16 +103,6 @@ static void add_char(struct glob_parser *p)
     p->at_component = c == '/';
 }
 
-static struct err *parse_escape(struct glob_parser *p)
-{
-    if (p->rest.n == 1)
-        return invalid(p, offset(p), "nothing follows the backslash",
-                       "write two backslashes for a plain one");
-    p->rest = str_skip(p->rest, 1);
-    add_char(p);
-    return NULL;
-}
-
 /* --- stars --- */
 
 /* Any number of whole directories, including none. */
@@ -347,7 +337,12 @@ static struct err *parse_next(struct glob_parser *p)
     } else if (is_brace(p, c)) {
         return parse_brace(p);
     } else if (c == '\\' && !has_flag(p, GLOB_NO_ESCAPE)) {
-        return parse_escape(p);
+        if (p->rest.n == 1)
+            return invalid(p, offset(p), "nothing follows the backslash",
+                           "write two backslashes for a plain one");
+        p->rest = str_skip(p->rest, 1);
+        add_char(p);
+        return NULL;
     } else {
         add_char(p);
     }

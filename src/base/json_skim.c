@@ -79,14 +79,6 @@ static size_t skip_value(struct str s, size_t at)
     return at;
 }
 
-/* Of members with the same name the last one counts. */
-static void keep(struct json_wanted *wanted, size_t n, struct str key, struct str raw)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(wanted[i].key, key))
-            wanted[i].raw = raw;
-}
-
 bool json_skim(struct str object, struct json_wanted *wanted, size_t n_wanted)
 {
     size_t at = skip_space(object, 0), end;
@@ -111,7 +103,10 @@ bool json_skim(struct str object, struct json_wanted *wanted, size_t n_wanted)
         end = skip_value(object, at);
         if (end == STR_NONE)
             return false;
-        keep(wanted, n_wanted, key, str_slice(object, at, end - at));
+        /* Of members with the same name the last one counts. */
+        for (size_t i = 0; i < n_wanted; i++)
+            if (str_eq(wanted[i].key, key))
+                wanted[i].raw = str_slice(object, at, end - at);
         at = skip_space(object, end);
         if (at >= object.n || object.p[at] != ',')
             break;

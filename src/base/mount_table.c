@@ -258,7 +258,7 @@ struct alias_search {
     void *self;
 };
 
-static void tell(const struct alias_search *s, const char *alias, const char *shows)
+static void report_alias(const struct alias_search *s, const char *alias, const char *shows)
 {
     if (strcmp(alias, s->path) != 0)
         s->found(s->self, alias, shows);
@@ -297,7 +297,7 @@ static void look_at(const struct alias_search *s, const struct mount_entry *e)
         return;
     }
     if (mount_table_find(s->table, e->place) == e) /* otherwise it is covered */
-        tell(s, alias, shows);
+        report_alias(s, alias, shows);
 }
 
 /* A whole layer may be hidden. But the source of a container's root, in the words of another
@@ -310,9 +310,9 @@ static void look_at_layer(const struct alias_search *s, const struct mount_entry
     if (mount_table_find(s->table, e->place) != e)
         return;
     if (is_in(path, layer))
-        tell(s, join(s->arena, e->place, rest_of(path, layer)), s->path);
+        report_alias(s, join(s->arena, e->place, rest_of(path, layer)), s->path);
     else if (is_in(layer, path) && !is_in(path, e->place))
-        tell(s, arena_cstr(s->arena, e->place), arena_cstr(s->arena, layer));
+        report_alias(s, arena_cstr(s->arena, e->place), arena_cstr(s->arena, layer));
 }
 
 /* Most paths are on a file system that is mounted once. */
@@ -347,5 +347,5 @@ void mount_table_each_alias(const struct mount_table *t, struct arena *a, const 
             look_at_layer(&s, e, e->layers[i]);
     snapshots = snapshot_directory(s.mount->type);
     if (snapshots.n && !is_in(str_of(path), str_of(join(a, s.mount->place, snapshots))))
-        tell(&s, join(a, s.mount->place, snapshots), path);
+        report_alias(&s, join(a, s.mount->place, snapshots), path);
 }

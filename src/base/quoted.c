@@ -35,16 +35,6 @@ static bool is_plain(struct str path)
 
 /* --- writing --- */
 
-static void add_byte(struct strbuf *out, unsigned char byte)
-{
-    static const char letters[] = "abtnvfr"; /* from 7 on */
-
-    if (byte >= 7 && byte < 7 + sizeof letters - 1)
-        strbuf_addf(out, "\\%c", letters[byte - 7]);
-    else
-        strbuf_addf(out, "\\%03o", byte);
-}
-
 /* Escapes a character byte by byte. */
 static unsigned add_escaped(struct strbuf *out, struct str rest)
 {
@@ -52,8 +42,15 @@ static unsigned add_escaped(struct strbuf *out, struct str rest)
     unsigned n = utf8_decode(rest, &c);
 
     n = n ? n : 1;
-    for (unsigned i = 0; i < n; i++)
-        add_byte(out, (unsigned char)rest.p[i]);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned char byte = (unsigned char)rest.p[i];
+        static const char letters[] = "abtnvfr"; /* from 7 on */
+
+        if (byte >= 7 && byte < 7 + sizeof letters - 1)
+            strbuf_addf(out, "\\%c", letters[byte - 7]);
+        else
+            strbuf_addf(out, "\\%03o", byte);
+    }
     return n;
 }
 

@@ -74,14 +74,6 @@ static bool is_worth_hiding(struct str value)
 
 /* --- forms of a value --- */
 
-static void add_json_form(struct needles *s, struct str value, uint64_t tag)
-{
-    AUTO(strbuf) struct strbuf text = {0};
-
-    json_write_string(&text, value);
-    needles_add(s, str_slice(strbuf_str(&text), 1, text.n - 2), tag);
-}
-
 static bool is_unreserved(char c)
 {
     return ascii_is_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~';
@@ -118,11 +110,14 @@ static void add_base64_forms(struct needles *s, struct str value, uint64_t tag)
 /* Equal forms are one needle. */
 static void add_value(struct needles *s, struct str value, uint64_t tag)
 {
+    AUTO(strbuf) struct strbuf text = {0};
+
     value = str_slice(str_trim(value), 0, SECRETS_MAX_BYTES);
     if (!is_worth_hiding(value))
         return;
     needles_add(s, value, tag);
-    add_json_form(s, value, tag);
+    json_write_string(&text, value);
+    needles_add(s, str_slice(strbuf_str(&text), 1, text.n - 2), tag);
     add_url_form(s, value, "%%%02X", tag);
     add_url_form(s, value, "%%%02x", tag);
     add_base64_forms(s, value, tag);

@@ -81,19 +81,6 @@ static void add_without_dots(struct strbuf *out, struct str path)
     }
 }
 
-/* The base's path up to its last slash, then the reference's. */
-static struct str merge(struct strbuf *out, const struct uri *base, struct str path)
-{
-    size_t slash = str_rfind_char(base->path, '/');
-
-    if (slash != STR_NONE)
-        strbuf_add(out, str_slice(base->path, 0, slash + 1));
-    else if (base->has_authority)
-        strbuf_add_char(out, '/');
-    strbuf_add(out, path);
-    return strbuf_str(out);
-}
-
 static struct uri against(const struct uri *base, struct uri u, struct strbuf *path)
 {
     if (u.has_scheme)
@@ -111,7 +98,15 @@ static struct uri against(const struct uri *base, struct uri u, struct strbuf *p
             u.query = base->query;
         }
     } else if (u.path.p[0] != '/') {
-        u.path = merge(path, base, u.path);
+        size_t slash = str_rfind_char(base->path, '/');
+
+        /* The base's path up to its last slash, then the reference's. */
+        if (slash != STR_NONE)
+            strbuf_add(path, str_slice(base->path, 0, slash + 1));
+        else if (base->has_authority)
+            strbuf_add_char(path, '/');
+        strbuf_add(path, u.path);
+        u.path = strbuf_str(path);
     }
     return u;
 }
