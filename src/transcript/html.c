@@ -1,6 +1,5 @@
 /* html.c - writes a transcript as one page: no script, nothing loaded from elsewhere, all text
  * escaped. */
-#include "transcript/html_style.h"
 #include "transcript/html_text.h"
 #include "transcript/tool_face.h"
 #include "transcript/words.h"
@@ -318,7 +317,7 @@ static void add_told(struct html *h, const struct story_item *item)
     strbuf_add_cstr(out, "</div></details>\n");
 }
 
-static void tell(void *self, const struct story_item *item)
+static void html_add_item(void *self, const struct story_item *item)
 {
     struct html *h = self;
 
@@ -356,7 +355,7 @@ static void tell(void *self, const struct story_item *item)
 
 /* --- the page --- */
 
-static struct writer *make(void)
+static struct writer *html_new(void)
 {
     struct html *h = mem_alloc(sizeof *h);
     AUTO(err) struct err *e = md4c_api_load(&h->md4c);
@@ -365,7 +364,7 @@ static struct writer *make(void)
     return &h->writer;
 }
 
-static void open_all(struct writer *w, const struct store_summary *root)
+static void html_open(struct writer *w, const struct store_summary *root)
 {
     strbuf_add_cstr(&w->out,
                     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -380,7 +379,7 @@ static void open_all(struct writer *w, const struct store_summary *root)
     strbuf_add_cstr(&w->out, "</style>\n</head>\n<body>\n<main>\n");
 }
 
-static void close_all(struct writer *w)
+static void html_close(struct writer *w)
 {
     strbuf_add_cstr(&w->out, "</main>\n</body>\n</html>\n");
 }
@@ -394,14 +393,14 @@ static void add_fact(struct strbuf *out, const char *tag, struct str text)
     strbuf_addf(out, "</%s>", tag);
 }
 
-static void begin(struct writer *w, const struct store_summary *s, unsigned depth)
+static void html_begin(struct writer *w, const struct store_summary *s, unsigned depth)
 {
     struct html *h = (struct html *)w;
     const char *heading = depth ? "h2" : "h1";
 
     h->n_streams++;
     h->place = OUTSIDE;
-    h->story = story_new(w->redaction, tell, h);
+    h->story = story_new(w->redaction, html_add_item, h);
     strbuf_clear(&h->cwd);
     strbuf_add(&h->cwd, s->cwd);
     strbuf_addf(&w->out, "<section>\n<header><%s>", heading);
@@ -414,12 +413,12 @@ static void begin(struct writer *w, const struct store_summary *s, unsigned dept
     strbuf_add_cstr(&w->out, "</p>\n</header>\n");
 }
 
-static void add_event(struct writer *w, const struct event *e)
+static void html_event(struct writer *w, const struct event *e)
 {
     story_event(((struct html *)w)->story, e);
 }
 
-static void end(struct writer *w)
+static void html_end(struct writer *w)
 {
     struct html *h = (struct html *)w;
     AUTO(strbuf) struct strbuf totals = {0};
@@ -433,7 +432,7 @@ static void end(struct writer *w)
     story_free(TAKE(h->story));
 }
 
-static void free_all(struct writer *w)
+static void html_free(struct writer *w)
 {
     struct html *h = (struct html *)w;
 
@@ -442,5 +441,5 @@ static void free_all(struct writer *w)
     mem_free(h);
 }
 
-const struct writer_ops writer_html = {make,      open_all, close_all, begin,
-                                       add_event, end,      free_all,  story_unwanted};
+const struct writer_ops writer_html = {html_new,   html_open, html_close, html_begin,
+                                       html_event, html_end,  html_free,  story_unwanted};

@@ -2,9 +2,20 @@
 #include "transcript/html_text.h"
 
 #include "base/ascii.h"
+#include "sys/dylib.h"
 #include "transcript/words.h"
 
 #define MAX_DEPTH 48 /* of nested blocks; deeper ones are not distinguished */
+
+struct err *md4c_api_load(struct md4c_api *ret_api)
+{
+    struct md4c_api api;
+    const struct dylib_symbol symbols[] = {{"md_parse", (void **)&api.parse}};
+
+    TRY(dylib_load("libmd4c.so.0", "libmd4c0", symbols, ARRAY_LEN(symbols)));
+    *ret_api = api;
+    return NULL;
+}
 
 /* --- plain text --- */
 

@@ -5,10 +5,20 @@
 #ifndef KEEL_TRANSCRIPT_HTML_TEXT_H
 #define KEEL_TRANSCRIPT_HTML_TEXT_H
 
+#include "base/err.h"
 #include "base/strbuf.h"
-#include "transcript/md4c_api.h"
+
+#include <md4c.h>
 
 #define HTML_MARKDOWN_MAX ((size_t)512 << 10) /* longer texts are shown unformatted */
+
+/* md4c's function, looked up by name: keel does not link the library. */
+struct md4c_api {
+    __typeof__(md_parse) *parse;
+};
+
+/* Loads the library; cheap after the first time. */
+MUST_USE struct err *md4c_api_load(struct md4c_api *ret_api);
 
 /* For texts and for attributes in double quotes. */
 void html_add(struct strbuf *out, struct str text);

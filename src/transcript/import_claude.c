@@ -6,7 +6,7 @@
  * Lines of subagents (sidechains) and of the program itself (meta) are omitted. */
 #include "transcript/import_parts.h"
 
-/* A line that the tree needs. It keeps only the keys of names (import_index.h). */
+/* A line that the tree needs. It keeps only the keys of names (import_index.c). */
 struct claude_node {
     size_t line;
     uint64_t uuid, parent, message_id; /* 0: none */

@@ -1,5 +1,5 @@
 /* import_index.c - an open table that doubles. */
-#include "transcript/import_index.h"
+#include "transcript/import_parts.h"
 
 #include "base/sha256.h"
 

@@ -273,7 +273,7 @@ static void add_note(struct strbuf *out, const struct story_item *item)
     strbuf_add_cstr(out, "*\n\n");
 }
 
-static void tell(void *self, const struct story_item *item)
+static void markdown_add_item(void *self, const struct story_item *item)
 {
     struct markdown *m = self;
     struct strbuf *out = &m->writer.out;
@@ -311,19 +311,19 @@ static void tell(void *self, const struct story_item *item)
 
 /* --- the document --- */
 
-static struct writer *make(void)
+static struct writer *markdown_new(void)
 {
     struct markdown *m = mem_alloc(sizeof *m);
 
     return &m->writer;
 }
 
-static void begin(struct writer *w, const struct store_summary *s, unsigned depth)
+static void markdown_begin(struct writer *w, const struct store_summary *s, unsigned depth)
 {
     struct markdown *m = (struct markdown *)w;
 
     m->depth = depth;
-    m->story = story_new(w->redaction, tell, m);
+    m->story = story_new(w->redaction, markdown_add_item, m);
     strbuf_clear(&m->cwd);
     strbuf_add(&m->cwd, s->cwd);
     strbuf_add_cstr(&w->out, depth ? "\n## Child run: " : "# ");
@@ -343,7 +343,7 @@ static void begin(struct writer *w, const struct store_summary *s, unsigned dept
     strbuf_add_cstr(&w->out, "\n\n");
 }
 
-static void add_event(struct writer *w, const struct event *e)
+static void markdown_event(struct writer *w, const struct event *e)
 {
     story_event(((struct markdown *)w)->story, e);
 }
@@ -360,7 +360,7 @@ static void end(struct writer *w)
     story_free(TAKE(m->story));
 }
 
-static void free_all(struct writer *w)
+static void markdown_free(struct writer *w)
 {
     struct markdown *m = (struct markdown *)w;
 
@@ -370,10 +370,10 @@ static void free_all(struct writer *w)
 }
 
 const struct writer_ops writer_markdown = {
-    .make = make,
-    .begin = begin,
-    .event = add_event,
+    .make = markdown_new,
+    .begin = markdown_begin,
+    .event = markdown_event,
     .end = end,
-    .free = free_all,
+    .free = markdown_free,
     .unwanted = story_unwanted,
 };

@@ -54,7 +54,7 @@ extern const bool story_unwanted[EVENT_N_TYPES];
 
 struct story;
 struct story *story_new(struct redaction *redaction,
-                        void (*tell)(void *self, const struct story_item *item),
+                        void (*on_item)(void *self, const struct story_item *item),
                         void *self) MUST_USE;
 void story_event(struct story *s, const struct event *e);
 void story_end(struct story *s); /* emits the calls that still wait for a result */

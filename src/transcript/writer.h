@@ -51,4 +51,7 @@ MUST_USE struct err *transcript_each(const struct transcript *t, struct redactio
                                                          unsigned depth),
                                      void *self);
 
+/* html_style.c: the style sheet of a page. */
+extern const char html_style[];
+
 #endif
