@@ -1,7 +1,7 @@
 /* advice.c - the id of a request that failed, and what to do next. */
 #include "provider/advice.h"
 
-#include "provider/decode.h"
+#include "provider/provider_error.h"
 
 #define MAX_ID_BYTES 128
 

@@ -3,7 +3,7 @@
 
 #include "base/base64.h"
 #include "base/json.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 
 /* Exceptions of the service, by what Anthropic calls the same thing:
  * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ResponseStream.html */

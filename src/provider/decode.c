@@ -4,7 +4,7 @@
 #include "base/quoted.h"
 #include "base/utf8.h"
 #include "provider/aws_event.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 #include "provider/vendor.h"
 
 #define BLANKS " \t\n\v\f\r"
@@ -63,40 +63,6 @@ void decoder_done(struct decoder *d)
 
 /* --- errors --- */
 
-enum err_kind kind_of_status(int status)
-{
-    switch (status) {
-    case 401:
-    case 402:
-    case 403:
-        return ERR_PROVIDER_AUTH;
-    case 404:
-        return ERR_MODEL_NOT_AVAILABLE;
-    case 408:
-        return ERR_TIMEOUT;
-    case 413:
-        return ERR_CONTEXT_OVERFLOW;
-    case 429:
-        return ERR_PROVIDER_RATE_LIMIT;
-    case 409:
-        return ERR_PROVIDER_UNAVAILABLE;
-    default:
-        return status >= 500 && status != 501 ? ERR_PROVIDER_UNAVAILABLE : ERR_PROVIDER_ERROR;
-    }
-}
-
-#define MAX_MESSAGE_BYTES 2000
-
-struct err *provider_error(enum err_kind kind, int status, struct str message)
-{
-    message = utf8_truncate(str_trim(message), MAX_MESSAGE_BYTES);
-    if (message.n == 0)
-        message = S("the provider gave no reason");
-    if (status)
-        return err_new(kind, "HTTP %d: %" STR_FMT, status, STR_ARG(message));
-    return err_new(kind, "%" STR_FMT, STR_ARG(message));
-}
-
 struct str decoder_compression(const struct http_headers *headers)
 {
     static const char *const names[] = {"gzip", "x-gzip", "deflate", "br", "zstd", "compress"};
@@ -124,9 +90,9 @@ static bool is_web_page(const struct decoder *d)
 /* A server that is busy or broken says so with a page, too; then the address is not to blame. */
 static struct err *web_page_error(int status)
 {
-    enum err_kind kind = status >= 400 ? kind_of_status(status) : ERR_MODEL_NOT_AVAILABLE;
+    enum err_kind kind = status >= 400 ? provider_error_kind(status) : ERR_MODEL_NOT_AVAILABLE;
     struct err *e =
-        provider_error(kind, status, S("the server sent a web page instead of an answer"));
+        provider_error_new(kind, status, S("the server sent a web page instead of an answer"));
 
     if (kind == ERR_PROVIDER_RATE_LIMIT || kind == ERR_PROVIDER_UNAVAILABLE)
         return e;
@@ -142,14 +108,14 @@ static struct err *classify(struct decoder *d)
     if (!json_parse_at(&d->decode.scratch, strbuf_str(&d->whole), JSON_REPAIR_UTF8, &body, &where))
         body = NULL;
     if (d->headers && decoder_compression(d->headers).n)
-        e = provider_error(kind_of_status(d->status), d->status,
-                           S("the error message is compressed, which keel did not ask for"));
+        e = provider_error_new(provider_error_kind(d->status), d->status,
+                               S("the error message is compressed, which keel did not ask for"));
     else if (body)
         e = d->protocol->classify(d->status, body);
     else if (is_web_page(d))
         e = web_page_error(d->status);
     else
-        e = provider_error(kind_of_status(d->status), d->status, strbuf_str(&d->whole));
+        e = provider_error_new(provider_error_kind(d->status), d->status, strbuf_str(&d->whole));
     if (e->retry_after_ms < 0 && d->headers)
         e->retry_after_ms = http_retry_after_ms(d->headers, d->unix_now_ms);
     e->peer_status = d->status;

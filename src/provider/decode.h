@@ -85,12 +85,5 @@ size_t decoder_progress(const struct decoder *d);
 
 /* How a body is compressed; empty: it is not. We ask for none, so it cannot be read. */
 struct str decoder_compression(const struct http_headers *headers);
-/* One of our kinds from an HTTP status alone. */
-enum err_kind kind_of_status(int status);
-/* A provider's own words in an error: its message, cut to a sane length, with the HTTP status. */
-MUST_USE struct err *provider_error(enum err_kind kind, int status, struct str message);
-/* The hint of a refusal that is about money: the key is not to blame. */
-#define PROVIDER_NO_CREDIT                                                                         \
-    "the account's credit or quota is used up: add credit, or use another model with --model"
 
 #endif

@@ -8,6 +8,7 @@
 #include "provider/aws_sign.h"
 #include "provider/decode.h"
 #include "provider/model_list.h"
+#include "provider/provider_error.h"
 #include "provider/refused_part.h"
 #include "sys/loop.h"
 
@@ -445,8 +446,8 @@ static struct err *fetch_about_models(const struct endpoint *e, const struct pro
         response.status < 300)
         return NULL;
     if (response.status >= 400)
-        return provider_error(kind_of_status(response.status), response.status,
-                              S("the provider refused to list its models"));
+        return provider_error_new(provider_error_kind(response.status), response.status,
+                                  S("the provider refused to list its models"));
     return err_hint(err_new(ERR_CONFIGURATION, "cannot parse the list of models%s%s",
                             where.reason ? ": " : "", where.reason ? where.reason : ""),
                     "check the base URL %" STR_FMT, STR_ARG(e->config.base_url));

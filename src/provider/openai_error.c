@@ -6,8 +6,7 @@
  * message, which is for people. */
 #include "provider/openai_error.h"
 
-#include "provider/decode.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 
 static const struct {
     const char *word;
@@ -236,7 +235,8 @@ static struct str message_in(const struct json *body)
 static bool is_contradicted(enum err_kind kind, int status)
 {
     return kind == ERR_PROVIDER_UNAVAILABLE && status >= 400 && status < 500 &&
-           !(kind_of_status(status) == ERR_PROVIDER_RATE_LIMIT || status == 408 || status == 409);
+           !(provider_error_kind(status) == ERR_PROVIDER_RATE_LIMIT || status == 408 ||
+             status == 409);
 }
 
 static enum err_kind kind_of(int status, const struct json *error)
@@ -249,7 +249,7 @@ static enum err_kind kind_of(int status, const struct json *error)
         return kind;
     if (status == 0)
         status = status_in(error);
-    return status ? kind_of_status(status) : ERR_PROVIDER_ERROR;
+    return provider_error_kind(status);
 }
 
 /* Routers say "provider returned error" and put what it returned into metadata.raw, as text. */
@@ -272,7 +272,7 @@ static struct err *refuse_media(struct arena *a, const struct json *error, enum 
 
     if (param.n && str_find(message, param) == STR_NONE)
         message = arena_format(a, "%" STR_FMT " (%" STR_FMT ")", STR_ARG(message), STR_ARG(param));
-    return err_refuse_media(provider_error(kind, status, message), "");
+    return err_refuse_media(provider_error_new(kind, status, message), "");
 }
 
 /* OpenAI shows reasoning only to organizations that it has verified, and names what it refuses. */
@@ -303,7 +303,7 @@ struct err *openai_classify(int status, const struct json *body)
     }
     if (kind != ERR_CONTENT_FILTER && is_about_media(error))
         return refuse_media(&a, error, kind, status, message);
-    e = provider_error(kind, status, message);
+    e = provider_error_new(kind, status, message);
     e->hides_thoughts = hides_thoughts(status, error);
     if (kind == ERR_PROVIDER_AUTH &&
         (is_about_money(error) || (behind && is_about_money(error_in(behind)))))

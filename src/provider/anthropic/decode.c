@@ -5,8 +5,7 @@
  * is read as if its blocks had been streamed. */
 #include "provider/anthropic/anthropic.h"
 
-#include "provider/decode.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 
 #define MAX_BLOCKS REPLY_MAX_PARTS
 
@@ -55,11 +54,11 @@ struct err *anthropic_classify(int status, const struct json *body)
         type = (struct str){0};
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_is(type, types[i].type)) {
-            struct err *e = provider_error(types[i].kind, status, message.n ? message : type);
+            struct err *e = provider_error_new(types[i].kind, status, message.n ? message : type);
 
             return str_is(type, "billing_error") ? err_hint(e, PROVIDER_NO_CREDIT) : e;
         }
-    return provider_error(status ? kind_of_status(status) : ERR_PROVIDER_ERROR, status, message);
+    return provider_error_new(provider_error_kind(status), status, message);
 }
 
 /* --- usage and stop --- */

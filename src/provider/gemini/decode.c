@@ -6,8 +6,7 @@
  * every piece, so where all pieces so far had one, more text is read and the last one holds. */
 #include "provider/gemini/gemini.h"
 
-#include "provider/decode.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 
 void gemini_begin(struct decode *d)
 {

@@ -1,8 +1,7 @@
 /* error.c - Google's error objects (google.rpc.Status) as ours. */
 #include "provider/gemini/gemini.h"
 
-#include "provider/decode.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 
 #include <math.h>
 
@@ -76,7 +75,7 @@ static enum err_kind kind_of(int http_status, const struct json *error)
         return ERR_PROVIDER_AUTH;
     if (find_kind(gemini_get_text(error, "status"), &kind))
         return kind;
-    return code >= 400 && code < 600 ? kind_of_status((int)code) : ERR_PROVIDER_ERROR;
+    return code >= 400 && code < 600 ? provider_error_kind((int)code) : ERR_PROVIDER_ERROR;
 }
 
 /* --- when to come back --- */
@@ -107,7 +106,7 @@ struct err *gemini_classify(int status, const struct json *body)
         message = gemini_get_text(error, "status");
     if (message.n == 0)
         message = error_body_message(body);
-    e = provider_error(kind_of(status, error), status, message);
+    e = provider_error_new(kind_of(status, error), status, message);
     e->retry_after_ms =
         delay_ms(gemini_get_text(find_detail(error, "google.rpc.RetryInfo"), "retryDelay"));
     return e;

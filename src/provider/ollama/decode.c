@@ -6,9 +6,8 @@
 #include "provider/ollama/ollama.h"
 
 #include "base/base64.h"
-#include "provider/decode.h"
-#include "provider/error_body.h"
 #include "provider/inline_tags.h"
+#include "provider/provider_error.h"
 
 /* --- errors --- */
 
@@ -20,7 +19,7 @@ struct err *ollama_classify(int status, const struct json *body)
 
     if (status == 0 && told >= 400 && told <= 599)
         status = (int)told;
-    return provider_error(status ? kind_of_status(status) : ERR_PROVIDER_ERROR, status, message);
+    return provider_error_new(provider_error_kind(status), status, message);
 }
 
 /* --- the message --- */

@@ -7,8 +7,8 @@
  * choice counts. */
 #include "provider/openai_chat/openai_chat.h"
 
-#include "provider/error_body.h"
 #include "provider/inline_tags.h"
+#include "provider/provider_error.h"
 
 struct state {
     struct chat_calls calls;
@@ -189,22 +189,16 @@ static struct err *take_said(struct decode *d, const struct json *said, bool is_
     return chat_take_calls(d->reply, &s->calls, said, is_whole);
 }
 
-/* Is this value there, and does it say something? */
-static bool tells(const struct json *v)
-{
-    return v && (v->n || json_str(v).n);
-}
-
 /* Vendors have many ways to say it. */
 static bool is_error(struct str type, const struct json *event)
 {
     int64_t status = json_int_or(json_get(json_get(event, "base_resp"), "status_code"), 0);
 
-    if (tells(json_get(event, "error")) || str_is(type, "error") || status ||
+    if (error_value_is_set(json_get(event, "error")) || str_is(type, "error") || status ||
         str_is(json_get_text(event, "object"), "error"))
         return true;
     return !json_has(event, "choices") &&
-           (tells(json_get(event, "message")) || error_body_is_error(event));
+           (error_value_is_set(json_get(event, "message")) || error_body_is_error(event));
 }
 
 static void take_head(struct reply *r, const struct json *event)
@@ -232,7 +226,7 @@ static struct err *take_choice(struct decode *d, const struct json *event,
     const struct json *said = said_in(choice, is_whole);
     struct state *s = d->state;
 
-    if (tells(json_get(choice, "error")))
+    if (error_value_is_set(json_get(choice, "error")))
         return openai_classify(0, choice);
     s->had_choice = true;
     chat_take_route(d->reply, event, said);

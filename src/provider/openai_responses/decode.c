@@ -6,8 +6,7 @@
  * came is kept, and each final form only adds what is missing. */
 #include "provider/openai_responses/openai_responses.h"
 
-#include "provider/decode.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 
 #define USD_TICKS_PER_MICROCENT 100
 

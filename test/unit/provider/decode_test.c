@@ -1,7 +1,7 @@
 /* decode_test.c - what all protocols share when an answer is read: framing, limits, ends. */
 #include "provider/transcript.h"
 
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 #include "provider/vendor.h"
 
 /* How each protocol says "Hi." as a stream: up to the model's last word, and the stream's own. */
