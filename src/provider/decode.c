@@ -1,9 +1,9 @@
 /* decode.c - from response bytes to protocol events, whatever the framing. */
 #include "provider/decode.h"
 
+#include "base/base64.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
-#include "provider/aws_event.h"
 #include "provider/provider_error.h"
 #include "provider/vendor.h"
 
@@ -222,7 +222,75 @@ static struct err *drain_lines(struct decoder *d, struct str bytes)
     }
 }
 
-/* A frame may be a sign of life only. */
+/* --- frames of AWS --- */
+
+/* Exceptions of the service, with Anthropic's names for them:
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ResponseStream.html */
+static const struct {
+    const char *exception, *type;
+} aws_exceptions[] = {
+    {"throttlingException", "rate_limit_error"},
+    {"internalServerException", "api_error"},
+    {"serviceUnavailableException", "overloaded_error"},
+    {"modelStreamErrorException", "api_error"},
+    {"modelTimeoutException", "timeout_error"},
+    {"validationException", "invalid_request_error"},
+};
+
+static void write_exception(const struct event_frame *frame, const struct json *body,
+                            struct strbuf *event)
+{
+    struct str exception = event_frame_get(frame, ":exception-type");
+    struct str message = error_body_message(body), type;
+    struct json_writer w;
+
+    if (!exception.n)
+        exception = event_frame_get(frame, ":error-code");
+    if (!message.n)
+        message = event_frame_get(frame, ":error-message");
+    type = exception;
+    for (size_t i = 0; i < ARRAY_LEN(aws_exceptions); i++)
+        if (str_is(exception, aws_exceptions[i].exception))
+            type = str_of(aws_exceptions[i].type);
+    jw_init(&w, event);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "type", S("error"));
+    jw_key(&w, "error");
+    jw_begin_object(&w);
+    jw_kv_str(&w, "type", type);
+    jw_kv_str(&w, "message", message.n ? message : exception);
+    jw_end_object(&w);
+    jw_end_object(&w);
+}
+
+/* Appends the model's own event, which is in the frame in base64; nothing if the frame has none. An
+ * exception becomes an "error" event of the Messages API, the only protocol in such frames, so that
+ * recordings of events hold it too. */
+static struct err *read_frame(const struct event_frame *frame, struct arena *scratch,
+                              struct strbuf *event)
+{
+    struct str kind = event_frame_get(frame, ":message-type");
+    struct json *body = NULL;
+    struct json_where where;
+    struct err *e;
+
+    if (!json_parse_at(scratch, frame->payload, JSON_REPAIR_UTF8, &body, &where))
+        body = NULL;
+    if (str_is(kind, "exception") || str_is(kind, "error")) {
+        write_exception(frame, body, event);
+        return NULL;
+    }
+    if (!str_is(event_frame_get(frame, ":event-type"), "chunk"))
+        return NULL;
+    e = body ? base64_decode(event, json_get_text(body, "bytes"))
+             : err_new(ERR_BAD_RESPONSE, "%s", where.reason);
+    if (!e)
+        return NULL;
+    e->kind = ERR_BAD_RESPONSE;
+    return err_wrap(e, "cannot parse an event of the provider");
+}
+
+/* A frame may be only a sign of life. */
 static struct err *drain_frames(struct decoder *d, struct str bytes)
 {
     event_frames_feed(&d->frames, bytes);
@@ -236,7 +304,7 @@ static struct err *drain_frames(struct decoder *d, struct str bytes)
             return NULL;
         arena_clear(&d->decode.scratch);
         strbuf_init(&event, d->frames.pending.max_bytes);
-        TRY(aws_event_read(&frame, &d->decode.scratch, &event));
+        TRY(read_frame(&frame, &d->decode.scratch, &event));
         if (event.n)
             TRY(take_event(d, DECODE_PLAIN_TYPE, strbuf_str(&event)));
     }

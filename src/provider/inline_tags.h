@@ -1,8 +1,8 @@
 /* inline_tags.h - reasoning and calls that a model wrote into its text.
  *
  * Models are trained to put what they think between <think> and </think>, and their calls between
- * <tool_call> and </tool_call>, or at the end of the answer behind [TOOL_CALLS] or <|python_tag|>
- * (inline_call.h has the forms). Servers turn that into fields of the answer; some local ones do
+ * <tool_call> and </tool_call>, or at the end of the answer behind [TOOL_CALLS] or <|python_tag|>.
+ * Servers turn that into fields of the answer; some local ones do
  * not, and it comes as text. This reads it, in a stream whose pieces may end anywhere.
  *
  * Thinking begins at the start of a line. Some servers put <think> into the prompt, so a first

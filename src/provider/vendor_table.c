@@ -1,17 +1,16 @@
-/* vendor_table.c - the vendors: a row each, no code.
+/* vendor_table.c - the vendors: one row each, no code.
  *
- * The order is that in which keel looks for keys, and then for the addresses of local servers, when
- * nothing else is said. What a row says about a dialect is what the vendor documents; what is not
- * documented is not sent. */
+ * If nothing is configured, keel looks for keys, and then for addresses of local servers, in this
+ * order. A row describes the dialect that the vendor documents; what is not documented is not sent.
+ */
 #include "provider/catalogue.h"
 #include "provider/vendor.h"
-#include "provider/vendor_files.h"
 #include "provider/vendor_words.h"
 
 #define MODELS(table)                                                                              \
     .models = (table), .n_models = ARRAY_LEN(table), .catalogue_status = CATALOGUE_FALLBACK
 #define NO_MODELS .catalogue_status = CATALOGUE_UNAVAILABLE
-/* Of Kimi K3 and GLM 5.3; their older models think as much as they like. */
+/* The levels of Kimi K3 and GLM 5.3; their older models ignore levels. */
 #define LOW_HIGH_MAX (EFFORT_BIT(EFFORT_LOW) | EFFORT_BIT(EFFORT_HIGH) | EFFORT_BIT(EFFORT_MAX))
 
 const struct vendor vendors[] = {
