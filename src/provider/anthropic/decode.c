@@ -379,6 +379,15 @@ static struct err *on_error(struct decode *d, const struct json *event)
     return anthropic_classify(0, event);
 }
 
+bool anthropic_is_event(struct str type, const struct json *event)
+{
+    struct str own = json_get_text(event, "type");
+
+    type = own.n ? own : type;
+    return str_starts(type, S("message_")) || str_starts(type, S("content_block_")) ||
+           str_is(type, "ping");
+}
+
 struct err *anthropic_event(struct decode *d, struct str type, const struct json *event)
 {
     static const struct {

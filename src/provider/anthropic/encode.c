@@ -1,5 +1,7 @@
-/* encode.c - writes requests for the Anthropic Messages API. */
+/* encode.c - the Anthropic Messages protocol, POST /v1/messages, and its requests. */
 #include "provider/encode.h"
+
+#include "net/url.h"
 #include "provider/anthropic/anthropic.h"
 #include "provider/schema_lower.h"
 
@@ -476,8 +478,8 @@ static struct err *write_messages(struct body *b)
     return NULL;
 }
 
-struct err *anthropic_encode(const struct model_request *r, const struct dialect *d,
-                             struct strbuf *out)
+static struct err *anthropic_encode(const struct model_request *r, const struct dialect *d,
+                                    struct strbuf *out)
 {
     struct body b;
 
@@ -502,8 +504,8 @@ struct err *anthropic_encode(const struct model_request *r, const struct dialect
     return body_end(&b);
 }
 
-void anthropic_headers(const struct model_request *r, const struct dialect *d, struct arena *a,
-                       struct http_headers *out)
+static void anthropic_headers(const struct model_request *r, const struct dialect *d,
+                              struct arena *a, struct http_headers *out)
 {
     bool fetches = r->web_fetch && !request_can(r, TAKES_TOOLS_OF_2026);
     /* With a budget a model thinks once a turn, unless this lets it think between its calls. */
@@ -518,3 +520,55 @@ void anthropic_headers(const struct model_request *r, const struct dialect *d, s
     if (interleaves)
         http_headers_add(a, out, S("anthropic-beta"), S("interleaved-thinking-2025-05-14"));
 }
+
+/* --- the protocol --- */
+
+/* The '@' before a version is sent as it is. */
+static void add_vertex_model(struct strbuf *out, struct str model)
+{
+    struct str part;
+    const char *at = "";
+
+    while (str_split(&model, '@', &part)) {
+        strbuf_add_cstr(out, at);
+        url_add_encoded(out, part);
+        at = "@";
+    }
+}
+
+/* On Vertex AI the base URL ends with the project and the location. */
+static void anthropic_path(const struct model_request *r, const struct dialect *d,
+                           struct strbuf *out)
+{
+    if (d->bedrock) {
+        strbuf_add_cstr(out, "/model/");
+        url_add_encoded(out, r->model);
+        strbuf_add_cstr(out, r->stream ? "/invoke-with-response-stream" : "/invoke");
+    } else if (d->vertex) {
+        strbuf_add_cstr(out, "/publishers/anthropic/models/");
+        add_vertex_model(out, r->model);
+        strbuf_add_cstr(out, r->stream ? ":streamRawPredict" : ":rawPredict");
+    } else {
+        strbuf_add_cstr(out, "/v1/messages");
+    }
+}
+
+const struct protocol protocol_anthropic_messages = {
+    .name = "anthropic-messages",
+    .api_surface = "anthropic-messages",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf text/ ",
+             .addresses = FORM_WEB_IMAGES "application/pdf ",
+             .has_plain_errors = true,
+             .binds_reasoning = true,
+             .reasoning_leads_on = true,
+             .pairs_server_tools = true,
+             .continues_pauses = true},
+    .path = anthropic_path,
+    .headers = anthropic_headers,
+    .encode = anthropic_encode,
+    .begin = anthropic_begin,
+    .is_event = anthropic_is_event,
+    .event = anthropic_event,
+    .body = anthropic_body,
+    .classify = anthropic_classify,
+};

@@ -6,6 +6,7 @@
  * every piece, so where all pieces so far had one, more text is read and the last one holds. */
 #include "provider/gemini/gemini.h"
 
+#include "base/ascii.h"
 #include "provider/provider_error.h"
 
 void gemini_begin(struct decode *d)
@@ -17,6 +18,38 @@ static void set_text(struct reply *r, struct str *at, struct str value)
 {
     if (value.n)
         reply_set_word(r, at, value);
+}
+
+/* --- fields --- */
+
+/* "mimeType" as "mime_type". */
+static void to_snake_case(const char *key, char *out, size_t room)
+{
+    size_t n = 0;
+
+    for (; *key && n + 2 < room; key++) {
+        if (ascii_is_upper(*key))
+            out[n++] = '_';
+        out[n++] = ascii_lower(*key);
+    }
+    out[n] = 0;
+}
+
+const struct json *gemini_get(const struct json *object, const char *key)
+{
+    const struct json *v = json_get(object, key);
+    char snake[64];
+
+    if (!v) {
+        to_snake_case(key, snake, sizeof snake);
+        v = json_get(object, snake);
+    }
+    return json_is(v, JSON_NULL) ? NULL : v;
+}
+
+struct str gemini_get_text(const struct json *object, const char *key)
+{
+    return json_str(gemini_get(object, key));
 }
 
 /* --- sources --- */
@@ -245,6 +278,14 @@ static bool is_error(const struct json *answer)
 {
     return gemini_get(answer, "error") ||
            (error_body_is_error(answer) && !gemini_get(unwrap(answer), "candidates"));
+}
+
+bool gemini_is_event(struct str type, const struct json *event)
+{
+    const struct json *inner = gemini_get(event, "response");
+
+    return gemini_get(event, "candidates") || gemini_get(event, "promptFeedback") ||
+           gemini_get(event, "usageMetadata") || (inner && gemini_is_event(type, inner));
 }
 
 struct err *gemini_event(struct decode *d, struct str type, const struct json *event)

@@ -1,5 +1,7 @@
-/* encode.c - writes requests for the Gemini API and Vertex AI. */
+/* encode.c - the Gemini protocol, POST .../models/MODEL:streamGenerateContent, and its requests. */
 #include "provider/encode.h"
+
+#include "net/url.h"
 #include "provider/gemini/gemini.h"
 #include "provider/schema_lower.h"
 
@@ -245,8 +247,8 @@ static void write_options(struct body *b)
         }
 }
 
-struct err *gemini_encode(const struct model_request *r, const struct dialect *d,
-                          struct strbuf *out)
+static struct err *gemini_encode(const struct model_request *r, const struct dialect *d,
+                                 struct strbuf *out)
 {
     AUTO(told_schema) struct told_schema told = {0};
     struct body b;
@@ -264,3 +266,51 @@ struct err *gemini_encode(const struct model_request *r, const struct dialect *d
     TRY(gemini_write_contents(&b));
     return body_end(&b);
 }
+
+/* --- the protocol --- */
+
+/* Cuts a collection's name off the model and returns it: models may be called by either name. */
+static struct str take_collection(struct str *model, const struct dialect *d)
+{
+    struct str tuned = S("tunedModels/"), models = S("models/");
+
+    if (!d->vertex && str_starts(*model, tuned)) {
+        *model = str_skip(*model, tuned.n);
+        return tuned;
+    }
+    if (str_starts(*model, models))
+        *model = str_skip(*model, models.n);
+    return models;
+}
+
+/* On Vertex AI the base URL ends with the project and the location. */
+static void gemini_path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
+{
+    struct str model = r->model;
+    struct str collection = take_collection(&model, d);
+
+    strbuf_add_cstr(out, d->vertex ? "/publishers/google/" : "/v1beta/");
+    strbuf_add(out, collection);
+    url_add_encoded(out, model);
+    strbuf_add_cstr(out, r->stream ? ":streamGenerateContent?alt=sse" : ":generateContent");
+}
+
+const struct protocol protocol_gemini = {
+    .name = "gemini",
+    .api_surface = "gemini-generate-content",
+    .form = {.bytes = " image/png image/jpeg image/webp image/heic image/heif audio/wav audio/mpeg "
+                      "audio/aiff audio/aac audio/ogg audio/flac video/mp4 video/mpeg "
+                      "video/quicktime video/avi video/x-flv video/webm video/wmv video/3gpp "
+                      "application/pdf text/ ",
+             .addresses = " image/ audio/ video/ application/pdf text/ ",
+             .answers = " image/ audio/ video/ ",
+             .finds_types = true},
+    .path = gemini_path,
+    .encode = gemini_encode,
+    .begin = gemini_begin,
+    .is_event = gemini_is_event,
+    .event = gemini_event,
+    .body = gemini_body,
+    .end = gemini_end,
+    .classify = gemini_classify,
+};

@@ -11,8 +11,6 @@ struct body;
 
 /* --- writing --- */
 
-struct err *gemini_encode(const struct model_request *r, const struct dialect *d,
-                          struct strbuf *out);
 void gemini_write_system(struct body *b);
 MUST_USE struct err *gemini_write_contents(struct body *b);
 
@@ -44,6 +42,7 @@ static inline bool gemini_has_cached_content(const struct model_request *r)
 /* --- reading --- */
 
 void gemini_begin(struct decode *d);
+bool gemini_is_event(struct str type, const struct json *event);
 struct err *gemini_event(struct decode *d, struct str type, const struct json *event);
 struct err *gemini_body(struct decode *d, const struct json *body);
 struct err *gemini_end(struct decode *d);

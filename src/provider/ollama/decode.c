@@ -140,6 +140,11 @@ static void take_end(struct decode *d, const struct json *event)
     r->is_complete = d->is_over = true;
 }
 
+bool ollama_is_event(struct str type, const struct json *event)
+{
+    return json_has(event, "message") || json_has(event, "response") || json_has(event, "done");
+}
+
 struct err *ollama_event(struct decode *d, struct str type, const struct json *event)
 {
     struct reply *r = d->reply;
@@ -164,7 +169,7 @@ struct err *ollama_event(struct decode *d, struct str type, const struct json *e
 struct err *ollama_body(struct decode *d, const struct json *body)
 {
     TRY(ollama_event(d, S("message"), body));
-    if (!protocol_ollama.is_event(S("message"), body))
+    if (!ollama_is_event(S("message"), body))
         return err_new(ERR_BAD_RESPONSE, "the answer has no message");
     return NULL;
 }

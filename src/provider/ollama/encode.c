@@ -1,5 +1,6 @@
-/* encode.c - writes requests for Ollama's /api/chat. */
+/* encode.c - Ollama's own protocol, POST /api/chat, and its requests. */
 #include "provider/encode.h"
+#include "provider/model_list.h"
 #include "provider/ollama/ollama.h"
 
 #define MAX_CALL_ID 64
@@ -367,8 +368,8 @@ static struct err *write_messages(struct body *b)
     return NULL;
 }
 
-struct err *ollama_encode(const struct model_request *r, const struct dialect *d,
-                          struct strbuf *out)
+static struct err *ollama_encode(const struct model_request *r, const struct dialect *d,
+                                 struct strbuf *out)
 {
     struct body b;
 
@@ -383,3 +384,26 @@ struct err *ollama_encode(const struct model_request *r, const struct dialect *d
     TRY(write_messages(&b));
     return body_end(&b);
 }
+
+/* --- the protocol --- */
+
+static void ollama_path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
+{
+    strbuf_add_cstr(out, "/api/chat");
+}
+
+const struct protocol protocol_ollama = {
+    .name = "ollama",
+    .api_surface = "ollama-chat",
+    .form = {.bytes = " image/png image/jpeg image/webp text/ ", .addresses = ""},
+    .path = ollama_path,
+    .show_path = "/api/show",
+    .guessed_window = MODEL_LOCAL_WINDOW,
+    .encode = ollama_encode,
+    .begin = ollama_begin,
+    .is_event = ollama_is_event,
+    .event = ollama_event,
+    .body = ollama_body,
+    .end = ollama_end,
+    .classify = ollama_classify,
+};

@@ -252,6 +252,12 @@ static struct err *take_chunk(struct decode *d, struct str type, const struct js
     return s->has_sources ? NULL : chat_take_sources(d->reply, event, &s->has_sources);
 }
 
+bool openai_chat_is_event(struct str type, const struct json *event)
+{
+    return json_is(json_get(event, "choices"), JSON_ARRAY) || json_has(event, "usage") ||
+           str_starts(json_get_text(event, "object"), S("chat.completion"));
+}
+
 struct err *openai_chat_event(struct decode *d, struct str type, const struct json *event)
 {
     const struct state *s = d->state;

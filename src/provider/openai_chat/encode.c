@@ -1,5 +1,11 @@
-/* encode.c - writes Chat Completions requests: settings and tools. */
+/* encode.c - the Chat Completions protocol, POST /chat/completions, and its requests: settings and
+ * tools.
+ *
+ * Made by OpenAI and spoken by most others. Base URLs of this protocol end in the version ("/v1"),
+ * because vendors disagree about that part. */
 #include "provider/openai_chat/openai_chat.h"
+
+#include "net/url.h"
 
 /* --- reasoning --- */
 
@@ -267,7 +273,7 @@ static void write_tool_choice(struct body *b)
         body_bool(b, "tool_stream", true);
 }
 
-struct err *openai_chat_encode(const struct model_request *r, const struct dialect *d,
+static struct err *chat_encode(const struct model_request *r, const struct dialect *d,
                                struct strbuf *out)
 {
     AUTO(told_schema) struct told_schema told = {0};
@@ -293,3 +299,30 @@ struct err *openai_chat_encode(const struct model_request *r, const struct diale
     TRY(chat_write_messages(&b));
     return body_end(&b);
 }
+
+/* --- the protocol --- */
+
+static void chat_path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
+{
+    if (d->deployments) {
+        strbuf_add_cstr(out, "/deployments/");
+        url_add_encoded(out, r->model);
+    }
+    strbuf_add_cstr(out, "/chat/completions");
+}
+
+const struct protocol protocol_openai_chat = {
+    .name = "openai-chat",
+    .api_surface = "chat-completions",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf audio/wav audio/mpeg text/ ",
+             .addresses = FORM_WEB_IMAGES,
+             .counts_answer = true},
+    .path = chat_path,
+    .encode = chat_encode,
+    .begin = openai_chat_begin,
+    .is_event = openai_chat_is_event,
+    .event = openai_chat_event,
+    .body = openai_chat_body,
+    .end = openai_chat_end,
+    .classify = openai_classify,
+};

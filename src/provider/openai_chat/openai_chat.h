@@ -27,6 +27,7 @@ struct chat_audio {
 };
 
 void openai_chat_begin(struct decode *d);
+bool openai_chat_is_event(struct str type, const struct json *event);
 struct err *openai_chat_event(struct decode *d, struct str type, const struct json *event);
 struct err *openai_chat_body(struct decode *d, const struct json *body);
 struct err *openai_chat_end(struct decode *d);
@@ -57,8 +58,6 @@ void chat_take_route(struct reply *r, const struct json *event, const struct jso
 
 /* --- writing --- */
 
-struct err *openai_chat_encode(const struct model_request *r, const struct dialect *d,
-                               struct strbuf *out);
 /* The messages written so far. */
 struct chat_talk {
     struct body *b;

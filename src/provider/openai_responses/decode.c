@@ -418,6 +418,14 @@ static const struct event_kind *find_event(struct str type)
     return NULL; /* states of parts and built-in tools, previews, what is younger than this code */
 }
 
+bool openai_responses_is_event(struct str type, const struct json *event)
+{
+    struct str own = json_get_text(event, "type");
+
+    type = own.n ? own : type;
+    return str_starts(type, S("response.")) || str_is(type, "ping") || str_is(type, "keepalive");
+}
+
 struct err *openai_responses_event(struct decode *d, struct str type, const struct json *event)
 {
     const struct event_kind *kind;

@@ -1,4 +1,5 @@
-/* encode.c - writes requests for the OpenAI Responses API.
+/* encode.c - the OpenAI Responses protocol, POST /responses below a base URL with /v1, and its
+ * requests.
  *
  * Nothing is stored at the provider: each request holds the whole conversation as a list of items.
  * Reasoning goes back encrypted, and the API ties it to the item that followed it by their ids: it
@@ -473,7 +474,7 @@ static struct err *write_input(struct body *b)
     return NULL;
 }
 
-struct err *openai_responses_encode(const struct model_request *r, const struct dialect *d,
+static struct err *responses_encode(const struct model_request *r, const struct dialect *d,
                                     struct strbuf *out)
 {
     struct body b;
@@ -497,3 +498,25 @@ struct err *openai_responses_encode(const struct model_request *r, const struct 
     TRY(write_input(&b));
     return body_end(&b);
 }
+
+/* --- the protocol --- */
+
+static void responses_path(const struct model_request *r, const struct dialect *d,
+                           struct strbuf *out)
+{
+    strbuf_add_cstr(out, "/responses");
+}
+
+const struct protocol protocol_openai_responses = {
+    .name = "openai-responses",
+    .api_surface = "responses",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf application/json text/ ",
+             .addresses = FORM_WEB_IMAGES "application/pdf application/json text/ "},
+    .path = responses_path,
+    .encode = responses_encode,
+    .begin = openai_responses_begin,
+    .is_event = openai_responses_is_event,
+    .event = openai_responses_event,
+    .body = openai_responses_body,
+    .classify = openai_classify,
+};

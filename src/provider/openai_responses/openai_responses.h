@@ -10,10 +10,8 @@
 
 #define RESPONSES_MAX_CALL_ID 64
 
-struct err *openai_responses_encode(const struct model_request *r, const struct dialect *d,
-                                    struct strbuf *out);
-
 void openai_responses_begin(struct decode *d);
+bool openai_responses_is_event(struct str type, const struct json *event);
 struct err *openai_responses_event(struct decode *d, struct str type, const struct json *event);
 struct err *openai_responses_body(struct decode *d, const struct json *body);
 
