@@ -20,31 +20,25 @@ MAX_HEADERS_WITH_ONE_USER = 53
 # Tags that still have several meanings, with the number of files that define them. The list only
 # shrinks. The two kinds of fibers are alternatives: one of them is built.
 DOUBLED_TAGS = {
-    "answer": 2,
     "attempt": 2,
     "builder": 2,
     "call": 2,
     "compacting": 2,
-    "draft": 2,
     "entry": 2,
     "exchange": 2,
     "fiber": 2,
     "fiber_pool": 2,
-    "input": 2,
     "job": 3,
     "listing": 2,
     "making": 2,
     "place": 3,
     "reading": 2,
     "recovery": 2,
-    "replay": 2,
     "report": 2,
     "rules": 2,
-    "run": 3,
     "search": 2,
     "show": 2,
     "snapshot": 2,
-    "state": 4,
     "target": 2,
 }
 

@@ -193,7 +193,7 @@ struct err *body_messages(struct body *b, const struct run_writer *w)
         to = w->find_end(r, at);
         if (is_last_kept(r, at, to))
             keep(b, before, at);
-        TRY(w->write(b, at, to));
+        TRY(w->write(b, (struct message_run){at, to}));
     }
     return NULL;
 }

@@ -34,9 +34,13 @@ void body_options(struct body *b);
 /* How a protocol writes messages. Those of a run are written together, as elements of one array,
  * and by nothing but themselves, what stands before them, the body's mark and settings that stand
  * in the head or belong to the provider. */
+struct message_run {
+    size_t from, to; /* indexes of messages; `to` is behind the last one */
+};
+
 struct run_writer {
     size_t (*find_end)(const struct model_request *r, size_t from);
-    struct err *(*write)(struct body *b, size_t from, size_t to);
+    struct err *(*write)(struct body *b, struct message_run run);
 };
 /* The messages, into the array that was begun; those that are kept (model/kept_body.h) are there
  * already. */

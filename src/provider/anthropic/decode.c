@@ -10,21 +10,21 @@
 #define MAX_BLOCKS REPLY_MAX_PARTS
 
 /* A block being read: the part it became, and how it began, for putting it back together. */
-struct block {
+struct anthropic_block {
     bool is_open;
     size_t part;
     struct str start;
 };
 
-struct state {
-    struct block *blocks;
+struct anthropic_stream {
+    struct anthropic_block *blocks;
     size_t n_blocks, room;
     bool has_begun;
 };
 
 void anthropic_begin(struct decode *d)
 {
-    d->state = ARENA_NEW(&d->reply->arena, struct state);
+    d->state = ARENA_NEW(&d->reply->arena, struct anthropic_stream);
 }
 
 /* --- errors --- */
@@ -191,7 +191,8 @@ static struct err *take_block_content(struct reply *r, size_t index, const struc
     }
 }
 
-static struct err *begin_block(struct reply *r, const struct json *block, struct block *ret_block)
+static struct err *begin_block(struct reply *r, const struct json *block,
+                               struct anthropic_block *ret_block)
 {
     struct str type = json_get_text(block, "type");
     struct str id = json_get_text(block, "id"), name = json_get_text(block, "name");
@@ -214,7 +215,7 @@ static void set_streamed(struct arena *a, struct json *block, const char *key, s
 }
 
 /* Puts what was streamed into the block; false when it came to nothing that can go back. */
-static bool complete_block(struct decode *d, const struct block *b, struct json *block)
+static bool complete_block(struct decode *d, const struct anthropic_block *b, struct json *block)
 {
     struct str text = reply_part_text(d->reply, b->part), args = reply_part_args(d->reply, b->part);
     const struct part *p = reply_part(d->reply, b->part);
@@ -257,7 +258,7 @@ static struct err *keep_citations(struct reply *r, size_t text)
 }
 
 /* The block as the provider would have sent it in one piece, for going back unchanged. */
-static struct err *keep_block(struct decode *d, struct block *b)
+static struct err *keep_block(struct decode *d, struct anthropic_block *b)
 {
     struct reply *r = d->reply;
     struct part *p = reply_part(r, b->part);
@@ -279,7 +280,7 @@ static struct err *keep_block(struct decode *d, struct block *b)
     return reply_set_field(r, &p->native, strbuf_str(&native));
 }
 
-static struct err *end_block(struct decode *d, struct block *b)
+static struct err *end_block(struct decode *d, struct anthropic_block *b)
 {
     b->is_open = false;
     TRY(keep_block(d, b));
@@ -287,7 +288,7 @@ static struct err *end_block(struct decode *d, struct block *b)
     return NULL;
 }
 
-static struct err *take_delta(struct reply *r, struct block *b, const struct json *delta)
+static struct err *take_delta(struct reply *r, struct anthropic_block *b, const struct json *delta)
 {
     struct str type = json_get_text(delta, "type");
 
@@ -308,7 +309,8 @@ static struct err *take_delta(struct reply *r, struct block *b, const struct jso
 
 /* --- events --- */
 
-static struct err *find_block(struct state *s, const struct json *event, struct block **ret_block)
+static struct err *find_block(struct anthropic_stream *s, const struct json *event,
+                              struct anthropic_block **ret_block)
 {
     int64_t index = json_int_or(json_get(event, "index"), -1);
 
@@ -320,7 +322,7 @@ static struct err *find_block(struct state *s, const struct json *event, struct 
 
 static struct err *on_block_start(struct decode *d, const struct json *event)
 {
-    struct state *s = d->state;
+    struct anthropic_stream *s = d->state;
     int64_t index = json_int_or(json_get(event, "index"), -1);
     const struct json *block = json_get(event, "content_block");
 
@@ -329,14 +331,14 @@ static struct err *on_block_start(struct decode *d, const struct json *event)
     while (s->n_blocks <= (size_t)index) {
         s->blocks =
             arena_grow(&d->reply->arena, s->blocks, s->n_blocks, &s->room, sizeof *s->blocks);
-        s->blocks[s->n_blocks++] = (struct block){0};
+        s->blocks[s->n_blocks++] = (struct anthropic_block){0};
     }
     return begin_block(d->reply, block, &s->blocks[index]);
 }
 
 static struct err *on_block_delta(struct decode *d, const struct json *event)
 {
-    struct block *b;
+    struct anthropic_block *b;
 
     TRY(find_block(d->state, event, &b));
     return take_delta(d->reply, b, json_get(event, "delta"));
@@ -344,7 +346,7 @@ static struct err *on_block_delta(struct decode *d, const struct json *event)
 
 static struct err *on_block_stop(struct decode *d, const struct json *event)
 {
-    struct block *b;
+    struct anthropic_block *b;
 
     TRY(find_block(d->state, event, &b));
     return end_block(d, b);
@@ -352,7 +354,7 @@ static struct err *on_block_stop(struct decode *d, const struct json *event)
 
 static struct err *on_message_start(struct decode *d, const struct json *event)
 {
-    struct state *s = d->state;
+    struct anthropic_stream *s = d->state;
 
     if (s->has_begun)
         return err_new(ERR_BAD_RESPONSE, "the provider began a second message in one stream");
@@ -425,7 +427,7 @@ struct err *anthropic_body(struct decode *d, const struct json *body)
         return err_new(ERR_BAD_RESPONSE, "the answer has no content");
     take_message(d->reply, body);
     json_each (content, json_get(body, "content")) {
-        struct block block;
+        struct anthropic_block block;
 
         if (content->type != JSON_OBJECT)
             continue;

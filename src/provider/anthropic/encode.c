@@ -437,18 +437,18 @@ static bool is_of_assistant(const struct message *m)
 
 /* Writes one message from a run of history messages. A message that comes out empty (its parts
  * were another provider's) is taken back: the API refuses it. */
-static struct err *write_message(struct body *b, size_t from, size_t to)
+static struct err *write_message(struct body *b, struct message_run run)
 {
     const struct message *const *messages = b->request->messages;
     struct json_writer before = b->w;
     size_t start = b->w.out->n, content;
 
     jw_begin_object(&b->w);
-    jw_kv_str(&b->w, "role", is_of_assistant(messages[from]) ? S("assistant") : S("user"));
+    jw_kv_str(&b->w, "role", is_of_assistant(messages[run.from]) ? S("assistant") : S("user"));
     jw_key(&b->w, "content");
     jw_begin_array(&b->w);
     content = b->w.out->n;
-    for (size_t i = from; i < to; i++)
+    for (size_t i = run.from; i < run.to; i++)
         for (size_t k = 0; k < messages[i]->n_parts; k++) {
             if (is_of_assistant(messages[i]))
                 write_assistant_part(&b->w, b->request, messages[i], &messages[i]->parts[k]);

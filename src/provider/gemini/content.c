@@ -293,12 +293,7 @@ static struct err *write_user_part(struct body *b, size_t at, const struct part 
 
 /* --- contents --- */
 
-/* The messages from `from` to `to` that become one content. */
-struct run {
-    size_t from, to;
-};
-
-static struct err *write_run_parts(struct body *b, struct run run)
+static struct err *write_run_parts(struct body *b, struct message_run run)
 {
     bool has_call = false;
 
@@ -318,7 +313,7 @@ static struct err *write_run_parts(struct body *b, struct run run)
 }
 
 /* Files of results that cannot be inside them follow in a content of their own. */
-static struct err *write_loose_files(struct body *b, struct run run)
+static struct err *write_loose_files(struct body *b, struct message_run run)
 {
     for (size_t i = run.from; i < run.to; i++)
         for (size_t k = 0; k < b->request->messages[i]->n_parts; k++) {
@@ -343,8 +338,8 @@ static struct err *write_loose_files(struct body *b, struct run run)
 
 /* One content. One that comes out empty (its parts were another provider's, or there are no loose
  * files) is taken back: the API refuses it. */
-static struct err *write_content(struct body *b, struct run run,
-                                 struct err *(*write)(struct body *b, struct run run))
+static struct err *write_content(struct body *b, struct message_run run,
+                                 struct err *(*write)(struct body *b, struct message_run run))
 {
     struct json_writer before = b->w;
     size_t start = b->w.out->n, parts;
@@ -376,12 +371,10 @@ static size_t find_run_end(const struct model_request *r, size_t from)
     return to;
 }
 
-static struct err *write_run(struct body *b, size_t from, size_t to)
+static struct err *write_run(struct body *b, struct message_run run)
 {
-    struct run run = {from, to};
-
     TRY(write_content(b, run, write_run_parts));
-    if (b->request->messages[from]->role == ROLE_TOOL)
+    if (b->request->messages[run.from]->role == ROLE_TOOL)
         TRY(write_content(b, run, write_loose_files));
     return NULL;
 }

@@ -134,37 +134,37 @@ static void write_tools(struct body *b)
 /* --- messages --- */
 
 /* A message has one text and a list of pictures. */
-struct draft {
+struct ollama_content {
     struct strbuf text;
     struct json_writer images;
     struct strbuf images_json;
 };
 
-static void draft_init(struct draft *d)
+static void ollama_content_init(struct ollama_content *c)
 {
-    *d = (struct draft){0};
-    jw_init(&d->images, &d->images_json);
-    jw_begin_array(&d->images);
+    *c = (struct ollama_content){0};
+    jw_init(&c->images, &c->images_json);
+    jw_begin_array(&c->images);
 }
 
-static void draft_done(struct draft *d)
+static void ollama_content_done(struct ollama_content *c)
 {
-    strbuf_done(&d->text);
-    strbuf_done(&d->images_json);
+    strbuf_done(&c->text);
+    strbuf_done(&c->images_json);
 }
-DEFINE_AUTO_VAL(draft, draft_done)
+DEFINE_AUTO_VAL(ollama_content, ollama_content_done)
 
-static void add_text(struct draft *d, struct str text)
+static void add_text(struct ollama_content *c, struct str text)
 {
     if (text_is_blank(text))
         return;
-    if (d->text.n)
-        strbuf_add_char(&d->text, '\n');
-    strbuf_add(&d->text, text);
+    if (c->text.n)
+        strbuf_add_char(&c->text, '\n');
+    strbuf_add(&c->text, text);
 }
 
 /* A text file is text, under its name. */
-static struct err *add_text_file(struct draft *d, const struct model_request *r,
+static struct err *add_text_file(struct ollama_content *c, const struct model_request *r,
                                  const struct media *m)
 {
     AUTO(strbuf) struct strbuf loaded = {0}, text = {0};
@@ -174,79 +174,80 @@ static struct err *add_text_file(struct draft *d, const struct model_request *r,
     if (m->name.n)
         strbuf_addf(&text, "%" STR_FMT ":\n", STR_ARG(m->name));
     strbuf_add(&text, text_is_blank(bytes) ? S("(empty file)") : bytes);
-    add_text(d, strbuf_str(&text));
+    add_text(c, strbuf_str(&text));
     return strbuf_check(&text, "a text file");
 }
 
-static struct err *add_media(struct draft *d, const struct model_request *r, const struct media *m)
+static struct err *add_media(struct ollama_content *c, const struct model_request *r,
+                             const struct media *m)
 {
     if (m->source != MEDIA_URL && media_is(m, "image/"))
-        return jw_media(&d->images, r, m, (struct str){0});
+        return jw_media(&c->images, r, m, (struct str){0});
     if (m->source != MEDIA_URL && media_is(m, "text/"))
-        return add_text_file(d, r, m);
+        return add_text_file(c, r, m);
     return media_unsupported(m, "Ollama");
 }
 
-static struct err *add_parts(struct draft *d, const struct model_request *r,
+static struct err *add_parts(struct ollama_content *c, const struct model_request *r,
                              const struct part *parts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (parts[i].kind == PART_TEXT)
-            add_text(d, parts[i].text);
+            add_text(c, parts[i].text);
         else if (parts[i].kind == PART_MEDIA)
-            TRY(add_media(d, r, &parts[i].media));
+            TRY(add_media(c, r, &parts[i].media));
     }
     return NULL;
 }
 
-static bool has_images(const struct draft *d)
+static bool has_images(const struct ollama_content *c)
 {
-    return d->images_json.n > strlen("[");
+    return c->images_json.n > strlen("[");
 }
 
-static void write_images(struct body *b, struct draft *d)
+static void write_images(struct body *b, struct ollama_content *c)
 {
-    if (!has_images(d))
+    if (!has_images(c))
         return;
-    jw_end_array(&d->images);
-    jw_kv_raw(&b->w, "images", strbuf_str(&d->images_json));
+    jw_end_array(&c->images);
+    jw_kv_raw(&b->w, "images", strbuf_str(&c->images_json));
 }
 
 static struct err *write_said(struct body *b, const struct message *m)
 {
-    AUTO(draft) struct draft d;
+    AUTO(ollama_content) struct ollama_content c;
 
-    draft_init(&d);
-    TRY(add_parts(&d, b->request, m->parts, m->n_parts));
-    TRY(strbuf_check(&d.text, "a message"));
-    TRY(strbuf_check(&d.images_json, "the pictures of a message"));
-    if (d.text.n == 0 && !has_images(&d))
+    ollama_content_init(&c);
+    TRY(add_parts(&c, b->request, m->parts, m->n_parts));
+    TRY(strbuf_check(&c.text, "a message"));
+    TRY(strbuf_check(&c.images_json, "the pictures of a message"));
+    if (c.text.n == 0 && !has_images(&c))
         return NULL;
     jw_begin_object(&b->w);
     jw_kv_str(&b->w, "role", m->role == ROLE_SYSTEM ? S("system") : S("user"));
-    if (d.text.n)
-        jw_kv_str(&b->w, "content", strbuf_str(&d.text));
-    write_images(b, &d);
+    if (c.text.n)
+        jw_kv_str(&b->w, "content", strbuf_str(&c.text));
+    write_images(b, &c);
     jw_end_object(&b->w);
     return NULL;
 }
 
 static struct err *write_result(struct body *b, const struct part *result)
 {
-    AUTO(draft) struct draft d;
+    AUTO(ollama_content) struct ollama_content c;
 
-    draft_init(&d);
-    TRY(add_parts(&d, b->request, result->content, result->n_content));
-    TRY(strbuf_check(&d.text, "a tool result"));
-    TRY(strbuf_check(&d.images_json, "the pictures of a tool result"));
+    ollama_content_init(&c);
+    TRY(add_parts(&c, b->request, result->content, result->n_content));
+    TRY(strbuf_check(&c.text, "a tool result"));
+    TRY(strbuf_check(&c.images_json, "the pictures of a tool result"));
     jw_begin_object(&b->w);
     jw_kv_str(&b->w, "role", S("tool"));
     if (result->name.n)
         jw_kv_str(&b->w, "tool_name", result->name);
     jw_key(&b->w, "tool_call_id");
     jw_call_id(&b->w, result->id, MAX_CALL_ID);
-    jw_kv_str(&b->w, "content", d.text.n ? strbuf_str(&d.text) : S("(no output)"));
-    write_images(b, &d);
+    jw_kv_str(&b->w, "content", c.text.n ? strbuf_str(&c.text) : S("(no output)"));
+    write_images(b, &c);
     jw_end_object(&b->w);
     return NULL;
 }
@@ -348,9 +349,9 @@ static void write_system(struct body *b)
     jw_end_object(&b->w);
 }
 
-static struct err *write_message(struct body *b, size_t from, size_t to)
+static struct err *write_message(struct body *b, struct message_run run)
 {
-    const struct message *m = b->request->messages[from];
+    const struct message *m = b->request->messages[run.from];
 
     return m->role == ROLE_ASSISTANT ? write_assistant(b, m) : write_user(b, m);
 }

@@ -5,7 +5,7 @@
 #include "provider/openai_chat/openai_chat.h"
 
 /* An assistant message, sorted by where its parts go. */
-struct answer {
+struct chat_answer {
     const struct message *m;
     bool is_native;
     struct strbuf text, reasoning;
@@ -13,14 +13,14 @@ struct answer {
     size_t n_calls;
 };
 
-static void answer_done(struct answer *a)
+static void chat_answer_done(struct chat_answer *a)
 {
     strbuf_done(&a->text);
     strbuf_done(&a->reasoning);
 }
-DEFINE_AUTO_VAL(answer, answer_done)
+DEFINE_AUTO_VAL(chat_answer, chat_answer_done)
 
-static void sort_part(struct answer *a, const struct part *p)
+static void sort_part(struct chat_answer *a, const struct part *p)
 {
     switch (p->kind) {
     case PART_TEXT:
@@ -42,7 +42,7 @@ static void sort_part(struct answer *a, const struct part *p)
     }
 }
 
-static struct err *sort_answer(struct answer *a)
+static struct err *sort_answer(struct chat_answer *a)
 {
     for (size_t i = 0; i < a->m->n_parts; i++)
         sort_part(a, &a->m->parts[i]);
@@ -63,7 +63,7 @@ static void write_thinking_part(struct chat_talk *t, struct str thinking)
     jw_end_object(t->w);
 }
 
-static void write_answer_content(struct chat_talk *t, const struct answer *a)
+static void write_answer_content(struct chat_talk *t, const struct chat_answer *a)
 {
     if (a->reasoning.n && t->b->dialect->reasoning_replay == REPLAY_THINKING_PARTS) {
         jw_begin_array(t->w);
@@ -78,7 +78,7 @@ static void write_answer_content(struct chat_talk *t, const struct answer *a)
     }
 }
 
-static void write_reasoning(struct chat_talk *t, const struct answer *a)
+static void write_reasoning(struct chat_talk *t, const struct chat_answer *a)
 {
     const char *key = NULL;
 
@@ -121,7 +121,7 @@ static void write_arguments(struct chat_talk *t, const struct part *call)
     jw_kv_str(t->w, "arguments", strbuf_str(&args));
 }
 
-static void write_call(struct chat_talk *t, const struct answer *a, const struct part *call)
+static void write_call(struct chat_talk *t, const struct chat_answer *a, const struct part *call)
 {
     bool is_custom = chat_is_custom(t->b, call->is_free_text);
     const char *kind = is_custom ? "custom" : "function";
@@ -143,7 +143,7 @@ static void write_call(struct chat_talk *t, const struct answer *a, const struct
     jw_end_object(t->w);
 }
 
-static void write_calls(struct chat_talk *t, const struct answer *a)
+static void write_calls(struct chat_talk *t, const struct chat_answer *a)
 {
     jw_key(t->w, "tool_calls");
     jw_begin_array(t->w);
@@ -155,8 +155,8 @@ static void write_calls(struct chat_talk *t, const struct answer *a)
 
 struct err *chat_write_answer(struct chat_talk *t, const struct message *m)
 {
-    AUTO(answer)
-    struct answer a = {
+    AUTO(chat_answer)
+    struct chat_answer a = {
         .m = m,
         .is_native = message_is_native_to(m, t->b->request->provider, t->b->request->protocol)};
 

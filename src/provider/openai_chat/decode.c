@@ -10,7 +10,7 @@
 #include "provider/inline_tags.h"
 #include "provider/provider_error.h"
 
-struct state {
+struct chat_stream {
     struct chat_calls calls;
     struct chat_reasoning reasoning;
     struct chat_audio audio;
@@ -22,7 +22,7 @@ struct state {
 
 void openai_chat_begin(struct decode *d)
 {
-    d->state = ARENA_NEW(&d->reply->arena, struct state);
+    d->state = ARENA_NEW(&d->reply->arena, struct chat_stream);
 }
 
 /* --- text --- */
@@ -56,7 +56,7 @@ static struct err *take_thinking(struct reply *r, const struct json *thinking)
 
 static struct err *add_text(struct decode *d, struct str text)
 {
-    struct state *s = d->state;
+    struct chat_stream *s = d->state;
 
     if (!d->dialect || !d->dialect->inline_tags)
         return chat_add_piece(d->reply, PART_TEXT, text);
@@ -130,7 +130,7 @@ static struct err *take_finish(struct decode *d, const struct json *choice)
 {
     struct str reason = json_get_text(choice, "finish_reason");
     struct str detail = json_get_text(choice, "native_finish_reason");
-    const struct state *s = d->state;
+    const struct chat_stream *s = d->state;
 
     if (reason.n == 0)
         return NULL;
@@ -161,7 +161,7 @@ static void settle_stop(struct reply *r)
 
 struct err *openai_chat_end(struct decode *d)
 {
-    struct state *s = d->state;
+    struct chat_stream *s = d->state;
 
     if (s->tags.add)
         TRY(inline_tags_end(&s->tags, d->reply, &d->scratch));
@@ -175,7 +175,7 @@ struct err *openai_chat_end(struct decode *d)
 
 static struct err *take_said(struct decode *d, const struct json *said, bool is_whole)
 {
-    struct state *s = d->state;
+    struct chat_stream *s = d->state;
 
     TRY(chat_take_reasoning(d->reply, &s->reasoning, said, is_whole));
     TRY(chat_take_executed_tools(d->reply, json_get(said, "executed_tools")));
@@ -224,7 +224,7 @@ static struct err *take_choice(struct decode *d, const struct json *event,
                                const struct json *choice, bool is_whole)
 {
     const struct json *said = said_in(choice, is_whole);
-    struct state *s = d->state;
+    struct chat_stream *s = d->state;
 
     if (error_value_is_set(json_get(choice, "error")))
         return openai_classify(0, choice);
@@ -240,7 +240,7 @@ static struct err *take_choice(struct decode *d, const struct json *event,
 static struct err *take_chunk(struct decode *d, struct str type, const struct json *event,
                               bool is_whole)
 {
-    struct state *s = d->state;
+    struct chat_stream *s = d->state;
 
     if (is_error(type, event))
         return openai_classify(0, event);
@@ -260,7 +260,7 @@ bool openai_chat_is_event(struct str type, const struct json *event)
 
 struct err *openai_chat_event(struct decode *d, struct str type, const struct json *event)
 {
-    const struct state *s = d->state;
+    const struct chat_stream *s = d->state;
 
     if (d->is_over)
         return NULL;

@@ -10,12 +10,6 @@
 #define MAX_CALL_ID 40
 #define SHORT_CALL_ID 9
 
-/* Messages of one round's tool results; any other message is a run of its own. */
-struct run {
-    const struct message *const *messages;
-    size_t n;
-};
-
 /* --- ids --- */
 
 static bool is_short_id(struct str id)
@@ -215,13 +209,14 @@ static struct err *write_media_of(struct chat_talk *t, const struct part *result
 }
 
 /* One user message with the pictures of all results, in their order. */
-static struct err *write_media_behind(struct chat_talk *t, const struct run *run)
+static struct err *write_media_behind(struct chat_talk *t, struct message_run run)
 {
+    const struct message *const *messages = t->b->request->messages;
     bool has_begun = false;
 
-    for (size_t i = 0; i < run->n; i++)
-        for (size_t k = 0; k < run->messages[i]->n_parts; k++) {
-            const struct part *p = &run->messages[i]->parts[k];
+    for (size_t i = run.from; i < run.to; i++)
+        for (size_t k = 0; k < messages[i]->n_parts; k++) {
+            const struct part *p = &messages[i]->parts[k];
 
             if (p->kind != PART_TOOL_RESULT || !count_media(t, p, /* inside= */ false))
                 continue;
@@ -239,28 +234,30 @@ static struct err *write_media_behind(struct chat_talk *t, const struct run *run
     return NULL;
 }
 
-static struct err *write_results(struct chat_talk *t, const struct run *run)
+static struct err *write_results(struct chat_talk *t, struct message_run run)
 {
-    for (size_t i = 0; i < run->n; i++)
-        for (size_t k = 0; k < run->messages[i]->n_parts; k++)
-            if (run->messages[i]->parts[k].kind == PART_TOOL_RESULT)
-                TRY(write_result(t, &run->messages[i]->parts[k]));
+    const struct message *const *messages = t->b->request->messages;
+
+    for (size_t i = run.from; i < run.to; i++)
+        for (size_t k = 0; k < messages[i]->n_parts; k++)
+            if (messages[i]->parts[k].kind == PART_TOOL_RESULT)
+                TRY(write_result(t, &messages[i]->parts[k]));
     return write_media_behind(t, run);
 }
 
 /* --- all of them --- */
 
-static struct err *write_run(struct body *b, size_t from, size_t to)
+static struct err *write_run(struct body *b, struct message_run run)
 {
+    const struct message *const *messages = b->request->messages;
     struct chat_talk t = {.b = b, .w = &b->w, .after_results = b->mark};
-    struct run run = {b->request->messages + from, to - from};
 
-    if (run.messages[0]->role == ROLE_ASSISTANT) {
-        TRY(chat_write_answer(&t, run.messages[0]));
+    if (messages[run.from]->role == ROLE_ASSISTANT) {
+        TRY(chat_write_answer(&t, messages[run.from]));
     } else {
-        TRY(write_results(&t, &run));
-        for (size_t i = 0; i < run.n; i++)
-            TRY(write_said(&t, run.messages[i]));
+        TRY(write_results(&t, run));
+        for (size_t i = run.from; i < run.to; i++)
+            TRY(write_said(&t, messages[i]));
     }
     b->mark = t.after_results;
     return NULL;

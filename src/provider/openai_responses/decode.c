@@ -10,18 +10,9 @@
 
 #define USD_TICKS_PER_MICROCENT 100
 
-struct state {
-    struct responses_items items;
-};
-
 void openai_responses_begin(struct decode *d)
 {
-    d->state = ARENA_NEW(&d->reply->arena, struct state);
-}
-
-static struct responses_items *items_of(struct decode *d)
-{
-    return &((struct state *)d->state)->items;
+    d->state = ARENA_NEW(&d->reply->arena, struct responses_items);
 }
 
 /* --- usage and stop --- */
@@ -123,7 +114,7 @@ static struct responses_item *find_listed(struct responses_items *items, const s
 
 static struct err *take_output(struct decode *d, const struct json *output)
 {
-    struct responses_items *items = items_of(d);
+    struct responses_items *items = d->state;
 
     json_each (json, output) {
         struct responses_item *item = find_listed(items, json);
@@ -146,7 +137,7 @@ static int64_t output_index_of(const struct json *event)
 
 static struct responses_item *find_item(struct decode *d, struct str type, const struct json *event)
 {
-    return responses_item_find(items_of(d), type, json_get_text(event, "item_id"),
+    return responses_item_find(d->state, type, json_get_text(event, "item_id"),
                                output_index_of(event));
 }
 
@@ -157,7 +148,7 @@ static struct err *need_item(struct decode *d, struct str type, const struct jso
     *ret_item = find_item(d, type, event);
     if (*ret_item)
         return NULL;
-    return responses_item_open(d, items_of(d), type, json_get_text(event, "item_id"),
+    return responses_item_open(d, d->state, type, json_get_text(event, "item_id"),
                                output_index_of(event), ret_item);
 }
 
@@ -183,11 +174,11 @@ static struct err *item_added(struct decode *d, const struct event_kind *kind,
 
     if (type.n == 0)
         return NULL;
-    item = responses_item_find(items_of(d), type, id, output_index_of(event));
+    item = responses_item_find(d->state, type, id, output_index_of(event));
     if (item && !item->is_done && id.n && str_eq(item->id, id) &&
         item->output_index == output_index_of(event))
         return NULL; /* it is announced already */
-    TRY(responses_item_open(d, items_of(d), type, id, output_index_of(event), &item));
+    TRY(responses_item_open(d, d->state, type, id, output_index_of(event), &item));
     return responses_item_announce(d, item, json);
 }
 
@@ -196,13 +187,12 @@ static struct err *item_done(struct decode *d, const struct event_kind *kind,
 {
     const struct json *json = json_get(event, "item");
     struct str type = json_get_text(json, "type"), id = json_get_text(json, "id");
-    struct responses_item *item =
-        responses_item_find(items_of(d), type, id, output_index_of(event));
+    struct responses_item *item = responses_item_find(d->state, type, id, output_index_of(event));
 
     if (type.n == 0)
         return NULL;
     if (!item || (item->is_done && (id.n == 0 || !str_eq(item->id, id))))
-        TRY(responses_item_open(d, items_of(d), type, id, output_index_of(event), &item));
+        TRY(responses_item_open(d, d->state, type, id, output_index_of(event), &item));
     return responses_item_settle(d, item, json);
 }
 
@@ -349,7 +339,9 @@ static struct err *take_response(struct decode *d, const struct json *response, 
 static struct err *response_begins(struct decode *d, const struct event_kind *kind,
                                    const struct json *event)
 {
-    if (items_of(d)->n)
+    const struct responses_items *items = d->state;
+
+    if (items->n)
         return err_new(ERR_BAD_RESPONSE, "the provider began a second response in one stream");
     take_head(d->reply, json_get(event, "response"));
     return NULL;

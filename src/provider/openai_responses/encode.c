@@ -233,7 +233,7 @@ static struct err *write_media(struct json_writer *w, const struct model_request
 /* --- input items --- */
 
 /* The list of items as it is written. Texts of one role that follow each other share a message. */
-struct input {
+struct responses_input {
     struct body *body;
     const struct message *message;
     bool in_message;
@@ -243,7 +243,7 @@ struct input {
     bool reasoning_is_lost; /* what follows must not name the ids that went with it */
 };
 
-static void close_message(struct input *in)
+static void close_message(struct responses_input *in)
 {
     if (!in->in_message)
         return;
@@ -252,7 +252,7 @@ static void close_message(struct input *in)
     in->in_message = false;
 }
 
-static void open_message(struct input *in)
+static void open_message(struct responses_input *in)
 {
     struct json_writer *w = &in->body->w;
     enum role role = in->message->role;
@@ -267,7 +267,7 @@ static void open_message(struct input *in)
     in->in_message = true;
 }
 
-static void write_message_text(struct input *in, struct str text)
+static void write_message_text(struct responses_input *in, struct str text)
 {
     if (text_is_blank(text))
         return;
@@ -289,7 +289,7 @@ static void jw_arguments(struct json_writer *w, const struct part *p)
     jw_kv_str(w, "arguments", wrapped.n ? strbuf_str(&wrapped) : p->args.n ? p->args : S("{}"));
 }
 
-static void write_call(struct input *in, const struct part *p)
+static void write_call(struct responses_input *in, const struct part *p)
 {
     struct json_writer *w = &in->body->w;
     bool is_custom = goes_custom(in->body, p->is_free_text);
@@ -342,7 +342,7 @@ static struct err *write_output(struct json_writer *w, const struct model_reques
     return NULL;
 }
 
-static struct err *write_result(struct input *in, const struct part *p, size_t n_before)
+static struct err *write_result(struct responses_input *in, const struct part *p, size_t n_before)
 {
     const struct model_request *r = in->body->request;
     struct json_writer *w = &in->body->w;
@@ -363,13 +363,13 @@ static struct err *write_result(struct input *in, const struct part *p, size_t n
 
 /* --- what the model said --- */
 
-static bool is_native(const struct input *in, const struct part *p)
+static bool is_native(const struct responses_input *in, const struct part *p)
 {
     return part_is_native(in->body->request, in->message, p);
 }
 
 /* A run of reasoning waits until it is known what follows. */
-static void hold_reasoning(struct input *in, size_t at)
+static void hold_reasoning(struct responses_input *in, size_t at)
 {
     if (in->n_reasoning == 0) {
         in->reasoning_from = at;
@@ -382,7 +382,7 @@ static void hold_reasoning(struct input *in, size_t at)
 
 /* Writes an item as it came, with the reasoning that led to it; false if it must be written anew.
  * The parts of one item all hold its bytes, which go out once. */
-static bool write_native(struct input *in, const struct part *p)
+static bool write_native(struct responses_input *in, const struct part *p)
 {
     struct json_writer *w = &in->body->w;
     size_t n_reasoning = in->n_reasoning;
@@ -403,7 +403,7 @@ static bool write_native(struct input *in, const struct part *p)
     return true;
 }
 
-static void write_assistant_part(struct input *in, size_t at)
+static void write_assistant_part(struct responses_input *in, size_t at)
 {
     const struct part *p = &in->message->parts[at];
 
@@ -432,7 +432,8 @@ static void write_assistant_part(struct input *in, size_t at)
     }
 }
 
-static struct err *write_user_part(struct input *in, const struct part *p, size_t n_before)
+static struct err *write_user_part(struct responses_input *in, const struct part *p,
+                                   size_t n_before)
 {
     switch (p->kind) {
     case PART_TEXT:
@@ -448,15 +449,15 @@ static struct err *write_user_part(struct input *in, const struct part *p, size_
     }
 }
 
-static struct err *write_message(struct body *b, size_t from, size_t to)
+static struct err *write_message(struct body *b, struct message_run run)
 {
-    struct input in = {.body = b, .message = b->request->messages[from]};
+    struct responses_input in = {.body = b, .message = b->request->messages[run.from]};
 
     for (size_t k = 0; k < in.message->n_parts; k++) {
         if (in.message->role == ROLE_ASSISTANT)
             write_assistant_part(&in, k);
         else
-            TRY(write_user_part(&in, &in.message->parts[k], from));
+            TRY(write_user_part(&in, &in.message->parts[k], run.from));
     }
     close_message(&in);
     return NULL;
