@@ -3,6 +3,7 @@
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
 #include "provider/aws_sign.h"
 
+#include "base/ascii.h"
 #include "base/hmac.h"
 #include "net/url.h"
 #include "sys/clock.h"
@@ -63,8 +64,7 @@ static struct str lower_case(struct arena *a, struct str text)
     char *p = (char *)copy.p;
 
     for (size_t i = 0; i < copy.n; i++)
-        if (p[i] >= 'A' && p[i] <= 'Z')
-            p[i] = (char)(p[i] - 'A' + 'a');
+        p[i] = ascii_lower(p[i]);
     return copy;
 }
 

@@ -1,6 +1,7 @@
 /* encode.c - bodies, media and ids, as all encoders write them. */
 #include "provider/encode.h"
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/sha256.h"
 #include "model/kept_body.h"
@@ -230,8 +231,7 @@ void told_schema_done(struct told_schema *t)
 
 static bool is_id_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return ascii_is_alnum(c) || c == '_' || c == '-';
 }
 
 struct err *media_bytes(const struct model_request *r, const struct media *m,

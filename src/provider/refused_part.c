@@ -1,6 +1,7 @@
 /* refused_part.c - from a place in an error's text to the file in the body. */
 #include "provider/refused_part.h"
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/json.h"
 
@@ -8,11 +9,6 @@
 #define MAX_DEPTH 8
 
 /* --- the place --- */
-
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 /* The next name or number of a path such as ".content[0].image"; empty: the path has ended. */
 static struct str take_step(struct str *path)
@@ -22,7 +18,7 @@ static struct str take_step(struct str *path)
     while (start < path->n && start < 2 && strchr(".[]", path->p[start]))
         start++;
     *path = str_skip(*path, start);
-    while (start && n < path->n && is_word(path->p[n]))
+    while (start && n < path->n && (ascii_is_alnum(path->p[n]) || path->p[n] == '_'))
         n++;
     *path = str_skip(*path, n);
     return str_make(path->p - n, n);

@@ -2,6 +2,7 @@
 #include "provider/vendor.h"
 
 #include "base/alike.h"
+#include "base/ascii.h"
 
 static bool has_word(const char *words, struct str name)
 {
@@ -52,7 +53,7 @@ static bool has_form(struct str s, const char *form)
     if (s.n != strlen(form))
         return false;
     for (size_t i = 0; i < s.n; i++)
-        if (form[i] == '0' ? s.p[i] < '0' || s.p[i] > '9' : s.p[i] != form[i])
+        if (form[i] == '0' ? !ascii_is_digit(s.p[i]) : s.p[i] != form[i])
             return false;
     return true;
 }
@@ -114,7 +115,7 @@ static struct str family_of(struct str id, char buffer[64])
     size_t n = 0;
 
     for (size_t i = 0; i < id.n && n < 63; i++) {
-        bool is_version = (id.p[i] >= '0' && id.p[i] <= '9') || id.p[i] == '.';
+        bool is_version = ascii_is_digit(id.p[i]) || id.p[i] == '.';
         bool is_second_dash = id.p[i] == '-' && (n == 0 || buffer[n - 1] == '-');
 
         if (!is_version && !is_second_dash)

@@ -4,6 +4,8 @@
  * in the content after their calls: so runs of assistant messages and runs of results are each
  * written as one content. */
 #include "provider/encode.h"
+
+#include "base/ascii.h"
 #include "provider/gemini/gemini.h"
 
 #define MAX_CALL_ID 64
@@ -14,8 +16,7 @@
 
 static bool is_name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == ':' || c == '-';
+    return ascii_is_alnum(c) || c == '_' || c == '.' || c == ':' || c == '-';
 }
 
 static bool is_first_name_char(char c)

@@ -5,6 +5,7 @@
  * not take them inside. No message and no text is written empty: APIs refuse them. */
 #include "provider/openai_chat/openai_chat.h"
 
+#include "base/ascii.h"
 #include "base/sha256.h"
 
 #define MAX_CALL_ID 40
@@ -14,12 +15,9 @@
 
 static bool is_short_id(struct str id)
 {
-    for (size_t i = 0; i < id.n; i++) {
-        char c = id.p[i];
-
-        if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z'))
+    for (size_t i = 0; i < id.n; i++)
+        if (!ascii_is_alnum(id.p[i]))
             return false;
-    }
     return id.n == SHORT_CALL_ID;
 }
 
