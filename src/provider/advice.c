@@ -80,7 +80,8 @@ static struct err *advise_timeout(const struct endpoint_config *c, struct err *e
                     STR_ARG(c->id));
 }
 
-struct err *advice_add(const struct endpoint_config *c, struct str model, struct err *take_error)
+static struct err *add_hint(const struct endpoint_config *c, struct str model,
+                            struct err *take_error)
 {
     if (err_is(take_error, ERR_PROVIDER_AUTH))
         return advise_key(c, take_error);
@@ -108,6 +109,14 @@ struct err *advice_add(const struct endpoint_config *c, struct str model, struct
     default:
         return take_error;
     }
+}
+
+struct err *advice_explain(const struct endpoint_config *c, struct str model,
+                           struct err *take_error)
+{
+    if (err_is(take_error, ERR_CANCELLED))
+        return take_error;
+    return err_wrap(add_hint(c, model, take_error), "%" STR_FMT, STR_ARG(c->id));
 }
 
 struct str advice_base_url(const struct endpoint_config *c, struct arena *a)

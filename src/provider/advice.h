@@ -13,9 +13,10 @@ struct str advice_request_id(const struct http_headers *headers);
 MUST_USE struct err *advice_name_request(struct err *take_error,
                                          const struct http_headers *headers);
 
-/* Says what to do next, unless the error has a hint. `model` is empty where none was asked for. */
-MUST_USE struct err *advice_add(const struct endpoint_config *c, struct str model,
-                                struct err *take_error);
+/* Names the provider in the error, and adds a hint unless it has one. `model` is empty if none was
+ * asked for. */
+MUST_USE struct err *advice_explain(const struct endpoint_config *c, struct str model,
+                                    struct err *take_error);
 
 /* Where the base URL comes from: "ANTHROPIC_BASE_URL or ...", in `a`. */
 struct str advice_base_url(const struct endpoint_config *c, struct arena *a);
