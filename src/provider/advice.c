@@ -1,4 +1,4 @@
-/* advice.c - the id of a request that failed, and what to do next. */
+/* advice.c - adds the id of a failed request, and what to do next, to its error. */
 #include "provider/advice.h"
 
 #include "provider/provider_error.h"
@@ -56,7 +56,7 @@ static struct err *advise_key(const struct endpoint_config *c, struct err *e)
     return e;
 }
 
-/* `keel models` takes vendors, not profiles. */
+/* `keel models` accepts vendors, not profiles. */
 static struct err *advise_model(const struct endpoint_config *c, struct str model, struct err *e)
 {
     if (vendor_find(c->id))

@@ -1,4 +1,4 @@
-/* decode.c - from response bytes to protocol events, whatever the framing. */
+/* decode.c - turns response bytes into protocol events, whatever the framing. */
 #include "provider/decode.h"
 
 #include "base/base64.h"
@@ -31,7 +31,7 @@ void decoder_init(struct decoder *d, const struct protocol *protocol, int status
         protocol->begin(&d->decode);
 }
 
-void decoder_listen(struct decoder *d, const struct vendor *v)
+void decoder_set_vendor(struct decoder *d, const struct vendor *v)
 {
     d->overflow_words = v ? v->overflow_words : NULL;
     d->delay_words = v ? v->delay_words : NULL;
@@ -87,7 +87,7 @@ static bool is_web_page(const struct decoder *d)
            starts_web_page(strbuf_str(&d->whole));
 }
 
-/* A server that is busy or broken says so with a page, too; then the address is not to blame. */
+/* A busy or broken server may send a page, too; then the address is not to blame. */
 static struct err *web_page_error(int status)
 {
     enum err_kind kind = status >= 400 ? provider_error_kind(status) : ERR_MODEL_NOT_AVAILABLE;
@@ -122,8 +122,8 @@ static struct err *classify(struct decoder *d)
     return e;
 }
 
-/* A refusal that says in words what no field says. The kinds that fields made of something else
- * stay: a rate limit speaks of tokens, too. */
+/* Refusals may say in words what no field says. Kinds that typed fields have set stay: the text of
+ * a rate limit mentions tokens, too. */
 static struct err *read_words(const struct decoder *d, struct err *e)
 {
     bool is_vague = err_is(e, ERR_PROVIDER_ERROR) || err_is(e, ERR_PROVIDER_UNAVAILABLE);
@@ -139,7 +139,7 @@ static struct err *read_words(const struct decoder *d, struct err *e)
     return e;
 }
 
-/* Limits of ours that an answer breaks: the provider's failure, not a wrong call of ours. */
+/* An answer that breaks keel's limits is the provider's failure. */
 static struct err *blame_provider(struct err *e)
 {
     if (e)
@@ -149,8 +149,8 @@ static struct err *blame_provider(struct err *e)
 
 /* --- events --- */
 
-/* Source bytes of values are kept and sent back, so they too must be UTF-8: what is not is
- * repaired before it is parsed. */
+/* Source bytes of values are kept and sent back, so they must be UTF-8: invalid text is repaired
+ * before it is parsed. */
 static struct str repair(struct arena *scratch, struct str text)
 {
     AUTO(strbuf) struct strbuf repaired = {0};
@@ -318,8 +318,8 @@ static void skip_blanks(struct decoder *d, struct str text)
         d->n_sniffed++;
 }
 
-/* A '{' may open one JSON value or the first of many lines: only the byte after a first line that
- * is complete by itself can tell. */
+/* A '{' may open one JSON value, or the first of many lines. The byte after a first line that is
+ * complete by itself decides. */
 static void sniff_object(struct decoder *d, struct str text)
 {
     struct json *value;
@@ -348,7 +348,7 @@ static void sniff_object(struct decoder *d, struct str text)
                      : FRAMING_JSON;
 }
 
-/* Looks at every byte once, however small the pieces are in which they come. */
+/* Looks at every byte once, however small the pieces are. */
 static void sniff(struct decoder *d)
 {
     struct str text = strbuf_str(&d->whole);
@@ -391,7 +391,7 @@ static struct err *feed_known(struct decoder *d, struct str bytes)
     case FRAMING_AWS:
         return drain_frames(d, bytes);
     case FRAMING_ERROR:
-        /* More is not needed for the message. */
+        /* the rest is not needed for the message */
         strbuf_add(&d->whole, str_slice(bytes, 0, d->whole.max_bytes - d->whole.n));
         return NULL;
     case FRAMING_JSON:
@@ -402,7 +402,8 @@ static struct err *feed_known(struct decoder *d, struct str bytes)
     BUG("framing");
 }
 
-/* What was held back for sniffing. A stream may stay open for long: it keeps no buffer of that. */
+/* Feeds the bytes that were held back for sniffing. A stream may stay open for long: the buffer is
+ * freed. */
 static struct err *feed_first(struct decoder *d)
 {
     AUTO(strbuf) struct strbuf first = d->whole;
@@ -426,7 +427,7 @@ static struct err *feed(struct decoder *d, struct str bytes)
     return NULL;
 }
 
-/* Behind the end of an answer nonsense does not make it worse. */
+/* Nonsense after the end of an answer does not make it worse. */
 static struct err *end_feed(struct decoder *d, struct err *e)
 {
     e = read_words(d, e);
@@ -442,7 +443,7 @@ struct err *decoder_feed(struct decoder *d, struct str bytes)
     return d->is_spoilt ? NULL : end_feed(d, feed(d, bytes));
 }
 
-struct err *decoder_feed_told(struct decoder *d, struct str type, struct str bytes)
+struct err *decoder_feed_event(struct decoder *d, struct str type, struct str bytes)
 {
     if (d->is_spoilt)
         return NULL;
@@ -467,7 +468,7 @@ size_t decoder_progress(const struct decoder *d)
 
 /* --- the end --- */
 
-/* Is the first line one of a stream of events, as far as it has come? */
+/* Is the first line, as far as it has come, one of a stream of events? */
 static bool begins_as_stream(struct str text)
 {
     static const char *const fields[] = {":", "data:", "event:", "id:", "retry:"};
@@ -481,8 +482,8 @@ static bool begins_as_stream(struct str text)
     return false;
 }
 
-/* What came is whole, but nothing of it is of this protocol: the next attempt would get the same.
- */
+/* The answer is complete, but nothing in it is of this protocol: another attempt would get the
+ * same. */
 static struct err *foreign_error(const struct decoder *d)
 {
     AUTO(arena) struct arena a = {0};
@@ -543,7 +544,7 @@ static bool is_json(struct decoder *d, struct str text)
     return json_parse_at(&d->decode.scratch, text, JSON_REPAIR_UTF8, &value, &where);
 }
 
-/* An event of which only the empty line that ends it has not come. A half of one is dropped. */
+/* An event that only lacks its empty line. Half an event is dropped. */
 static struct err *end_sse(struct decoder *d)
 {
     struct sse_event event;
@@ -556,7 +557,7 @@ static struct err *end_sse(struct decoder *d)
     return take_event(d, event.type, event.data);
 }
 
-/* A last line without its end may be the half of an object: then the stream broke off. */
+/* A last line without its end may be half an object: then the stream broke off. */
 static struct err *end_lines(struct decoder *d)
 {
     struct str line;
@@ -609,8 +610,8 @@ struct err *decoder_end(struct decoder *d)
     return e;
 }
 
-/* Is there a whole answer in what came? A last line may lack its end, and a JSON value may have
- * come whole though more was announced. Halves of either are not shown to on_event(). */
+/* Is the answer whole? A last line may lack its end, and a JSON value may be complete although more
+ * bytes were announced. Halves of either are not shown to on_event(). */
 static bool is_whole(struct decoder *d)
 {
     AUTO(err) struct err *unread = NULL;

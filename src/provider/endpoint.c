@@ -5,7 +5,7 @@
 #include "provider/endpoint_internal.h"
 #include "sys/loop.h"
 
-/* Of files, where a vendor documents no limit. */
+/* For files, if the vendor documents no limit. */
 #define USUAL_MAX_EDGE 8000
 #define USUAL_MAX_IMAGE_BYTES ((size_t)5 << 20)
 #define USUAL_MAX_PDF_BYTES ((size_t)20 << 20)
@@ -51,7 +51,7 @@ struct err *endpoint_add_headers(const struct endpoint_config *c, const struct s
 
 /* --- capabilities --- */
 
-/* What a row leaves open is what keel has always sent. */
+/* Limits that a row omits have keel's defaults. */
 static struct media_limits media_limits(const struct endpoint_config *c)
 {
     struct media_limits l = c->words ? c->words->media : (struct media_limits){0};

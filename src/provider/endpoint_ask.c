@@ -9,13 +9,13 @@
 #include "provider/refused_part.h"
 #include "sys/loop.h"
 
-/* The text of an answer, its framing and escapes, and not much beside it. */
+/* Room for the text of an answer with framing and escapes. */
 #define MAX_BODY_BYTES (2 * REPLY_MAX_BYTES)
-/* Signs of life (comments, pings, blank lines) keep an answer open for this many times the longest
- * silence, then it must say something. */
+/* Comments, pings and blank lines keep an answer open for this many times the longest silence.
+ * After that it must have content. */
 #define STALL_FACTOR 10
-/* When the end of an answer has been said, the end of its body is waited for only to keep the
- * connection; where only the model has said it, counts may follow. */
+/* After the end of an answer, keel waits for the end of its body only to keep the connection. If
+ * the model has ended but not the stream, counts may follow. */
 #define END_WAIT_MS 500
 #define COUNTS_WAIT_MS 10000
 #define ERROR_BODY_WAIT_MS 10000
@@ -30,7 +30,7 @@ struct endpoint_exchange {
     int status;
 };
 
-static void tell(struct endpoint_exchange *x, struct native_payload *p)
+static void report(struct endpoint_exchange *x, struct native_payload *p)
 {
     if (!x->call->on_native_payload)
         return;
@@ -41,14 +41,14 @@ static void tell(struct endpoint_exchange *x, struct native_payload *p)
     x->call->on_native_payload(x->call->self, p);
 }
 
-static void tell_payload(struct endpoint_exchange *x, enum payload_kind kind, struct str type,
-                         struct str bytes)
+static void report_payload(struct endpoint_exchange *x, enum payload_kind kind, struct str type,
+                           struct str bytes)
 {
-    tell(x, &(struct native_payload){.kind = kind, .bytes = bytes, .event_type = type});
+    report(x, &(struct native_payload){.kind = kind, .bytes = bytes, .event_type = type});
 }
 
-static void tell_request(struct endpoint_exchange *x, const struct model_request *r,
-                         const struct strbuf *body)
+static void report_request(struct endpoint_exchange *x, const struct model_request *r,
+                           const struct strbuf *body)
 {
     struct native_payload p = {.kind = PAYLOAD_REQUEST, .bytes = strbuf_str(body)};
     char hash[SHA256_HEX_SIZE];
@@ -57,12 +57,12 @@ static void tell_request(struct endpoint_exchange *x, const struct model_request
         kept_body_hash(r->kept, body, hash);
         p.hash = hash;
     }
-    tell(x, &p);
+    report(x, &p);
 }
 
-#define MAX_TYPE 64 /* bytes; no API has a longer one */
+#define MAX_TYPE 64 /* bytes; longer than the types of any API */
 
-/* Does the event itself not say what its framing says? */
+/* Does the framing name a type that the event itself does not? */
 static bool is_framing_needed(struct str type, struct str bytes)
 {
     static const struct str beginning = S("{\"type\":\""); /* of nearly every event */
@@ -82,14 +82,14 @@ static bool is_framing_needed(struct str type, struct str bytes)
     return str_find(bytes, str_make(text, type.n + 2)) == STR_NONE;
 }
 
-/* The kind says how it came, whatever was asked for. */
-static void on_event(void *self, struct str type, struct str bytes)
+/* The kind says how the answer came, whatever was requested. */
+static void exchange_on_event(void *self, struct str type, struct str bytes)
 {
     if (type.n)
-        tell_payload(self, PAYLOAD_STREAM_EVENT,
-                     is_framing_needed(type, bytes) ? type : (struct str){0}, bytes);
+        report_payload(self, PAYLOAD_STREAM_EVENT,
+                       is_framing_needed(type, bytes) ? type : (struct str){0}, bytes);
     else
-        tell_payload(self, PAYLOAD_RESPONSE, type, bytes);
+        report_payload(self, PAYLOAD_RESPONSE, type, bytes);
 }
 
 /* --- reading the answer --- */
@@ -100,9 +100,9 @@ struct answer_reading {
     struct http_exchange *http;
     struct decoder *decoder;
     uint64_t idle_ms;
-    uint64_t said_ms;  /* when it said something last */
-    uint64_t until_ms; /* no byte is waited for after that; 0: as long as the request allows */
-    size_t progress;   /* of the decoder, then */
+    uint64_t said_ms;  /* time of its last content */
+    uint64_t until_ms; /* latest time of the next byte; 0: only the limits of the request apply */
+    size_t progress;   /* of the decoder, at that time */
     bool is_over;
 };
 
@@ -118,7 +118,7 @@ static struct err *read_piece(struct answer_reading *r, struct str *ret_bytes)
     return http_read(r->x->call->http, r->http, ret_bytes);
 }
 
-/* After every piece: how long the next one may take. */
+/* Sets how long the next piece may take. ERR_TIMEOUT if the answer makes no progress. */
 static struct err *note_progress(struct answer_reading *r)
 {
     uint64_t now_ms = loop_now_ms(task_loop());
@@ -180,18 +180,18 @@ static struct err *receive(struct endpoint_exchange *x, struct http_exchange *ht
     x->status = response->status;
     decoder_init(&decoder, x->endpoint->config.protocol, response->status, &response->headers,
                  clock_unix_ms(loop_clock(task_loop())), reply);
-    decoder_listen(&decoder, x->endpoint->config.words);
-    decoder.on_event = on_event;
+    decoder_set_vendor(&decoder, x->endpoint->config.words);
+    decoder.on_event = exchange_on_event;
     decoder.self = x;
     e = read_answer(&reading);
     if (e)
-        reply_finish(reply); /* what has arrived is whole parts, also after a broken stream */
+        reply_finish(reply); /* the parts that have arrived are kept after a broken stream, too */
     if (response->status >= 400)
-        tell_payload(x, PAYLOAD_RESPONSE, (struct str){0}, strbuf_str(&decoder.whole));
+        report_payload(x, PAYLOAD_RESPONSE, (struct str){0}, strbuf_str(&decoder.whole));
     return e;
 }
 
-/* Nothing is sent after it: the key was meant for the address that the person gave. */
+/* keel does not follow it: the key was meant for the configured address. */
 static struct err *redirected(const struct http_response *response)
 {
     AUTO(arena) struct arena a = {0};
@@ -204,7 +204,7 @@ static struct err *redirected(const struct http_response *response)
                     shown.n < to.n ? "..." : "");
 }
 
-/* An error when the head alone shows that the body is not worth reading. */
+/* An error if the head alone shows that the body is useless. */
 static struct err *check_head(const struct http_response *response)
 {
     bool is_redirect = response->status >= 300 && response->status < 400;
@@ -261,8 +261,8 @@ static struct err *send_once(struct endpoint_exchange *x, const struct model_req
     return e;
 }
 
-/* A key may have been renewed since it was handed out: one more try with a fresh one, unless there
- * is none, in which case the refusal stands. */
+/* A key may have been renewed since it was read: tries once more with a fresh one. Without a fresh
+ * key the refusal counts. */
 static struct err *try_fresh_key(struct endpoint_exchange *x, const struct model_request *r,
                                  struct str body, struct err *take_refusal, struct reply *reply)
 {
@@ -282,7 +282,7 @@ static struct err *try_fresh_key(struct endpoint_exchange *x, const struct model
     return take_refusal;
 }
 
-/* A refusal of a file says where it stands in the body. */
+/* Finds the file that a refusal speaks of in the body. */
 static struct err *name_refused(struct err *take_error, struct str body)
 {
     char hex[SHA256_HEX_SIZE];
@@ -308,7 +308,7 @@ struct err *endpoint_ask(const struct provider *p, const struct model_request *r
     TRY(credentials_get(call->credentials, p->id, /* refresh= */ false, &key));
     if (call->before_send)
         TRY(call->before_send(call->send_self));
-    tell_request(&x, r, &body);
+    report_request(&x, r, &body);
     failure = send_once(&x, r, strbuf_str(&body), &key, reply);
     secret_hide_in_err(&key, failure);
     if (failure)

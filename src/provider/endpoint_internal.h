@@ -1,5 +1,5 @@
-/* endpoint_internal.h - the parts of a provider over HTTP: endpoint.c makes one, endpoint_ask.c
- * asks its models, endpoint_models.c lists them. */
+/* endpoint_internal.h - the parts of a provider over HTTP: endpoint.c creates it, endpoint_ask.c
+ * asks a model, endpoint_models.c lists models. */
 #ifndef KEEL_PROVIDER_ENDPOINT_INTERNAL_H
 #define KEEL_PROVIDER_ENDPOINT_INTERNAL_H
 
@@ -11,8 +11,8 @@ struct endpoint {
     struct endpoint_config config;
 };
 
-/* Adds the key and the profile's headers to a request, and signs it where the key is AWS's: a
- * signature covers the headers, so nothing may be added afterwards. */
+/* Adds the key and the profile's headers to a request. Signs it for AWS if the key has an id: the
+ * signature covers the headers, so none may be added afterwards. */
 MUST_USE struct err *endpoint_add_headers(const struct endpoint_config *c, const struct secret *key,
                                           struct arena *a, struct http_request *request);
 

@@ -1,4 +1,4 @@
-/* endpoint_models.c - asks a server which models it has, and what they can. */
+/* endpoint_models.c - asks a server which models it has, and what they can do. */
 #include "net/url.h"
 #include "provider/advice.h"
 #include "provider/endpoint_internal.h"
@@ -8,7 +8,7 @@
 #define LIST_MAX_BYTES ((size_t)8 << 20)
 #define LIST_TIMEOUT_MS 20000
 
-/* Fetches JSON that tells about models. `body` is sent where there is one. */
+/* Fetches JSON about models. Posts `body` unless it is empty. */
 static struct err *fetch_about_models(const struct endpoint *e, const struct provider_call *call,
                                       struct str url, struct str body, struct arena *a,
                                       struct json **ret_root)
@@ -54,7 +54,7 @@ static struct err *fetch_list(const struct endpoint *e, const struct provider_ca
     return model_list_parse(a, root, ret_models);
 }
 
-/* The list that tells most. A server may not have it: an older one, or one behind a gateway. */
+/* The list with more details. Older servers, and servers behind a gateway, may lack it. */
 static struct err *list_about(const struct endpoint *e, const struct provider_call *call,
                               struct arena *a, struct model_list *ret_models)
 {
@@ -89,7 +89,7 @@ struct err *endpoint_list_models(const struct provider *p, const struct provider
     return failure ? advice_explain(&e->config, (struct str){0}, failure) : NULL;
 }
 
-/* The server tells about one model when it is asked for that one. */
+/* Asks about one model, where the protocol has a request for that. */
 static struct err *show_model(const struct endpoint *e, const struct provider_call *call,
                               struct str model, struct arena *a, struct model_info *ret_model)
 {

@@ -21,10 +21,10 @@
 #define PARAMETER "<parameter="
 #define PARAMETER_END "</parameter>"
 #define ARGS "[ARGS]"
-#define MAX_PARAMETERS 256 /* of one call: no tool has as many */
+#define MAX_PARAMETERS 256 /* of one call; more than any tool has */
 
 struct inline_call {
-    struct str name, args; /* JSON; empty: it has none */
+    struct str name, args; /* JSON; empty: none */
 };
 
 struct inline_calls {
@@ -111,7 +111,7 @@ static bool read_mistral(struct arena *a, struct str text, struct inline_calls *
     return true;
 }
 
-/* NAME> of a tag that was begun. */
+/* Cuts NAME> off a tag that was begun. */
 static bool take_tag_name(struct str *text, struct str *ret_name)
 {
     size_t end = str_find_char(*text, '>');
@@ -129,8 +129,8 @@ static bool ends_value(struct str rest)
     return str_starts(rest, S(PARAMETER)) || str_starts(rest, S(FUNCTION_END)) || rest.n == 0;
 }
 
-/* What is written may hold the tag itself: it ends the value where another parameter follows, or
- * the end of the function. A line end around it is the form's. */
+/* The value may hold the closing tag itself: it ends at one that another parameter or the end of
+ * the function follows. A line end at each end of it is part of the form. */
 static bool take_value(struct str *text, struct str *ret_value)
 {
     struct str value;
@@ -207,8 +207,8 @@ static const struct inline_tag {
     {"</think>", INLINE_TEXT, INLINE_TEXT},
 };
 
-/* Thoughts, and calls without an end of their own, begin a line. An end of thoughts that had no
- * beginning is the first tag of all, and nobody quotes it. */
+/* Thoughts, and calls without a closing tag, begin a line. An end of thoughts without a beginning
+ * must be the first tag of the answer, and not be quoted. */
 static bool may_stand_here(const struct inline_tags *t, const struct inline_tag *tag)
 {
     if (tag->from != (int)t->within)
@@ -220,7 +220,7 @@ static bool may_stand_here(const struct inline_tags *t, const struct inline_tag 
     return tag->to != INLINE_THOUGHT || !t->has_word;
 }
 
-/* The tag that the text begins with. NULL, and *ret_is_part: it may be one when more has come. */
+/* The tag at the beginning of the text. NULL, and *ret_is_part: more text may complete one. */
 static const struct inline_tag *find_tag(const struct inline_tags *t, struct str text,
                                          bool *ret_is_part)
 {
@@ -237,7 +237,7 @@ static const struct inline_tag *find_tag(const struct inline_tags *t, struct str
     return NULL;
 }
 
-/* Keeps track of lines and fences. A fence of one kind is closed by its own kind only. */
+/* Tracks lines and fences. Only a fence of the same kind closes a fence. */
 static void note_char(struct inline_tags *t, char c)
 {
     t->last = c;
@@ -257,9 +257,9 @@ static void note_char(struct inline_tags *t, char c)
     t->has_said |= !ascii_is_space(c);
 }
 
-/* --- what stands between the tags --- */
+/* --- between the tags --- */
 
-/* Holds white space back that the answer begins with; false: it is too much of it. */
+/* Holds back white space at the beginning of the answer; false: there is too much of it. */
 static bool hold_blanks(struct inline_tags *t, struct str blanks)
 {
     if (t->n_blanks + blanks.n > sizeof t->blanks)
@@ -294,7 +294,7 @@ static struct err *add_words(struct inline_tags *t, struct reply *r, enum part_k
     return t->add(r, kind, text);
 }
 
-/* What was taken for a call is text. */
+/* It is not a call: adds it as text. */
 static struct err *give_up_call(struct inline_tags *t, struct reply *r, struct str end)
 {
     struct str call = str_make(t->call, t->n_call);
@@ -341,7 +341,7 @@ static struct err *end_call(struct inline_tags *t, struct reply *r, struct arena
     return NULL;
 }
 
-/* All that came so far was thought. */
+/* Turns all text so far into reasoning. */
 static void think_back(struct inline_tags *t, struct reply *r)
 {
     if (r->n_parts == 1 && reply_part(r, 0)->kind == PART_TEXT) {

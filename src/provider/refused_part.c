@@ -1,4 +1,4 @@
-/* refused_part.c - from a place in an error's text to the file in the body. */
+/* refused_part.c - looks up the place that an error names in the body. */
 #include "provider/refused_part.h"
 
 #include "base/ascii.h"
@@ -10,7 +10,8 @@
 
 /* --- the place --- */
 
-/* The next name or number of a path such as ".content[0].image"; empty: the path has ended. */
+/* Cuts the next name or number off a path such as ".content[0].image"; empty: the path has
+ * ended. */
 static struct str take_step(struct str *path)
 {
     size_t n = 0, start = 0;
@@ -24,8 +25,7 @@ static struct str take_step(struct str *path)
     return str_make(path->p - n, n);
 }
 
-/* Names that are no members are the API's own words for what lies there ("image", "tool_result").
- */
+/* Skips names that are not members: the API's words for what is there ("image", "tool_result"). */
 static const struct json *walk(const struct json *at, struct str path)
 {
     unsigned n_indexes = 0;
@@ -67,7 +67,7 @@ static const struct json *find_place(const struct json *body, struct str text)
     return NULL;
 }
 
-/* --- the file there --- */
+/* --- the file at it --- */
 
 struct found_file {
     unsigned n;

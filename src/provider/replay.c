@@ -9,7 +9,7 @@ struct replay_provider {
     struct arena arena;
     struct message **answers;
     size_t n_answers, room;
-    size_t n_played; /* the one thing that changes: which answer is next */
+    size_t n_played; /* the only member that changes: the next answer */
 };
 
 /* --- loading --- */

@@ -8,7 +8,7 @@ struct script_provider {
     struct provider provider;
     struct arena arena;
     struct json *turns;
-    size_t n_played; /* the one thing that changes: which turn is next */
+    size_t n_played; /* the only member that changes: the next turn */
 };
 
 /* --- checking --- */

@@ -9,7 +9,7 @@
 
 #define MAX_BLOCKS REPLY_MAX_PARTS
 
-/* A block being read: the part it became, and how it began, for putting it back together. */
+/* A block being read: its part, and its first form, to put it together again. */
 struct anthropic_block {
     bool is_open;
     size_t part;
@@ -49,7 +49,7 @@ struct err *anthropic_classify(int status, const struct json *body)
     struct str type = json_get_text(json_get(error_body_first(body), "error"), "type");
     struct str message = error_body_message(body);
 
-    /* Who only speaks like this API calls every error of its own an "api_error". */
+    /* Other servers with this API call all their errors "api_error". */
     if (status >= 400 && status < 500 && str_is(type, "api_error"))
         type = (struct str){0};
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
@@ -63,7 +63,7 @@ struct err *anthropic_classify(int status, const struct json *body)
 
 /* --- usage and stop --- */
 
-/* Every report is cumulative, and a later one may repeat only a part of the numbers. */
+/* Every report is cumulative; a later one may repeat only some of the numbers. */
 static void take_usage(struct reply *r, const struct json *usage)
 {
     struct usage *u = &r->usage;
@@ -97,7 +97,8 @@ static enum stop stop_of(struct str reason)
     return STOP_UNKNOWN;
 }
 
-/* Why the model declined, as far as it is said: words, a policy, and who may answer instead. */
+/* Why the model declined, as far as the API says: words, a policy, and a model that may answer
+ * instead. */
 static void take_refusal(struct reply *r, const struct json *details)
 {
     struct str words = str_trim(json_get_text(details, "explanation"));
@@ -147,7 +148,7 @@ static enum part_kind kind_of_block(struct str type)
         return PART_TOOL_CALL;
     if (str_ends(type, S("tool_use")))
         return PART_SERVER_TOOL_USE;
-    return PART_SERVER_TOOL_RESULT; /* results, and kinds that are younger than this code */
+    return PART_SERVER_TOOL_RESULT; /* results, and kinds newer than this code */
 }
 
 static struct err *add_citation(struct reply *r, const struct json *citation)
@@ -164,13 +165,8 @@ static struct err *add_citation(struct reply *r, const struct json *citation)
     return reply_set_field(r, &p->native, citation->raw);
 }
 
-static bool is_empty_object(const struct json *v)
-{
-    return json_is(v, JSON_OBJECT) && v->n == 0;
-}
-
-/* What a block already holds when it begins: nothing in a stream, everything in a whole answer.
- * Thinking has no arguments: its signature gathers there until the block ends. */
+/* Takes the content with which a block begins: none in a stream, all of it in a whole answer.
+ * Thinking has no arguments: they collect its signature until the block ends. */
 static struct err *take_block_content(struct reply *r, size_t index, const struct json *block)
 {
     struct part *p = reply_part(r, index);
@@ -185,7 +181,9 @@ static struct err *take_block_content(struct reply *r, size_t index, const struc
         return reply_add_text(r, index, json_get_text(block, "thinking"));
     case PART_TOOL_CALL:
     case PART_SERVER_TOOL_USE:
-        return input && !is_empty_object(input) ? reply_add_args(r, index, input->raw) : NULL;
+        if (!input || (input->type == JSON_OBJECT && input->n == 0))
+            return NULL;
+        return reply_add_args(r, index, input->raw);
     default:
         return NULL;
     }
@@ -214,7 +212,7 @@ static void set_streamed(struct arena *a, struct json *block, const char *key, s
         json_set_str(a, block, key, text);
 }
 
-/* Puts what was streamed into the block; false when it came to nothing that can go back. */
+/* Adds the streamed content to the block; false if it cannot be sent back. */
 static bool complete_block(struct decode *d, const struct anthropic_block *b, struct json *block)
 {
     struct str text = reply_part_text(d->reply, b->part), args = reply_part_args(d->reply, b->part);
@@ -236,7 +234,7 @@ static bool complete_block(struct decode *d, const struct anthropic_block *b, st
     return true;
 }
 
-/* A text with the citations that came with it, which are the parts behind it, as the API wants it
+/* Keeps a text with its citations, which are the parts after it, in the form that the API accepts
  * back. */
 static struct err *keep_citations(struct reply *r, size_t text)
 {
@@ -257,7 +255,7 @@ static struct err *keep_citations(struct reply *r, size_t text)
     return n ? reply_set_field(r, &reply_part(r, text)->native, strbuf_str(&native)) : NULL;
 }
 
-/* The block as the provider would have sent it in one piece, for going back unchanged. */
+/* Keeps the block as the provider would have sent it whole, to send it back unchanged. */
 static struct err *keep_block(struct decode *d, struct anthropic_block *b)
 {
     struct reply *r = d->reply;
@@ -274,7 +272,7 @@ static struct err *keep_block(struct decode *d, struct anthropic_block *b)
     TRY(json_parse(&d->scratch, b->start, 0, &block));
     if (!complete_block(d, b, block))
         return NULL;
-    if (block->raw.n) /* nothing was added: the bytes themselves */
+    if (block->raw.n) /* nothing was added: keeps the bytes */
         return reply_set_field(r, &p->native, b->start);
     json_write(&native, block);
     return reply_set_field(r, &p->native, strbuf_str(&native));
@@ -304,7 +302,7 @@ static struct err *take_delta(struct reply *r, struct anthropic_block *b, const 
         return add_citation(r, json_get(delta, "citation"));
     if (str_is(type, "signature_delta") && reply_part(r, b->part)->kind == PART_REASONING)
         return reply_add_args(r, b->part, json_get_text(delta, "signature"));
-    return NULL; /* a kind of delta that is younger than this code */
+    return NULL; /* a kind of delta newer than this code */
 }
 
 /* --- events --- */
@@ -406,15 +404,15 @@ struct err *anthropic_event(struct decode *d, struct str type, const struct json
     };
 
     if (d->is_over)
-        return NULL; /* after message_stop there is no answer to add to */
+        return NULL; /* no answer after message_stop */
     if (json_get_text(event, "type").n)
         type = json_get_text(event, "type");
     else if (error_body_is_error(event))
-        type = S("error"); /* not this API's, but somebody's on the way to it */
+        type = S("error"); /* not from this API, but from a server in between */
     for (size_t i = 0; i < ARRAY_LEN(events); i++)
         if (str_is(type, events[i].type))
             return events[i].take(d, event);
-    return NULL; /* ping, and what is younger than this code */
+    return NULL; /* ping, and types newer than this code */
 }
 
 struct err *anthropic_body(struct decode *d, const struct json *body)

@@ -16,7 +16,7 @@ static bool forces_a_tool(const struct model_request *r)
     return r->n_tools && r->tool_choice.kind >= TOOL_CHOICE_ANY && !request_can(r, NO_FORCED_TOOLS);
 }
 
-/* Models that the catalogue does not know are taken for new ones, which choose their own budget. */
+/* Models that the catalogue does not know are assumed to be new; these choose their own budget. */
 static bool thinks_adaptively(const struct model_request *r)
 {
     return !r->info || request_can(r, REASONS_ADAPTIVELY);
@@ -27,8 +27,8 @@ static bool is_thought(const struct model_request *r, const struct message *m, c
     return p->kind == PART_REASONING && part_is_native(r, m, p) && (p->signature.n || p->data.n);
 }
 
-/* Is this a turn under way, with tools, that did not begin with thinking? Another model may have
- * begun it, or this one when it was not to think. */
+/* Is this a turn in progress, with tools, that did not begin with thinking? Another model may have
+ * begun it, or this one with thinking off. */
 static bool is_in_thoughtless_turn(const struct model_request *r)
 {
     const struct message *first = NULL;
@@ -42,7 +42,7 @@ static bool is_in_thoughtless_turn(const struct model_request *r)
     return first && !(first->n_parts && is_thought(r, first, &first->parts[0]));
 }
 
-/* A setting that thinking would forbid was made on purpose; thinking by default was not. */
+/* A setting that excludes thinking was made on purpose; thinking is only the default. */
 static bool has_sampling(const struct model_request *r)
 {
     const struct sampling *s = &r->sampling;
@@ -51,7 +51,7 @@ static bool has_sampling(const struct model_request *r)
            (s->temperature.is_set || s->top_p.is_set || s->top_k > 0);
 }
 
-/* How much a model that takes a budget may think before it answers. */
+/* How much a model with a budget may think before it answers. */
 static int64_t thinking_budget(const struct model_request *r)
 {
     int64_t most = request_max_output(r);
@@ -62,15 +62,15 @@ static int64_t thinking_budget(const struct model_request *r)
 }
 
 enum thinking {
-    THINKING_UNSAID, /* the API's default holds */
+    THINKING_UNSAID, /* the API's default applies */
     THINKING_OFF,
     THINKING_BETWEEN_TOOLS,
     THINKING_ADAPTIVE,
     THINKING_BUDGET,
 };
 
-/* Models think unless they are told not to. The API refuses thinking together with a forced tool,
- * and with a budget in the middle of a turn that began without. */
+/* Models think by default. The API refuses thinking together with a forced tool, and a budget in
+ * the middle of a turn that began without. */
 static enum thinking choose_thinking(const struct model_request *r)
 {
     bool is_asked = r->effort > EFFORT_NONE || r->reasoning_budget > 0;
@@ -96,7 +96,7 @@ static bool wants_thinking(const struct model_request *r)
     return choose_thinking(r) >= THINKING_ADAPTIVE;
 }
 
-/* Without a display the newer models keep their thoughts, and what they say between tool calls. */
+/* Without a display, newer models omit their thoughts and the text between tool calls. */
 static void write_thinking(struct body *b)
 {
     static const char *const kinds[] = {
@@ -118,8 +118,8 @@ static void write_thinking(struct body *b)
     jw_end_object(&b->w);
 }
 
-/* Which levels it takes is known of the models in the catalogue, and some take none; the others are
- * taken for new ones, which take all. */
+/* The catalogue has the levels of known models; some have none. Unknown models are assumed to be
+ * new and have all. */
 static struct str effort_level(const struct model_request *r)
 {
     static const unsigned all = EFFORT_BIT(EFFORT_LOW) | EFFORT_BIT(EFFORT_MEDIUM) |
@@ -156,7 +156,7 @@ static void write_output_config(struct body *b)
     jw_end_object(&b->w);
 }
 
-/* Thinking takes no temperature and no top_k. */
+/* Thinking allows neither temperature nor top_k. */
 static void write_sampling(struct body *b)
 {
     const struct sampling *s = &b->request->sampling;
@@ -178,9 +178,9 @@ static void write_cache_mark(struct body *b)
                       : S("{\"type\":\"ephemeral\"}"));
 }
 
-/* One mark behind tools and system text, which stay the same all session long. The moving mark
- * behind the last message stands at the top level, where the API places it itself: a mark inside
- * the messages would change bytes that were sent before. */
+/* One mark follows tools and system text, which do not change during a session. The moving mark
+ * after the last message is requested at the top level, where the API places it itself: a mark
+ * inside the messages would change bytes that were sent before. */
 static void write_system(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -226,8 +226,8 @@ static void write_tool(struct body *b, const struct tool_def *t, bool is_last)
     jw_end_object(&b->w);
 }
 
-/* The tools of 2026 may be called by code that the model runs at the provider. Called directly they
- * leave nothing behind that a later request would have to name. */
+/* The tools of 2026 can be called by code that the model runs at the provider. If called directly
+ * they leave nothing behind that later requests must name. */
 static void write_server_tool(struct body *b, const char *name, const char *old_version)
 {
     bool is_new = request_can(b->request, TAKES_TOOLS_OF_2026);
@@ -375,13 +375,6 @@ static struct err *write_user_part(struct json_writer *w, const struct model_req
     }
 }
 
-static void write_reasoning(struct json_writer *w, const struct model_request *r,
-                            const struct message *m, const struct part *p)
-{
-    if (is_thought(r, m, p))
-        jw_raw(w, p->native);
-}
-
 static void write_tool_use(struct json_writer *w, const struct part *p)
 {
     jw_begin_object(w);
@@ -412,7 +405,8 @@ static void write_assistant_part(struct json_writer *w, const struct model_reque
             write_text(w, p->text);
         break;
     case PART_REASONING:
-        write_reasoning(w, r, m, p);
+        if (is_thought(r, m, p))
+            jw_raw(w, p->native);
         break;
     case PART_TOOL_CALL:
         write_tool_use(w, p);
@@ -422,10 +416,10 @@ static void write_assistant_part(struct json_writer *w, const struct model_reque
         if (part_is_native(r, m, p))
             jw_raw(w, p->native);
         break;
-    case PART_MEDIA: /* the API takes none from the assistant */
+    case PART_MEDIA: /* the API accepts none from the assistant */
     case PART_CITATION:
     case PART_TOOL_RESULT:
-    case PART_CONTEXT: /* is text by now */
+    case PART_CONTEXT: /* converted to text before */
         break;
     }
 }
@@ -435,8 +429,8 @@ static bool is_of_assistant(const struct message *m)
     return m->role == ROLE_ASSISTANT;
 }
 
-/* Writes one message from a run of history messages. A message that comes out empty (its parts
- * were another provider's) is taken back: the API refuses it. */
+/* Writes one message from a run of history messages. An empty one (its parts were from another
+ * provider) is removed again: the API refuses it. */
 static struct err *write_message(struct body *b, struct message_run run)
 {
     const struct message *const *messages = b->request->messages;
@@ -465,7 +459,7 @@ static struct err *write_message(struct body *b, struct message_run run)
     return NULL;
 }
 
-/* The results of one round must stand together in one message. */
+/* The results of one round must be in one message. */
 static struct err *write_messages(struct body *b)
 {
     static const struct run_writer writer = {run_of_results, write_message};
@@ -484,7 +478,7 @@ static struct err *anthropic_encode(const struct model_request *r, const struct 
     struct body b;
 
     body_begin(&b, r, d, out);
-    if (d->bedrock || d->vertex) /* the model stands in the path */
+    if (d->bedrock || d->vertex) /* the path has the model */
         body_str(&b, "anthropic_version",
                  d->bedrock ? S("bedrock-2023-05-31") : S("vertex-2023-10-16"));
     else
@@ -508,7 +502,7 @@ static void anthropic_headers(const struct model_request *r, const struct dialec
                               struct arena *a, struct http_headers *out)
 {
     bool fetches = r->web_fetch && !request_can(r, TAKES_TOOLS_OF_2026);
-    /* With a budget a model thinks once a turn, unless this lets it think between its calls. */
+    /* With a budget a model thinks once per turn, unless this lets it think between its calls. */
     bool interleaves = r->n_tools && choose_thinking(r) == THINKING_BUDGET;
 
     if (d->bedrock && r->stream)

@@ -5,7 +5,7 @@
 #include "provider/gemini/gemini.h"
 #include "provider/schema_lower.h"
 
-/* The largest thinking budget that all models with budgets take. */
+/* The largest thinking budget that all models with budgets accept. */
 #define MAX_THINKING_BUDGET 24576
 
 /* --- settings --- */
@@ -19,7 +19,7 @@ static void write_level(struct json_writer *w, const struct model_request *r)
     };
     enum effort effort = request_effort(r);
 
-    /* Models that always think know no "minimal". */
+    /* Models that always think do not have "minimal". */
     if (effort <= EFFORT_MINIMAL && request_can(r, REASONS_ALWAYS))
         effort = EFFORT_LOW;
     jw_kv_str(w, "thinkingLevel", str_of(levels[effort]));
@@ -42,8 +42,8 @@ static bool is_unsaid(const struct model_request *r)
     return r->effort == EFFORT_UNSET && r->reasoning_budget <= 0;
 }
 
-/* Nothing is said that the model would refuse. Models that think do so by themselves, but tell what
- * they think only when that is asked for. */
+/* Omits what the model would refuse. Models that think do so by default, but show their thoughts
+ * only on request. */
 static bool has_thinking_config(const struct model_request *r)
 {
     if (is_unsaid(r))
@@ -86,7 +86,7 @@ static void write_sampling(struct body *b)
     body_stop(b, "stopSequences");
 }
 
-/* "$schema" is not among the keywords that the API knows. */
+/* The API does not know the keyword "$schema". */
 static void write_schema(struct json_writer *w, const struct json *schema)
 {
     if (!json_has(schema, "$schema")) {
@@ -110,7 +110,7 @@ static void write_output(struct body *b)
 
     if (r->max_output > 0)
         body_int(b, "maxOutputTokens", r->max_output);
-    if (!r->output_schema || gemini_tells_schema(r))
+    if (!r->output_schema || gemini_needs_schema_message(r))
         return;
     body_str(b, "responseMimeType", S("application/json"));
     if (!body_key(b, "responseJsonSchema"))
@@ -126,8 +126,8 @@ static void write_generation_config(struct body *config)
     write_thinking(config);
 }
 
-/* A member that is an object: ours and the profile's of that name in one, the profile's have the
- * say. `write` may be NULL. */
+/* Writes a member that is an object, with the profile's member of that name merged in; the
+ * profile's values win. `write` may be NULL. */
 static struct err *write_merged(struct body *b, const char *key, void (*write)(struct body *b))
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -171,7 +171,8 @@ static void write_function_mode(struct body *b)
     jw_end_object(&b->w);
 }
 
-/* Functions beside the provider's own tools: the API then wants the calls of both on record. */
+/* If there are functions beside the provider's tools, the API needs the calls of both in the
+ * history. */
 static bool mixes_tools(const struct body *b)
 {
     const struct model_request *r = b->request;
@@ -250,12 +251,12 @@ static void write_options(struct body *b)
 static struct err *gemini_encode(const struct model_request *r, const struct dialect *d,
                                  struct strbuf *out)
 {
-    AUTO(told_schema) struct told_schema told = {0};
+    AUTO(schema_request) struct schema_request with_schema = {0};
     struct body b;
 
-    if (gemini_tells_schema(r)) {
-        told_schema_init(&told, r);
-        r = &told.request;
+    if (gemini_needs_schema_message(r)) {
+        schema_request_init(&with_schema, r);
+        r = &with_schema.request;
     }
     body_begin(&b, r, d, out);
     TRY(write_merged(&b, "generationConfig", write_generation_config));
@@ -269,7 +270,7 @@ static struct err *gemini_encode(const struct model_request *r, const struct dia
 
 /* --- the protocol --- */
 
-/* Cuts a collection's name off the model and returns it: models may be called by either name. */
+/* Cuts the name of its collection off the model and returns it. */
 static struct str take_collection(struct str *model, const struct dialect *d)
 {
     struct str tuned = S("tunedModels/"), models = S("models/");

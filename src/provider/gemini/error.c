@@ -1,11 +1,11 @@
-/* error.c - Google's error objects (google.rpc.Status) as ours. */
+/* error.c - converts Google's error objects (google.rpc.Status). */
 #include "provider/gemini/gemini.h"
 
 #include "provider/provider_error.h"
 
 #include <math.h>
 
-/* --- what went wrong --- */
+/* --- kinds --- */
 
 static const struct json *find_detail(const struct json *error, const char *type)
 {
@@ -15,7 +15,7 @@ static const struct json *find_detail(const struct json *error, const char *type
     return NULL;
 }
 
-/* Reasons that say more than the status: a bad key is an INVALID_ARGUMENT to Google. */
+/* Reasons that say more than the status: Google calls a bad key an INVALID_ARGUMENT. */
 static bool is_about_the_key(const struct json *error)
 {
     static const char *const reasons[] = {
@@ -49,7 +49,8 @@ static bool find_kind(struct str status, enum err_kind *ret_kind)
         enum err_kind kind;
     } statuses[] = {
         {"UNAUTHENTICATED", ERR_PROVIDER_AUTH},          {"PERMISSION_DENIED", ERR_PROVIDER_AUTH},
-        {"FAILED_PRECONDITION", ERR_PROVIDER_AUTH}, /* no free tier here: billing is needed */
+        {"FAILED_PRECONDITION", ERR_PROVIDER_AUTH}, /* no free tier in this region: billing is
+                                                       needed */
         {"RESOURCE_EXHAUSTED", ERR_PROVIDER_RATE_LIMIT}, {"NOT_FOUND", ERR_MODEL_NOT_AVAILABLE},
         {"INVALID_ARGUMENT", ERR_PROVIDER_ERROR},        {"OUT_OF_RANGE", ERR_PROVIDER_ERROR},
         {"UNIMPLEMENTED", ERR_PROVIDER_ERROR},           {"DEADLINE_EXCEEDED", ERR_TIMEOUT},
@@ -78,11 +79,11 @@ static enum err_kind kind_of(int http_status, const struct json *error)
     return code >= 400 && code < 600 ? provider_error_kind((int)code) : ERR_PROVIDER_ERROR;
 }
 
-/* --- when to come back --- */
+/* --- delays --- */
 
 #define MAX_DELAY_S 86400.0
 
-/* "34.5s", as protocol buffers write a duration. */
+/* "34.5s": a duration of protocol buffers. */
 static int64_t delay_ms(struct str duration)
 {
     double seconds;

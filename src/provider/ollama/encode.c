@@ -7,7 +7,7 @@
 
 /* --- settings --- */
 
-/* Models think or do not; some take a level. */
+/* Models think or not; some have levels. */
 static void write_think(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -23,7 +23,7 @@ static void write_think(struct body *b)
         body_bool(b, "think", wants);
 }
 
-/* Writes the name unless the profile sets this option itself. */
+/* Writes the name unless the profile sets this option. */
 static bool option_key(struct body *b, const struct json *theirs, const char *key)
 {
     if (json_has(theirs, key))
@@ -54,7 +54,7 @@ static void write_sampling(struct body *b, const struct json *theirs)
         jw_int(&b->w, s->seed);
     if (r->max_output > 0 && option_key(b, theirs, "num_predict"))
         jw_int(&b->w, r->max_output);
-    /* Without it the server takes a window of a few thousand tokens and cuts what is longer. */
+    /* Without it the server uses a window of a few thousand tokens and cuts longer prompts. */
     if (r->context_window > 0 && option_key(b, theirs, "num_ctx"))
         jw_int(&b->w, r->context_window);
     if (s->n_stop && option_key(b, theirs, "stop")) {
@@ -74,7 +74,8 @@ static void write_members(struct body *b, const struct json *object, const char 
         }
 }
 
-/* Settings of the run stand in "options" here. The profile's own "options" join them, and win. */
+/* The API expects settings of the run in "options". The profile's "options" are merged in, and
+ * win. */
 static void write_options(struct body *b)
 {
     const struct json *theirs = json_get(b->request->options, "options");
@@ -97,7 +98,7 @@ static void write_options(struct body *b)
 
 /* --- tools --- */
 
-/* The API cannot be told which tool to choose: it is offered only what may be called. */
+/* The API has no tool choice: only the tools that may be called are offered. */
 static bool is_offered(const struct model_request *r, const struct tool_def *t)
 {
     return r->tool_choice.kind != TOOL_CHOICE_NAMED || str_eq(t->name, r->tool_choice.name);
@@ -163,7 +164,7 @@ static void add_text(struct ollama_content *c, struct str text)
     strbuf_add(&c->text, text);
 }
 
-/* A text file is text, under its name. */
+/* A text file is sent as text, after its name. */
 static struct err *add_text_file(struct ollama_content *c, const struct model_request *r,
                                  const struct media *m)
 {
@@ -298,7 +299,7 @@ static void write_calls(struct body *b, const struct message *m)
         jw_end_array(&b->w);
 }
 
-/* What all parts of a kind say, in one string; nothing when that is blank. */
+/* Joins the texts of all parts of a kind; empty if they are blank. */
 static void gather(const struct message *m, enum part_kind kind, struct strbuf *out)
 {
     for (size_t i = 0; i < m->n_parts; i++)
@@ -376,7 +377,7 @@ static struct err *ollama_encode(const struct model_request *r, const struct dia
 
     body_begin(&b, r, d, out);
     body_str(&b, "model", r->model);
-    body_bool(&b, "stream", r->stream); /* true if not said */
+    body_bool(&b, "stream", r->stream); /* the default is true */
     write_think(&b);
     if (r->output_schema && body_key(&b, "format"))
         jw_json(&b.w, r->output_schema);

@@ -1,10 +1,10 @@
 /* answer.c - writes the assistant's messages.
  *
- * One message holds all text in one string, then the calls. Reasoning goes back only to whom it
- * came from, and in the way that this vendor takes it. */
+ * A message has all text in one string, then the calls. Reasoning goes back only to the provider
+ * that made it, in the way that its vendor accepts. */
 #include "provider/openai_chat/openai_chat.h"
 
-/* An assistant message, sorted by where its parts go. */
+/* An assistant message, sorted by the places of its parts. */
 struct chat_answer {
     const struct message *m;
     bool is_native;
@@ -25,7 +25,7 @@ static void sort_part(struct chat_answer *a, const struct part *p)
     switch (p->kind) {
     case PART_TEXT:
     case PART_REFUSAL:
-    case PART_MEDIA: /* the words of what was spoken: the API forgets its sound */
+    case PART_MEDIA: /* the words of speech: the API forgets the sound */
         strbuf_add(&a->text, p->text);
         break;
     case PART_TOOL_CALL:
@@ -37,7 +37,7 @@ static void sort_part(struct chat_answer *a, const struct part *p)
         if (a->is_native && p->native.n)
             a->details = p;
         break;
-    default: /* the API has no place for it */
+    default: /* the API has no place for others */
         break;
     }
 }
@@ -96,7 +96,7 @@ static void write_reasoning(struct chat_talk *t, const struct chat_answer *a)
     case REPLAY_REASONING_FIELD:
         key = "reasoning";
         break;
-    case REPLAY_THINKING_PARTS: /* stands in the content */
+    case REPLAY_THINKING_PARTS: /* part of the content */
     case REPLAY_NO_REASONING:
         return;
     }
@@ -104,7 +104,7 @@ static void write_reasoning(struct chat_talk *t, const struct chat_answer *a)
         jw_kv_str(t->w, key, strbuf_str(&a->reasoning));
 }
 
-/* The arguments are JSON in a string; free text for a function is its one argument. */
+/* The arguments are JSON in a string; free text for a function becomes its only argument. */
 static void write_arguments(struct chat_talk *t, const struct part *call)
 {
     AUTO(strbuf) struct strbuf args = {0};
@@ -162,7 +162,7 @@ struct err *chat_write_answer(struct chat_talk *t, const struct message *m)
 
     TRY(sort_answer(&a));
     if (a.text.n == 0 && a.n_calls == 0)
-        return NULL; /* nothing in it that this API takes */
+        return NULL; /* nothing that this API accepts */
     t->after_results = false;
     chat_begin_message(t, S("assistant"));
     write_answer_content(t, &a);

@@ -9,7 +9,7 @@
 
 /* --- reasoning --- */
 
-/* A model that is known not to reason refuses to be told how much. */
+/* A model that is known not to reason refuses an effort. */
 static bool may_reason(const struct model_request *r)
 {
     return !r->info || request_can(r, CAN_REASON);
@@ -39,7 +39,7 @@ static bool is_unasked(const struct model_request *r)
     return request_effort(r) == EFFORT_UNSET && r->reasoning_budget <= 0;
 }
 
-/* Thoughts of earlier turns go back; does the model have to be told that they count? */
+/* Must the request ask the model to use the thoughts of earlier turns? */
 static bool is_keeping(const struct body *b)
 {
     const struct model_request *r = b->request;
@@ -49,7 +49,7 @@ static bool is_keeping(const struct body *b)
            (!models || str_starts(r->model, str_of(models)));
 }
 
-/* How much, in a member of its own, where the model is known to take that. */
+/* The effort is a member of its own, if the model is known to accept it. */
 static void write_thinking_type(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -107,15 +107,6 @@ static void write_reasoning(struct body *b)
 }
 
 /* --- other settings --- */
-
-static void write_limits(struct body *b)
-{
-    const struct model_request *r = b->request;
-
-    if (r->max_output > 0)
-        body_int(b, b->dialect->max_tokens_old_name ? "max_tokens" : "max_completion_tokens",
-                 r->max_output);
-}
 
 static void write_stream(struct body *b)
 {
@@ -176,7 +167,7 @@ static void write_cache(struct body *b)
         return;
     if (b->dialect->has_prompt_cache_key)
         body_str(b, "prompt_cache_key", r->cache_key);
-    /* The router itself places the mark that moves on with the conversation. */
+    /* The router places the mark that moves with the conversation. */
     if (b->dialect->cache_marks && !b->dialect->no_top_level_cache && body_key(b, "cache_control"))
         jw_raw(&b->w, chat_cache_mark(r));
 }
@@ -276,17 +267,19 @@ static void write_tool_choice(struct body *b)
 static struct err *chat_encode(const struct model_request *r, const struct dialect *d,
                                struct strbuf *out)
 {
-    AUTO(told_schema) struct told_schema told = {0};
+    AUTO(schema_request) struct schema_request with_schema = {0};
     struct body b;
 
     if (r->output_schema && d->no_json_schema) {
-        told_schema_init(&told, r);
-        r = &told.request;
+        schema_request_init(&with_schema, r);
+        r = &with_schema.request;
     }
 
     body_begin(&b, r, d, out);
     body_str(&b, "model", r->model);
-    write_limits(&b);
+    if (r->max_output > 0)
+        body_int(&b, d->max_tokens_old_name ? "max_tokens" : "max_completion_tokens",
+                 r->max_output);
     write_stream(&b);
     write_reasoning(&b);
     write_sampling(&b);

@@ -1,8 +1,8 @@
 /* messages.c - writes a conversation as Chat Completions messages.
  *
- * Every tool result is a message of its own, and nothing may stand between the results of one
- * round. Pictures in results therefore go into a user message behind them, where the vendor does
- * not take them inside. No message and no text is written empty: APIs refuse them. */
+ * Every tool result is a message of its own, with nothing between the results of one round. So if
+ * the vendor does not accept pictures in results, they go into a user message after them. Empty
+ * messages and texts are not written: APIs refuse them. */
 #include "provider/openai_chat/openai_chat.h"
 
 #include "base/ascii.h"
@@ -45,7 +45,7 @@ static struct str system_role(const struct chat_talk *t)
     return t->b->dialect->developer_role ? S("developer") : S("system");
 }
 
-/* The mark stands behind what stays the same all session long: tools and system text. */
+/* The mark follows what does not change during a session: tools and system text. */
 static void write_marked_text(struct chat_talk *t, struct str text)
 {
     jw_begin_array(t->w);
@@ -92,8 +92,8 @@ static size_t count_said(const struct message *m, const struct part **ret_last)
     return n;
 }
 
-/* Begins a message whose content comes next. Some vendors want the assistant to have spoken
- * between tool results and the user. */
+/* Begins a message; its content comes next. Some vendors require a message of the assistant between
+ * tool results and the user. */
 void chat_begin_message(struct chat_talk *t, struct str role)
 {
     if (t->after_results && t->b->dialect->answer_after_tools)
@@ -133,7 +133,7 @@ static struct err *write_said(struct chat_talk *t, const struct message *m)
 
 /* --- tool results --- */
 
-/* May this picture stay inside the result? */
+/* May this picture be inside the result? */
 static bool stays_inside(const struct chat_talk *t, const struct part *content)
 {
     return t->b->dialect->tool_images && media_is(&content->media, "image/");

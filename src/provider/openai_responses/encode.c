@@ -1,10 +1,10 @@
 /* encode.c - the OpenAI Responses protocol, POST /responses below a base URL with /v1, and its
  * requests.
  *
- * Nothing is stored at the provider: each request holds the whole conversation as a list of items.
- * Reasoning goes back encrypted, and the API ties it to the item that followed it by their ids: it
- * refuses one without the other. So such a pair goes back as it came, or reasoning stays out and
- * what followed is written anew, without an id. */
+ * Nothing is stored at the provider: each request has the whole conversation as a list of items.
+ * Reasoning goes back encrypted, and the API ties it to the following item by their ids: it refuses
+ * one without the other. So either both go back unchanged, or reasoning is omitted and the item is
+ * written without an id. */
 #include "provider/openai_responses/openai_responses.h"
 
 #include "provider/encode.h"
@@ -12,14 +12,14 @@
 
 /* --- settings --- */
 
-/* Models that the catalogue does not know are taken for new ones, which reason. */
+/* Models that the catalogue does not know are assumed to be new, and these reason. */
 static bool reasons(const struct model_request *r)
 {
     return !r->info || request_can(r, CAN_REASON);
 }
 
-/* Who names an effort wants to see what comes of it; else a model is asked that is known to reason,
- * where the vendor shows nothing by itself. */
+/* A request with an effort wants to see the thoughts. Without one, keel asks models that are known
+ * to reason, if the vendor shows thoughts only on request. */
 static bool wants_thoughts(const struct body *b)
 {
     const struct model_request *r = b->request;
@@ -47,7 +47,7 @@ static void write_reasoning_settings(struct body *b)
     jw_end_object(&b->w);
 }
 
-/* A schema that can be guaranteed is sent in the form that the guarantee demands. */
+/* A schema that can be guaranteed is sent in the form that this requires. */
 static void write_text_format(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -78,7 +78,7 @@ static void write_sampling(struct body *b)
     body_maybe(b, "top_p", s->top_p);
 }
 
-/* A model that does not reason refuses to be asked for its reasoning. */
+/* A model that does not reason refuses "include". */
 static void write_storage(struct body *b)
 {
     if (b->dialect->stores_nothing)
@@ -102,8 +102,8 @@ static bool goes_custom(const struct body *b, bool takes_free_text)
     return takes_free_text && !b->dialect->no_custom_tools;
 }
 
-/* The API's default is strict, and then it refuses schemas with optional members: so it is always
- * told. */
+/* The API's default is strict, which refuses schemas with optional members: so the member is always
+ * sent. */
 static void write_tool(struct body *b, const struct tool_def *t)
 {
     bool is_custom = goes_custom(b, t->takes_free_text);
@@ -201,7 +201,7 @@ static struct err *write_image(struct json_writer *w, const struct model_request
     return NULL;
 }
 
-/* Bytes need a name, a URL must not have one. */
+/* Bytes need a name; URLs must not have one. */
 static struct err *write_file(struct json_writer *w, const struct model_request *r,
                               const struct media *m)
 {
@@ -232,15 +232,15 @@ static struct err *write_media(struct json_writer *w, const struct model_request
 
 /* --- input items --- */
 
-/* The list of items as it is written. Texts of one role that follow each other share a message. */
+/* The list of items being written. Consecutive texts of one role share a message. */
 struct responses_input {
     struct body *body;
     const struct message *message;
     bool in_message;
     struct str last_native;
-    /* Reasoning that waits for the item it belongs to: parts [from, from + n) of the message. */
+    /* Reasoning that waits for its item: parts [from, from + n) of the message. */
     size_t reasoning_from, n_reasoning;
-    bool reasoning_is_lost; /* what follows must not name the ids that went with it */
+    bool reasoning_is_lost; /* the following item must not have its id */
 };
 
 static void close_message(struct responses_input *in)
@@ -276,7 +276,7 @@ static void write_message_text(struct responses_input *in, struct str text)
                text);
 }
 
-/* Free text goes as the one argument that jw_tool_schema() offers for it. */
+/* Free text becomes the only argument, as in jw_tool_schema(). */
 static void jw_arguments(struct json_writer *w, const struct part *p)
 {
     AUTO(strbuf) struct strbuf wrapped = {0};
@@ -307,7 +307,7 @@ static void write_call(struct responses_input *in, const struct part *p)
     jw_end_object(w);
 }
 
-/* Was the call with this id one of a custom tool? It stands in one of the messages before. */
+/* Was the call with this id, in a message before, one of a custom tool? */
 static bool answers_free_text(const struct model_request *r, size_t n_before, struct str id)
 {
     for (size_t i = n_before; i-- > 0;)
@@ -361,14 +361,14 @@ static struct err *write_result(struct responses_input *in, const struct part *p
     return NULL;
 }
 
-/* --- what the model said --- */
+/* --- the messages of the model --- */
 
 static bool is_native(const struct responses_input *in, const struct part *p)
 {
     return part_is_native(in->body->request, in->message, p);
 }
 
-/* A run of reasoning waits until it is known what follows. */
+/* A run of reasoning waits for the next item. */
 static void hold_reasoning(struct responses_input *in, size_t at)
 {
     if (in->n_reasoning == 0) {
@@ -380,8 +380,8 @@ static void hold_reasoning(struct responses_input *in, size_t at)
         in->reasoning_is_lost = true;
 }
 
-/* Writes an item as it came, with the reasoning that led to it; false if it must be written anew.
- * The parts of one item all hold its bytes, which go out once. */
+/* Writes an item unchanged, with the reasoning that led to it; false if it must be written anew.
+ * All parts of an item have its bytes, which are sent once. */
 static bool write_native(struct responses_input *in, const struct part *p)
 {
     struct json_writer *w = &in->body->w;
@@ -424,10 +424,10 @@ static void write_assistant_part(struct responses_input *in, size_t at)
     case PART_SERVER_TOOL_RESULT:
         write_native(in, p);
         break;
-    case PART_MEDIA: /* the API takes none from the assistant */
+    case PART_MEDIA: /* the API accepts none from the assistant */
     case PART_CITATION:
     case PART_TOOL_RESULT:
-    case PART_CONTEXT: /* is text by now */
+    case PART_CONTEXT: /* converted to text before */
         break;
     }
 }
