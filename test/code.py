@@ -21,7 +21,6 @@ MAX_HEADERS_WITH_ONE_USER = 49
 # shrinks. The two kinds of fibers are alternatives: one of them is built.
 DOUBLED_TAGS = {
     "attempt": 2,
-    "builder": 2,
     "call": 2,
     "compacting": 2,
     "entry": 2,
@@ -34,8 +33,6 @@ DOUBLED_TAGS = {
     "reading": 2,
     "recovery": 2,
     "report": 2,
-    "rules": 2,
-    "search": 2,
     "show": 2,
     "snapshot": 2,
     "target": 2,
