@@ -23,7 +23,6 @@ DOUBLED_TAGS = {
     "attempt": 2,
     "call": 2,
     "compacting": 2,
-    "entry": 2,
     "fiber": 2,
     "fiber_pool": 2,
     "job": 3,
