@@ -1,8 +1,9 @@
 /* variables.h - which variables of an environment are private. Pure.
  *
- * By name and by value: a name says what a person meant, a value what it is. If a name is only a
- * hint (AUTH, KEY in the middle), a value that cannot be a credential (a path, a number, a word)
- * decides for the variable. All names and prefixes are in tables, with the reason. */
+ * By name and by value (secret_values.h): a name says what a person meant, a value what it is. If a
+ * name is only a hint (AUTH, KEY in the middle), a value that cannot be a credential (a path, a
+ * number, a word) decides for the variable. All names and prefixes are in tables, with the
+ * reason. */
 #ifndef KEEL_BASE_VARIABLES_H
 #define KEEL_BASE_VARIABLES_H
 
@@ -19,12 +20,5 @@ enum variable_kind variable_kind(struct str name, struct str value);
 
 /* By its name alone: OPENAI_API_KEY, GH_TOKEN, AWS_ACCESS_KEY_ID, PGPASSWORD. */
 bool variable_is_secret(struct str name);
-
-/* The part of a value that is a credential anywhere: the password of an address, a key with a known
- * prefix, the text after "Bearer". Empty: there is none. */
-struct str value_find_secret(struct str value);
-
-/* Is it too long and too mixed to be a word of an ordinary text? */
-bool value_is_random(struct str value);
 
 #endif
