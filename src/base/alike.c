@@ -24,7 +24,7 @@ size_t text_distance(struct str a, struct str b)
     return row[b.n];
 }
 
-/* Of a short word nothing would be left. */
+/* A short word must keep some letters of its own. */
 void alike_try(struct alike *a, struct str known)
 {
     size_t d = str_eq_nocase(a->word, known) ? 0 : text_distance(a->word, known);

@@ -7,7 +7,7 @@
 
 #define FIRST_CHUNK 512
 #define LARGEST_CHUNK (1u << 20)
-#define LARGE_ITEM 128 /* an array of such begins with one: most never hold a second */
+#define LARGE_ITEM 128 /* an array of larger items begins with one: most never hold a second */
 
 struct arena_chunk {
     struct arena_chunk *older;
@@ -70,7 +70,7 @@ void arena_reserve(struct arena *a, size_t size)
 
 #define LARGE_PAGE ((size_t)2 << 20)
 
-/* Whole large pages, and for what is left small ones where these are fewer bytes. */
+/* Whole large pages, then small ones for the rest if that takes fewer bytes. */
 void arena_reserve_large(struct arena *a, size_t size)
 {
     size_t n_all = sizeof(struct arena_chunk) + size;
@@ -85,7 +85,7 @@ void arena_reserve_large(struct arena *a, size_t size)
     }
     n_all = MAX(n_all, n_large);
     block = mem_alloc_at(LARGE_PAGE, n_all);
-    madvise(block, n_large, MADV_HUGEPAGE); /* before it is touched; if not, they are small */
+    madvise(block, n_large, MADV_HUGEPAGE); /* still untouched; small pages if it fails */
     hang(a, block, n_all - sizeof(struct arena_chunk));
 }
 

@@ -1,7 +1,7 @@
-/* arena.h - memory by lifetime: allocate freely, give everything back at once.
+/* arena.h - memory by lifetime: allocate freely, free everything at once.
  *
  * An arena is the caller's struct; zeroed is valid and empty. arena_clear() keeps the largest
- * chunk, so that a loop which clears per step stops allocating after warm-up. Not thread-safe. */
+ * chunk, so a loop that clears per step stops allocating after warm-up. Not thread-safe. */
 #ifndef KEEL_BASE_ARENA_H
 #define KEEL_BASE_ARENA_H
 
@@ -12,19 +12,18 @@
 struct arena_chunk;
 
 struct arena {
-    struct arena_chunk *chunk; /* the one being filled; older ones hang behind it */
-    size_t used_bytes;         /* handed out since init or clear */
+    struct arena_chunk *chunk; /* the one being filled, linked to older ones */
+    size_t used_bytes;         /* allocated since init or clear */
 };
 
 void arena_done(struct arena *a);
 void arena_clear(struct arena *a);
-/* For one that is empty and whose size is about known: it takes one block of memory for all that.
- */
+/* For an empty arena of roughly known size: takes one block of memory for all of it. */
 void arena_reserve(struct arena *a, size_t size);
-/* The same for one that may be of many MiB, in large pages where the kernel has them: to be given
- * small ones takes longer than to fill them. */
+/* The same for many MiB, in large pages if the kernel has them: getting small ones takes longer
+ * than filling them. */
 void arena_reserve_large(struct arena *a, size_t size);
-/* A block of mem_alloc() and the like is freed with the arena. */
+/* Frees a block of mem_alloc() and the like with the arena. */
 void arena_own(struct arena *a, void *take_block);
 DEFINE_AUTO_VAL(arena, arena_done)
 

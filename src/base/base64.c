@@ -50,7 +50,7 @@ void base64url_add(struct strbuf *out, struct str bytes)
     encode(out, bytes, url, /* padded= */ false);
 }
 
-/* What each ASCII character means: its six bits, or what else it is. */
+/* The meaning of each ASCII character: its six bits, or another class. */
 enum { NO = -1, SP = -2, EQ = -3 }; /* not base64, white space, padding */
 
 /* clang-format off */

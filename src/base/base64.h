@@ -6,8 +6,8 @@
 
 void base64_add(struct strbuf *out, struct str bytes);    /* with padding */
 void base64url_add(struct strbuf *out, struct str bytes); /* without padding */
-/* Takes both alphabets, padding or none; white space is skipped, all else is an error. The bits
- * that a last letter has too many are not looked at. Appends all or, with an error, nothing. */
+/* Accepts both alphabets, with padding or without. Skips white space; anything else is an error.
+ * Ignores excess bits of the last letter. Appends everything or, with an error, nothing. */
 MUST_USE struct err *base64_decode(struct strbuf *out, struct str text);
 
 #endif

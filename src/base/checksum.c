@@ -1,4 +1,4 @@
-/* checksum.c - eight bytes at a time; no step forgets anything, as each can be undone. */
+/* checksum.c - eight bytes at a time; every step can be undone, so none loses information. */
 #include "base/checksum.h"
 
 #include "base/eight.h"

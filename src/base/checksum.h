@@ -1,7 +1,7 @@
 /* checksum.h - a 64-bit sum that finds damage, not forgery. Pure, and the same on every machine.
  *
- * One changed byte or number always changes the sum; of all other changes one in 2^64 does not.
- * Texts are added with their length, so that nothing moves unseen from one to the next. */
+ * One changed byte or number always changes the sum; of all other changes one in 2^64 does not. A
+ * text is added with its length, so bytes cannot move from one to the next unnoticed. */
 #ifndef KEEL_BASE_CHECKSUM_H
 #define KEEL_BASE_CHECKSUM_H
 

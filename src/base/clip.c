@@ -1,4 +1,4 @@
-/* clip.c - the ends of a long text and a count of what lay between them. */
+/* clip.c - keeps the ends of a long text, and counts what was between them. */
 #include "base/clip.h"
 
 #include "base/utf8.h"
@@ -42,7 +42,7 @@ static size_t count_lines(struct str s)
 /* A cut within the last or first quarter may move to a line end there. */
 #define NEAR_PART 4
 
-/* The first part, shortened to whole lines when that costs little. */
+/* Shortens the first part to whole lines when that costs little. */
 static size_t settle_head(struct str text, size_t head)
 {
     size_t line_end = str_rfind_char(str_slice(text, 0, head), '\n');
@@ -54,7 +54,7 @@ static size_t settle_head(struct str text, size_t head)
     return head;
 }
 
-/* The same for where the last part begins. */
+/* The same for the start of the last part. */
 static size_t settle_tail(struct str text, size_t tail)
 {
     struct str last = str_skip(text, tail);
@@ -69,7 +69,7 @@ static size_t settle_tail(struct str text, size_t tail)
     return tail;
 }
 
-/* The note stands on a line of its own between text[..head] and text[tail..]. */
+/* Writes a note on a line of its own between text[..head] and text[tail..]. */
 static void add_ends(struct strbuf *out, struct str text, size_t head, size_t tail, size_t n_gone,
                      const char *unit)
 {

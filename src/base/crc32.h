@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 
-/* `crc` is 0 at the begin, else what the bytes before gave. */
+/* `crc` is 0 at first, then the result for the bytes before. */
 uint32_t crc32_add(uint32_t crc, struct str bytes);
 
 #endif

@@ -37,21 +37,13 @@ static void write_lines(struct strbuf *out, struct cursor *c, size_t n, char sig
     }
 }
 
-/* " -3,2": a range counts from 1, names the line before it when it is empty, and a length of one
- * goes without saying. */
+/* " -3,2": a range counts from 1, names the line before it when it is empty, and omits a length of
+ * one. */
 static void write_range(struct strbuf *out, char sign, size_t at, size_t n)
 {
     strbuf_addf(out, " %c%zu", sign, n ? at + 1 : at);
     if (n != 1)
         strbuf_addf(out, ",%zu", n);
-}
-
-static void write_change(struct diff_writer *w, const struct diff_change *c)
-{
-    write_lines(w->out, &w->old_at, c->old_at - w->old_at.n_passed, ' ');
-    move_to(&w->new_at, c->new_at);
-    write_lines(w->out, &w->old_at, c->n_old, '-');
-    write_lines(w->out, &w->new_at, c->n_new, '+');
 }
 
 static void write_hunk(struct diff_writer *w, const struct diff_change *first,
@@ -67,12 +59,16 @@ static void write_hunk(struct diff_writer *w, const struct diff_change *first,
     strbuf_add_cstr(w->out, " @@\n");
 
     move_to(&w->old_at, old_start);
-    for (const struct diff_change *c = first; c <= last; c++)
-        write_change(w, c);
+    for (const struct diff_change *c = first; c <= last; c++) {
+        write_lines(w->out, &w->old_at, c->old_at - w->old_at.n_passed, ' ');
+        move_to(&w->new_at, c->new_at);
+        write_lines(w->out, &w->old_at, c->n_old, '-');
+        write_lines(w->out, &w->new_at, c->n_new, '+');
+    }
     write_lines(w->out, &w->old_at, n_after, ' ');
 }
 
-/* Are there too few lines between two changes to part them? */
+/* Are there too few lines between two changes to separate them? */
 static bool belong_together(const struct diff_change *c, const struct diff_change *next,
                             unsigned n_context)
 {
@@ -87,7 +83,7 @@ static bool must_be_quoted(struct str name)
     return false;
 }
 
-/* A file may be called anything, also something with a line end: then as git does. */
+/* A name may hold anything, even a line end: it is quoted like git does. */
 static void write_name(struct strbuf *out, const char *sign, struct str name)
 {
     strbuf_add_cstr(out, sign);

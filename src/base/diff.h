@@ -1,7 +1,8 @@
 /* diff.h - the difference of two texts as a unified diff, as `diff -u` and git print it.
  *
- * Lines are compared as bytes. "\ No newline at end of file" is told. Work is bounded: when the
- * texts differ too much for the exact shortest script, the result is still correct, only longer. */
+ * Lines are compared as bytes. A missing line end is written as "\ No newline at end of file". Work
+ * is bounded: when the texts differ too much for the shortest script, the result is still correct,
+ * only longer. */
 #ifndef KEEL_BASE_DIFF_H
 #define KEEL_BASE_DIFF_H
 
@@ -12,14 +13,10 @@ struct diff_stat {
     size_t first_line; /* of the new text that differs, from 1; 0 when equal */
 };
 
-/* Appends nothing when the texts are equal. Names may be empty: then no ---/+++ lines. A name that
- * could be taken for something else is quoted. */
+/* Appends nothing when the texts are equal. Without names it writes no ---/+++ lines. It quotes a
+ * name that could be taken for something else. */
 void diff_unified(struct strbuf *out, struct str old_name, struct str old_text, struct str new_name,
                   struct str new_text, unsigned n_context,
                   struct diff_stat *ret_stat /* may be NULL */);
-
-/* Applies a unified diff that diff_unified() made from this old text; to any other text only where
- * every line fits. Appends the whole new text or, with an error, nothing. */
-MUST_USE struct err *diff_apply(struct strbuf *out, struct str old_text, struct str diff);
 
 #endif

@@ -24,8 +24,8 @@ struct point {
     int32_t x, y;
 };
 
-/* How far a search got: on diagonal k = x - y it stands at far[k]. Only every second diagonal
- * from low to high belongs to the current number of edits. */
+/* How far a search got: on diagonal k = x - y it is at far[k]. Only every second diagonal from low
+ * to high belongs to the current number of edits. */
 struct frontier {
     int32_t *far;
     int32_t low, high;
@@ -42,7 +42,7 @@ static bool same(const struct myers_search *s, int32_t x, int32_t y)
     return s->old_list->ids[x] == s->new_list->ids[y];
 }
 
-/* One more edit reaches one more diagonal at each end, within the box. Beyond stands `nothing`, a
+/* One more edit reaches one more diagonal at each end, within the box. Beyond it is `nothing`, a
  * place that is worse than all others. */
 static void widen(struct frontier *f, const struct box *b, int32_t nothing)
 {
@@ -107,7 +107,7 @@ static int32_t distance(struct point p, struct point q)
     return abs(p.x - q.x) + abs(p.y - q.y);
 }
 
-/* The point that the search from `start` has brought farthest from it. */
+/* The farthest point of the search from `start`. */
 static struct point farthest(const struct box *b, const struct frontier *f, struct point start)
 {
     struct point best = start;

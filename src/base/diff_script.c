@@ -1,10 +1,10 @@
-/* diff_script.c - from two texts to the list of their changes.
+/* diff_script.c - turns two texts into the list of their changes.
  *
- * What is the same at both ends is cut off, lines become numbers, lines that only one text has are
- * changes without further search, and the rest goes to diff_compare(). */
+ * It cuts off what is the same at both ends and turns lines into numbers. Lines that only one text
+ * has are changes without further search. The rest goes to diff_compare(). */
 #include "base/diff_script.h"
 
-#define MAX_LINES ((size_t)1 << 19) /* of a side, after the cut; above, all of it is one change */
+#define MAX_LINES ((size_t)1 << 19) /* of a side, after the cut; longer texts are one change */
 #define SLIDE_ROOM 64
 #define MAX_PROBES 64
 
@@ -29,7 +29,7 @@ size_t diff_count_lines(struct str text)
     return n;
 }
 
-/* --- what is the same at both ends --- */
+/* --- equal ends --- */
 
 static size_t cut_same_head(struct str *old_text, struct str *new_text)
 {
@@ -51,7 +51,8 @@ static struct str last_line(struct str text)
     return end == STR_NONE ? text : str_skip(text, end + 1);
 }
 
-/* Leaves some of the same lines, and says how many: a change above may slide down into them. */
+/* Keeps some of the equal lines and returns their number: a change above may slide down into
+ * them. */
 static size_t cut_same_tail(struct str *old_text, struct str *new_text)
 {
     struct str a = *old_text, b = *new_text, tail, line;
@@ -91,22 +92,11 @@ struct line_table {
 struct side {
     uint32_t *ids;
     size_t n;
-    bool *changed; /* n and one more, which is false */
+    bool *changed; /* n entries and one more, which is false */
 };
 
-static void table_init(struct line_table *t, struct arena *a, size_t n_lines)
-{
-    size_t n_slots = 16;
-
-    while (n_slots < n_lines * 2)
-        n_slots *= 2;
-    t->kinds = ARENA_ARRAY(a, n_lines, struct distinct_line);
-    t->slots = ARENA_ARRAY(a, n_slots, uint32_t);
-    t->mask = n_slots - 1;
-}
-
-/* The number of the line. Someone may have chosen lines whose hashes collide: after some probes
- * the line counts as one that no other is equal to, which makes the diff longer, not wrong. */
+/* The number of the line. Somebody may have chosen lines whose hashes collide: after some probes a
+ * line counts as different from all others, which makes the diff longer, not wrong. */
 static uint32_t number_of(struct line_table *t, struct str line)
 {
     uint64_t hash = str_hash(line);
@@ -140,7 +130,7 @@ static void read_side(struct side *s, struct arena *a, struct line_table *t, str
         s->ids[s->n++] = number_of(t, line);
 }
 
-/* The lines that the other side has too; the others are changes for sure. */
+/* The lines that the other side has too; the others are changes. */
 static struct diff_list shared_lines(struct arena *a, const struct line_table *t,
                                      const struct side *s)
 {
@@ -177,12 +167,12 @@ static void compare(struct arena *a, struct line_table *t, struct side *old_side
 
 /* --- from marks to changes --- */
 
-/* Where lines repeat, a run of added lines may stand in several places. People expect it as far
- * down as it goes ("the new function ends with this brace"), and where it touches the next run or
- * a change of the other side the two become one. */
+/* Where lines repeat, a run of added lines may be in several places. People expect it as far down
+ * as possible ("the new function ends with this brace"). If it then touches the next run or a
+ * change of the other side, the two become one. */
 static void slide_down(struct side *s, const struct side *other)
 {
-    size_t start, i = 0, k = 0; /* up to s[i] and other[k] all is done */
+    size_t start, i = 0, k = 0; /* everything before s[i] and other[k] is done */
 
     while (i < s->n) {
         if (!s->changed[i]) {
@@ -235,8 +225,14 @@ static size_t compare_texts(struct arena *a, struct str old_text, size_t n_old, 
 {
     struct side old_side = {0}, new_side = {0};
     struct line_table table = {0};
+    size_t n_lines = n_old + n_new;
+    size_t n_slots = 16;
 
-    table_init(&table, a, n_old + n_new);
+    while (n_slots < n_lines * 2)
+        n_slots *= 2;
+    table.kinds = ARENA_ARRAY(a, n_lines, struct distinct_line);
+    table.slots = ARENA_ARRAY(a, n_slots, uint32_t);
+    table.mask = n_slots - 1;
     read_side(&old_side, a, &table, old_text, n_old);
     read_side(&new_side, a, &table, new_text, n_new);
     compare(a, &table, &old_side, &new_side);

@@ -1,6 +1,6 @@
-/* diff_script.h - which lines of two texts differ. Private to diff.
+/* diff_script.h - finds the lines in which two texts differ. Private to diff.
  *
- * A line holds its line end, so a last line without one differs from the same line with one. */
+ * A line includes its line end, so a last line without one differs from the same line with one. */
 #ifndef KEEL_BASE_DIFF_SCRIPT_H
 #define KEEL_BASE_DIFF_SCRIPT_H
 
@@ -13,7 +13,7 @@ struct diff_change {
     size_t new_at, n_new;
 };
 
-/* In order and apart from each other. The array lives in the arena. */
+/* Finds the changes, in order and apart from each other. The array lives in the arena. */
 size_t diff_find_changes(struct arena *a, struct str old_text, struct str new_text,
                          struct diff_change **ret_changes);
 
@@ -26,13 +26,13 @@ size_t diff_count_lines(struct str text);
 /* One side of the comparison of two lists of numbers. */
 struct diff_list {
     uint32_t *ids;
-    uint32_t *at; /* where in `changed` each of them stands */
+    uint32_t *at; /* their positions in `changed` */
     size_t n;
     bool *changed;
 };
 
-/* Marks in both lists what is not in a longest common subsequence, or in a long one when finding
- * the longest takes too much work. */
+/* Marks what is not in a longest common subsequence of the lists, or in a long one if finding the
+ * longest takes too much work. */
 void diff_compare(struct arena *a, const struct diff_list *old_list,
                   const struct diff_list *new_list);
 

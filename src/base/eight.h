@@ -1,7 +1,7 @@
-/* eight.h - eight bytes at a look, for searches through text that is mostly of no interest.
+/* eight.h - looks at eight bytes at once, for searches through text without many hits.
  *
- * A mask has the high bit of every byte set that is one of those looked for. Behind the first of
- * them others may be set, too: a mask says whether there is one, and where the first one stands. */
+ * A mask has the high bit of every byte set that is searched for. After the first of them other
+ * bits may be set, too: a mask says whether there is a hit, and where the first one is. */
 #ifndef KEEL_BASE_EIGHT_H
 #define KEEL_BASE_EIGHT_H
 
@@ -21,7 +21,7 @@ static inline uint64_t eight_load(const char *p)
     return le64toh(bytes);
 }
 
-/* Taking the limit off each leaves its high bit set where it was below; bytes that are not ASCII
+/* Subtracting the limit from each byte sets its high bit if it was below; bytes outside of ASCII
  * had it set before. The limit is 0x80 at most. */
 static inline uint64_t eight_below(uint64_t bytes, unsigned char limit)
 {
@@ -33,7 +33,7 @@ static inline uint64_t eight_equal(uint64_t bytes, unsigned char c)
     return eight_below(bytes ^ EIGHT_ONES * c, 1);
 }
 
-/* How many bytes stand before the first one; there must be one. */
+/* How many bytes are before the first hit; there must be one. */
 static inline unsigned eight_before(uint64_t mask)
 {
     return (unsigned)__builtin_ctzll(mask) / 8;

@@ -1,4 +1,4 @@
-/* err.c - the error record, and what its table says about each kind. */
+/* err.c - the error record, and the properties of its kinds. */
 #include "base/err.h"
 
 #include <errno.h>

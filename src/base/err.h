@@ -1,9 +1,9 @@
-/* err.h - how failure is told: one record, one table of kinds.
+/* err.h - failures: one record, one table of kinds.
  *
- * What can fail returns `struct err *` (NULL = fine). The record holds a kind, a text for a
- * person, a hint (what to do next), what the peer said about retrying, and its cause. Whether a
- * failure may be retried, which HTTP status and which exit code it gives: all from the table.
- * Texts never hold a secret. Errors are the caller's to free or to pass on. */
+ * A function that can fail returns `struct err *` (NULL = fine). The record holds a kind, a text
+ * for a person, a hint (what to do next), what the peer said about retrying, and its cause. The
+ * table says for each kind whether it may be retried, and its HTTP status and exit code. Texts
+ * never hold a secret. The caller frees an error or passes it on. */
 #ifndef KEEL_BASE_ERR_H
 #define KEEL_BASE_ERR_H
 
@@ -18,10 +18,9 @@ enum err_category {
     ERR_CATEGORY_CANCEL,
 };
 
-/* name, code, category,
- * retryable (the same call may work later), recoverable (a session can go on after it),
- * fallback (another target may do better), correctable (the model can fix it),
- * HTTP status, exit code, other names of the same thing. */
+/* name, code, category, retryable (the same call may work later), recoverable (a session can
+ * continue after it), fallback (another target may do better), correctable (the model can fix it),
+ * HTTP status, exit code, other names of it. */
 #define ERR_TABLE(X)                                                                               \
     X(VALIDATION, "validation", USER, 0, 0, 0, 1, 400, 2,                                          \
       "VALIDATION_ERROR bad_request invalid_request INVALID_JSON ToolArgsInvalidError")            \
@@ -66,12 +65,12 @@ enum err_kind {
 struct err {
     enum err_kind kind;
     char *text;
-    char *hint;             /* NULL when there is nothing to advise */
-    int64_t retry_after_ms; /* what the peer asked for; -1 when it did not say */
+    char *hint;             /* NULL: no advice */
+    int64_t retry_after_ms; /* what the peer asked for; -1: nothing */
     int peer_status;        /* HTTP, as the peer sent it; 0: there was none */
     bool is_final;          /* the same call would fail again, though its kind is retryable */
-    /* The peer refused a file in the request: the SHA-256 of its content in hex, or "" where the
-     * peer does not say which file; NULL: it complains about something else. */
+    /* The peer refused a file of the request: the SHA-256 of its content in hex, or "" if the peer
+     * does not say which file. NULL: it refused something else. */
     char *refused_media;
     bool hides_thoughts; /* the peer refused to show its reasoning to this account */
     struct err *cause;
@@ -79,24 +78,23 @@ struct err {
 
 NEVER_NULL MUST_USE struct err *err_new(enum err_kind kind, const char *format, ...)
     PRINTF_LIKE(2, 3);
-/* The text, then what errno means; with a hint where a disk is full. */
+/* The text, followed by the meaning of errno; with a hint if a disk is full. */
 NEVER_NULL MUST_USE struct err *err_errno(enum err_kind kind, int error, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/* Says what was being done when `take_cause` happened; keeps its kind, retry-after and
- * what it refused. */
+/* Says what failed because of `take_cause`; keeps its kind, retry-after and refused file. */
 NEVER_NULL MUST_USE struct err *err_wrap(struct err *take_cause, const char *format, ...)
     PRINTF_LIKE(2, 3);
-/* Sets what to do next and returns the same error: `return err_hint(err_new(...), "...")`. */
+/* Sets the hint and returns the same error: `return err_hint(err_new(...), "...")`. */
 NEVER_NULL MUST_USE struct err *err_hint(struct err *e, const char *format, ...) PRINTF_LIKE(2, 3);
-/* Marks that asking again is of no use and returns the same error. */
+/* Marks that repeating the call is useless, and returns the same error. */
 NEVER_NULL MUST_USE struct err *err_final(struct err *e);
-/* Marks that the peer refused a file and returns the same error. */
+/* Marks that the peer refused a file, and returns the same error. */
 NEVER_NULL MUST_USE struct err *err_refuse_media(struct err *e, const char *sha256_hex);
 MUST_USE struct err *err_copy(const struct err *e);
 void err_free(struct err *e);
 DEFINE_AUTO_PTR(err, err_free)
 
-/* Drops an error on purpose; the reason stands in the call. */
+/* Drops an error on purpose; the call states the reason. */
 #define err_ignore(e, why) err_free(e)
 
 #define TRY(expr)                                                                                  \

@@ -13,8 +13,8 @@ static bool is_odd_control(unsigned char c)
     return c < 0x07 || (c >= 0x0E && c < 0x20 && c != 0x1B) || c == 0x7F;
 }
 
-/* Some encoding of one byte a character. Of the upper half, the places that Windows-1252 leaves
- * empty are not used by any text. */
+/* An encoding of one byte per character. No text uses the places of the upper half that
+ * Windows-1252 leaves empty. */
 static bool is_latin(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
@@ -183,7 +183,7 @@ static const struct magic strong[] = {
     MAGIC(0, "FLV\1", FILE_VIDEO, "video/x-flv", "a Flash video"),
 };
 
-/* Words that a text may begin with: asked only about what is not text. */
+/* Words that a text may begin with: checked only for what is not text. */
 static const struct magic weak[] = {
     MAGIC(0, "BM", FILE_IMAGE, "image/bmp", "a BMP image"),
     MAGIC(0, "BZh", FILE_BINARY, "application/x-bzip2", "a bzip2 archive"),
@@ -223,7 +223,7 @@ static const struct magic riff_forms[] = {
     MAGIC(8, "AVI ", FILE_VIDEO, "video/x-msvideo", "an AVI video"),
 };
 
-/* Major brands of ISO base media files; whatever is not listed is taken for MP4. */
+/* Major brands of ISO base media files; all others count as MP4. */
 static const struct magic brands[] = {
     MAGIC(8, "avif", FILE_IMAGE, "image/avif", "an AVIF image"),
     MAGIC(8, "avis", FILE_IMAGE, "image/avif", "an AVIF image"),
@@ -250,7 +250,7 @@ static const struct magic zip_types[] = {
           "application/vnd.oasis.opendocument.presentation", "an OpenDocument presentation"),
 };
 
-/* Formats told by the name of an entry near the start. */
+/* Formats that the name of an entry near the start identifies. */
 static const struct magic zip_entries[] = {
     MAGIC(0, "word/", FILE_BINARY, OFFICE "wordprocessingml.document", "a Word document"),
     MAGIC(0, "xl/", FILE_BINARY, OFFICE "spreadsheetml.sheet", "an Excel workbook"),
@@ -261,7 +261,7 @@ static const struct magic zip_entries[] = {
     MAGIC(0, "META-INF/", FILE_BINARY, "application/java-archive", "a Java archive"),
 };
 
-/* Looks at the names of the entries whose headers are in the head; *ret stays if none tells. */
+/* Looks at the names of the entries whose headers are in the head. Keeps *ret if none decides. */
 static void look_into_zip(struct str head, struct file_kind *ret)
 {
     if (has_at(head, 30, S("mimetype")) && find_magic(zip_types, ARRAY_LEN(zip_types), head, ret))
@@ -276,7 +276,7 @@ static void look_into_zip(struct str head, struct file_kind *ret)
     }
 }
 
-/* 0xCAFEBABE begins Java classes and Mach-O programs for several machines. What follows is the
+/* 0xCAFEBABE begins Java classes and Mach-O programs for several machines. It is followed by the
  * version of the class, from 45 on, or the number of machines. */
 static bool find_cafebabe(struct str head, struct file_kind *ret)
 {
@@ -299,7 +299,7 @@ static bool find_container(struct str head, struct file_kind *ret)
     return find_cafebabe(head, ret);
 }
 
-/* What the magic number leaves open. */
+/* Decides what the magic number leaves open. */
 static void refine(struct str head, struct file_kind *ret)
 {
     struct str start = str_slice(head, 0, 64);
@@ -312,7 +312,7 @@ static void refine(struct str head, struct file_kind *ret)
         *ret = (struct file_kind){FILE_VIDEO, "video/webm", "a WebM video"};
 }
 
-/* --- by a few bits only: asked last --- */
+/* --- a few bits only: checked last --- */
 
 static bool find_by_bits(struct str head, struct file_kind *ret)
 {

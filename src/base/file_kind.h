@@ -1,4 +1,4 @@
-/* file_kind.h - what a file is, told from its first bytes. Pure. */
+/* file_kind.h - identifies a file by its first bytes. Pure. */
 #ifndef KEEL_BASE_FILE_KIND_H
 #define KEEL_BASE_FILE_KIND_H
 

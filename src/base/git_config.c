@@ -1,6 +1,7 @@
 /* git_config.c - reads git's configuration files. */
 #include "base/git_config.h"
 
+#include "base/ascii.h"
 #include "base/strbuf.h"
 
 /* --- reading --- */
@@ -12,7 +13,7 @@ static bool is_blank(char c)
 
 static bool is_key_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-';
+    return ascii_is_alnum(c) || c == '-';
 }
 
 static char next_char(struct git_reader *r)
@@ -38,7 +39,7 @@ static void skip_blanks(struct git_reader *r)
         skip(r, 1);
 }
 
-/* Up to the quote that ends it; *ret_text is in the arena. */
+/* Reads up to the closing quote; *ret_text is in the arena. */
 static bool read_quoted(struct git_reader *r, struct str *ret_text)
 {
     AUTO(strbuf) struct strbuf text = {0};
@@ -81,7 +82,7 @@ static bool read_section(struct git_reader *r)
     return true;
 }
 
-/* One character after a backslash in a value; false where git knows none. */
+/* One character after a backslash in a value; false if git does not know it. */
 static bool add_escaped(struct git_reader *r, struct strbuf *value)
 {
     static const char letters[] = "ntb\\\"", meant[] = "\n\t\b\\\"";
@@ -90,7 +91,7 @@ static bool add_escaped(struct git_reader *r, struct strbuf *value)
     if (next_char(r) == '\r' && r->rest.n > 1 && r->rest.p[1] == '\n')
         skip(r, 1);
     if (next_char(r) == '\n') {
-        skip(r, 1); /* it goes on in the next line */
+        skip(r, 1); /* it continues in the next line */
         return true;
     }
     at = strchr(letters, next_char(r));
@@ -194,7 +195,7 @@ static bool is_one_of(const struct git_setting *s, const struct name *names, siz
     return false;
 }
 
-/* What git writes itself, and what people set in a new repository. */
+/* What git itself writes, and what people set in a new repository. */
 static const struct name harmless[] = {
     {"core", "repositoryformatversion"},
     {"core", "filemode"},

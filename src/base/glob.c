@@ -1,4 +1,4 @@
-/* glob.c - matching a path: all places where the pattern may stand move on together. */
+/* glob.c - matches a path: all places where the pattern may be advance together. */
 #include "base/glob.h"
 
 #include "base/glob_program.h"
@@ -89,7 +89,7 @@ static bool set_is_empty(const uint64_t *set, size_t n_words)
     return true;
 }
 
-/* Adds to `now` where the operation jumps, and to `next` where c leads from it. */
+/* Adds to `now` where the operation jumps, and to `next` where c leads. */
 static inline void step_one(const struct glob *g, size_t at, uint64_t *now, uint64_t *next,
                             uint32_t c)
 {
@@ -120,7 +120,7 @@ static inline void step_one(const struct glob *g, size_t at, uint64_t *now, uint
     }
 }
 
-/* Takes every position of `now` in order, also those that are added to it on the way. */
+/* Steps through every position of `now` in order, also those that are added on the way. */
 static void step(const struct glob *g, uint64_t *now, uint64_t *next, size_t n_words, uint32_t c)
 {
     for (size_t i = 0; i < n_words; i++) {
@@ -158,7 +158,7 @@ static bool run(const struct glob *g, struct str path)
     return set_has(now, g->n_ops - 1);
 }
 
-/* Most programs are nothing, or one star: plain text, `*.c`, `name*`. */
+/* Most programs are empty, or one star: plain text, `*.c`, `name*`. */
 static bool run_middle(const struct glob *g, struct str path)
 {
     if (g->ops[0].kind == OP_END)

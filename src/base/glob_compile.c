@@ -1,6 +1,6 @@
-/* glob_compile.c - reads a pattern and writes its program.
+/* glob_compile.c - parses a pattern and writes its program.
  *
- * Plain text at the start and at the end of a pattern stays out of the program: comparing it
+ * Plain text at the start and at the end of a pattern is not part of the program: comparing it
  * decides most matches at once. */
 #include "base/glob_program.h"
 #include "base/utf8.h"
@@ -8,7 +8,7 @@
 #define NONE UINT16_MAX
 
 /* An open brace. Every alternative starts with a fork to the next one and ends with a jump to the
- * closing brace; until that comes, the jumps hang together by their targets. */
+ * closing brace. Until that comes, the targets of the jumps link them. */
 struct brace {
     size_t at;     /* in the pattern */
     uint16_t fork; /* of the alternative that is being read */
@@ -21,9 +21,9 @@ struct glob_parser {
     struct str pattern, rest;
     size_t first_special; /* see find_special() */
     bool is_plain;        /* nothing but plain text so far */
-    bool at_component;    /* the name of a file or directory may start here */
+    bool at_component;    /* a name of a file or directory may start here */
     size_t n_ranges;
-    size_t n_tail_ops; /* the last ones, which say the same as the tail */
+    size_t n_tail_ops; /* the last ones, which are the same as the tail */
     size_t depth;
     struct brace braces[GLOB_MAX_DEPTH];
 };
@@ -38,7 +38,7 @@ static size_t offset(const struct glob_parser *p)
     return p->pattern.n - p->rest.n;
 }
 
-/* The byte that comes next, or 0. */
+/* The next byte, or 0. */
 static char peek(const struct glob_parser *p)
 {
     return p->rest.n ? p->rest.p[0] : 0;
@@ -61,7 +61,7 @@ static uint16_t emit(struct glob_parser *p, enum glob_op_kind kind, uint32_t c)
     return (uint16_t)p->g->n_ops++;
 }
 
-/* What follows matches more than one text: the head is over, and a tail may only begin later. */
+/* The rest matches more than one text: the head is over, and a tail may only begin later. */
 static void end_text(struct glob_parser *p)
 {
     p->is_plain = false;
@@ -79,7 +79,7 @@ static void emit_wild(struct glob_parser *p, enum glob_op_kind kind, bool takes_
     p->g->ops[at].takes_slash = takes_slash;
 }
 
-/* The next character of the pattern, whatever it is, stands for itself. */
+/* The next character of the pattern stands for itself. */
 static void add_char(struct glob_parser *p)
 {
     struct glob *g = p->g;
@@ -103,19 +103,9 @@ static void add_char(struct glob_parser *p)
     p->at_component = c == '/';
 }
 
-static struct err *parse_escape(struct glob_parser *p)
-{
-    if (p->rest.n == 1)
-        return invalid(p, offset(p), "nothing follows the backslash",
-                       "write two backslashes for a plain one");
-    p->rest = str_skip(p->rest, 1);
-    add_char(p);
-    return NULL;
-}
-
 /* --- stars --- */
 
-/* Any number of whole directories, also none. */
+/* Any number of whole directories, including none. */
 static void emit_directories(struct glob_parser *p)
 {
     uint16_t fork;
@@ -171,7 +161,7 @@ static void add_range(struct glob_parser *p, uint32_t low, uint32_t high)
     p->g->ranges[p->n_ranges++] = (struct glob_range){low, high};
 }
 
-/* Reads [:alpha:] inside a class, or nothing when what comes only looks like the start of it. */
+/* Reads [:alpha:] inside a class, or nothing if the text only looks like the start of it. */
 static struct err *parse_class_name(struct glob_parser *p)
 {
     size_t end = str_find_char(p->rest, ']');
@@ -307,7 +297,7 @@ static struct err *close_brace(struct glob_parser *p)
     return NULL;
 }
 
-/* Reads one of { } , where braces have a meaning. */
+/* Reads one of { } , with its meaning. */
 static struct err *parse_brace(struct glob_parser *p)
 {
     char c = peek(p);
@@ -324,7 +314,7 @@ static struct err *parse_brace(struct glob_parser *p)
     return NULL;
 }
 
-/* --- the whole --- */
+/* --- the pattern --- */
 
 static bool is_brace(const struct glob_parser *p, char c)
 {
@@ -347,7 +337,12 @@ static struct err *parse_next(struct glob_parser *p)
     } else if (is_brace(p, c)) {
         return parse_brace(p);
     } else if (c == '\\' && !has_flag(p, GLOB_NO_ESCAPE)) {
-        return parse_escape(p);
+        if (p->rest.n == 1)
+            return invalid(p, offset(p), "nothing follows the backslash",
+                           "write two backslashes for a plain one");
+        p->rest = str_skip(p->rest, 1);
+        add_char(p);
+        return NULL;
     } else {
         add_char(p);
     }
@@ -366,7 +361,7 @@ static struct err *parse(struct glob_parser *p)
     return NULL;
 }
 
-/* `**` followed by a slash stands for directories, but alone it stands for everything. */
+/* `**` followed by a slash means directories; alone it means everything. */
 static bool is_everything(struct str pattern)
 {
     struct str rest = pattern;
@@ -376,7 +371,7 @@ static bool is_everything(struct str pattern)
     return pattern.n && rest.n == 0;
 }
 
-/* git compares the plain text before this byte on its own and starts to match behind it. */
+/* git compares the plain text before this byte separately and starts to match after it. */
 static size_t find_special(struct str pattern)
 {
     size_t n = 0;

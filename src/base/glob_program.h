@@ -1,8 +1,8 @@
-/* glob_program.h - what glob_compile.c makes of a pattern and glob.c runs. Private to glob.
+/* glob_program.h - the program that glob_compile.c writes and glob.c runs. Private to glob.
  *
- * A program is a list of operations with a position for each; a set of positions is where a match
- * may stand after the characters read so far. Globs repeat single characters only, never groups,
- * so all jumps lead forward: one pass over the set in order also follows every jump. */
+ * A program is a list of operations with a position each. A set of positions says where a match may
+ * be after the characters read so far. Globs repeat single characters only, never groups, so all
+ * jumps lead forward: one pass over the set in order also follows every jump. */
 #ifndef KEEL_BASE_GLOB_PROGRAM_H
 #define KEEL_BASE_GLOB_PROGRAM_H
 
@@ -14,8 +14,8 @@ enum glob_op_kind {
     OP_CLASS,     /* one in `c` ranges, the first at `to` */
     OP_NOT_CLASS, /* one in none of them */
     OP_RUN,       /* any number of characters */
-    OP_FORK,      /* goes on both behind it and at `to` */
-    OP_JUMP,      /* goes on at `to` */
+    OP_FORK,      /* continues both after it and at `to` */
+    OP_JUMP,      /* continues at `to` */
     OP_END,       /* the pattern is used up; always and only the last one */
 };
 
@@ -35,9 +35,9 @@ struct glob_range {
 
 struct glob {
     int flags;
-    char *text;            /* what every match starts and ends with, one after the other */
+    char *text;            /* what every match starts and ends with, concatenated */
     size_t n_head, n_tail; /* bytes of text */
-    size_t n_ops;          /* of the program for what stands between */
+    size_t n_ops;          /* of the program for what is between them */
     struct glob_op *ops;
     struct glob_range *ranges;
 };

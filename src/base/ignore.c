@@ -5,7 +5,7 @@
 
 struct ignore_rule {
     struct glob *glob;
-    bool is_negated; /* takes back what a rule before it ignores */
+    bool is_negated; /* cancels an earlier rule that ignores it */
     bool dirs_only;
     bool name_only; /* no slash in it: looks at the last part of a path, at any depth */
 };
@@ -36,7 +36,7 @@ static struct str cut_trailing_spaces(struct str line)
     return str_slice(line, 0, end);
 }
 
-/* What git's parser is handed of a line: no line end, nothing from a NUL on. */
+/* What git's parser gets of a line: no line end, nothing from a NUL on. */
 static struct str clean_line(struct str line)
 {
     if (str_ends(line, S("\r")))
@@ -70,10 +70,7 @@ static void add_rule(struct ignore *i, struct str pattern)
         err_ignore(e, "to git a pattern that is not valid matches nothing");
         return;
     }
-    if (i->n_rules == i->n_room) {
-        i->n_room = MAX(i->n_room * 2, (size_t)16);
-        i->rules = mem_resize(i->rules, i->n_room * sizeof *i->rules);
-    }
+    i->rules = mem_grow(i->rules, i->n_rules, &i->n_room, sizeof *i->rules);
     i->rules[i->n_rules++] = rule;
 }
 

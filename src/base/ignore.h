@@ -1,9 +1,9 @@
-/* ignore.h - gitignore rules: what git would leave out.
+/* ignore.h - gitignore rules: what git ignores.
  *
- * A list holds the rules of one .gitignore file and knows the directory they count from. Pure:
- * reading files is the walker's business. Later rules win, `!` takes back, a trailing slash means
- * directories only, a slash elsewhere anchors. A file inside an ignored directory stays ignored,
- * whatever later rules say. Lines that are not valid patterns are skipped, as git does. */
+ * A list holds the rules of one .gitignore file and knows the directory that they count from. Pure:
+ * the walker reads the files. Later rules win, `!` cancels, a trailing slash means directories
+ * only, a slash elsewhere anchors. A file inside an ignored directory stays ignored, whatever later
+ * rules say. Invalid patterns are skipped, as git does. */
 #ifndef KEEL_BASE_IGNORE_H
 #define KEEL_BASE_IGNORE_H
 
@@ -21,7 +21,7 @@ void ignore_free(struct ignore *i);
 DEFINE_AUTO_PTR(ignore, ignore_free)
 
 /* What this file's rules say about exactly this path (relative to the walk's root, no leading
- * "./"), without looking at its parents. IGNORE_NO_RULE outside `base`. */
+ * "./"), without its parents. IGNORE_NO_RULE outside of `base`. */
 enum ignore_verdict ignore_check(const struct ignore *i, struct str path, bool is_dir);
 
 /* The answer for a path with all its parents, over files from the root inwards. */

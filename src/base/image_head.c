@@ -35,7 +35,7 @@ static uint32_t little32(struct str s, size_t at)
 
 /* --- PNG --- */
 
-/* Others may be damaged: decoders skip them. */
+/* Other chunks may be damaged: decoders skip them. */
 static bool is_needed(struct str chunk_type)
 {
     return !(chunk_type.p[0] & 0x20);
@@ -102,7 +102,7 @@ static void read_jpeg(struct str s, struct image_head *h)
             h->problem = "a marker is missing";
             return;
         }
-        if (marker == 0xFF) { /* filling */
+        if (marker == 0xFF) { /* padding */
             at++;
             continue;
         }
@@ -122,7 +122,7 @@ static void read_jpeg(struct str s, struct image_head *h)
 
 /* --- GIF --- */
 
-/* Behind the last of the sub-blocks that begin there; 0: they do not end. */
+/* The position after the last of the sub-blocks that begin there; 0: they do not end. */
 static size_t skip_blocks(struct str s, size_t at)
 {
     while (at < s.n) {

@@ -1,7 +1,7 @@
-/* image_head.h - how large an image is, and whether all of it is there: told from its structure.
+/* image_head.h - reads the size of an image and checks that it is complete, by its structure.
  *
- * PNG, JPEG, GIF and WebP. Nothing is decoded: chunks, markers and blocks are walked as far as the
- * first picture. Pure. */
+ * PNG, JPEG, GIF and WebP. Decodes nothing: walks chunks, markers and blocks as far as the first
+ * picture. Pure. */
 #ifndef KEEL_BASE_IMAGE_HEAD_H
 #define KEEL_BASE_IMAGE_HEAD_H
 
@@ -10,18 +10,18 @@
 enum image_state {
     IMAGE_WHOLE,
     IMAGE_CUT,   /* it ends before the first picture does */
-    IMAGE_WRONG, /* its structure is broken: `problem` says where */
+    IMAGE_WRONG, /* its structure is broken: `problem` says how */
 };
 
 struct image_head {
     const char *mime;       /* "image/png" */
     const char *name;       /* "PNG" */
-    uint32_t width, height; /* 0: the file ends before it says */
+    uint32_t width, height; /* 0: the file ends before them */
     enum image_state state;
     const char *problem;
 };
 
-/* False: the bytes are none of these formats. */
+/* False: the bytes have none of these formats. */
 bool image_head_read(struct str bytes, struct image_head *ret_head);
 
 #endif

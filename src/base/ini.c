@@ -1,8 +1,8 @@
-/* ini.c - looks for one value; the files are short, and each is asked for a few. */
+/* ini.c - searches for one value; the files are short, and few values are read of each. */
 #include "base/ini.h"
 
 struct ini_line {
-    bool is_section; /* then `name` is what stands in the brackets */
+    bool is_section; /* `name` is the text in the brackets then */
     struct str name, value;
 };
 
@@ -11,7 +11,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* False: a comment, a blank or indented line, or one that says nothing. */
+/* False: a comment, a blank or indented line, or one without a value. */
 static bool parse_line(struct str line, struct ini_line *ret)
 {
     bool is_indented = line.n && is_blank(line.p[0]);
@@ -35,7 +35,7 @@ static bool parse_line(struct str line, struct ini_line *ret)
     return true;
 }
 
-/* "profile  x" and "profile x" are one section. */
+/* "profile x" and "profile x" with more blanks are one section. */
 static bool is_section(struct str name, struct str wanted)
 {
     struct str name_part = {0}, wanted_part = {0};

@@ -1,4 +1,4 @@
-/* json.c - looking things up in JSON trees, building and changing them. */
+/* json.c - looks things up in JSON trees; builds and changes them. */
 #include "base/json.h"
 
 #include <stdio.h>
@@ -126,7 +126,7 @@ static void append(struct json *container, struct json *child)
     container->n++;
 }
 
-/* Children's source bytes lie within their parent's, so one copy of the outermost serves all. */
+/* Children's source bytes are within their parent's, so one copy of the outermost serves all. */
 static struct json *copy_at(struct arena *a, const struct json *v, struct str source,
                             const char *source_copy)
 {
@@ -158,7 +158,7 @@ struct json *json_copy(struct arena *a, const struct json *v)
 void json_push(struct json *array, struct json *value)
 {
     append(array, value);
-    array->raw = (struct str){0}; /* the source no longer says what the value is */
+    array->raw = (struct str){0}; /* the source no longer matches the value */
 }
 
 void json_set_key(struct arena *a, struct json *object, struct str key, struct json *value)
@@ -248,7 +248,7 @@ bool json_equal(const struct json *a, const struct json *b)
                 return false;
         return true;
     case JSON_OBJECT:
-        y = b->first; /* mostly the order is the same: try the neighbour before searching */
+        y = b->first; /* usually the order is the same: try the neighbour before searching */
         for (const struct json *x = a->first; x; x = x->next, y = y->next) {
             const struct json *same = str_eq(x->key, y->key) ? y : json_get_str(b, x->key);
             if (!same || !json_equal(x, same))

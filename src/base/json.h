@@ -47,8 +47,8 @@ enum json_flags {
 MUST_USE struct err *json_parse(struct arena *a, struct str input, int flags,
                                 struct json **ret_value);
 
-/* Where a parse failed, for those who show it themselves. Lines and columns count from 1, columns
- * in bytes. */
+/* Where a parse failed, for callers that show it themselves. Lines and columns count from 1,
+ * columns in bytes. */
 struct json_where {
     size_t offset, line, column;
     const char *reason;
@@ -97,7 +97,7 @@ static inline bool json_bool(const struct json *v, bool otherwise)
 {
     return json_is(v, JSON_BOOL) ? v->boolean : otherwise;
 }
-/* An integer in any spelling (7, 7.0, 7e0) that fits; false for all else. */
+/* An integer in any spelling (7, 7.0, 7e0) that fits; false for anything else. */
 bool json_int64(const struct json *v, int64_t *ret_value);
 int64_t json_int_or(const struct json *v, int64_t otherwise);
 bool json_double(const struct json *v, double *ret_value);
@@ -120,7 +120,7 @@ struct json *json_new_double(struct arena *a, double value) MUST_USE; /* not fin
 struct json *json_new_bool(struct arena *a, bool value) MUST_USE;
 struct json *json_copy(struct arena *a, const struct json *v) MUST_USE; /* deep; keeps raw bytes */
 
-/* Replaces a member of the same name in place. `value` must not hang elsewhere. */
+/* Replaces a member of the same name in place. `value` must not be part of another tree. */
 void json_set(struct arena *a, struct json *object, const char *key, struct json *value);
 void json_set_key(struct arena *a, struct json *object, struct str key, struct json *value);
 void json_set_str(struct arena *a, struct json *object, const char *key, struct str text);
@@ -137,16 +137,16 @@ void json_write(struct strbuf *out, const struct json *v);
 void json_write_pretty(struct strbuf *out, const struct json *v); /* two spaces a level */
 /* The text as a JSON string with its quotes. Bad UTF-8 becomes U+FFFD. */
 void json_write_string(struct strbuf *out, struct str text);
-/* The next byte, from that one on, that cannot stand in a JSON string as it is: a quote, a
- * backslash, a control character. The end when there is none. */
+/* The position of the next byte, from `from` on, that a JSON string must escape: a quote, a
+ * backslash, a control character. The end if there is none. */
 size_t json_find_special(struct str text, size_t from);
-/* How many bytes the text takes between the quotes of a JSON string; a few more where it is not
- * UTF-8. Writes nothing. */
+/* How many bytes the text takes between the quotes of a JSON string; a few more if it is not UTF-8.
+ * Writes nothing. */
 size_t json_string_size(struct str text);
 
 /* Writes JSON from left to right without a tree: commas and colons come by themselves.
  * Misuse (a value without a name inside an object, unbalanced ends) is a bug and aborts. */
-/* What jw_str() writes in the place of long texts: one JSON value each. */
+/* What jw_str() writes instead of long texts: one JSON value each. */
 struct json_long_texts {
     size_t min_bytes;
     void (*write)(void *self, struct str text, struct strbuf *out);
@@ -155,7 +155,7 @@ struct json_long_texts {
 
 struct json_writer {
     struct strbuf *out;
-    const struct json_long_texts *long_texts; /* NULL: they stand there as they are */
+    const struct json_long_texts *long_texts; /* NULL: long texts are written as they are */
     unsigned depth;
     bool needs_comma, has_key;
     uint64_t is_object[4]; /* one bit a level: JSON_MAX_DEPTH levels */

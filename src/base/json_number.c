@@ -1,11 +1,14 @@
-/* json_number.c - numbers that are kept as text: exact comparison, and conversions that say no. */
+/* json_number.c - numbers that are kept as text: exact comparison, and conversions that can
+ * fail. */
 #include "base/json.h"
+
+#include "base/ascii.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* A decimal number taken apart: 0.d1 d2 d3... x 10^exponent, without leading or trailing zeros.
- * The digits stand in the source around an optional point. */
+/* A decimal number in parts: 0.d1 d2 d3... x 10^exponent, without leading or trailing zeros. The
+ * digits are in the source around an optional point. */
 struct decimal {
     bool negative;
     struct str digits; /* from the first to the last digit that is not zero; may hold a point */
@@ -106,7 +109,7 @@ bool json_int64(const struct json *v, int64_t *ret_value)
         if (d.digits.p[i] == '.')
             continue;
         if ((int64_t)(n - d.negative) == d.exponent)
-            return false; /* digits behind the point */
+            return false; /* digits after the point */
         text[n++] = d.digits.p[i];
     }
     while ((int64_t)(n - d.negative) < d.exponent)
@@ -127,7 +130,7 @@ bool json_double(const struct json *v, double *ret_value)
 }
 
 /* The shortest text that reads back as the same double. A host's locale may print another decimal
- * point, possibly of several bytes: whatever is no digit, sign or exponent is the point. */
+ * point, possibly of several bytes: everything but a digit, sign or exponent is the point. */
 static size_t format_double(double value, char out[64])
 {
     char text[64];
@@ -140,7 +143,7 @@ static size_t format_double(double value, char out[64])
         snprintf(text, sizeof text, "%.*g", precision, value);
         n = 0;
         for (const char *c = text; *c; c++) {
-            if ((*c >= '0' && *c <= '9') || *c == '-' || *c == '+' || *c == 'e') {
+            if (ascii_is_digit(*c) || *c == '-' || *c == '+' || *c == 'e') {
                 out[n++] = *c;
                 in_point = false;
             } else if (!in_point) {

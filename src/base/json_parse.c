@@ -1,10 +1,11 @@
-/* json_parse.c - RFC 8259 text to a tree, without recursion and without guessing. */
+/* json_parse.c - parses RFC 8259 text into a tree, without recursion and without guessing. */
 #include "base/json.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
-/* Objects with this many members get their names indexed, so that looking for a repeated one does
- * not become quadratic. */
+/* Objects with this many members get their names indexed, so that finding repeated names does not
+ * become quadratic. */
 #define INDEX_FROM 16
 
 #define MANY_VALUES "the text has more values than the limit of 1048576"
@@ -28,8 +29,8 @@ struct json_parser {
     struct arena *arena;
     const char *start, *at, *end;
     int flags;
-    bool is_utf8;       /* all of it: no string need be looked at by itself */
-    const char *reason; /* of the failure; `at` stands where it is */
+    bool is_utf8;       /* the whole text: strings need no check of their own */
+    const char *reason; /* of the failure, which is at `at` */
     struct name_index names;
     size_t n_values, max_values;
     struct json **open; /* containers around the current value: room for JSON_MAX_DEPTH */
@@ -61,7 +62,7 @@ static struct name_slot *name_slot_for(const struct name_index *x, const struct 
     return &x->slots[i];
 }
 
-/* Nothing in the old slots is there twice, so the first free place is the right one. */
+/* No name is twice in the old slots, so the first free place is the right one. */
 static void name_index_grow(struct name_index *x)
 {
     struct name_index bigger = {
@@ -147,17 +148,6 @@ static bool fail(struct json_parser *p, const char *at, const char *reason)
     return false;
 }
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
-}
-
 static bool hex4(const char *p, const char *end, uint32_t *ret_unit)
 {
     uint32_t unit = 0;
@@ -165,7 +155,7 @@ static bool hex4(const char *p, const char *end, uint32_t *ret_unit)
     if (end - p < 4)
         return false;
     for (int i = 0; i < 4; i++) {
-        int digit = hex_digit(p[i]);
+        int digit = ascii_hex_value(p[i]);
         if (digit < 0)
             return false;
         unit = unit << 4 | (uint32_t)digit;
@@ -194,7 +184,7 @@ static bool unicode_escape(const char **at, const char *end, uint32_t *ret_char)
     return true;
 }
 
-/* Decodes what stands between the quotes; the result is never longer than the source. */
+/* Decodes the text between the quotes; the result is never longer than the source. */
 static bool unescape(struct json_parser *p, const char *from, const char *to, struct str *ret_text)
 {
     char *text = arena_alloc(p->arena, (size_t)(to - from) + 1), *out = text;
@@ -252,7 +242,7 @@ static void repair(struct json_parser *p, struct str *text)
     *text = arena_str(p->arena, strbuf_str(&repaired));
 }
 
-/* From behind the opening quote on; sets `at` to the closing one. */
+/* Searches from after the opening quote; sets `at` to the closing one. */
 static bool find_string_end(struct json_parser *p, const char *from, bool *ret_has_escape)
 {
     struct str rest = str_make(from, (size_t)(p->end - from));
@@ -269,7 +259,7 @@ static bool find_string_end(struct json_parser *p, const char *from, bool *ret_h
     return *p->at == '"' || fail(p, p->at, "control characters in a string must be escaped");
 }
 
-/* `at` stands on the opening quote. */
+/* `at` is on the opening quote. */
 static bool parse_string(struct json_parser *p, struct str *ret_text)
 {
     const char *from = p->at + 1, *to;
@@ -294,7 +284,7 @@ static bool parse_string(struct json_parser *p, struct str *ret_text)
 
 static bool is_digit(const char *c, const char *end)
 {
-    return c < end && *c >= '0' && *c <= '9';
+    return c < end && ascii_is_digit(*c);
 }
 
 static bool parse_number(struct json_parser *p, struct json *node)
@@ -388,7 +378,7 @@ static bool parse_value(struct json_parser *p, struct json *node)
     if (*from == '"') {
         node->type = JSON_STRING;
         ok = parse_string(p, &node->text);
-    } else if (*from == '-' || (*from >= '0' && *from <= '9')) {
+    } else if (*from == '-' || ascii_is_digit(*from)) {
         ok = parse_number(p, node);
     } else {
         ok = parse_word(p, node);

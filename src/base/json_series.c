@@ -23,7 +23,7 @@ struct err *json_series_parse(struct json_series *s, struct str text, struct jso
     return NULL;
 }
 
-/* --- where it stands --- */
+/* --- finding the string --- */
 
 static size_t common_start(struct str a, struct str b)
 {
@@ -39,7 +39,7 @@ static bool holds(const struct json *v, const char *at)
     return at > v->raw.p && at < v->raw.p + v->raw.n;
 }
 
-/* With no escape in it: its text is a part of the source. */
+/* Without an escape its text is a part of the source. */
 static bool is_plain_string(const struct json *v)
 {
     return v->type == JSON_STRING && v->text.p == v->raw.p + 1 && v->text.n + 2 == v->raw.n;
@@ -53,16 +53,7 @@ static struct json *child_around(const struct json *v, const char *at)
     return NULL;
 }
 
-static void note_string(struct json_series *s, struct json *v)
-{
-    const char *end = s->source.p + s->source.n;
-
-    s->string = v;
-    s->before = str_make(s->source.p, (size_t)(v->text.p - s->source.p));
-    s->after = str_make(v->text.p + v->text.n, (size_t)(end - v->text.p) - v->text.n);
-}
-
-/* The containers from the root on, and at last the string in which the texts part. */
+/* Finds the containers from the root on, and the string in which the texts differ. */
 static void find_string(struct json_series *s, struct str text)
 {
     const char *source = s->source.p;
@@ -76,8 +67,13 @@ static void find_string(struct json_series *s, struct str text)
             (struct json_around){v, n_before, s->source.n - n_before - v->raw.n};
         v = child_around(v, at);
     }
-    if (v && is_plain_string(v))
-        note_string(s, v);
+    if (v && is_plain_string(v)) {
+        const char *end = s->source.p + s->source.n;
+
+        s->string = v;
+        s->before = str_make(s->source.p, (size_t)(v->text.p - s->source.p));
+        s->after = str_make(v->text.p + v->text.n, (size_t)(end - v->text.p) - v->text.n);
+    }
 }
 
 /* --- another text --- */
@@ -91,17 +87,6 @@ static bool is_like(const struct json_series *s, struct str text, struct str *re
            json_find_special(*ret_string, 0) == ret_string->n && utf8_is_valid(*ret_string);
 }
 
-static void replace(struct json_series *s, struct str text, struct str string)
-{
-    s->string->text = string;
-    s->string->raw = str_make(string.p - 1, string.n + 2);
-    for (size_t i = 0; i < s->n_around; i++) {
-        const struct json_around *a = &s->around[i];
-
-        a->value->raw = str_make(text.p + a->n_before, text.n - a->n_before - a->n_after);
-    }
-}
-
 struct json *json_series_next(struct json_series *s, struct str text)
 {
     struct str string;
@@ -110,6 +95,12 @@ struct json *json_series_next(struct json_series *s, struct str text)
         find_string(s, text);
     if (!s->root || !s->string || !is_like(s, text, &string))
         return NULL;
-    replace(s, text, string);
+    s->string->text = string;
+    s->string->raw = str_make(string.p - 1, string.n + 2);
+    for (size_t i = 0; i < s->n_around; i++) {
+        const struct json_around *a = &s->around[i];
+
+        a->value->raw = str_make(text.p + a->n_before, text.n - a->n_before - a->n_after);
+    }
     return s->root;
 }

@@ -1,18 +1,14 @@
-/* json_skim.c - goes over the members of one object, and looks into none. */
+/* json_skim.c - goes over the members of one object without parsing them. */
 #include "base/json_skim.h"
 
+#include "base/ascii.h"
 #include "base/eight.h"
 
-/* Every function returns where it has come to, or STR_NONE: the text ends before that. */
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\n' || c == '\r' || c == '\t';
-}
+/* Every function returns its end position, or STR_NONE if the text ends before that. */
 
 static size_t skip_space(struct str s, size_t at)
 {
-    while (at < s.n && is_space(s.p[at]))
+    while (at < s.n && ascii_is_space(s.p[at]))
         at++;
     return at;
 }
@@ -32,7 +28,7 @@ static inline size_t find_mark(struct str s, size_t at)
     return at;
 }
 
-/* `at` stands on the opening quote. */
+/* `at` is on the opening quote. */
 static size_t skip_string(struct str s, size_t at, bool *ret_has_escape)
 {
     *ret_has_escape = false;
@@ -78,17 +74,9 @@ static size_t skip_value(struct str s, size_t at)
         return skip_string(s, at, &has_escape);
     if (s.p[at] == '{' || s.p[at] == '[')
         return skip_container(s, at);
-    while (at < s.n && s.p[at] != ',' && s.p[at] != '}' && !is_space(s.p[at]))
+    while (at < s.n && s.p[at] != ',' && s.p[at] != '}' && !ascii_is_space(s.p[at]))
         at++;
     return at;
-}
-
-/* Of members with the same name the last one counts. */
-static void keep(struct json_wanted *wanted, size_t n, struct str key, struct str raw)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_eq(wanted[i].key, key))
-            wanted[i].raw = raw;
 }
 
 bool json_skim(struct str object, struct json_wanted *wanted, size_t n_wanted)
@@ -115,7 +103,10 @@ bool json_skim(struct str object, struct json_wanted *wanted, size_t n_wanted)
         end = skip_value(object, at);
         if (end == STR_NONE)
             return false;
-        keep(wanted, n_wanted, key, str_slice(object, at, end - at));
+        /* Of members with the same name the last one counts. */
+        for (size_t i = 0; i < n_wanted; i++)
+            if (str_eq(wanted[i].key, key))
+                wanted[i].raw = str_slice(object, at, end - at);
         at = skip_space(object, end);
         if (at >= object.n || object.p[at] != ',')
             break;

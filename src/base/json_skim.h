@@ -1,9 +1,9 @@
-/* json_skim.h - a few members of an object's text, without a tree. Pure.
+/* json_skim.h - finds a few members of an object's text, without a tree. Pure.
  *
- * For texts that are known to be JSON, because keel wrote them and their checksum fits: what lies
- * between the members that are wanted is only passed over, which takes a tenth of the time of
- * json_parse(). Of a text that json_parse() takes, the members found here are the `raw` that it
- * finds; of any other text, whatever comes out lies within it. */
+ * For texts that are known to be JSON, because keel wrote them and their checksum fits: it only
+ * skips the bytes between the wanted members, which takes a tenth of the time of json_parse(). In a
+ * text that json_parse() accepts, the members have the same `raw`; in any other text, the result is
+ * somewhere within it. */
 #ifndef KEEL_BASE_JSON_SKIM_H
 #define KEEL_BASE_JSON_SKIM_H
 
@@ -14,8 +14,8 @@ struct json_wanted {
     struct str raw; /* of its value; empty: the object has no such member */
 };
 
-/* Fills `raw` of each. False: it cannot tell, because the text is not an object, or because a name
- * in it is written with escapes. */
+/* Fills `raw` of each. False: undecided, because the text is not an object, or because a name in it
+ * has escapes. */
 bool json_skim(struct str object, struct json_wanted *wanted, size_t n_wanted);
 
 #endif

@@ -1,6 +1,7 @@
-/* json_walk.c - finds where values begin and end, however their bytes come. */
+/* json_walk.c - finds where values begin and end, in pieces of any size. */
 #include "base/json_walk.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 #include <inttypes.h>
@@ -30,7 +31,7 @@ static struct err *wrong(const struct json_walk *w, const char *what)
                    w->before + w->at + 1);
 }
 
-/* What was walked over goes when more is read, unless it is of a value that is being taken. */
+/* Reading more drops what was walked over, except for a value that is being taken. */
 static struct err *make_room(struct json_walk *w)
 {
     if (w->keeps && w->buffer.n - w->kept_from > w->max_kept) {
@@ -45,7 +46,7 @@ static struct err *make_room(struct json_walk *w)
     return NULL;
 }
 
-/* Makes sure that n bytes are there from the place on; *ret_found false: the text ends before. */
+/* Makes sure that n bytes are available; *ret_found false: the text ends before. */
 static struct err *need(struct json_walk *w, size_t n, bool *ret_found)
 {
     while (w->buffer.n - w->at < n && !w->is_over) {
@@ -72,20 +73,15 @@ static struct err *peek(struct json_walk *w, char *ret_byte)
     return NULL;
 }
 
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static struct err *skip_space(struct json_walk *w)
 {
     bool found;
 
     do {
-        while (w->at < w->buffer.n && is_space(w->buffer.p[w->at]))
+        while (w->at < w->buffer.n && ascii_is_space(w->buffer.p[w->at]))
             w->at++;
         TRY(need(w, 1, &found));
-    } while (found && is_space(w->buffer.p[w->at]));
+    } while (found && ascii_is_space(w->buffer.p[w->at]));
     return NULL;
 }
 
@@ -103,7 +99,7 @@ static struct err *expect(struct json_walk *w, char wanted, const char *what)
 
 /* --- over a value --- */
 
-/* Up to the next quote, backslash or control character; what stands there. */
+/* Skips to the next quote, backslash or control character, and returns it. */
 static struct err *over_plain(struct json_walk *w, char *ret_byte)
 {
     for (;;) {
@@ -114,7 +110,7 @@ static struct err *over_plain(struct json_walk *w, char *ret_byte)
     }
 }
 
-/* From behind its first quote to behind its last one. */
+/* From after its opening quote to after its closing one. */
 static struct err *over_string(struct json_walk *w)
 {
     bool found;
@@ -137,8 +133,7 @@ static struct err *over_string(struct json_walk *w)
 
 static bool is_of_word(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '+' ||
-           c == '-' || c == '.';
+    return ascii_is_alnum(c) || c == '+' || c == '-' || c == '.';
 }
 
 static struct err *over_word(struct json_walk *w)
@@ -262,7 +257,7 @@ static struct err *read_key(struct json_walk *w, struct str *ret_key)
         return wrong(w, "a name is too long");
     strbuf_clear(&w->text);
     if (raw.p[0] == '"' && json_find_special(raw, 1) == raw.n - 1 && utf8_is_valid(raw))
-        strbuf_add(&w->text, str_slice(raw, 1, raw.n - 2)); /* as nearly all are */
+        strbuf_add(&w->text, str_slice(raw, 1, raw.n - 2)); /* like nearly all */
     else if (json_parse_at(&a, raw, JSON_REPAIR_UTF8, &value, &where) && value->type == JSON_STRING)
         strbuf_add(&w->text, value->text);
     else
@@ -303,20 +298,12 @@ struct err *json_walk_end(struct json_walk *w)
 
 /* --- texts --- */
 
-static int hex_value(char c)
-{
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
-/* The four digits at that distance from the place. */
+/* The four digits at that distance. */
 static bool read_unit(const struct json_walk *w, size_t from, uint32_t *ret_unit)
 {
     *ret_unit = 0;
     for (size_t i = 0; i < 4; i++) {
-        int digit = hex_value(w->buffer.p[w->at + from + i]);
+        int digit = ascii_hex_value(w->buffer.p[w->at + from + i]);
 
         if (digit < 0)
             return false;
@@ -325,7 +312,7 @@ static bool read_unit(const struct json_walk *w, size_t from, uint32_t *ret_unit
     return true;
 }
 
-/* \uXXXX, or two of them that are one character. One half alone is U+FFFD. */
+/* \uXXXX, or a pair of them. One half alone becomes U+FFFD. */
 static struct err *add_code(struct json_walk *w)
 {
     uint32_t code, low = 0;
@@ -369,7 +356,7 @@ static struct err *add_escape(struct json_walk *w)
     return NULL;
 }
 
-/* All but the beginning of a character whose rest comes with the next piece. */
+/* Everything but the beginning of a character whose rest is in the next piece. */
 static struct err *give_text(struct json_walk *w, bool is_last,
                              struct err *(*take)(void *self, struct str text), void *self)
 {

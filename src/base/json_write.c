@@ -1,4 +1,4 @@
-/* json_write.c - JSON out: whole trees, or piece by piece. */
+/* json_write.c - writes JSON: whole trees, or piece by piece. */
 #include "base/json.h"
 
 #include "base/eight.h"
@@ -164,7 +164,7 @@ static bool in_object(const struct json_writer *w)
     return w->depth && w->is_object[level / 64] >> (level % 64) & 1;
 }
 
-/* What must stand before the next value. */
+/* Writes what belongs before the next value. */
 static void before_value(struct json_writer *w)
 {
     if (in_object(w)) {

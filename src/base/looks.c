@@ -1,4 +1,4 @@
-/* looks.c - compares texts by what is seen of them. */
+/* looks.c - compares texts by their visible form. */
 #include "base/looks.h"
 
 #include "base/utf8.h"
@@ -42,7 +42,7 @@ static bool is_kana_mark(uint32_t c)
     return c == 0x3099 || c == 0x309A;
 }
 
-/* Letters of which some have an accent. */
+/* Letters that have forms with an accent. */
 static bool may_have_accent(uint32_t c)
 {
     static const struct char_range letters[] = {
@@ -92,7 +92,7 @@ static uint32_t take(struct str *rest)
     return c;
 }
 
-/* The next character, if it is one of `n` from `first` on; it is not taken. */
+/* The next character, if it is one of `n` from `first` on; not consumed. */
 static bool peek_letter(struct str rest, uint32_t first, uint32_t n, uint32_t *ret_index)
 {
     uint32_t c;
@@ -115,7 +115,7 @@ static uint32_t join_syllable(uint32_t first, struct str *rest)
     return HANGUL_FIRST + (l * N_HANGUL_V + v) * N_HANGUL_T + t;
 }
 
-/* What is seen next; 0: nothing more. */
+/* The next visible character; 0: none. */
 static uint32_t take_seen(struct str *rest)
 {
     uint32_t c = 0, mark;

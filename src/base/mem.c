@@ -1,4 +1,4 @@
-/* mem.c - allocation that cannot fail, and the end of a program that is wrong. */
+/* mem.c - allocation that cannot fail, and the end of a program with a bug. */
 #include "base/mem.h"
 
 #include <execinfo.h>
@@ -36,6 +36,14 @@ void *mem_resize(void *block, size_t size)
     if (!bigger)
         out_of_memory(size);
     return bigger;
+}
+
+void *mem_grow(void *array, size_t n_used, size_t *n_room, size_t item_size)
+{
+    if (n_used < *n_room)
+        return array;
+    *n_room = *n_room < 16 ? MAX(2 * *n_room, (size_t)4) : *n_room + *n_room / 2;
+    return mem_resize(array, *n_room * item_size);
 }
 
 void *mem_copy(const void *bytes, size_t size)

@@ -1,9 +1,9 @@
 /* mem.h - ownership in the language of the compiler.
  *
- * Allocation never returns NULL: running out of memory is a bug of the caps, and aborts.
- * AUTO(noun) frees a variable at the end of its scope, TAKE(x) gives the value away and leaves
- * NULL behind. A module that owns heap objects declares `DEFINE_AUTO_PTR(noun, noun_free)` once,
- * one whose objects live in the caller's memory `DEFINE_AUTO_VAL(noun, noun_done)`. */
+ * Allocation never returns NULL: running out of memory is a bug of the caps, and aborts. AUTO(noun)
+ * frees a variable at the end of its scope. TAKE(x) gives the value away and leaves NULL behind. A
+ * module that owns heap objects declares `DEFINE_AUTO_PTR(noun, noun_free)` once; one whose objects
+ * live in the caller's memory `DEFINE_AUTO_VAL(noun, noun_done)`. */
 #ifndef KEEL_BASE_MEM_H
 #define KEEL_BASE_MEM_H
 
@@ -44,6 +44,9 @@
 void *mem_alloc(size_t size) MUST_USE;                      /* zeroed */
 void *mem_alloc_at(size_t alignment, size_t size) MUST_USE; /* not zeroed */
 void *mem_resize(void *block, size_t size) MUST_USE;
+/* Makes room for one more item in an array on the heap: `array`, n_used and *n_room belong
+ * together. arena_grow() does the same in an arena. */
+void *mem_grow(void *array, size_t n_used, size_t *n_room, size_t item_size) MUST_USE;
 void *mem_copy(const void *bytes, size_t size) MUST_USE;
 char *mem_strdup(const char *text) MUST_USE;
 void mem_free(void *block);

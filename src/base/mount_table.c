@@ -10,7 +10,7 @@ static bool is_octal(char c)
     return c >= '0' && c <= '7';
 }
 
-/* Blanks and backslashes are written as "\040". */
+/* Blanks and backslashes are written like "\040". */
 static struct str unescape(struct arena *a, struct str text)
 {
     char *out = arena_alloc(a, text.n + 1);
@@ -44,7 +44,7 @@ static bool read_number(struct str text, unsigned *ret)
     return text.n > 0;
 }
 
-/* Where snapshots of a file system are shown in itself. */
+/* The directory in which a file system shows its own snapshots. */
 static struct str snapshot_directory(struct str type)
 {
     static const struct {
@@ -60,8 +60,8 @@ static struct str snapshot_directory(struct str type)
     return S("");
 }
 
-/* Absolute, and each part of it a name. What lies outside of this process's root has other paths,
- * and network namespaces have none. */
+/* Absolute, with a name as each part. Places outside of this process's root have other paths, and
+ * network namespaces have none. */
 static bool is_plain_path(struct str path)
 {
     struct str name;
@@ -77,7 +77,7 @@ static bool is_plain_path(struct str path)
     return true;
 }
 
-/* Of a path that somebody else has mounted only an absolute one can be found. */
+/* Of layers that others have mounted only absolute paths can be found. */
 static void add_layer(struct arena *a, struct mount_entry *e, struct str path)
 {
     if (!is_plain_path(path) || path.n == 1)
@@ -104,8 +104,8 @@ static void add_layers(struct arena *a, struct mount_entry *e, struct str list)
     }
 }
 
-/* The directories that an overlay is made of, "rw,lowerdir=/a:/b,upperdir=/c", and the one that a
- * program like bindfs says it shows. */
+/* Reads the directories of an overlay, "rw,lowerdir=/a:/b,upperdir=/c", and the one that a program
+ * like bindfs says it shows. */
 static void read_layers(struct arena *a, struct mount_entry *e, struct str options)
 {
     static const struct str names[] = {S("lowerdir="), S("lowerdir+="), S("upperdir="),
@@ -197,7 +197,7 @@ static bool is_in(struct str path, struct str directory)
            (directory.n == 1 || rest.n == 0 || str_starts(rest, S("/")));
 }
 
-/* What follows the directory: "" or "/...". */
+/* The part after the directory: "" or "/...". */
 static struct str rest_of(struct str path, struct str directory)
 {
     struct str rest = str_skip(path, directory.n == 1 ? 0 : directory.n);
@@ -212,8 +212,8 @@ static const char *join(struct arena *a, struct str directory, struct str rest)
     return arena_format(a, "%" STR_FMT "%" STR_FMT, STR_ARG(directory), STR_ARG(rest)).p;
 }
 
-/* A path is walked from the mount of "/" down: at each mount, the first that lies on the way is the
- * next. One that was covered later is not a child of what covers it, and is not met. */
+/* A path is walked from the mount of "/" down: at each mount, the first one on the way is the next.
+ * A mount that was covered later is not a child of its cover, and is not met. */
 const struct mount_entry *mount_table_find(const struct mount_table *t, struct str path)
 {
     const struct mount_entry *at = t->top, *next;
@@ -230,7 +230,7 @@ const struct mount_entry *mount_table_find(const struct mount_table *t, struct s
     return at;
 }
 
-/* Which of them those are statfs() does not tell: devtmpfs looks like any tmpfs. */
+/* statfs() does not tell which they are: devtmpfs looks like any tmpfs. */
 bool mount_entry_is_virtual(const struct mount_entry *e)
 {
     static const char *const types[] = {
@@ -258,7 +258,7 @@ struct alias_search {
     void *self;
 };
 
-static void tell(const struct alias_search *s, const char *alias, const char *shows)
+static void report_alias(const struct alias_search *s, const char *alias, const char *shows)
 {
     if (strcmp(alias, s->path) != 0)
         s->found(s->self, alias, shows);
@@ -269,7 +269,7 @@ static bool has_snapshots_as_mounts(struct str type)
     return str_is(type, "btrfs") || str_is(type, "bcachefs") || str_is(type, "zfs");
 }
 
-/* A snapshot has the paths of what it was made of. */
+/* A snapshot has the paths of its original. */
 static bool may_be_snapshot(const struct mount_entry *of, const struct mount_entry *e)
 {
     if (!has_snapshots_as_mounts(of->type) || !str_eq(of->type, e->type))
@@ -296,12 +296,12 @@ static void look_at(const struct alias_search *s, const struct mount_entry *e)
     } else {
         return;
     }
-    if (mount_table_find(s->table, e->place) == e) /* else it is covered */
-        tell(s, alias, shows);
+    if (mount_table_find(s->table, e->place) == e) /* otherwise it is covered */
+        report_alias(s, alias, shows);
 }
 
-/* A whole layer may be hidden; but where a container has its root from, as another machine calls
- * that, is none of its own places. */
+/* A whole layer may be hidden. But the source of a container's root, in the words of another
+ * machine, is not a place of this one. */
 static void look_at_layer(const struct alias_search *s, const struct mount_entry *e,
                           struct str layer)
 {
@@ -310,9 +310,9 @@ static void look_at_layer(const struct alias_search *s, const struct mount_entry
     if (mount_table_find(s->table, e->place) != e)
         return;
     if (is_in(path, layer))
-        tell(s, join(s->arena, e->place, rest_of(path, layer)), s->path);
+        report_alias(s, join(s->arena, e->place, rest_of(path, layer)), s->path);
     else if (is_in(layer, path) && !is_in(path, e->place))
-        tell(s, arena_cstr(s->arena, e->place), arena_cstr(s->arena, layer));
+        report_alias(s, arena_cstr(s->arena, e->place), arena_cstr(s->arena, layer));
 }
 
 /* Most paths are on a file system that is mounted once. */
@@ -347,5 +347,5 @@ void mount_table_each_alias(const struct mount_table *t, struct arena *a, const 
             look_at_layer(&s, e, e->layers[i]);
     snapshots = snapshot_directory(s.mount->type);
     if (snapshots.n && !is_in(str_of(path), str_of(join(a, s.mount->place, snapshots))))
-        tell(&s, join(a, s.mount->place, snapshots), path);
+        report_alias(&s, join(a, s.mount->place, snapshots), path);
 }

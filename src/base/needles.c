@@ -1,5 +1,5 @@
-/* needles.c - a trie whose nodes know their next shorter end (Aho and Corasick), entered only
- * where the last two bytes of a window do not rule a needle out (Wu and Manber). */
+/* needles.c - a trie whose nodes know their next shorter suffix (Aho and Corasick), entered only
+ * where the last two bytes of a window do not rule out a needle (Wu and Manber). */
 #include "base/needles.h"
 
 #define MAX_WINDOW 256 /* a skip fits into a byte */
@@ -80,7 +80,7 @@ uint32_t needles_step(const struct needles *s, uint32_t node, unsigned char byte
     }
 }
 
-/* Shorter ones come before longer ones, so that what a node falls back to is finished. */
+/* Shorter ones come before longer ones, so the fallback of a node is finished. */
 static void link_nodes(struct needles *s)
 {
     AUTO_FREE uint32_t *queue = mem_alloc(s->n_nodes * sizeof *queue);

@@ -1,4 +1,4 @@
-/* protected_places.c - the table of names that others obey. */
+/* protected_places.c - the table of names that programs obey. */
 #include "base/protected_places.h"
 
 #define REFUSED PLACE_REFUSED
@@ -119,7 +119,7 @@ const struct protected_place protected_places[] = {
     {".dir-locals-2.el", BOTH, "Emacs"},
     {".fleet", BOTH, "Fleet"},
 
-    /* shells, and what runs in a directory because one is there */
+    /* shells, and programs that run because of a file in the directory */
     {".bash_aliases", BOTH, "bash"},
     {".bash_login", BOTH, "bash"},
     {".bash_logout", BOTH, "bash"},
@@ -144,7 +144,7 @@ const struct protected_place protected_places[] = {
     {".zshenv", BOTH, "zsh"},
     {".zshrc", BOTH, "zsh"},
 
-    /* programs that read a file of commands when they start */
+    /* programs that read a file of commands at their start */
     {".Rprofile", BOTH, "R"},
     {".ghci", BOTH, "GHCi"},
     {".iex.exs", BOTH, "Elixir's shell"},
@@ -237,7 +237,7 @@ static bool has_ending(struct str name, const char *const *list, size_t n)
     return false;
 }
 
-/* .env.local and its like, but for those that hold no values. */
+/* .env.local and the like, except for those without values. */
 static bool is_dotenv(struct str name)
 {
     static const char *const samples[] = {".example", ".sample", ".template", ".dist"};
@@ -265,7 +265,7 @@ static const struct protected_place *find_by_form(struct str name)
 
 /* --- paths --- */
 
-/* Do the names of the path, from here on, begin with those of the row? */
+/* Do the names of the path begin with those of the row? */
 static bool begins_with(struct str path, const char *row)
 {
     size_t n = strlen(row);
@@ -291,7 +291,7 @@ static const struct protected_place *find_at(struct str path, bool is_home)
     return found;
 }
 
-/* Below a directory, which is "" for the root; false: it is not. */
+/* Cuts the directory off the path; "" is the root. False: the path is not below it. */
 static bool cut_directory(struct str *path, const char *directory)
 {
     size_t n = strcmp(directory, "/") == 0 ? 0 : strlen(directory);
@@ -302,7 +302,7 @@ static bool cut_directory(struct str *path, const char *directory)
     return true;
 }
 
-/* What the path is in the home, unless the root lies in the same place of it. */
+/* What the path is in the home, unless the root is in the same place of it. */
 static const struct protected_place *find_in_home(struct str path, const char *root,
                                                   const char *home)
 {

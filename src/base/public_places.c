@@ -13,7 +13,7 @@ const char *const public_places[] = {
     "/libx32",
     "/nix/store",
     "/opt",
-    /* of /proc what is about the machine, not about a process */
+    /* the parts of /proc about the machine, not about a process */
     "/proc/cpuinfo",
     "/proc/filesystems",
     "/proc/loadavg",

@@ -1,16 +1,16 @@
-/* quoted.c - quotes as git does, but only where it must be. */
+/* quoted.c - quotes like git does, but only where necessary. */
 #include "base/quoted.h"
 
 #include "base/looks.h"
 #include "base/utf8.h"
 
-/* In lists of paths, or on a screen, it does more than to be seen. */
+/* It has an effect in lists of paths, or on a screen. */
 static bool is_control(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
 }
 
-/* Bytes of the next character, if it can stay as it is; else 0. */
+/* Bytes of the next character, if it needs no escape; else 0. */
 static unsigned plain_length(struct str rest)
 {
     uint32_t c;
@@ -35,25 +35,22 @@ static bool is_plain(struct str path)
 
 /* --- writing --- */
 
-static void add_byte(struct strbuf *out, unsigned char byte)
-{
-    static const char letters[] = "abtnvfr"; /* from 7 on */
-
-    if (byte >= 7 && byte < 7 + sizeof letters - 1)
-        strbuf_addf(out, "\\%c", letters[byte - 7]);
-    else
-        strbuf_addf(out, "\\%03o", byte);
-}
-
-/* A character is escaped byte by byte. */
+/* Escapes a character byte by byte. */
 static unsigned add_escaped(struct strbuf *out, struct str rest)
 {
     uint32_t c;
     unsigned n = utf8_decode(rest, &c);
 
     n = n ? n : 1;
-    for (unsigned i = 0; i < n; i++)
-        add_byte(out, (unsigned char)rest.p[i]);
+    for (unsigned i = 0; i < n; i++) {
+        unsigned char byte = (unsigned char)rest.p[i];
+        static const char letters[] = "abtnvfr"; /* from 7 on */
+
+        if (byte >= 7 && byte < 7 + sizeof letters - 1)
+            strbuf_addf(out, "\\%c", letters[byte - 7]);
+        else
+            strbuf_addf(out, "\\%03o", byte);
+    }
     return n;
 }
 

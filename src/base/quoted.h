@@ -1,12 +1,11 @@
 /* quoted.h - names of files as one line of text, and back.
  *
- * A name is any bytes but '/' and NUL, so that it may break a list of paths apart. One with control
+ * A name is any bytes but '/' and NUL, so it may break a list of paths apart. A name is written in
+ * double quotes as git does ("a\nb", "\303.txt", \\ and \" for themselves) if it holds control
  * characters, line separators, characters that look like others (base/looks.h) or bytes that are
- * not UTF-8, and one that begins with '"', is written in double quotes as git does: "a\nb",
- * "\303.txt", \\ and \" for themselves. All others stay as they are. There is one way to write each
- * path, and only that one is read: so a text in quotes that needs none is a name by itself, and no
- * rule about names can be evaded by quoting one. Pure.
- */
+ * not UTF-8, or begins with '"'. All others are unchanged. There is one way to write each path, and
+ * only that one is read. So a quoted text that needs no quotes is a name itself, and quoting a name
+ * cannot evade a rule about it. Pure. */
 #ifndef KEEL_BASE_QUOTED_H
 #define KEEL_BASE_QUOTED_H
 
@@ -14,9 +13,9 @@
 #include "base/strbuf.h"
 
 void quoted_add(struct strbuf *out, struct str path);
-/* The same in `a`; the path itself where nothing is to be quoted. */
+/* The same in `a`; the path itself if it needs no quotes. */
 struct str quoted(struct arena *a, struct str path);
-/* Appends the path that the text stands for; false, and nothing: it is not quoted. */
+/* Appends the path that the text means. False, and nothing: it is not quoted. */
 bool quoted_read(struct strbuf *out, struct str text);
 
 #endif

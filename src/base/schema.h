@@ -1,16 +1,16 @@
 /* schema.h - JSON Schema 2020-12: compile once, validate often.
  *
  * Compiling resolves every reference ($ref, $dynamicRef, $anchor, $id) against the document, the
- * standard's metaschemas (built in) and what `resolve` supplies; nothing is ever fetched. All the
- * required vocabulary works, unevaluated* included; `format` annotates only, as the standard says;
- * `pattern` is PCRE2 in UTF mode with match limits, so that a hostile pattern ends with an error.
- * A compiled schema is immutable and reference-counted; it copies what it needs. The count is not
- * atomic: a schema belongs to one thread, whose tasks may share it. Depth, number of nodes,
- * validation steps and errors are capped.
+ * standard's metaschemas (built in) and what `resolve` supplies; it never fetches anything. It
+ * supports all of the required vocabulary, unevaluated* included. `format` only annotates, as the
+ * standard says. `pattern` is PCRE2 in UTF mode with match limits, so a hostile pattern ends with
+ * an error. A compiled schema is immutable and reference-counted; it copies what it needs. The
+ * count is not atomic: a schema belongs to one thread, whose tasks may share it. Depth, number of
+ * nodes, validation steps and errors are capped.
  *
- * Tools bring schemas of every age, so what older drafts wrote is understood: `definitions`,
- * `dependencies`, `items` as a list, `"$id": "#name"`. A $schema that is not known is taken for
- * 2020-12, and keywords that are not known are ignored. */
+ * Tools bring schemas of every age, so the forms of older drafts are understood: `definitions`,
+ * `dependencies`, `items` as a list, `"$id": "#name"`. An unknown $schema counts as 2020-12, and
+ * unknown keywords are ignored. */
 #ifndef KEEL_BASE_SCHEMA_H
 #define KEEL_BASE_SCHEMA_H
 
@@ -18,7 +18,7 @@
 
 struct schema;
 
-/* Gives the document at an absolute URI (without fragment), or NULL. It must outlive the call. */
+/* Returns the document at an absolute URI (without fragment), or NULL. It must outlive the call. */
 struct schema_resolver {
     const struct json *(*resolve)(void *self, struct str uri);
     void *self;
@@ -43,8 +43,8 @@ struct schema_report {
     size_t n_errors;
 };
 
-/* *ret_valid and the report answer; the returned error means that no answer could be given (a
- * cap was reached, a pattern ran away). `a` holds the report. */
+/* *ret_valid and the report answer. The returned error means that there is no answer (a cap was
+ * reached, a pattern took too long). `a` holds the report. */
 MUST_USE struct err *schema_validate(const struct schema *s, const struct json *instance,
                                      struct arena *a, bool *ret_valid,
                                      struct schema_report *ret_report);

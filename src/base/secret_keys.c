@@ -1,7 +1,9 @@
-/* secret_keys.c - which field names stand for credentials. */
+/* secret_keys.c - the names of fields with credentials. */
 #include "base/secret_keys.h"
 
-/* Lower case and without separators. Whole names: "tokens" and "max_tokens" are no secrets. */
+#include "base/ascii.h"
+
+/* Lower case and without separators. Whole names: "tokens" and "max_tokens" are not secret. */
 static const char *const names[] = {
     "accesskey",          "accesstoken",   "apikey",       "apisecret",
     "apitoken",           "authorization", "authtoken",    "bearertoken",
@@ -25,7 +27,7 @@ bool key_is_secret(struct str key)
             continue;
         if (n == sizeof plain)
             return false;
-        plain[n++] = c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+        plain[n++] = ascii_lower(c);
     }
     for (size_t i = 0; i < ARRAY_LEN(names); i++)
         if (str_eq(str_make(plain, n), str_of(names[i])))

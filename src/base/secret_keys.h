@@ -6,8 +6,8 @@
 
 #define REDACTED "[REDACTED]"
 
-/* apiKey, authorization, accessToken, refreshToken, secret, password, xApiKey and their like, in
- * any case and with any of - _ between the words. */
+/* apiKey, authorization, accessToken, refreshToken, secret, password, xApiKey and the like, in any
+ * case and with - or _ between the words. */
 bool key_is_secret(struct str key);
 
 #endif

@@ -1,5 +1,5 @@
-/* secret_places.c - the system's places of credentials, and those that variables name. Those of a
- * home are in secret_places_home.c. */
+/* secret_places.c - the system's places of credentials, and those that variables name.
+ * secret_places_home.c has those of a home. */
 #include "base/secret_places.h"
 
 const struct secret_place secret_places_of_system[] = {
@@ -179,7 +179,7 @@ static const struct secret_place *find_in(const struct secret_place *rows, struc
     return NULL;
 }
 
-/* Cuts the home off that a path lies in. */
+/* Cuts the home off a path in it. */
 static bool cut_home(struct str *path)
 {
     static const struct str homes[] = {S("/home/"), S("/var/home/"), S("/Users/")};

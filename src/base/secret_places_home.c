@@ -682,7 +682,7 @@ const struct secret_place secret_places_in_home[] = {
     {".zcash", "Zcash wallet"},
     {"Monero", "Monero wallet"},
 
-    /* what was typed: passwords among it */
+    /* typed text, with passwords in it */
     {".bash_history", "bash history"},
     {".cache/cliphist", "clipboard contents"},
     {".clickhouse-client-history", "ClickHouse history"},

@@ -1,6 +1,7 @@
 /* secrets.c - the set of known values, and texts without them. */
 #include "base/secrets.h"
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/needles.h"
 
@@ -11,7 +12,8 @@ struct tagged_value {
     uint64_t tag;
 };
 
-/* What is looked for at a time. Who searches while a new one is made goes on with the old. */
+/* What is searched for at one time. A search that runs while a new edition is made continues with
+ * the old one. */
 struct edition {
     struct needles needles;
     struct edition *older;
@@ -19,7 +21,7 @@ struct edition {
 
 struct secrets {
     atomic_uint n_refs;
-    _Atomic(struct edition *) newest; /* NULL: there is no value */
+    _Atomic(struct edition *) newest; /* NULL: no values */
     struct arena arena;
     struct tagged_value *values;
     size_t n_values, values_room;
@@ -70,20 +72,11 @@ static bool is_worth_hiding(struct str value)
     return true;
 }
 
-/* --- how they may be spelt --- */
-
-static void add_json_form(struct needles *s, struct str value, uint64_t tag)
-{
-    AUTO(strbuf) struct strbuf text = {0};
-
-    json_write_string(&text, value);
-    needles_add(s, str_slice(strbuf_str(&text), 1, text.n - 2), tag);
-}
+/* --- forms of a value --- */
 
 static bool is_unreserved(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
+    return ascii_is_alnum(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 static void add_url_form(struct needles *s, struct str value, const char *format, uint64_t tag)
@@ -98,8 +91,8 @@ static void add_url_form(struct needles *s, struct str value, const char *format
     needles_add(s, strbuf_str(&text), tag);
 }
 
-/* Base64 turns three bytes into four letters. What stands before a value moves it by nothing, one
- * byte or two; the groups that it fills alone look the same in all texts that have moved it so. */
+/* Base64 turns three bytes into four letters. The bytes before a value move it by nothing, one byte
+ * or two; the groups that the value fills alone look the same in all texts with the same move. */
 static void add_base64_forms(struct needles *s, struct str value, uint64_t tag)
 {
     for (size_t n_moved = 0; n_moved < 3; n_moved++) {
@@ -114,14 +107,17 @@ static void add_base64_forms(struct needles *s, struct str value, uint64_t tag)
     }
 }
 
-/* Forms that are alike are one needle. */
+/* Equal forms are one needle. */
 static void add_value(struct needles *s, struct str value, uint64_t tag)
 {
+    AUTO(strbuf) struct strbuf text = {0};
+
     value = str_slice(str_trim(value), 0, SECRETS_MAX_BYTES);
     if (!is_worth_hiding(value))
         return;
     needles_add(s, value, tag);
-    add_json_form(s, value, tag);
+    json_write_string(&text, value);
+    needles_add(s, str_slice(strbuf_str(&text), 1, text.n - 2), tag);
     add_url_form(s, value, "%%%02X", tag);
     add_url_form(s, value, "%%%02x", tag);
     add_base64_forms(s, value, tag);
@@ -263,11 +259,11 @@ bool secrets_has(const struct secrets *s, struct str text)
 
 /* --- pieces --- */
 
-/* One piece on its way. Positions count from its begin; those below 0 are what was held back,
- * which is the end of `before`. */
+/* One piece on its way. Positions count from its start; negative ones are the held-back bytes, the
+ * end of `before`. */
 struct passing {
     struct str before, piece;
-    ptrdiff_t done; /* all before it has been given out, or stands in a value */
+    ptrdiff_t done; /* everything before it has been returned, or is in a value */
     struct strbuf *out;
 };
 
@@ -286,7 +282,7 @@ static void give(struct passing *p, ptrdiff_t to)
     }
 }
 
-/* Everything before `clear` is no longer the begin of anything. */
+/* Everything before `clear` can no longer begin a value. */
 static void look_at(struct secrets_stream *s, struct passing *p, ptrdiff_t at, ptrdiff_t clear)
 {
     uint64_t tags = s->needles->nodes[s->node].tags;

@@ -1,17 +1,16 @@
-/* secrets.h - known credentials, and how they are kept out of what others see. Pure.
+/* secrets.h - known credentials, and how texts get rid of them. Pure.
  *
- * A set of values may be shared between threads. It grows by secrets_learn() only, which one thread
- * at a time may call while others read. Wherever one
- * of its values stands in a text, "[REDACTED]" is put instead; so it is where the value stands
- * encoded: escaped as in JSON, percent-encoded as in URLs, or in base64, alone or after something
- * else as in a Basic header (there up to two bytes at either end of it may stay). Values that
- * touch or lie within each other are taken out together.
+ * Threads may share a set of values. Only secrets_learn() adds to it; one thread at a time may call
+ * it while others read. Every value in a text is replaced with "[REDACTED]", also in encoded form:
+ * escaped as in JSON, percent-encoded as in URLs, or in base64, alone or after other bytes as in a
+ * Basic header (up to two bytes at either end of it may stay there). Values that touch or overlap
+ * are replaced together.
  *
- * A value that could stand anywhere by chance is not looked for: fewer than SECRETS_MIN_BYTES, or
- * made of three different bytes or fewer, or a word that people write where a key is asked for and
- * none is needed. Taking these out would spoil texts and hide nothing.
+ * A value that could occur by chance is not searched for: one with fewer than SECRETS_MIN_BYTES, or
+ * with three different bytes or fewer, or a word that people write where a key is asked for and
+ * none is needed. Replacing these would spoil texts and hide nothing.
  *
- * A NULL set knows nothing, and every function takes it. */
+ * A NULL set is empty, and every function accepts it. */
 #ifndef KEEL_BASE_SECRETS_H
 #define KEEL_BASE_SECRETS_H
 
@@ -19,8 +18,8 @@
 #include "base/secret_keys.h"
 
 #define SECRETS_MIN_BYTES 8
-#define SECRETS_MAX_BYTES 8192 /* of a longer value only the first ones are looked for */
-#define SECRETS_MAX_NAMES 64   /* those after them are named together */
+#define SECRETS_MAX_BYTES 8192 /* only the first bytes of a longer value are searched for */
+#define SECRETS_MAX_NAMES 64   /* later names share a bit */
 
 struct secrets;
 
@@ -29,61 +28,61 @@ struct secret_value {
     struct str value;
 };
 
-/* NULL when there is no value that is worth looking for. All is copied; white space around a value
- * does not count. Of "Bearer ..." what follows is looked for as well. */
+/* NULL if no value is worth searching for. Copies everything; ignores white space around a value.
+ * Of "Bearer ..." the rest is searched for as well. */
 struct secrets *secrets_new(const struct secret_value *values, size_t n) MUST_USE;
-/* The same, never NULL: more may be learnt. */
+/* The same, never NULL: the set may learn more. */
 struct secrets *secrets_new_growing(const struct secret_value *values, size_t n) MUST_USE;
-/* From now on looked for as well. A value that is known already changes nothing. */
+/* Adds a value to search for. A known value changes nothing. */
 void secrets_learn(struct secrets *s, const struct secret_value *value);
 struct secrets *secrets_ref(const struct secrets *s) MUST_USE;
 void secrets_unref(struct secrets *s); /* the last one wipes it */
 DEFINE_AUTO_PTR(secrets, secrets_unref)
 
-/* What was found is told by bits, one for each name; they are added to those that are set. */
+/* Bits report what was found, one for each name; they are added to those that are set. */
 
 /* "OPENAI_API_KEY, webSearch.keyVariable" */
 void secrets_add_names(const struct secrets *s, uint64_t found, struct strbuf *out);
 
 bool secrets_has(const struct secrets *s, struct str text);
 
-/* The text itself when nothing is found in it, else what may be shown of it, in `out`, which is
+/* The text itself if nothing is found in it, else what may be shown of it, in `out`, which is
  * cleared first. `found` may be NULL. */
 struct str secrets_hide(const struct secrets *s, struct str text, struct strbuf *out,
                         uint64_t *found);
-/* In the text and the hint of an error, and in its causes'. */
+/* In the text and the hint of an error, and of its causes. */
 void secrets_hide_in_err(const struct secrets *s, struct err *e);
 
 /* --- JSON --- */
 
-/* In strings and names. The value itself when nothing is found, else a copy. */
+/* In strings and names. The value itself if nothing is found, else a copy. */
 const struct json *secrets_hide_in_json(const struct secrets *s, struct arena *a,
                                         const struct json *v, uint64_t *found);
-/* In the strings of JSON text, which stays valid; what is no JSON is taken as text. */
+/* In the strings of JSON text, which stays valid; anything but JSON is handled as text. */
 struct str secrets_hide_in_json_text(const struct secrets *s, struct str text, struct strbuf *out,
                                      uint64_t *found);
 
-/* "[REDACTED]" for each string, number and boolean under a name that key_is_secret(), at any
- * depth, whatever its value. The value itself when there is none, else a copy. */
+/* Puts "[REDACTED]" for each string, number and boolean under a name that key_is_secret(), at any
+ * depth, whatever its value. The value itself if there is none, else a copy. */
 const struct json *json_hide_secret_keys(struct arena *a, const struct json *v);
 
-/* --- what comes in pieces --- */
+/* --- texts in pieces --- */
 
-/* Finds what is split over pieces: the end of a piece that may begin a value is held back until the
- * next one shows that it does not. `set` is the caller's to set; zeroed otherwise. */
+/* Finds values that are split over pieces: the end of a piece that may begin a value is held back
+ * until the next piece decides. The caller sets `set`; zeroed otherwise. */
 struct secrets_stream {
     const struct secrets *set;
     uint64_t found;
     /* the rest is private */
     const struct needles *needles; /* that `node` belongs to */
     uint32_t node;                 /* what the last bytes begin */
-    uint32_t n_held;               /* bytes of them that were not given out */
-    bool is_hiding;                /* before those stands a value */
+    uint32_t n_held;               /* bytes of them that were not returned */
+    bool is_hiding;                /* a value is before them */
 };
 
-/* What may be shown now: a part of the piece, or in `out`, which is cleared first. */
+/* Returns what may be shown now: a part of the piece, or in `out`, which is cleared first. */
 struct str secrets_stream_add(struct secrets_stream *s, struct str piece, struct strbuf *out);
-/* What was held back; begins anew. In `out`, which is cleared first. */
+/* Returns what was held back, and starts over. In `out`, which is cleared first. */
 struct str secrets_stream_end(struct secrets_stream *s, struct strbuf *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* secrets_json.c - JSON without secrets: by their values, and by the names that they stand under.
- */
+/* secrets_json.c - removes secrets from JSON: by their values, and by the names of their
+ * members. */
 #include "base/secrets.h"
 
 /* --- by value --- */
@@ -45,8 +45,8 @@ const struct json *secrets_hide_in_json(const struct secrets *s, struct arena *a
     return copy;
 }
 
-/* The text with its own white space, unless a value reaches over the end of a string: what comes of
- * it must be the same wherever the bytes come from. */
+/* The text with its own white space, unless a value spans the end of a string: the result must be
+ * the same wherever the bytes come from. */
 static bool says(struct str text, struct str values)
 {
     AUTO(arena) struct arena a = {0};

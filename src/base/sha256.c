@@ -132,23 +132,18 @@ void sha256_add(struct sha256 *h, struct str bytes)
         memcpy(h->block, bytes.p, bytes.n);
 }
 
-/* A one bit, zeros up to the last eight bytes of a block, and there the length in bits. */
-static void pad(struct sha256 *h)
+void sha256_end(struct sha256 *h, unsigned char digest[SHA256_SIZE])
 {
     static const char one_and_zeros[BLOCK_SIZE] = {(char)0x80};
     uint64_t n_bits = h->n_bytes * 8;
     size_t have = h->n_bytes % BLOCK_SIZE;
     unsigned char length[8];
 
+    /* A one bit, zeros up to the last eight bytes of a block, and there the length in bits. */
     store_be32(length, (uint32_t)(n_bits >> 32));
     store_be32(length + 4, (uint32_t)n_bits);
     sha256_add(h, str_make(one_and_zeros, have < 56 ? 56 - have : 120 - have));
     sha256_add(h, str_make((const char *)length, sizeof length));
-}
-
-void sha256_end(struct sha256 *h, unsigned char digest[SHA256_SIZE])
-{
-    pad(h);
     for (unsigned i = 0; i < 8; i++)
         store_be32(digest + 4 * i, h->state[i]);
     mem_wipe(h, sizeof *h);

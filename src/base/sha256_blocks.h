@@ -1,8 +1,8 @@
 /* sha256_blocks.h - the heart of SHA-256: whole blocks into the state. Only sha256*.c and their
- * test include this.
+ * test include it.
  *
- * Processors have instructions for it, which take a tenth of the time; where there are none, or
- * where the compiler cannot ask for them, it is plain C. */
+ * Processors have instructions for it, which take a tenth of the time. Without them, or if the
+ * compiler cannot use them, it is plain C. */
 #ifndef KEEL_BASE_SHA256_BLOCKS_H
 #define KEEL_BASE_SHA256_BLOCKS_H
 

@@ -1,4 +1,4 @@
-/* str.c - comparing, searching and cutting borrowed bytes. */
+/* str.c - compares, searches and cuts borrowed bytes. */
 #include "base/str.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* str.h - a borrowed run of bytes: pointer and length, may hold NUL, never owned.
  *
- * Whoever hands out a `struct str` says how long it lives (an arena, a buffer, a literal).
+ * A function that returns a `struct str` says how long it lives (an arena, a buffer, a literal).
  * Print with `"%" STR_FMT, STR_ARG(s)`; printf stops at a NUL inside. */
 #ifndef KEEL_BASE_STR_H
 #define KEEL_BASE_STR_H

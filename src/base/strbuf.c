@@ -157,7 +157,8 @@ char *strbuf_take(struct strbuf *b)
 
 bool strbuf_is_over(const struct strbuf *b)
 {
-    ((struct strbuf *)b)->was_asked |= b->is_over; /* to ask is to look, for everybody else */
+    ((struct strbuf *)b)->was_asked |=
+        b->is_over; /* asking changes nothing that a caller can see */
     return b->is_over;
 }
 

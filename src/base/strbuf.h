@@ -1,12 +1,12 @@
 /* strbuf.h - a growing buffer with a cap.
  *
- * The cap is set at init. An append that would pass it is dropped whole and remembered: the buffer
- * is then over its cap, later appends are dropped too, and strbuf_check() turns that into an error.
- * So writers append without looking and check once at the end. To check is not a matter of taste:
- * a buffer that is emptied or freed over its cap, and was never asked about it, is a bug that ends
- * the program, because half of a text has been used for the whole. The text is always
- * NUL-terminated. Zeroed is valid: empty, with STRBUF_DEFAULT_MAX as its cap, which is for texts
- * made of parts that have caps of their own; what is read from outside wants a smaller one. */
+ * The cap is set at init. An append that would exceed it is dropped whole and remembered: the
+ * buffer is then over its cap, later appends are dropped too, and strbuf_check() turns that into an
+ * error. So writers append without looking and check once at the end. The check is required: a
+ * buffer that is emptied or freed over its cap without having been checked is a bug that ends the
+ * program, because half of a text was used as the whole. The text is always NUL-terminated. Zeroed
+ * is valid: empty, with STRBUF_DEFAULT_MAX as its cap, which is for texts made of parts with caps
+ * of their own. Input from outside needs a smaller one. */
 #ifndef KEEL_BASE_STRBUF_H
 #define KEEL_BASE_STRBUF_H
 
@@ -34,11 +34,11 @@ void strbuf_add_cstr(struct strbuf *b, const char *text);
 void strbuf_addf(struct strbuf *b, const char *format, ...) PRINTF_LIKE(2, 3);
 void strbuf_vaddf(struct strbuf *b, const char *format, va_list args);
 
-/* Room for n more bytes to write directly at p + n, then strbuf_grew(). NULL: over the cap, and the
- * caller knows. */
+/* Makes room for n more bytes to write directly at p + n, followed by strbuf_grew(). NULL: over the
+ * cap, which counts as checked. */
 char *strbuf_reserve(struct strbuf *b, size_t n) MUST_USE;
 void strbuf_grew(struct strbuf *b, size_t n);
-/* Keeps the first n bytes. What was dropped, and asked about, counts no more. */
+/* Keeps the first n bytes. What was dropped and checked no longer counts. */
 void strbuf_cut(struct strbuf *b, size_t n);
 void strbuf_drop_front(struct strbuf *b, size_t n); /* remove the first n bytes */
 
@@ -57,7 +57,7 @@ char *strbuf_take(struct strbuf *b) MUST_USE; /* the heap text; b is empty after
 bool strbuf_is_over(const struct strbuf *b) MUST_USE;
 /* NULL, or an error that says that `what` is over its cap. */
 MUST_USE struct err *strbuf_check(const struct strbuf *b, const char *what);
-/* The text lacks something that did not fit elsewhere: it is to be treated as over its cap. */
+/* The text lacks something that did not fit elsewhere: treat it as over its cap. */
 void strbuf_set_over(struct strbuf *b);
 
 #endif

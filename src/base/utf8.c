@@ -1,10 +1,10 @@
-/* utf8.c - decoding, checking and repairing UTF-8. */
+/* utf8.c - decodes, checks and repairs UTF-8. */
 #include "base/utf8.h"
 
 #include "base/eight.h"
 #include "base/strbuf.h"
 
-/* What the second byte may be after a given first byte (Unicode 15, table 3-7). */
+/* The range of the second byte after a given first byte (Unicode 15, table 3-7). */
 static unsigned sequence_length(unsigned char first, unsigned char *ret_low,
                                 unsigned char *ret_high)
 {
@@ -95,7 +95,7 @@ unsigned utf8_encode(uint32_t c, char out[4])
     return 4;
 }
 
-/* Bytes of ASCII from `at` on, in steps of eight: most text is nothing else. */
+/* The number of ASCII bytes from `at` on, in steps of eight: most text is nothing else. */
 static size_t ascii_run(struct str s, size_t at)
 {
     size_t start = at;

@@ -13,9 +13,9 @@ unsigned utf8_decode(struct str s, uint32_t *ret_char);
 unsigned utf8_encode(uint32_t c, char out[4]);
 
 bool utf8_is_valid(struct str s);
-size_t utf8_valid_prefix(struct str s); /* bytes before the first bad one; s.n when all is well */
+size_t utf8_valid_prefix(struct str s); /* bytes before the first bad one; s.n if all are good */
 
-/* Bytes at the end of s that may be the start of a character still to come (0 to 3). */
+/* Bytes at the end of s that may be the start of an incomplete character (0 to 3). */
 size_t utf8_incomplete_tail(struct str s);
 
 /* Appends s with U+FFFD for every maximal bad run, as browsers decode it. */

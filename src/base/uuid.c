@@ -1,6 +1,7 @@
 /* uuid.c - UUIDs of versions 7 and 8. */
 #include "base/uuid.h"
 
+#include "base/ascii.h"
 #include "base/sha256.h"
 
 #define UUID_SIZE 16
@@ -48,11 +49,6 @@ void uuid_from_name(struct str name_space, struct str name, char out[UUID_TEXT_S
     format(digest, 8, out);
 }
 
-static bool is_hex(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
 bool uuid_is_valid(struct str text)
 {
     if (text.n != UUID_TEXT_SIZE - 1)
@@ -60,7 +56,7 @@ bool uuid_is_valid(struct str text)
     for (size_t i = 0; i < text.n; i++) {
         bool dash = i == 8 || i == 13 || i == 18 || i == 23;
 
-        if (dash ? text.p[i] != '-' : !is_hex(text.p[i]))
+        if (dash ? text.p[i] != '-' : ascii_hex_value(text.p[i]) < 0)
             return false;
     }
     return true;

@@ -1,4 +1,4 @@
-/* uuid.h - RFC 9562 UUIDs. Pure: time and randomness are handed in. */
+/* uuid.h - RFC 9562 UUIDs. Pure: the caller passes time and randomness. */
 #ifndef KEEL_BASE_UUID_H
 #define KEEL_BASE_UUID_H
 

@@ -1,8 +1,9 @@
-/* variables.h - which variables of an environment are not for everybody. Pure.
+/* variables.h - which variables of an environment are private. Pure.
  *
- * By name and by value: a name says what a person meant, a value what it is. Where a name is only
- * a hint (AUTH, KEY in the middle), a value that cannot be a credential (a path, a number, a word)
- * counts for the variable. All names and prefixes are in tables, with the reason. */
+ * By name and by value (secret_values.h): a name says what a person meant, a value what it is. If a
+ * name is only a hint (AUTH, KEY in the middle), a value that cannot be a credential (a path, a
+ * number, a word) decides for the variable. All names and prefixes are in tables, with the
+ * reason. */
 #ifndef KEEL_BASE_VARIABLES_H
 #define KEEL_BASE_VARIABLES_H
 
@@ -11,20 +12,13 @@
 enum variable_kind {
     VARIABLE_PLAIN,
     VARIABLE_SECRET,  /* a credential, or the place of one */
-    VARIABLE_ADDRESS, /* of something that a confined command cannot reach or must not */
-    VARIABLE_PROXY,   /* of the person; without a password */
+    VARIABLE_ADDRESS, /* of something that a confined command cannot or must not reach */
+    VARIABLE_PROXY,   /* of the user; without a password */
 };
 
 enum variable_kind variable_kind(struct str name, struct str value);
 
 /* By its name alone: OPENAI_API_KEY, GH_TOKEN, AWS_ACCESS_KEY_ID, PGPASSWORD. */
 bool variable_is_secret(struct str name);
-
-/* The part of a value that is a credential wherever it stands: the password of an address, a key
- * with a known prefix, what follows "Bearer". Empty: there is none. */
-struct str value_find_secret(struct str value);
-
-/* Is this too long and too mixed to be a word of an ordinary text? */
-bool value_is_random(struct str value);
 
 #endif

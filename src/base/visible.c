@@ -1,4 +1,4 @@
-/* visible.c - spells out characters that a person would not see as they are. */
+/* visible.c - spells out characters that a person would not see. */
 #include "base/visible.h"
 
 #include "base/utf8.h"
@@ -53,7 +53,7 @@ static void add_escape(struct strbuf *out, uint32_t c, bool is_json)
                     0xdc00 + ((c - 0x10000) & 0x3ff));
 }
 
-/* Where the next byte is that may need a look, from that one on. */
+/* The position of the next byte, from `from` on, that may need a look. */
 static size_t find_special(struct str text, size_t from, unsigned char below)
 {
     while (from < text.n && (unsigned char)text.p[from] >= below &&
@@ -62,7 +62,7 @@ static size_t find_special(struct str text, size_t from, unsigned char below)
     return from;
 }
 
-/* Adds the character at `at`, or how it is spelt; returns its size. */
+/* Adds the character at `at`, or its spelling; returns its size. */
 static size_t add_character(struct strbuf *out, struct str text, size_t at, bool is_json)
 {
     uint32_t c;

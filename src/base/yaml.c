@@ -30,7 +30,7 @@ static bool is_one_of(struct str text, const char *const *words)
     return false;
 }
 
-/* A number as JSON spells it; YAML's other spellings (.5, 0x1f, +1) are turned into that. */
+/* A number as JSON spells it; YAML's other spellings (.5, 0x1f, +1) are converted. */
 static struct json *number(struct arena *a, struct str text)
 {
     struct json_where where;

@@ -1,8 +1,8 @@
-/* yaml.h - YAML read into the same trees as JSON.
+/* yaml.h - parses YAML into the same trees as JSON.
  *
- * YAML 1.2's core schema: plain null, true, false and numbers are what they look like, all else is
- * text. Aliases are refused (they can blow up), as are repeated keys and keys that are no scalars.
- * One document. Depth and number of values are capped. */
+ * YAML 1.2's core schema: plain null, true, false and numbers are what they look like, everything
+ * else is text. Aliases are refused (they can blow up), and so are repeated keys and keys that are
+ * not scalars. One document. Depth and number of values are capped. */
 #ifndef KEEL_BASE_YAML_H
 #define KEEL_BASE_YAML_H
 

@@ -1,4 +1,4 @@
-/* absent.c - reads a writable directory at once, for covers_check(). */
+/* absent.c - reads a writable directory in one call, for covers_check(). */
 #include "exec/covers.h"
 
 #include "exec/kernel.h"
@@ -35,7 +35,7 @@ static bool lists_all(int fd)
     return false;
 }
 
-/* What a file system that ignores case makes of other letters only it knows. */
+/* Only the file system itself knows how it compares other letters if it ignores case. */
 static bool is_ascii(const char *name, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -54,7 +54,8 @@ static const struct kernel_dirent *next_entry(const struct absent *a, size_t *at
     return entry;
 }
 
-/* Leaves `n_bytes` 0 unless one call gave out all of it, in names that can be compared. */
+/* Leaves `n_bytes` 0 unless one call returned the whole directory, in names that can be
+ * compared. */
 static void read_names(struct absent *a, int dir)
 {
     int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -82,7 +83,7 @@ static bool lacks(const struct absent *a, const char *name, size_t n)
 
     if (a->n_bytes == 0 || n == 0 || !is_ascii(name, n))
         return false;
-    while ((entry = next_entry(a, &at))) /* of most, the first letter tells */
+    while ((entry = next_entry(a, &at))) /* the first letter excludes most */
         if (((entry->d_name[0] ^ name[0]) | 0x20) == 0x20 &&
             strncasecmp(entry->d_name, name, n) == 0 && entry->d_name[n] == 0)
             return false;

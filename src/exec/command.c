@@ -1,4 +1,4 @@
-/* command.c - from a fork of the supervisor to the running command. */
+/* command.c - forks, and turns the child into the command. */
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -16,7 +16,8 @@ static struct fault failed(int error)
     return (struct fault){error, EXEC_STEP_NONE, 0};
 }
 
-/* The walls that the command builds around itself. From here on it can do nothing but execve(). */
+/* Builds the walls that the command builds around itself. From here on it can do nothing but
+ * execve(). */
 static struct fault confine(const struct policy_header *p, struct root_fds *roots, int rules_fd)
 {
     struct fault fault = privileges_drop(/* keep_files= */ geteuid() == 0);
@@ -29,7 +30,7 @@ static struct fault confine(const struct policy_header *p, struct root_fds *root
     return fault;
 }
 
-/* Gives variables that were kept from this program their names back. */
+/* Renames the variables that were kept from this program to their own names. */
 static void release_variables(void)
 {
     static const char prefix[] = EXEC_KEPT_VARIABLE;
@@ -39,7 +40,7 @@ static void release_variables(void)
             *entry += sizeof prefix - 1;
 }
 
-/* All signals are blocked, so only keel has a say, or its end. */
+/* All signals are blocked: only keel decides, or its end. */
 static bool may_start(const struct options *o)
 {
     struct exec_record record;
@@ -48,8 +49,8 @@ static bool may_start(const struct options *o)
                            record.version == EXEC_PROTOCOL_VERSION && record.kind == EXEC_START);
 }
 
-/* Returns only when it fails. A session of its own keeps the command's signals away
- * from the supervisor, and the supervisor's terminal, if any, away from the command. */
+/* Returns only on failure. The command gets a session of its own, so that its signals do not reach
+ * the supervisor, nor those of the supervisor's terminal the command. */
 static struct fault become_command(const struct options *o, struct exec_place *place,
                                    pid_t supervisor)
 {
@@ -61,8 +62,8 @@ static struct fault become_command(const struct options *o, struct exec_place *p
     if (o->tty && ioctl(STDIN_FILENO, TIOCSCTTY, 0) < 0)
         return failed(errno);
     if (place->mode == EXEC_MODE_SUBREAPER) {
-        /* The best that can be done about a supervisor killed by KILL: the command goes too, but
-         * what it started stays. In a namespace all of it dies with init. */
+        /* If KILL ends the supervisor, the command dies too, but its children stay. In a namespace
+         * all of them die with init. */
         prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         if (getppid() != supervisor)
             return failed(ESRCH);
@@ -96,7 +97,7 @@ struct birth {
     struct fault fault; /* why it did not become the command */
 };
 
-/* On a stack that sanitizers do not know. */
+/* Its stack is unknown to sanitizers. */
 __attribute__((no_sanitize_address)) static int run_child(void *arg)
 {
     struct birth *b = arg;
@@ -105,9 +106,9 @@ __attribute__((no_sanitize_address)) static int run_child(void *arg)
     _exit(EXIT_CANNOT_RUN);
 }
 
-/* The child has this memory, and a stack of its own in it, until it executes the command or ends;
- * we stand still until then. So no page tables are copied, and it leaves here why it could not. Not
- * vfork(): some C libraries make a fork() of it. */
+/* The child shares this memory, and has a stack of its own in it, until it executes the command or
+ * ends; this process waits until then. So no page tables are copied, and the child can leave its
+ * error here. Not vfork(): some C libraries implement it as fork(). */
 struct fault command_start(const struct options *o, struct exec_place *place, pid_t *ret_pid)
 {
     _Alignas(16) static char stack[STACK_BYTES];

@@ -1,4 +1,4 @@
-/* covered.c - tells whether mounts lie where a policy wants them. */
+/* covered.c - checks that mounts are where a policy needs them. */
 #include "exec/covers.h"
 
 #include "exec/kernel.h"
@@ -16,7 +16,7 @@ bool is_nothing(int error)
 
 /* --- one place --- */
 
-/* Kernels before 5.8 do not tell. */
+/* Kernels before 5.8 cannot say. */
 static bool is_mount(int fd)
 {
     struct kernel_statx st = {0};
@@ -39,7 +39,7 @@ bool is_closed(const struct root_fds *roots, const struct stat *st)
     return st->st_dev == roots->own_device;
 }
 
-/* A link cannot be covered. keel looks after one that it has seen; what a hidden one leads to is
+/* A link cannot be covered. keel checks the links that it has seen; the target of a hidden link is
  * hidden by its own name. */
 static bool may_be_link(const struct policy_item *item, const struct stat *st)
 {
@@ -64,9 +64,9 @@ bool is_covered(const struct root_fds *roots, const struct policy_item *item, in
     return true;
 }
 
-/* --- all of them --- */
+/* --- all places --- */
 
-/* Is it the very mount, and not only the same directory? */
+/* Is it the same mount, not just the same directory? */
 static bool is_same_mount(int a, int b)
 {
     struct kernel_statx of_a = {0}, of_b = {0};
@@ -94,7 +94,7 @@ static bool is_hidden(const struct policy_item *item)
     return item->kind == POLICY_HIDDEN || item->kind == POLICY_HOLDER;
 }
 
-/* Most places are named by their paths alone: then a look is enough. */
+/* Most places are identified by their paths alone, which needs only a stat. */
 static bool hidden_place_holds(struct root_fds *roots, const struct policy_item *item)
 {
     struct stat st;
@@ -104,7 +104,7 @@ static bool hidden_place_holds(struct root_fds *roots, const struct policy_item 
     return S_ISLNK(st.st_mode) || is_closed(roots, &st);
 }
 
-/* What hides a place has another identity than keel has seen there. */
+/* The substitute for a hidden place has another identity than the place that keel saw. */
 static bool place_holds(struct root_fds *roots, const struct policy_item *item, int root)
 {
     bool is_other = is_hidden(item) && item->expect == POLICY_THIS;
@@ -118,7 +118,7 @@ static bool place_holds(struct root_fds *roots, const struct policy_item *item, 
 
 static bool item_holds(struct root_fds *roots, const struct policy_item *item, unsigned n_root)
 {
-    if (item->kind == POLICY_CWD || item->kind == POLICY_LACKS) /* nothing is mounted for them */
+    if (item->kind == POLICY_CWD || item->kind == POLICY_LACKS) /* nothing is mounted for these */
         return true;
     if (is_hidden(item) && item->expect != POLICY_THIS)
         return hidden_place_holds(roots, item);

@@ -15,18 +15,17 @@
 
 enum {
     FIRST_LOOK_MS = 20,   /* most commands have ended by then */
-    BLIND_PERIOD_MS = 10, /* between two looks where inotify has no room for us */
-    /* A place that is replaced again and again, as by several `git config` in a row. */
+    BLIND_PERIOD_MS = 10, /* between two checks if inotify has no room */
+    /* For a place that is replaced again and again, as by several `git config` in a row. */
     MAX_COVERING_MS = 2000,
     MAX_READS = 16,
 };
 
 #define NAME_EVENTS (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO)
 
-/* --- what has happened --- */
+/* --- events --- */
 
-/* A name with other letters than these may be another spelling of any, where a directory ignores
- * case. */
+/* A name with other letters may be another spelling of any name, if a directory ignores case. */
 static bool is_ascii(const char *name)
 {
     for (; *name; name++)
@@ -40,8 +39,8 @@ static unsigned to_small(char letter)
     return letter >= 'A' && letter <= 'Z' ? (unsigned)letter | 0x20 : (unsigned char)letter;
 }
 
-/* Most names that come and go, such as those of locks and objects, lead nowhere: a bit of their
- * sum says so at once. */
+/* Most names that come and go, such as those of locks and objects, are unimportant: one bit of
+ * their sum shows it. */
 static unsigned sum_of(const char *name)
 {
     unsigned sum = 0;
@@ -85,7 +84,7 @@ static bool is_lacking(const struct policy_item *item, const char *name)
     return false;
 }
 
-/* Is it one of the names that lead to the item? */
+/* Is it one of the names on the way to the item? */
 static bool is_on_the_way(const struct policy_item *item, const char *name)
 {
     size_t n = strlen(name);
@@ -120,8 +119,8 @@ static bool matters(const struct covers *c, const struct inotify_event *event)
     return false;
 }
 
-/* Has a name changed that leads to one of the places? A command that makes events faster than they
- * are read has all places looked at, as often as we come to it. */
+/* Has a name on the way to a place changed? If a command makes events faster than they are read,
+ * all places are checked each time. */
 static bool read_events(struct covers *c)
 {
     _Alignas(struct inotify_event) char buffer[4096];
@@ -138,7 +137,7 @@ static bool read_events(struct covers *c)
     return found || n > 0;
 }
 
-/* A path to what a descriptor names. */
+/* A path to the file of a descriptor. */
 struct fd_path {
     char text[32];
 };
@@ -160,8 +159,8 @@ static struct fd_path path_of_fd(int fd)
     return path;
 }
 
-/* One that is watched already stays so. A directory that this user may not read is none that the
- * command gets into. */
+/* A directory that is watched already stays watched. If this user may not read a directory, the
+ * command cannot enter it. */
 static void watch(struct covers *c, int dir)
 {
     int watch = c->events >= 0
@@ -176,7 +175,7 @@ static void watch(struct covers *c, int dir)
     }
 }
 
-/* The directories on the way to the item that was located last. */
+/* Watches the directories on the way to the item that was located last. */
 static void watch_way(struct covers *c, const struct policy_item *item)
 {
     for (unsigned i = 0; i < c->roots->n_dirs; i++)
@@ -190,9 +189,9 @@ static void watch_way(struct covers *c, const struct policy_item *item)
 
 /* --- covering --- */
 
-enum state {
+enum cover_state {
     COVERED,
-    LOOK_AGAIN, /* it was not, and was covered, or exchanged once more before it could be */
+    LOOK_AGAIN, /* it was not, and was covered, or replaced once more before that */
     OPEN,
 };
 
@@ -208,8 +207,8 @@ static bool is_in_writable(const struct policy_header *p, const struct policy_it
     return false;
 }
 
-/* The tree stands still, so who has got hold of the place before it was covered still has it. A
- * second name leads to a file as well, if a command could make one. */
+/* The tree is stopped, so a process that reached the place before it was covered still holds it. A
+ * second name also leads to a file, if a command could make one. */
 static bool may_be_reached(const struct covers *c, const struct policy_item *item,
                            const struct stat *st, const char *path, bool is_hidden)
 {
@@ -223,8 +222,8 @@ static bool stand_still(struct covers *c)
     return c->is_standing_still || (c->is_standing_still = standstill_begin());
 }
 
-static enum state hide(struct covers *c, const struct policy_item *item, int place,
-                       const struct stat *st, const char *path)
+static enum cover_state hide(struct covers *c, const struct policy_item *item, int place,
+                             const struct stat *st, const char *path)
 {
     if (!stand_still(c))
         return OPEN;
@@ -233,10 +232,9 @@ static enum state hide(struct covers *c, const struct policy_item *item, int pla
     return may_be_reached(c, item, st, path, /* is_hidden= */ true) ? OPEN : LOOK_AGAIN;
 }
 
-/* What a command has written before the file came here, or before it was covered, only keel can
- * judge. */
-static enum state cover_again(struct covers *c, const struct policy_item *item, int place,
-                              const struct stat *st)
+/* Only keel can judge what a command wrote before the file came here, or before it was covered. */
+static enum cover_state cover_again(struct covers *c, const struct policy_item *item, int place,
+                                    const struct stat *st)
 {
     if (item->kind == POLICY_HIDDEN)
         return hide(c, item, place, st, item->text);
@@ -248,8 +246,8 @@ static enum state cover_again(struct covers *c, const struct policy_item *item, 
     return may_be_reached(c, item, st, item->text, /* is_hidden= */ false) ? OPEN : LOOK_AGAIN;
 }
 
-/* What did not exist when the command started in a place where it can write may be its own. keel
- * looks at it afterwards. */
+/* A file that did not exist when the command started, in a place that it can write to, may be its
+ * own. keel checks it afterwards. */
 static bool can_be_uncovered(const struct policy_item *item)
 {
     return item->kind == POLICY_LACKS ||
@@ -257,29 +255,29 @@ static bool can_be_uncovered(const struct policy_item *item)
             item->expect != POLICY_ABSENT);
 }
 
-/* The kernel takes the mounts off a place that is being removed some milliseconds before it takes
- * the name away. Nothing can be made in a directory in that state, but some file systems have no
- * numbers of links at all: so the tree waits until the name is gone. */
-static enum state wait_for_removal(struct covers *c)
+/* When a place is being removed, the kernel takes its mounts off some milliseconds before its name.
+ * Nothing can be created in a directory in that state, but some file systems have no link counts:
+ * so the tree waits until the name is gone. */
+static enum cover_state wait_for_removal(struct covers *c)
 {
     return stand_still(c) ? LOOK_AGAIN : OPEN;
 }
 
-static enum state look_at_place(struct covers *c, const struct policy_item *item, int fd,
-                                const struct stat *st)
+static enum cover_state look_at_place(struct covers *c, const struct policy_item *item, int fd,
+                                      const struct stat *st)
 {
     if (is_covered(c->roots, item, fd, st))
         return COVERED;
     return st->st_nlink == 0 ? wait_for_removal(c) : cover_again(c, item, fd, st);
 }
 
-/* A name that was missing. A link shows nothing that was not to be seen before. */
-static enum state look_at_name(struct covers *c, const struct policy_item *item, int dir,
-                               const char *name)
+/* Checks a name that was missing. A link shows nothing that was hidden before. */
+static enum cover_state look_at_name(struct covers *c, const struct policy_item *item, int dir,
+                                     const char *name)
 {
     size_t n_dir = item->text[1] ? strlen(item->text) : 0, n_name = strlen(name);
     int fd = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
-    enum state state = COVERED;
+    enum cover_state state = COVERED;
     char path[PATH_MAX];
     struct stat st;
 
@@ -297,13 +295,13 @@ static enum state look_at_name(struct covers *c, const struct policy_item *item,
     return state;
 }
 
-static enum state look_for_names(struct covers *c, const struct policy_item *item, int dir)
+static enum cover_state look_for_names(struct covers *c, const struct policy_item *item, int dir)
 {
-    enum state all = COVERED;
+    enum cover_state all = COVERED;
 
     watch(c, dir);
     for (const char *name = NULL; all != OPEN && (name = policy_next_name(item, name));) {
-        enum state state = look_at_name(c, item, dir, name);
+        enum cover_state state = look_at_name(c, item, dir, name);
 
         if (state > all)
             all = state;
@@ -311,9 +309,9 @@ static enum state look_for_names(struct covers *c, const struct policy_item *ite
     return all;
 }
 
-static enum state look_at(struct covers *c, const struct policy_item *item)
+static enum cover_state look_at(struct covers *c, const struct policy_item *item)
 {
-    enum state state;
+    enum cover_state state;
     struct stat st;
     int fd;
 
@@ -333,14 +331,14 @@ static enum state look_at(struct covers *c, const struct policy_item *item)
     return state;
 }
 
-static enum state look_at_all(struct covers *c)
+static enum cover_state look_at_all(struct covers *c)
 {
-    enum state all = COVERED;
+    enum cover_state all = COVERED;
 
     locate_anew(c->roots);
     policy_each(item, c->policy)
     {
-        enum state state = look_at(c, item);
+        enum cover_state state = look_at(c, item);
 
         if (state > all)
             all = state;
@@ -349,12 +347,12 @@ static enum state look_at_all(struct covers *c)
     return all;
 }
 
-/* What was covered may have been exchanged meanwhile, and so may have been what was looked at
- * before its directory was watched: then all is looked at again. */
+/* Covered places may have been replaced meanwhile, and so may places that were checked before their
+ * directory was watched: then all are checked again. */
 static bool cover_all(struct covers *c)
 {
     int64_t end_ms = kernel_now_ms() + MAX_COVERING_MS;
-    enum state state;
+    enum cover_state state;
 
     do {
         c->has_new_watch = false;

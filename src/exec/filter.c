@@ -1,4 +1,4 @@
-/* filter.c - BPF code for a filter of system calls. */
+/* filter.c - writes the BPF code of a filter of system calls. */
 #include "exec/filter.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ void filter_end_if_any(struct filter *f, const uint32_t *values, size_t n, uint3
 
 /* --- calls --- */
 
-/* There are few, and most lists are nearly in order: faster than qsort(). */
+/* The lists are short and nearly sorted: faster than qsort(). */
 static void insert_call(struct filter *f, unsigned call, unsigned block)
 {
     unsigned at = f->n_calls++;
@@ -100,8 +100,7 @@ void filter_add_calls(struct filter *f, const uint16_t *calls, size_t n)
 
 enum { LEAF_CALLS = 4 };
 
-/* A few calls one after the other, then where each of them leads: all that are refused to the same
- * place. */
+/* Compares a few calls one after the other, then jumps: all refused calls share one target. */
 static void search_few(struct filter *f, unsigned from, unsigned to, uint32_t refuse)
 {
     unsigned first = f->n, n_ends = 1;

@@ -1,10 +1,10 @@
 /* filter.h - writes a filter of system calls: BPF code, instruction by instruction.
  *
- * It is a head, a search for the call by halves, and behind that a block for each call whose
- * arguments count. The kernel tries a filter for every call when it is loaded, to remember those
- * that are always allowed: a list that is searched from its beginning would take it longer.
+ * A filter has a head, a binary search for the call, and then a block for each call whose arguments
+ * matter. When it is loaded, the kernel runs it for every call, to remember those that are always
+ * allowed: a linear search would take longer.
  *
- * What is too long is counted but not written: filter_close() says so at the end. */
+ * Code beyond the limit is counted but not written; filter_close() reports it. */
 #ifndef KEEL_EXEC_FILTER_H
 #define KEEL_EXEC_FILTER_H
 
@@ -18,8 +18,8 @@ enum { FILTER_MAX_CODE = 1024, FILTER_MAX_BLOCKS = 512, FILTER_MAX_CALLS = 192 }
 
 struct filtered_call {
     uint16_t call;
-    uint16_t block; /* where it begins among the blocks, plus 1; 0: always refused */
-    uint16_t jump;  /* the instruction that leads there */
+    uint16_t block; /* its start among the blocks, plus 1; 0: always refused */
+    uint16_t jump;  /* the instruction that jumps there */
 };
 
 struct filter {
@@ -38,7 +38,7 @@ struct filter {
 
 void filter_emit(struct filter *f, uint16_t code, uint32_t k, unsigned if_true, unsigned if_false);
 void filter_load(struct filter *f, unsigned offset); /* in struct seccomp_data */
-/* The lower half: ints are all that is compared. */
+/* Loads the lower half: only ints are compared. */
 void filter_load_arg(struct filter *f, unsigned arg);
 void filter_mask(struct filter *f, uint32_t mask);
 
@@ -47,20 +47,19 @@ void filter_end(struct filter *f, uint32_t action);
 void filter_end_if(struct filter *f, uint16_t comparison, uint32_t k, uint32_t action);
 void filter_end_unless(struct filter *f, uint16_t comparison, uint32_t k, uint32_t action);
 
-/* Ends if what is loaded is one of these. */
+/* Ends with the action if the loaded value is one of these. */
 void filter_end_if_any(struct filter *f, const uint32_t *values, size_t n, uint32_t action);
 
-/* What is written from here on happens when it is this call, and must end; then
- * filter_end_call(). */
+/* The following code is for this call, and must end; then filter_end_call(). */
 void filter_begin_call(struct filter *f, unsigned call);
-void filter_also_call(struct filter *f, unsigned call); /* right after it: and when it is this */
+void filter_also_call(struct filter *f, unsigned call); /* right after it: also for this call */
 void filter_end_call(struct filter *f);
 
-/* Calls that are refused altogether. */
+/* Calls that are always refused. */
 void filter_add_call(struct filter *f, unsigned call);
 void filter_add_calls(struct filter *f, const uint16_t *calls, size_t n);
 
-/* The call is loaded: writes the search and the blocks. False: there was no room. */
+/* Writes the search and the blocks; the call is loaded. False: not enough room. */
 bool filter_close(struct filter *f, uint32_t refuse);
 
 #endif

@@ -1,9 +1,9 @@
-/* holders.c - who has a way to a file or directory, other than its path.
+/* holders.c - finds processes that can reach a file or directory other than by its path.
  *
- * A descriptor that only names a file (O_PATH) is as good as one that is open: /proc/self/fd opens
- * it again. Of what waits in a socket's queue the kernel tells how many there are, not what they
- * are: any of them may be it. A file system in user space could make one wait for ever, so nothing
- * here asks a file system anything: the kernel knows device and inode by itself. */
+ * A descriptor that only names a file (O_PATH) is as good as an open one: /proc/self/fd opens it
+ * again. For descriptors in the queue of a socket the kernel only reports their number: any of them
+ * may be it. A file system in user space could block for ever, so nothing here asks a file system:
+ * the kernel knows device and inode. */
 #include "exec/exec.h"
 #include "exec/kernel.h"
 #include "exec/processes.h"
@@ -19,36 +19,36 @@
 
 enum {
     KCMP_FILES = 2,
-    /* The tree stands still and keel is not heard while they are looked at, one by one. A command
-     * that has more hides something, or may do so. */
+    /* The tree is stopped, and keel is not heard, while they are checked one by one. A command with
+     * more of them hides something, or may do so. */
     MAX_FDS = 1 << 16,
     MAX_MAPPINGS = 1 << 18,
 };
 
-struct search {
+struct holder_search {
     const struct held_place *place;
     size_t n_path;
-    pid_t first_tid;            /* of the process that is looked at; 0: none yet */
-    unsigned n_fds, n_mappings; /* that were looked at */
+    pid_t first_tid;            /* of the process being checked; 0: none yet */
+    unsigned n_fds, n_mappings; /* checked so far */
     bool is_found;
 };
 
-/* --- one of its ways --- */
+/* --- one way --- */
 
-static bool is_that(const struct search *s, uint64_t device, uint64_t inode)
+static bool is_that(const struct holder_search *s, uint64_t device, uint64_t inode)
 {
     return inode == s->place->st->st_ino && device == s->place->st->st_dev;
 }
 
-/* It itself, or below it if it is a hidden directory. */
-static bool is_path_of(const struct search *s, const char *path)
+/* The place itself or, if it is a hidden directory, a place below it. */
+static bool is_path_of(const struct holder_search *s, const char *path)
 {
     return strncmp(path, s->place->path, s->n_path) == 0 &&
            (!path[s->n_path] || path[s->n_path] == ' ' || /* " (deleted)" */
             (path[s->n_path] == '/' && s->place->is_hidden));
 }
 
-/* The text behind `label` is a number that is not 0. */
+/* Is there a number other than 0 after `label`? */
 static bool has_any(const char *text, const char *label)
 {
     const char *at = strstr(text, label);
@@ -66,8 +66,8 @@ static bool carries_any(int fds, const char *name, const char *path)
             has_any(info, "\nscm_fds:"));
 }
 
-/* A link of /proc that leads to a file. */
-static bool leads_to_it(const struct search *s, int dir, const char *name)
+/* Checks a link of /proc to a file. */
+static bool leads_to_it(const struct holder_search *s, int dir, const char *name)
 {
     static char path[PATH_MAX + 1];
     struct kernel_statx st;
@@ -88,18 +88,18 @@ static bool leads_to_it(const struct search *s, int dir, const char *name)
 
 static bool look_at_fd(void *self, int dir, const char *name, int number)
 {
-    struct search *s = self;
+    struct holder_search *s = self;
 
     return !(s->is_found = s->n_fds++ == MAX_FDS || leads_to_it(s, dir, name));
 }
 
-/* Threads share their descriptors, unless they have asked for their own. */
-static bool shares_files(const struct search *s, pid_t tid)
+/* Threads share their descriptors, unless they asked for their own. */
+static bool shares_files(const struct holder_search *s, pid_t tid)
 {
     return s->first_tid && syscall(SYS_kcmp, s->first_tid, tid, KCMP_FILES, 0, 0) == 0;
 }
 
-static bool has_open(struct search *s, int tasks, const char *tid)
+static bool has_open(struct holder_search *s, int tasks, const char *tid)
 {
     int fds = open_entry(tasks, tid, "fd", O_RDONLY | O_DIRECTORY);
 
@@ -111,8 +111,8 @@ static bool has_open(struct search *s, int tasks, const char *tid)
 }
 
 /* "START-END RIGHTS OFFSET MAJOR:MINOR INODE PATH". Some file systems have another device here than
- * everywhere else; the path is the one that the file has now. */
-static bool maps_it(const struct search *s, char *line)
+ * elsewhere; the path is the current one of the file. */
+static bool maps_it(const struct holder_search *s, char *line)
 {
     char *at = line, *path;
     unsigned long major, minor, inode;
@@ -128,8 +128,8 @@ static bool maps_it(const struct search *s, char *line)
     return is_that(s, makedev(major, minor), inode) || (inode && path && is_path_of(s, path));
 }
 
-/* The last line may go on in what is read next. */
-static size_t look_at_lines(struct search *s, char *text, size_t n)
+/* The last line may continue in the next read. */
+static size_t look_at_lines(struct holder_search *s, char *text, size_t n)
 {
     char *line = text, *end;
 
@@ -143,7 +143,7 @@ static size_t look_at_lines(struct search *s, char *text, size_t n)
     return n;
 }
 
-static bool has_mapped(struct search *s, int tasks, const char *tid)
+static bool has_mapped(struct holder_search *s, int tasks, const char *tid)
 {
     static char text[2 * PATH_MAX];
     int fd = open_entry(tasks, tid, "maps", O_RDONLY);
@@ -160,7 +160,7 @@ static bool has_mapped(struct search *s, int tasks, const char *tid)
     return s->is_found;
 }
 
-static bool is_in_it(struct search *s, int tasks, const char *tid)
+static bool is_in_it(struct holder_search *s, int tasks, const char *tid)
 {
     static const char *const links[] = {"cwd", "root", "exe", NULL};
     int dir = open_entry(tasks, tid, "", O_PATH | O_DIRECTORY);
@@ -174,10 +174,10 @@ static bool is_in_it(struct search *s, int tasks, const char *tid)
     return s->is_found;
 }
 
-/* One that is dead has nothing any more. */
+/* A dead thread has nothing. */
 static bool look_at_thread(void *self, int dir, const char *name, int tid)
 {
-    struct search *s = self;
+    struct holder_search *s = self;
     struct task_state state;
 
     if (!task_look(dir, name, &state)) {
@@ -193,7 +193,7 @@ static bool look_at_thread(void *self, int dir, const char *name, int tid)
 
 static bool look_at_process(void *self, int dir, const char *name, int pid)
 {
-    struct search *s = self;
+    struct holder_search *s = self;
     int tasks;
 
     if (pid == getpid())
@@ -209,7 +209,7 @@ static bool look_at_process(void *self, int dir, const char *name, int pid)
 
 bool is_held(const struct held_place *place)
 {
-    struct search s = {.place = place, .n_path = strlen(place->path)};
+    struct holder_search s = {.place = place, .n_path = strlen(place->path)};
     int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     bool is_free = proc >= 0 && each_number(proc, look_at_process, &s);
 

@@ -1,8 +1,7 @@
-/* kernel.h - system calls and structures that not every C library has a name for.
+/* kernel.h - system calls and structures that some C libraries lack.
  *
- * keel-exec is built with musl where that is there, and with glibc elsewhere. The headers of the
- * kernel say what these calls take; <sys/mount.h> says the same in other words and cannot be
- * included together with them. */
+ * keel-exec is built with musl if available, else with glibc. The headers of the kernel declare the
+ * arguments of these calls; <sys/mount.h> conflicts with them. */
 #ifndef KEEL_EXEC_KERNEL_H
 #define KEEL_EXEC_KERNEL_H
 
@@ -19,7 +18,7 @@
 #define AT_RECURSIVE 0x8000
 #endif
 
-/* An entry of a directory, as the kernel gives it. */
+/* An entry of a directory, from getdents64(). */
 struct kernel_dirent {
     uint64_t d_ino;
     int64_t d_off;
@@ -70,7 +69,7 @@ static inline int kernel_fsmount(int fd, unsigned flags, unsigned attributes)
     return (int)syscall(SYS_fsmount, fd, flags, attributes);
 }
 
-/* What statx() tells; the rest of it is not used. */
+/* The result of statx(), as far as it is used. */
 struct kernel_statx {
     uint32_t mask;
     uint32_t block_size;
@@ -91,7 +90,7 @@ _Static_assert(offsetof(struct kernel_statx, mount) == 144, "where the kernel ha
 #define KERNEL_STATX_MOUNT_ROOT 0x2000ull /* Linux 5.8 */
 #define KERNEL_STATX_INODE 0x100u
 #define KERNEL_STATX_MOUNT 0x1000u    /* Linux 5.8 */
-#define KERNEL_STATX_DONT_SYNC 0x4000 /* no question to a server */
+#define KERNEL_STATX_DONT_SYNC 0x4000 /* no request to a server */
 
 static inline int kernel_statx(int fd, struct kernel_statx *ret)
 {
@@ -99,7 +98,7 @@ static inline int kernel_statx(int fd, struct kernel_statx *ret)
                         ret);
 }
 
-/* Of what a link of /proc leads to. */
+/* Like kernel_statx(), for the target of a link of /proc. */
 static inline int kernel_statx_at(int dir, const char *name, struct kernel_statx *ret)
 {
     return (int)syscall(SYS_statx, dir, name, AT_NO_AUTOMOUNT | KERNEL_STATX_DONT_SYNC,

@@ -1,9 +1,9 @@
-/* landlock.c - which files may be reached and changed, as rules that bind a process for good.
+/* landlock.c - limits the files that a process can reach and change, for the rest of its life.
  *
- * With namespaces this is the second wall: it says again what is writable. Without them it is the
- * only one for files, and says what may be read as well. Landlock also keeps the command from
- * tracing processes outside and, from version 6 of its interface on, from signalling them and from
- * their abstract sockets. Old headers lack the newer rights, so all are named here. */
+ * With namespaces this is a second wall: it repeats which places are writable. Without them it is
+ * the only one for files, and also limits reading. Landlock also prevents the command from tracing
+ * processes outside and, from version 6 of its interface on, from signalling them and from using
+ * their abstract sockets. Old headers lack the newer rights, so all are defined here. */
 #include "exec/exec.h"
 #include "exec/kernel.h"
 
@@ -45,7 +45,7 @@ struct path_attr {
     int32_t fd;
 } __attribute__((packed));
 
-struct rules {
+struct landlock_rules {
     int fd;
     uint64_t handled;
 };
@@ -56,7 +56,7 @@ static uint64_t rights_of(int abi)
            (abi >= 5 ? IOCTL_DEV : 0);
 }
 
-static bool open_rules(struct rules *r, int abi)
+static bool open_rules(struct landlock_rules *r, int abi)
 {
     struct ruleset_attr attr = {.files = rights_of(abi)};
     size_t size = sizeof attr.files;
@@ -70,8 +70,8 @@ static bool open_rules(struct rules *r, int abi)
     return r->fd >= 0;
 }
 
-/* Links are not granted: what they lead to is, or is not, by its own name. */
-static bool grant_fd(const struct rules *r, int fd, mode_t mode, uint64_t rights)
+/* Links are not granted: their targets are granted, or not, by their own names. */
+static bool grant_fd(const struct landlock_rules *r, int fd, mode_t mode, uint64_t rights)
 {
     struct path_attr attr = {.rights = rights & r->handled, .fd = fd};
 
@@ -90,9 +90,9 @@ static void close_quietly(int fd)
     errno = error;
 }
 
-/* One of the machine's own places. What is not there, or out of the user's own reach, needs no
- * rule. */
-static bool grant(const struct rules *r, const char *path, uint64_t rights)
+/* Grants one of the machine's places. A place that is missing, or that the user cannot reach, needs
+ * no rule. */
+static bool grant(const struct landlock_rules *r, const char *path, uint64_t rights)
 {
     int fd = openat(AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
     struct stat st;
@@ -105,13 +105,13 @@ static bool grant(const struct rules *r, const char *path, uint64_t rights)
     return done;
 }
 
-/* Devices are not to be made, whoever may. */
-static uint64_t all_rights(const struct rules *r)
+/* Nobody may make devices. */
+static uint64_t all_rights(const struct landlock_rules *r)
 {
     return r->handled & ~(MAKE_CHAR | MAKE_BLOCK);
 }
 
-static bool grant_devices(const struct rules *r)
+static bool grant_devices(const struct landlock_rules *r)
 {
     for (int i = 0; common_devices[i]; i++)
         if (!grant(r, common_devices[i], READ_FILE | WRITE_FILE | TRUNCATE | IOCTL_DEV))
@@ -119,23 +119,23 @@ static bool grant_devices(const struct rules *r)
     return true;
 }
 
-/* --- /proc, where it is the machine's own --- */
+/* --- the machine's own /proc --- */
 
-/* What programs ask of the machine. Not the processes of others, nor what they have open. */
+/* What programs read about the machine. Not other processes, nor their open files. */
 static const char *const machine_files[] = {
     "cmdline", "cpuinfo", "filesystems", "loadavg", "meminfo", "stat",
     "swaps",   "uptime",  "version",     "vmstat",  NULL,
 };
 static const char *const machine_dirs[] = {"sys", NULL};
 
-/* And of themselves: the sockets of all are among the rest. Only the process that becomes the
- * command can be granted it; those that it starts do not exist yet. */
+/* And about themselves. The sockets of all processes are among it. Only the process that becomes
+ * the command can be granted these; its children do not exist yet. */
 static const char *const own_files[] = {
     "cgroup", "cmdline", "maps", "mountinfo", "mounts", "stat", "statm", "status", NULL,
 };
 static const char *const own_dirs[] = {"fd", NULL};
 
-/* Only execve() closes these, as long as they are few. */
+/* execve() closes these; there are few of them. */
 static void leave_open(int fd)
 {
     enum { MANY = 200 };
@@ -144,8 +144,8 @@ static void leave_open(int fd)
         close_quietly(fd);
 }
 
-static bool grant_names(const struct rules *r, const char *directory, const char *const *names,
-                        mode_t mode)
+static bool grant_names(const struct landlock_rules *r, const char *directory,
+                        const char *const *names, mode_t mode)
 {
     int dir = openat(AT_FDCWD, directory, O_PATH | O_DIRECTORY | O_CLOEXEC);
     bool done = dir >= 0 || errno == ENOENT;
@@ -154,7 +154,7 @@ static bool grant_names(const struct rules *r, const char *directory, const char
         int fd = openat(dir, *names, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
         if (fd < 0)
-            continue; /* kernels differ */
+            continue; /* not every kernel has it */
         done = grant_fd(r, fd, mode, READ_FILE | READ_DIR);
         leave_open(fd);
     }
@@ -162,7 +162,7 @@ static bool grant_names(const struct rules *r, const char *directory, const char
     return done;
 }
 
-static bool grant_proc(const struct rules *r)
+static bool grant_proc(const struct landlock_rules *r)
 {
     return grant_names(r, "/proc", machine_files, S_IFREG) &&
            grant_names(r, "/proc", machine_dirs, S_IFDIR) &&
@@ -170,11 +170,11 @@ static bool grant_proc(const struct rules *r)
            grant_names(r, "/proc/self", own_dirs, S_IFDIR);
 }
 
-/* --- what is never granted --- */
+/* --- denials --- */
 
 /* A rule is for a file, not for a name: one for a second name of a hidden file, for a directory
- * that was exchanged for a split one, or for a split one that is mounted elsewhere too, would grant
- * what is denied. The low bits of most inodes tell that they are not among them. */
+ * that was exchanged for a split one, or for a split one that is also mounted elsewhere, would
+ * grant what is denied. The low bits of most inodes prove that they are not among these. */
 struct denials {
     const struct policy_header *policy;
     struct root_fds *roots;
@@ -229,9 +229,9 @@ static struct fault find_denied(struct denials *d)
     return (struct fault){0};
 }
 
-/* --- a directory, entry by entry --- */
+/* --- split directories --- */
 
-/* Do the items behind `split` name it? */
+/* Do the items after `split` name it? */
 static bool is_excepted(const struct policy_header *p, const struct policy_item *split,
                         const char *name)
 {
@@ -242,8 +242,8 @@ static bool is_excepted(const struct policy_header *p, const struct policy_item 
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* What a directory says of a file is true where no command can write. A directory may be a mount:
- * only what was opened tells what it is. */
+/* What a directory says of a file is reliable where no command can write. But an entry may be a
+ * mount point: only the opened directory shows what it is. */
 static bool is_certain(const struct denials *d, const struct policy_item *split,
                        const struct kernel_dirent *entry)
 {
@@ -251,7 +251,7 @@ static bool is_certain(const struct denials *d, const struct policy_item *split,
            !may_be_denied(d, entry->d_ino);
 }
 
-static bool grant_entry(const struct rules *r, const struct denials *d,
+static bool grant_entry(const struct landlock_rules *r, const struct denials *d,
                         const struct policy_item *split, int dir, const struct kernel_dirent *entry,
                         uint64_t rights)
 {
@@ -269,7 +269,7 @@ static bool grant_entry(const struct rules *r, const struct denials *d,
     return done;
 }
 
-static bool grant_entries(const struct rules *r, const struct denials *d,
+static bool grant_entries(const struct landlock_rules *r, const struct denials *d,
                           const struct policy_item *split, int dir, uint64_t rights)
 {
     _Alignas(struct kernel_dirent) static char buffer[32768];
@@ -287,10 +287,10 @@ static bool grant_entries(const struct rules *r, const struct denials *d,
     return n == 0;
 }
 
-/* The directory itself gets no right, as that would be one over all that is in it; but in the
- * workspace one may see the names. The root can be listed by everybody, unless this is a sandbox
- * already, of Landlock: then nothing could be granted. */
-static bool grant_split(const struct rules *r, const struct denials *d,
+/* The directory itself gets no right, as a right would cover everything in it; but names in the
+ * workspace may be listed. Everybody may list the root, unless this already is a sandbox of
+ * Landlock: then nothing could be granted. */
+static bool grant_split(const struct landlock_rules *r, const struct denials *d,
                         const struct policy_item *split, int place)
 {
     bool is_writable = split->kind == POLICY_SPLIT_WRITE, done;
@@ -306,7 +306,7 @@ static bool grant_split(const struct rules *r, const struct denials *d,
 
 /* --- items --- */
 
-static bool carry_out(const struct rules *r, const struct denials *d,
+static bool carry_out(const struct landlock_rules *r, const struct denials *d,
                       const struct policy_item *item)
 {
     struct stat st;
@@ -327,7 +327,7 @@ static bool carry_out(const struct rules *r, const struct denials *d,
     return done;
 }
 
-static struct fault carry_out_items(const struct rules *r, const struct denials *d)
+static struct fault carry_out_items(const struct landlock_rules *r, const struct denials *d)
 {
     unsigned i = 0;
 
@@ -342,7 +342,7 @@ static struct fault carry_out_items(const struct rules *r, const struct denials 
 }
 
 /* The only wall for files. */
-static struct fault grant_items(const struct rules *r, const struct policy_header *p,
+static struct fault grant_items(const struct landlock_rules *r, const struct policy_header *p,
                                 struct root_fds *roots)
 {
     struct denials d = {.policy = p, .roots = roots};
@@ -360,9 +360,9 @@ static struct fault grant_items(const struct rules *r, const struct policy_heade
     return fault;
 }
 
-/* What the mounts have made: all may be read, the writable places are writable, and /dev has
- * terminals and memory of its own. */
-static struct fault grant_mounts(const struct rules *r, const struct policy_header *p,
+/* Repeats the mounts: everything is readable, the writable places are writable, and /dev has its
+ * own terminals and memory. */
+static struct fault grant_mounts(const struct landlock_rules *r, const struct policy_header *p,
                                  const struct root_fds *roots)
 {
     unsigned i = 0, n_root = 0;
@@ -382,11 +382,11 @@ static struct fault grant_mounts(const struct rules *r, const struct policy_head
     return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
 }
 
-/* A wall of its own: each must let a file pass. /proc is another one for each command, so keel has
+/* A separate set of rules: each set must allow a file. Each command has another /proc, so keel has
  * no rule for it. */
 static bool restrict_reading(int fd)
 {
-    struct rules r = {fd, READ_FILE};
+    struct landlock_rules r = {fd, READ_FILE};
 
     return grant(&r, "/proc", READ_FILE) && syscall(SYS_landlock_restrict_self, fd, 0) == 0;
 }
@@ -398,13 +398,12 @@ int landlock_version(void)
     return abi > 0 ? abi : 0;
 }
 
-/* Every set of rules takes away the right to move files to other directories, whatever it is about:
- * here it is given back everywhere. Our parent is outside: that it is out of reach shows that the
- * wall stands. */
+/* Every set of rules takes away the right to move files between directories: here it is granted
+ * everywhere. The parent is outside: if it cannot be reached, the wall works. */
 bool landlock_enclose(void)
 {
     struct ruleset_attr attr = {.files = REFER, .scopes = SCOPE_SIGNALS};
-    struct rules r = {.fd = -1, .handled = attr.files};
+    struct landlock_rules r = {.fd = -1, .handled = attr.files};
     bool done;
 
     if (landlock_version() < 6)
@@ -425,17 +424,17 @@ struct fault landlock_confine(const struct policy_header *p, struct root_fds *ro
     bool has_namespaces = p->flags & POLICY_NAMESPACES;
     int abi = *ret_abi = landlock_version();
     struct fault fault;
-    struct rules r;
+    struct landlock_rules r;
 
     if (abi == 0 && has_namespaces && !(p->flags & POLICY_FULL))
-        return (struct fault){0}; /* the first wall stands; named pipes are not behind it */
+        return (struct fault){0}; /* the first wall is up; it does not cover named pipes */
     if (abi == 0 || !open_rules(&r, abi))
         return (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     fault = has_namespaces ? grant_mounts(&r, p, roots) : grant_items(&r, p, roots);
     if (!fault.error && ((!has_namespaces && !grant_proc(&r)) || !grant_devices(&r) ||
                          syscall(SYS_landlock_restrict_self, r.fd, 0) < 0))
         fault = (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
-    /* The larger set last: the kernel copies what is there already. */
+    /* The larger set last: the kernel copies the existing ones. */
     if (!fault.error && rules_fd >= 0 && !restrict_reading(rules_fd))
         fault = (struct fault){errno, EXEC_STEP_LANDLOCK, 0};
     close(r.fd);

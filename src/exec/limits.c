@@ -1,10 +1,10 @@
-/* limits.c - how many processes and threads a command may have at a time.
+/* limits.c - limits the number of processes and threads of a command.
  *
- * A command that forks without end would stall the whole machine, keel and its supervisor too. A
- * pid namespace has a highest pid of its own since Linux 6.14; before, that number is the
+ * A command that forks without end would stall the whole machine, including keel and the
+ * supervisor. A pid namespace has its own highest pid since Linux 6.14; before, that number is the
  * machine's, and root could change it by mistake. In a user namespace of its own the limit of a
- * user counts from 0; elsewhere all that the person runs would count, and one command could stop
- * the others. */
+ * user counts from 0; elsewhere it would count all processes of the person, and one command could
+ * stop the others. */
 #include "exec/exec.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ void limits_set_for_namespace(int proc)
 
     if (fd < 0)
         return;
-    (void)!write(fd, text, sizeof text - 1); /* without it a wall less is there, and none is lost */
+    (void)!write(fd, text, sizeof text - 1); /* optional: without it there is one wall less */
     close(fd);
 }
 

@@ -1,8 +1,8 @@
-/* listener.c - the socket in a command's network where it finds keel's proxy.
+/* listener.c - opens the socket of keel's proxy in the network of a command.
  *
- * A socket stays in the network that it was made in, whoever holds it. So this one is made here and
- * handed to keel, which accepts and reads what commands send there by itself: nothing has to run in
- * between, and a command that is joined to the network later finds it as well. */
+ * A socket stays in the network in which it was created, in any process. So it is created here and
+ * passed to keel, which accepts the connections of commands: no process is needed in between, and
+ * commands that join the network later find it, too. */
 #include "exec/exec.h"
 
 #include <arpa/inet.h>

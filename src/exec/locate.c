@@ -1,8 +1,8 @@
-/* locate.c - opens what a policy names: from a directory that is held open, through no link, and
- * only if it is what keel has seen there.
+/* locate.c - opens the places of a policy: from a directory that is held open, through no link, and
+ * only if a place is the one that keel has seen.
  *
- * A command that still runs may exchange a directory for a link between any two steps. Whatever is
- * done with a place is done with the descriptor that was compared, never with its name. */
+ * A command that still runs may replace a directory by a link between any two steps. So everything
+ * is done with the descriptor that was compared, never with the name. */
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static int close_with(int fd, int error)
     return -1;
 }
 
-/* The next name of the path below `dir`, which is closed. A link may be the last one only. */
+/* Opens the next name of the path below `dir`, which is closed. Only the last one may be a link. */
 static int open_part(int dir, const char *path, size_t n, bool is_last)
 {
     char name[NAME_MAX + 1];
@@ -43,7 +43,7 @@ static int open_part(int dir, const char *path, size_t n, bool is_last)
     return S_ISLNK(st.st_mode) ? close_with(fd, ELOOP) : fd;
 }
 
-/* Where there is no openat2(), as in a sandbox of keel's own. */
+/* Without openat2(), as in a sandbox of keel. */
 static int open_by_parts(int dir, const char *path)
 {
     int fd = fcntl(dir, F_DUPFD_CLOEXEC, 0);
@@ -73,13 +73,13 @@ static bool is_of_path(int error)
            error == EAGAIN || error == EXDEV;
 }
 
-/* Nothing could be opened: is that as it should be? ENOENT: yes. */
+/* Nothing could be opened: is that allowed? ENOENT: yes. */
 static int judge_absence(const struct policy_item *item, int error)
 {
     if (!is_of_path(error))
         return error;
     switch (item->expect) {
-    case POLICY_ANY: /* gone, or out of the user's own reach */
+    case POLICY_ANY: /* gone, or out of the user's reach */
         return error == ELOOP ? ESTALE : ENOENT;
     case POLICY_ABSENT:
         return error == EACCES || error == EAGAIN ? ESTALE : ENOENT;
@@ -105,7 +105,7 @@ static int compare(const struct policy_item *item, int fd, struct stat *ret_st)
     return is_expected(item, ret_st) ? fd : close_with(fd, ESTALE);
 }
 
-/* --- the directories on the way --- */
+/* --- directories on the way --- */
 
 enum { MAX_DIRS = sizeof((struct root_fds *)0)->dirs / sizeof((struct root_fds *)0)->dirs[0] };
 
@@ -125,7 +125,7 @@ void locate_anew(struct root_fds *roots)
         leave_dir(roots);
 }
 
-/* Lies the item in the deepest directory that is open? */
+/* Is the item in the deepest open directory? */
 static bool is_inside(const struct root_fds *roots, const struct policy_item *item)
 {
     size_t n = roots->dirs[roots->n_dirs - 1].n_bytes;
@@ -134,7 +134,7 @@ static bool is_inside(const struct root_fds *roots, const struct policy_item *it
            strncmp(path_of(item), path_of(roots->dirs_of), n) == 0 && path_of(item)[n] == '/';
 }
 
-/* One directory; or all that is left of the way, where no more are kept. */
+/* Opens one directory; or the rest of the way, if no more are kept. */
 static int open_dir(const struct root_fds *roots, int above, const char *path, size_t n)
 {
     bool is_last = roots->n_dirs == MAX_DIRS - 1;
@@ -158,14 +158,14 @@ static int open_dir(const struct root_fds *roots, int above, const char *path, s
     return fd;
 }
 
-/* The directory that the item lies in, and its name there; -1 and errno. */
+/* Opens the directory of the item and finds its name there; -1 and errno. */
 static int open_above(struct root_fds *roots, const struct policy_item *item, const char **ret_name)
 {
     const char *path = path_of(item), *last = strrchr(path, '/');
     size_t at = 0;
     int fd = roots->fd[item->root];
 
-    /* The last of them may have left out some on the way, and there is no room for more. */
+    /* The last one may have skipped some on the way, and there is no room for more. */
     while (roots->n_dirs > 0 && (roots->n_dirs == MAX_DIRS || !is_inside(roots, item)))
         leave_dir(roots);
     if (roots->n_dirs > 0) {
@@ -195,7 +195,7 @@ int locate(struct root_fds *roots, const struct policy_item *item, struct stat *
     const char *name;
     int dir;
 
-    if (item->expect == POLICY_ABSENT) /* there is nothing that could be opened */
+    if (item->expect == POLICY_ABSENT) /* there is nothing to open */
         return locate_name(roots, item, ret_st, NULL);
     dir = open_above(roots, item, &name);
     return compare(item, dir < 0 ? -1 : openat(dir, name, FLAGS), ret_st);
@@ -279,7 +279,7 @@ void roots_close(struct root_fds *roots)
     }
 }
 
-/* --- where the command starts --- */
+/* --- the working directory --- */
 
 static struct fault enter(struct root_fds *roots, const struct policy_item *item, unsigned index)
 {

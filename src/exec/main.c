@@ -1,4 +1,4 @@
-/* main.c - keel-exec: runs one command and leaves nothing of it behind.
+/* main.c - keel-exec: runs one command and leaves nothing behind.
  *
  * keel starts it for every command of a tool, hook or MCP server; protocol.h is their contract. */
 #include "exec/exec.h"
@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Behind the control channel: the policy, rules, two namespaces, and one that is only held open. */
+/* After the control channel: the policy, rules, two namespaces, and one that is only held open. */
 enum { N_OWN_FDS = 5 };
 
 bool parse_number(const char *text, int *ret_value)
@@ -30,7 +30,7 @@ bool parse_number(const char *text, int *ret_value)
     return *text;
 }
 
-/* The rest of `arg` when it begins with `name`, else NULL. */
+/* The rest of `arg` if it begins with `name`, else NULL. */
 static const char *value_of(const char *arg, const char *name)
 {
     size_t n = strlen(name);
@@ -111,8 +111,8 @@ int exit_code_of(int wait_status)
     return WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 128 + WTERMSIG(wait_status);
 }
 
-/* Outside the namespace nothing is left to do but to pass on signals and to end like init. Should
- * this process be killed, init dies with it and takes the namespace along. */
+/* Outside the namespace this process only passes on signals, and ends like init. If it is killed,
+ * init dies with it, and the namespace with init. */
 static int follow_init(const struct options *o, pid_t init)
 {
     sigset_t all;
@@ -130,7 +130,7 @@ static int follow_init(const struct options *o, pid_t init)
     }
 }
 
-/* What the command may reach was asked for: there is no command without it. */
+/* Without its policy the command must not run. */
 static bool read_policy(const struct options *o, struct exec_place *place)
 {
     static const struct fault unreadable = {EINVAL, EXEC_STEP_POLICY, 0};
@@ -144,8 +144,8 @@ static bool read_policy(const struct options *o, struct exec_place *place)
     return place->policy;
 }
 
-/* The first part, before there is a policy. False: the other process of two, which has nothing more
- * to do, or no command. */
+/* The first part, before there is a policy. False: the other process of two, which is done, or no
+ * command. */
 static bool wait_parked(struct options *o, struct exec_place *place)
 {
     pid_t init = 0;
@@ -153,7 +153,7 @@ static bool wait_parked(struct options *o, struct exec_place *place)
     if (!o->no_namespace)
         init = namespace_park(o, place);
     if (init < 0)
-        return false; /* a start that is not parked tells why */
+        return false; /* a start that is not parked reports why */
     if (init > 0)
         _exit(follow_init(o, init));
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* commands run as the same user */
@@ -165,7 +165,7 @@ static bool wants_namespace(const struct options *o, const struct exec_place *pl
     return place->policy ? place->policy->flags & POLICY_NAMESPACES : !o->no_namespace;
 }
 
-/* As namespace_fork(). */
+/* Like namespace_fork(). */
 static pid_t make_namespaces(const struct options *o, struct exec_place *place,
                              struct fault *ret_fault)
 {

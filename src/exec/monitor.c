@@ -1,10 +1,10 @@
 /* monitor.c - waits for the command, for keel and for the clock, and ends the tree.
  *
- * Three things end it: the command's own end, a request, and the end of the control channel (keel
- * closed it or died). Then every process gets TERM, and KILL when it is still there after the grace
- * period. A fourth, a protected or hidden place that the command may have reached (covers.h), kills
- * all of it at once. Having no child left means having no descendant left, since orphans become
- * children of their init or subreaper. */
+ * The end of the command, a request, and the end of the control channel (keel closed it or died)
+ * end the tree: every process gets TERM, and KILL if it still runs after the grace period. A
+ * protected or hidden place that the command may have reached (covers.h) kills all of them at once.
+ * Without children there are no descendants, since orphans become children of their init or
+ * subreaper. */
 #include "exec/covers.h"
 #include "exec/exec.h"
 #include "exec/kernel.h"
@@ -20,16 +20,16 @@
 #include <unistd.h>
 
 enum {
-    /* When nobody is there to wait any more, all must be gone within two seconds. */
+    /* If nobody waits any more, all must end within two seconds. */
     UNASKED_GRACE_MS = 1000,
-    /* Between two rounds of KILL, for what was forked during the first. */
+    /* Between two rounds of KILL, for processes that were forked during the first. */
     KILL_PERIOD_MS = 20,
-    /* When there was nobody new for so long, only processes are left that no signal reaches: those
-     * that gained privileges. Those that fork faster than a busy machine finds them get longer. */
+    /* After this time without new processes, those that are left cannot be signalled: they gained
+     * privileges. Those that fork faster than a busy machine finds them get longer. */
     GIVE_UP_MS = 2000,
     MAX_KILLING_MS = 60000,
-    MAX_REAPED = 100, /* in one go */
-    /* A keel that does not say by then what it thinks of a file will not say it. */
+    MAX_REAPED = 100, /* at a time */
+    /* Without keel's judgement of a file by then, there will be none. */
     MAX_JUDGING_MS = 10000,
 };
 
@@ -42,28 +42,28 @@ struct monitor {
     enum exec_mode mode;
     bool is_enclosed; /* kill(-1) reaches the tree, and only the tree */
     pid_t command;
-    bool command_ended, is_gone; /* and all that it has started */
-    struct exec_record end;      /* of the command, until it has been told */
+    bool command_ended, is_gone; /* with all descendants */
+    struct exec_record end;      /* of the command, until it is reported */
     struct covers covers;
-    unsigned n_asked;    /* replaced files that keel was asked about: see covers.n_replaced */
-    int64_t judge_by_ms; /* 0: there is no open question */
-    bool is_uncovered;   /* that is why it was ended */
-    bool is_hurried;     /* the grace period is UNASKED_GRACE_MS at most */
-    bool has_more;       /* children to reap, perhaps */
+    unsigned n_asked;    /* replaced files about which keel was asked: see covers.n_replaced */
+    int64_t judge_by_ms; /* 0: no open question */
+    bool is_uncovered;   /* why it was ended */
+    bool is_hurried;     /* the grace period is at most UNASKED_GRACE_MS */
+    bool has_more;       /* there may be children to reap */
     int exit_code;
     enum phase phase;
-    int64_t wake_ms;                  /* counts from ENDING on, */
-    int64_t give_up_ms, last_kill_ms; /* and these in KILLING */
+    int64_t wake_ms;                  /* from ENDING on */
+    int64_t give_up_ms, last_kill_ms; /* in KILLING */
 };
 
 static void send_record(int control, struct exec_record record)
 {
     record.version = EXEC_PROTOCOL_VERSION;
-    if (control >= 0) /* a keel that is gone needs no report */
+    if (control >= 0) /* keel may be gone */
         send(control, &record, sizeof record, MSG_NOSIGNAL);
 }
 
-/* With what keel needs for later commands. */
+/* Sends the descriptors that keel needs for later commands along. */
 static void report_start(int control, struct exec_place *place)
 {
     struct exec_record record = {
@@ -104,25 +104,25 @@ void report_fault(int control, const struct fault *fault)
                          });
 }
 
-/* True when there were processes that the last signal did not reach. */
+/* True if there were processes that the last signal did not reach. */
 static bool signal_all(const struct monitor *m, int signal)
 {
     if (!m->is_enclosed)
         return tree_signal(signal);
-    kill(-1, signal); /* everything in it but this process, at once */
+    kill(-1, signal); /* all others in the namespace, at once */
     return false;
 }
 
-/* Ends the tree, or makes a tree that is ending end sooner. */
+/* Ends the tree, or makes it end sooner. */
 static void end_tree(struct monitor *m, int grace_ms)
 {
     int64_t kill_ms = kernel_now_ms() + grace_ms;
 
     if (m->phase == RUNNING) {
         signal_all(m, SIGTERM);
-        signal_all(m, SIGCONT); /* a stopped process does not hear TERM */
+        signal_all(m, SIGCONT); /* a stopped process does not get TERM */
         m->covers.is_standing_still = false;
-        m->judge_by_ms = 0; /* keel looks when it has ended */
+        m->judge_by_ms = 0; /* keel checks it when it has ended */
         m->phase = ENDING;
         m->wake_ms = kill_ms;
     } else if (m->phase == ENDING && kill_ms < m->wake_ms) {
@@ -130,7 +130,7 @@ static void end_tree(struct monitor *m, int grace_ms)
     }
 }
 
-/* No process may do anything any more: a stopped one does not continue before it dies. */
+/* No process may do anything from now on: a stopped one does not continue before it dies. */
 static void kill_tree(struct monitor *m)
 {
     int64_t now = kernel_now_ms();
@@ -147,8 +147,8 @@ static void kill_tree(struct monitor *m)
     m->wake_ms = now + KILL_PERIOD_MS;
 }
 
-/* The tree stands still. It continues when keel has found nothing wrong with all that was replaced
- * until now. */
+/* The tree is stopped. It continues when keel has found all files harmless that were replaced so
+ * far. */
 static void ask_or_continue(struct monitor *m)
 {
     if (m->judge_by_ms)
@@ -219,7 +219,7 @@ static void note_command_end(struct monitor *m, int status)
         m->end.step = EXEC_STEP_CHANGED;
 }
 
-/* Most commands leave nothing behind: then keel hears both at once. */
+/* Most commands leave no processes: then keel gets both reports at once. */
 static void report_end(struct monitor *m, bool is_gone)
 {
     m->end.item = is_gone;
@@ -230,8 +230,8 @@ static void report_end(struct monitor *m, bool is_gone)
     m->end.kind = 0;
 }
 
-/* False when no descendant is left. A tree that forks and dies all the time must not keep us from
- * the clock, so this stops after a while, and comes back without waiting. */
+/* False if no descendant is left. It stops after a while and is called again without waiting, so
+ * that a tree that forks and dies all the time cannot block the clock. */
 static bool reap(struct monitor *m)
 {
     int status, n = 0;
@@ -248,7 +248,7 @@ static bool reap(struct monitor *m)
     return !m->is_gone;
 }
 
-/* False when waiting has no more use. */
+/* False if waiting is useless. */
 static bool advance(struct monitor *m)
 {
     int64_t now = kernel_now_ms();
@@ -315,7 +315,7 @@ static void supervise(struct monitor *m)
     }
 }
 
-/* The mounts of a namespace have done it before. */
+/* Building the mounts of a namespace has opened these already. */
 static struct fault prepare_rules(struct exec_place *place)
 {
     struct fault fault = {0};
@@ -333,7 +333,7 @@ int monitor_run(const struct options *o, struct exec_place *place)
     struct fault fault;
     sigset_t heard;
 
-    /* kill(-1) anywhere else would end all that this user runs. */
+    /* anywhere else kill(-1) would end all processes of this user */
     if (place->mode == EXEC_MODE_NAMESPACE && getpid() != 1)
         return EXIT_SUPERVISOR;
     m.is_enclosed = place->mode == EXEC_MODE_NAMESPACE || (place->policy && landlock_enclose());
@@ -362,7 +362,7 @@ int monitor_run(const struct options *o, struct exec_place *place)
     if (m.signals < 0)
         end_tree(&m, 0);
     supervise(&m);
-    /* The end of its init is the end of a namespace. */
+    /* The end of its init ends a namespace. */
     if (!m.command_ended || (!m.is_gone && m.mode == EXEC_MODE_SUBREAPER))
         report(m.control, EXEC_LOST, 0);
     return m.command_ended ? m.exit_code : EXIT_SUPERVISOR;

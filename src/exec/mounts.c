@@ -1,17 +1,17 @@
-/* mounts.c - the file system that a sandboxed command sees.
+/* mounts.c - builds the file system that a sandboxed command sees.
  *
- * All of the machine's, read-only and without devices; on top of it, by name, what is writable,
- * what is hidden, and what is read-only inside the writable. The writable places are cloned before
- * the rest becomes read-only, so they stay what they are. Every read-only place in them is a mount
- * point of its own, and so is every directory above it: the kernel refuses to move, replace or
- * remove a mount point.
+ * It is the machine's, read-only and without devices. On top of it are, by name, the writable and
+ * the hidden places, and the read-only places inside writable ones. Writable places are cloned
+ * before the rest becomes read-only, so they do not change. Every read-only place in them is a
+ * mount point, and so is every directory above it: the kernel refuses to move, replace or remove a
+ * mount point.
  *
- * A place is opened once (locate.c), and what is done with it is done with that descriptor: cloned,
- * covered, bound to itself. What is hidden outside of the writable places is covered before any of
- * those is attached. What lies in a writable place is opened below the clone of it.
+ * A place is opened once (locate.c), and then cloned, covered or bound to itself by that
+ * descriptor. Hidden places outside of writable ones are covered before any writable one is
+ * attached. Places in a writable place are opened below its clone.
  *
  * Nothing is unmounted and the root is not changed: what a mount covers cannot be reached, as the
- * command has no right to unmount anything. */
+ * command may not unmount anything. */
 #include "exec/exec.h"
 #include "exec/kernel.h"
 
@@ -30,14 +30,14 @@ const char *const common_devices[] = {
 
 /* --- mounts as descriptors --- */
 
-/* With what is mounted in it. */
+/* Includes the mounts in it. */
 static int clone_tree(int fd)
 {
     return kernel_open_tree(fd, "",
                             OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE | AT_EMPTY_PATH);
 }
 
-/* One of the machine's own. */
+/* Clones one of the machine's places. */
 static int clone_path(const char *path)
 {
     return kernel_open_tree(AT_FDCWD, path,
@@ -59,7 +59,7 @@ static bool set_attributes(int fd, uint64_t attributes)
     return kernel_mount_setattr(fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr) == 0;
 }
 
-/* Of one that this process has made read-only; what is mounted in it stays as it is. */
+/* For a mount that this process has made read-only; mounts in it do not change. */
 static bool make_writable(int fd)
 {
     struct mount_attr attr = {.attr_clr = MOUNT_ATTR_RDONLY};
@@ -72,7 +72,7 @@ static bool attach_at(int mount, int place)
     return kernel_move_mount(mount, place, "", MOVE_MOUNT_T_EMPTY_PATH) == 0;
 }
 
-/* The machine's own places, where no command writes. Closes it. */
+/* For the machine's places, where no command writes. Closes it. */
 static bool attach(int mount, const char *path)
 {
     bool done = kernel_move_mount(mount, AT_FDCWD, path, 0) == 0;
@@ -97,34 +97,34 @@ out:
     return fd;
 }
 
-/* --- what the root is made of --- */
+/* --- the parts of the root --- */
 
-struct builder {
+struct mounts_builder {
     struct root_fds *roots;
     int shm;
     int devices[8];
 };
 
-/* A part of the sandbox's own file system, with a mount of its own. */
+/* Clones a part of the sandbox's file system, as a mount of its own. */
 static int clone_own(const struct root_fds *roots, const char *name)
 {
     return kernel_open_tree(roots->own, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 }
 
-/* What replaces a hidden thing. */
+/* Clones the substitute for a hidden thing. */
 static int clone_closed(const struct root_fds *roots, mode_t mode)
 {
     return clone_own(roots, S_ISDIR(mode) ? "directory" : "file");
 }
 
-static int make_own_directory(const struct builder *b, const char *name, mode_t mode)
+static int make_own_directory(const struct mounts_builder *b, const char *name, mode_t mode)
 {
     return mkdirat(b->roots->own, name, mode) == 0 ? clone_own(b->roots, name) : -1;
 }
 
-/* What stands in the place of a hidden file: nobody opens it. Root would read a file whatever its
- * mode, and take what it finds for an empty one; a device on a mount without devices is closed to
- * root, too. Where none can be made, nobody is root. */
+/* Makes the substitute for a hidden file, which nobody can open. Root could read a file of any
+ * mode, and would take it for an empty one; a device on a mount without devices is closed to root,
+ * too. If none can be made, the user is not root. */
 static bool make_closed_file(int dir)
 {
     int file;
@@ -135,7 +135,7 @@ static bool make_closed_file(int dir)
     return file >= 0 && close(file) == 0;
 }
 
-/* --- what can be made ahead --- */
+/* --- file systems made ahead --- */
 
 static int new_own(void)
 {
@@ -166,9 +166,9 @@ static int new_pts(void)
     return new_mount("devpts", options);
 }
 
-/* What /proc tells everybody of others and of the kernel's own memory, and no program needs;
- * container runtimes cover the same. The rest is about the machine and the sandbox's own processes,
- * or needs a capability. */
+/* Entries of /proc about other users and the memory of the kernel, which no program needs;
+ * container runtimes cover the same. The rest is about the machine and the sandbox's processes, or
+ * needs a capability. */
 static const char *const masked_in_proc[] = {
     "interrupts", "kallsyms", "key-users", "keys", "latency_stats", "sched_debug", NULL,
 };
@@ -186,8 +186,8 @@ static bool add_masked(struct root_fds *roots, const char *name)
     return true;
 }
 
-/* What is for root alone: memory, page by page (kcore, kpageflags), what the kernel has allocated
- * (slabinfo, vmallocinfo), its log. */
+/* Finds the entries for root alone: memory, page by page (kcore, kpageflags), allocations of the
+ * kernel (slabinfo, vmallocinfo), its log. */
 static bool find_what_is_for_root(int proc, struct root_fds *roots)
 {
     _Alignas(struct kernel_dirent) char buffer[4096];
@@ -209,7 +209,7 @@ static bool find_what_is_for_root(int proc, struct root_fds *roots)
     return done && n == 0;
 }
 
-/* Kernels differ, and what only root may read need not be covered for others. */
+/* Kernels differ. For other users, entries that only root may read need no cover. */
 static bool find_masked(int proc, struct root_fds *roots)
 {
     roots->n_masked = 0;
@@ -219,7 +219,7 @@ static bool find_masked(int proc, struct root_fds *roots)
     return geteuid() != 0 || find_what_is_for_root(proc, roots);
 }
 
-/* Out of the way of the command's descriptors; 0: it cannot be made yet. */
+/* Keeps it above the command's descriptors; 0: it cannot be made yet. */
 static int keep_ahead(int fd)
 {
     int kept = fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, PARKED_FIRST_FD) : -1;
@@ -228,7 +228,7 @@ static int keep_ahead(int fd)
     return kept < 0 ? 0 : kept;
 }
 
-/* They are empty, and of this process's own pid namespace: nothing on the machine changes them. */
+/* They are empty, and of this process's pid namespace: nothing on the machine changes them. */
 void mounts_make_ahead(struct root_fds *roots)
 {
     roots->ahead_own = keep_ahead(new_own());
@@ -246,11 +246,11 @@ static int take_ahead(int *ahead, int (*make)(void))
     return fd;
 }
 
-/* One file system for all that the machine's has no place for, as each takes 0.1 ms: a file and an
- * empty directory that are closed to all, shared memory, and the holders. It lies below the new
- * /proc, where no path leads, and becomes read-only with the rest; what was cloned before stays
- * writable. */
-static bool make_own(struct builder *b)
+/* Makes one file system for everything that has no place on the machine, as each file system takes
+ * 0.1 ms: a file and an empty directory that are closed to all, shared memory, and the holders. It
+ * is below the new /proc, where no path leads, and becomes read-only with the rest; parts that were
+ * cloned before stay writable. */
+static bool make_own(struct mounts_builder *b)
 {
     int own = b->roots->own = take_ahead(&b->roots->ahead_own, new_own);
     struct stat st;
@@ -262,7 +262,7 @@ static bool make_own(struct builder *b)
     return b->shm >= 0;
 }
 
-static bool clone_devices(struct builder *b)
+static bool clone_devices(struct mounts_builder *b)
 {
     for (int i = 0; common_devices[i]; i++) {
         b->devices[i] = clone_path(common_devices[i]);
@@ -272,7 +272,7 @@ static bool clone_devices(struct builder *b)
     return true;
 }
 
-static bool attach_devices(const struct builder *b)
+static bool attach_devices(const struct mounts_builder *b)
 {
     for (int i = 0; common_devices[i]; i++)
         if (b->devices[i] >= 0 && !attach(b->devices[i], common_devices[i]))
@@ -280,8 +280,8 @@ static bool attach_devices(const struct builder *b)
     return true;
 }
 
-/* Terminals and shared memory of one's own: those of others belong to the same user. */
-static bool mount_dev(const struct builder *b)
+/* Separate terminals and shared memory: those of other processes belong to the same user. */
+static bool mount_dev(const struct mounts_builder *b)
 {
     struct stat st;
     int pts, ptmx;
@@ -301,7 +301,7 @@ static bool mount_dev(const struct builder *b)
     return ptmx >= 0 && attach(ptmx, "/dev/ptmx");
 }
 
-static bool mask(const struct builder *b, int proc, const char *name)
+static bool mask(const struct mounts_builder *b, int proc, const char *name)
 {
     int mount = clone_own(b->roots, "file");
     bool done = mount >= 0 && kernel_move_mount(mount, proc, name, 0) == 0;
@@ -310,7 +310,7 @@ static bool mask(const struct builder *b, int proc, const char *name)
     return done;
 }
 
-static bool mask_proc(const struct builder *b)
+static bool mask_proc(const struct mounts_builder *b)
 {
     struct root_fds *r = b->roots;
     int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -332,8 +332,8 @@ static bool lock_root(void)
 
 /* --- roots: cloned before anything changes --- */
 
-/* From where the machine has it. */
-static int clone_place(const struct builder *b, const struct policy_item *item)
+/* Clones it from its place on the machine. */
+static int clone_place(const struct mounts_builder *b, const struct policy_item *item)
 {
     uint64_t attributes = MOUNT_ATTR_NODEV | MOUNT_ATTR_NOSUID |
                           (item->kind == POLICY_VISIBLE ? MOUNT_ATTR_RDONLY : 0);
@@ -347,7 +347,7 @@ static int clone_place(const struct builder *b, const struct policy_item *item)
     return clone < 0 || set_attributes(clone, attributes) ? clone : close_with(clone, errno);
 }
 
-static int make_holder(const struct builder *b)
+static int make_holder(const struct mounts_builder *b)
 {
     unsigned n = b->roots->n;
     char name[] = {(char)('a' + n / 16), (char)('a' + n % 16), 0};
@@ -355,7 +355,7 @@ static int make_holder(const struct builder *b)
     return make_own_directory(b, name, 0755);
 }
 
-static struct fault clone_roots(struct builder *b, const struct policy_header *p)
+static struct fault clone_roots(struct mounts_builder *b, const struct policy_header *p)
 {
     unsigned i = 0;
 
@@ -375,7 +375,8 @@ static struct fault clone_roots(struct builder *b, const struct policy_header *p
 
 /* --- items --- */
 
-/* A directory or an empty file in a holder, which is ours alone; and those above it. */
+/* Makes a directory or an empty file in a holder, which only this process uses, and the directories
+ * above it. */
 static int make_place(int holder, const char *path, int mount)
 {
     char name[NAME_MAX + 1];
@@ -417,7 +418,7 @@ static bool is_in_holder(const struct policy_header *p, const struct policy_item
 }
 
 /* The new /dev/shm is as empty as a holder. */
-static int make_place_in_shm(const struct builder *b, const char *path, int mount)
+static int make_place_in_shm(const struct mounts_builder *b, const char *path, int mount)
 {
     int shm = open_below(b->roots->fd[0], "dev/shm");
     int place = shm >= 0 ? make_place(shm, path, mount) : -1;
@@ -426,8 +427,8 @@ static int make_place_in_shm(const struct builder *b, const char *path, int moun
     return place;
 }
 
-/* Gives a root its place in the new tree. */
-static bool attach_root(const struct builder *b, const struct policy_header *p,
+/* Attaches a root in the new tree. */
+static bool attach_root(const struct mounts_builder *b, const struct policy_header *p,
                         const struct policy_item *item, int mount)
 {
     static const char shm[] = "/dev/shm/";
@@ -449,7 +450,7 @@ static bool attach_root(const struct builder *b, const struct policy_header *p,
 }
 
 /* Where no command can write, a name is as good as a descriptor. */
-static bool attach_cover(const struct builder *b, const struct policy_item *item, int mount,
+static bool attach_cover(const struct mounts_builder *b, const struct policy_item *item, int mount,
                          int dir, const char *name)
 {
     struct stat st;
@@ -464,7 +465,7 @@ static bool attach_cover(const struct builder *b, const struct policy_item *item
     return done;
 }
 
-static bool cover(const struct builder *b, const struct policy_item *item, int holder)
+static bool cover(const struct mounts_builder *b, const struct policy_item *item, int holder)
 {
     const char *name = NULL;
     struct stat st;
@@ -474,7 +475,7 @@ static bool cover(const struct builder *b, const struct policy_item *item, int h
     if (dir < 0)
         return errno == ENOENT;
     if (S_ISLNK(st.st_mode))
-        return true; /* what it leads to is hidden by its own name */
+        return true; /* its target is hidden by its own name */
     if (mount < 0)
         mount = clone_closed(b->roots, st.st_mode);
     done = mount >= 0 && attach_cover(b, item, mount, dir, name);
@@ -490,7 +491,7 @@ static bool set_right(int mount, uint32_t kind)
     return kind != POLICY_READ_ONLY || set_attributes(mount, MOUNT_ATTR_RDONLY);
 }
 
-/* Binds it to itself. */
+/* Binds the place to itself. */
 bool mounts_pin(const struct policy_item *item, int place)
 {
     int mount = clone_tree(place);
@@ -509,7 +510,7 @@ bool mounts_hide(const struct root_fds *roots, int place, const struct stat *st)
     return done;
 }
 
-static bool pin(const struct builder *b, const struct policy_item *item)
+static bool pin(const struct mounts_builder *b, const struct policy_item *item)
 {
     struct stat st;
     int place = locate(b->roots, item, &st);
@@ -517,7 +518,7 @@ static bool pin(const struct builder *b, const struct policy_item *item)
 
     if (place < 0)
         return errno == ENOENT;
-    if (S_ISLNK(st.st_mode)) { /* keel looks after it */
+    if (S_ISLNK(st.st_mode)) { /* keel checks it */
         close(place);
         return true;
     }
@@ -527,7 +528,7 @@ static bool pin(const struct builder *b, const struct policy_item *item)
 }
 
 /* `n_root`: its number, if it is a root. */
-static bool carry_out(const struct builder *b, const struct policy_header *p,
+static bool carry_out(const struct mounts_builder *b, const struct policy_header *p,
                       const struct policy_item *item, unsigned n_root)
 {
     switch (item->kind) {
@@ -555,7 +556,7 @@ static bool is_first(const struct policy_item *item)
     return item->root == 0 && (item->kind == POLICY_HIDDEN || item->kind == POLICY_HOLDER);
 }
 
-static struct fault carry_out_items(const struct builder *b, const struct policy_header *p,
+static struct fault carry_out_items(const struct mounts_builder *b, const struct policy_header *p,
                                     bool first)
 {
     unsigned i = 0, n_root = 0;
@@ -571,8 +572,8 @@ static struct fault carry_out_items(const struct builder *b, const struct policy
     return (struct fault){0};
 }
 
-/* A holder is writable for as long as places are made in it. */
-static struct fault close_holders(const struct builder *b, const struct policy_header *p)
+/* A holder is writable while places are made in it. */
+static struct fault close_holders(const struct mounts_builder *b, const struct policy_header *p)
 {
     struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
     unsigned i = 0, n_root = 0;
@@ -588,9 +589,9 @@ static struct fault close_holders(const struct builder *b, const struct policy_h
     return (struct fault){0};
 }
 
-/* --- all of it --- */
+/* --- the whole --- */
 
-static struct fault build_root(struct builder *b, const struct policy_header *p)
+static struct fault build_root(struct mounts_builder *b, const struct policy_header *p)
 {
     struct fault fault;
     int proc;
@@ -614,7 +615,7 @@ static struct fault build_root(struct builder *b, const struct policy_header *p)
 
 struct fault mounts_build(const struct policy_header *p, struct root_fds *roots)
 {
-    struct builder b = {.roots = roots};
+    struct mounts_builder b = {.roots = roots};
     mode_t mask = umask(0);
     struct fault fault = build_root(&b, p);
 

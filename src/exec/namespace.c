@@ -1,15 +1,15 @@
-/* namespace.c - namespaces around the command, where they may be made.
+/* namespace.c - makes namespaces for the command, if allowed.
  *
- * Without a policy that is a pid namespace. Its init is this program: orphans come to it, nothing
- * inside can hide from kill(-1), and the kernel ends all of it with init. It is used only together
- * with a mount namespace that has its own /proc: with the outer /proc the command would see pids
- * that are not its own, and `ps`, /proc/$$ and every debugger would act on the wrong process. Only
- * /proc is made private; mounts that root makes elsewhere spread as before. A sandbox has all
- * mounts for itself (mounts.c), and network and IPC too.
+ * Without a policy that is a pid namespace. Its init is this program: it adopts orphans, nothing
+ * inside can hide from kill(-1), and the kernel ends everything inside with init. It always comes
+ * with a mount namespace that has its own /proc: with the outer /proc the command would see foreign
+ * pids, and `ps`, /proc/$$ and every debugger would act on the wrong process. Only /proc is
+ * private; mounts that root makes elsewhere propagate as before. A sandbox has its own mounts
+ * (mounts.c), network and IPC.
  *
- * Root needs no user namespace. Others get one that maps just their own user and group to
- * themselves, so files and getuid() look as before. The capabilities that it brings are for init
- * alone; command.c drops them. */
+ * Root needs no user namespace. Other users get one that maps only their own user and group, to
+ * themselves, so files and getuid() look as before. The capabilities that it brings are only for
+ * init; command.c drops them. */
 #include "exec/covers.h"
 #include "exec/kernel.h"
 
@@ -53,7 +53,7 @@ static char *put_number(char *at, unsigned value)
     return at;
 }
 
-/* "ID ID 1": itself, and none but it. */
+/* "ID ID 1": itself and no other. */
 static void write_map(char map[64], unsigned id)
 {
     memcpy(put_number(put_number(map, id), id), "1", sizeof "1");
@@ -65,7 +65,7 @@ static bool map_identity(uid_t uid, gid_t gid)
 
     write_map(uids, uid);
     write_map(gids, gid);
-    /* Without privileges the kernel takes a group map only once setgroups() is given up. */
+    /* Without privileges the kernel accepts a group map only after setgroups() is given up. */
     return write_file("/proc/self/setgroups", "deny") && write_file("/proc/self/gid_map", gids) &&
            write_file("/proc/self/uid_map", uids);
 }
@@ -76,7 +76,7 @@ static bool mount_proc(void)
            kernel_mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC) == 0;
 }
 
-/* A new network namespace has a loopback that is down. */
+/* The loopback of a new network namespace is down. */
 static bool start_loopback(void)
 {
     struct ifreq request = {.ifr_name = "lo", .ifr_flags = IFF_UP};
@@ -151,7 +151,7 @@ static bool keep_namespace(struct exec_place *place, const char *path)
     return keep_fd(place, open(path, O_RDONLY | O_CLOEXEC));
 }
 
-/* What keel needs of the new network, in the order of protocol.h. */
+/* Keeps what keel needs of the new network, in the order of protocol.h. */
 static struct fault keep_network(struct exec_place *place)
 {
     bool has_proxy = place->policy->flags & POLICY_PROXY;
@@ -182,7 +182,7 @@ static struct fault make_rest(const struct options *o, struct exec_place *place)
     return (struct fault){0};
 }
 
-/* The network was joined, and what is mounted was mounted by a policy that had the same items. */
+/* The network was joined before, and the mounts were built by a policy with the same items. */
 static struct fault enter_built(const struct options *o, struct exec_place *place)
 {
     struct fault fault = covers_check(place->policy, &place->roots);
@@ -215,7 +215,8 @@ struct fault namespace_build_ahead(const struct options *o, struct exec_place *p
     return fault;
 }
 
-/* Runs in the new init until all is in place; the caller hears that it is, or what went wrong. */
+/* Runs in the new init until everything is built; then reports success or the fault to the
+ * caller. */
 static void become_init(const struct options *o, struct exec_place *place, int ready, uid_t uid,
                         gid_t gid)
 {
@@ -227,12 +228,12 @@ static void become_init(const struct options *o, struct exec_place *place, int r
         fault = (struct fault){errno, EXEC_STEP_NAMESPACES, 0};
     else if (!o->is_parked)
         fault = fill(o, place);
-    /* The write fails when the parent died before its death could signal us. */
+    /* The write fails if the parent died before its death could signal this process. */
     if (write(ready, &fault, sizeof fault) != (ssize_t)sizeof fault || fault.error)
         _exit(EXIT_SUPERVISOR);
 }
 
-/* Like fork() into new namespaces. -1: they may not be made here, for the reason given. */
+/* Like fork() into new namespaces. -1: not allowed here, for the reason given. */
 static pid_t fork_into(uint64_t flags, const struct options *o, struct exec_place *place,
                        struct fault *ret_fault)
 {

@@ -1,10 +1,10 @@
-/* notices.c - has the kernel hold what a command is about to change, and hands keel the notices.
+/* notices.c - lets the kernel hold calls by which a command changes files, and report them to keel.
  *
- * A second filter beside the one that refuses: where both have an answer the kernel takes the
- * refusal. It sees the flags of an open, so that one for reading is never held; paths are in memory
- * that only keel reads. The command is made by a process that shares its supervisor's memory but
- * not its descriptors, so it sends the listener to keel by itself; the kernel closes its own when
- * the command is executed. Nothing between here and there is one of the calls that are held. */
+ * This is a second filter beside the one that refuses: if both have an answer, the kernel takes the
+ * refusal. It sees the flags of an open, so an open for reading is never held; paths are in memory
+ * that only keel reads. The command is created by a process that shares the memory of its
+ * supervisor but not its descriptors, so that process sends the listener to keel itself; its own
+ * copy is closed when the command is executed. None of the calls until then are held. */
 #include "exec/exec.h"
 #include "exec/filter.h"
 #include "exec/write_calls.h"
@@ -48,8 +48,8 @@ static int set_filter(struct sock_fprog *program, unsigned long flags)
                         SECCOMP_FILTER_FLAG_NEW_LISTENER | flags, program);
 }
 
-/* A signal that a program handles does not interrupt a call that keel has begun to look at, where
- * the kernel can do that: else the program would make it again. */
+/* A signal that a program handles does not interrupt a call that keel has begun to check, if the
+ * kernel supports that: otherwise the program would repeat it. */
 static int listen_to_calls(void)
 {
     static struct filter f;
@@ -85,6 +85,6 @@ void notices_begin(int control)
         message.msg_control = data.bytes;
         message.msg_controllen = sizeof data.bytes;
     }
-    /* A keel that is gone ends the command too. */
+    /* if keel is gone, the command ends, too */
     sendmsg(control, &message, MSG_NOSIGNAL);
 }

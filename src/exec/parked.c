@@ -1,8 +1,8 @@
-/* parked.c - waits for a command: keel-exec is started before there is one.
+/* parked.c - waits for a command: keel-exec was started before there is one.
  *
- * What comes is what keel would have given it at its start: descriptors, arguments, environment, a
- * policy. They are put where they would have been, and nothing after this knows the difference but
- * for the mounts, if a policy came ahead: those are there already. */
+ * The order brings what keel would have passed at the start: descriptors, arguments, environment, a
+ * policy. They are put where they would have been, so that the rest of the program sees no
+ * difference, except for mounts that an expected policy has already built. */
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -46,7 +46,8 @@ static ssize_t receive(int control, struct exec_order *order, struct came *came)
     return n;
 }
 
-/* Besides the command's own: a policy, the texts, perhaps rules, a network, and one more. */
+/* Besides the command's descriptors: a policy, the texts, perhaps rules, a network, and one
+ * more. */
 static bool is_sound(const struct exec_order *o, const struct came *came)
 {
     unsigned n_needed = o->n_fds + 2 + (o->flags & EXEC_ORDER_RULES ? 1 : 0) +
@@ -58,8 +59,8 @@ static bool is_sound(const struct exec_order *o, const struct came *came)
            came->n >= n_needed && came->n <= n_needed + 1;
 }
 
-/* The first that came has at least the number 3, and each after it a greater one: so none is
- * overwritten before its turn, and the number behind the command's is free for the channel. */
+/* The first descriptor has at least the number 3, and each following a greater one: so none is
+ * overwritten before its turn, and the number after the command's is free for the channel. */
 static bool place_fds(struct options *o, const struct exec_order *order, const struct came *came)
 {
     int n = (int)order->n_fds;
@@ -84,7 +85,7 @@ static char *next_text(char *text, const char *end)
     return nul ? nul + 1 : NULL;
 }
 
-/* Lists of so many texts each, with a NULL behind them; false: there are not as many. */
+/* Makes lists of these numbers of texts, each with a NULL at the end; false: too few texts. */
 static bool list_texts(struct options *o, const struct exec_order *order, char *text,
                        const char *end)
 {
@@ -142,9 +143,9 @@ static bool take_order(struct options *o, const struct exec_order *order, const 
     return read_texts(o, order, texts);
 }
 
-/* --- ahead of it --- */
+/* --- before the command --- */
 
-/* So that what is opened now gets numbers above those of the command's descriptors. */
+/* Descriptors that are opened now get numbers above those of the command. */
 static bool occupy_low_fds(void)
 {
     for (int fd = STDERR_FILENO + 1; fd < PARKED_FIRST_FD; fd++)
@@ -165,7 +166,8 @@ static bool is_expectation(const struct exec_order *o, const struct came *came)
            came->n == 1u + (o->flags & EXEC_ORDER_NETWORK ? 1 : 0);
 }
 
-/* False: keel has it wrong. If it cannot be built, the command learns that when it comes. */
+/* False: the order of keel is invalid. If the sandbox cannot be built, the command reports it
+ * later. */
 static bool build_ahead(const struct options *o, struct exec_place *place,
                         const struct exec_order *order, const struct came *came)
 {

@@ -20,7 +20,7 @@ static bool is_whole(const struct policy_header *p, const struct policy_item *it
            item->n_bytes % 8 == 0 && memchr(item->text, 0, item->n_bytes - sizeof *item);
 }
 
-/* "a/b/c", or "". Nothing in it leads back up. */
+/* "a/b/c", or "", without "..". */
 static bool is_way_down(const char *path)
 {
     while (*path) {
@@ -38,7 +38,7 @@ static bool is_way_down(const char *path)
     return true;
 }
 
-/* The last one ends with the padding. */
+/* The last name ends with the padding. */
 static bool are_sound_names(const struct policy_item *item)
 {
     const char *last = (const char *)item + item->n_bytes - 1;

@@ -1,10 +1,9 @@
 /* privileges.c - gives up every capability and every way to gain one.
  *
- * What a command may do is then what its user may do. Root in a sandbox keeps its rights over files
- * (whose files they are, and the modes, do not stop root), since a workspace may be somebody
- * else's; mounts and Landlock say which files those are. Two are not among them:
- * CAP_DAC_READ_SEARCH opens any file of a file system by its number, and with CAP_FSETID a program
- * of another user stays set-user-ID after it was written. */
+ * A command may then do what its user may do. Root in a sandbox keeps its rights over files, which
+ * ignore owners and modes, since a workspace may belong to another user; mounts and Landlock limit
+ * these files. Two rights are not among them: CAP_DAC_READ_SEARCH opens any file of a file system
+ * by its number, and with CAP_FSETID a program of another user stays set-user-ID after a write. */
 #include "exec/exec.h"
 
 #include <errno.h>
@@ -18,7 +17,7 @@
 static const uint32_t file_capabilities = BIT(CAP_CHOWN) | BIT(CAP_DAC_OVERRIDE) | BIT(CAP_FOWNER);
 
 /* With no_new_privs an execve() gives back nothing that is not permitted now, whatever the bounding
- * set says; to empty that as well would take forty calls. */
+ * set is; emptying that as well would take forty calls. */
 static bool drop(uint32_t kept)
 {
     struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};

@@ -1,4 +1,4 @@
-/* probe.c - finds out what a sandbox could be built of here, by building one. */
+/* probe.c - finds out which sandbox can be built here, by building one. */
 #include "exec/exec.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A sandbox in which nothing is writable. */
+/* A sandbox without writable places. */
 static const struct policy_header empty = {
     .version = POLICY_VERSION,
     .flags = POLICY_NAMESPACES,

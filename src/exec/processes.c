@@ -1,4 +1,4 @@
-/* processes.c - reads what /proc tells of processes and their threads. */
+/* processes.c - reads processes and their threads from /proc. */
 #include "exec/processes.h"
 
 #include "exec/exec.h"
@@ -56,7 +56,7 @@ ssize_t read_entry(int dir, const char *name, const char *file, char *text, size
     return n < 0 ? -1 : (ssize_t)n_all;
 }
 
-/* What follows the label, which begins a line; NULL: there is none. */
+/* The text after the label, at the beginning of a line; NULL: none. */
 static const char *find_line(const char *text, const char *label)
 {
     const char *at = strstr(text, label);

@@ -1,4 +1,4 @@
-/* processes.h - walking through /proc. */
+/* processes.h - walks through /proc. */
 #ifndef KEEL_EXEC_PROCESSES_H
 #define KEEL_EXEC_PROCESSES_H
 
@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { MAX_PIDS = 1 << 22 }; /* the kernel's own limit */
+enum { MAX_PIDS = 1 << 22 }; /* the kernel's limit */
 
-/* One bit a pid. Pages that are not touched cost nothing. */
+/* One bit per pid. Untouched pages cost nothing. */
 struct pid_set {
     unsigned char bits[MAX_PIDS / 8];
 };
@@ -28,17 +28,17 @@ static inline void pid_set_add(struct pid_set *set, pid_t pid)
 bool each_number(int dir, bool (*visit)(void *self, int dir, const char *name, int number),
                  void *self);
 
-/* "NAME/FILE" below a directory. */
+/* Opens "NAME/FILE" below a directory. */
 int open_entry(int dir, const char *name, const char *file, int flags);
-/* All that fits into the text, which ends with a NUL. -1: it cannot be read. */
+/* Reads as much as fits into the text, which ends with a NUL. -1: it cannot be read. */
 ssize_t read_entry(int dir, const char *name, const char *file, char *text, size_t size);
 
-/* What a thread is doing. */
+/* The state of a thread. */
 struct task_state {
     char letter;         /* as in `ps`: R, S, D, T, t, Z, X */
-    unsigned long turns; /* how often it has been given the processor, or has given it up */
+    unsigned long turns; /* how often it has got or given up the processor */
 };
-/* False: it cannot be told. `tasks` is /proc/PID/task. */
+/* False: unknown. `tasks` is /proc/PID/task. */
 bool task_look(int tasks, const char *tid, struct task_state *ret);
 
 #endif

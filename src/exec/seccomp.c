@@ -1,15 +1,15 @@
-/* seccomp.c - which system calls a sandboxed command may make.
+/* seccomp.c - limits the system calls of a sandboxed command.
  *
- * What it may not gets EPERM, so that programs degrade instead of dying. Three kinds are refused:
- * what reaches around files and processes (keys, mounts, namespaces, devices of the kernel); what
- * has had too many holes to be worth it (io_uring, userfaultfd, bpf); and, without namespaces, what
- * Landlock does not cover: sockets, modes, owners, times and attributes of files, memory that is
- * shared by number. Calls newer than this list do not exist (ENOSYS): programs know old kernels.
+ * Refused calls get EPERM, so that programs degrade instead of dying. There are three kinds: calls
+ * that bypass files and processes (keys, mounts, namespaces, devices of the kernel); calls that had
+ * too many holes (io_uring, userfaultfd, bpf); and, without namespaces, calls that Landlock does
+ * not cover: sockets, modes, owners, times and attributes of files, memory that is shared by
+ * number. Calls newer than this list do not exist (ENOSYS): programs know old kernels.
  *
- * Sockets and requests by ioctl() are the other way round: there is a list of what is allowed.
+ * For sockets and requests of ioctl() the lists say what is allowed.
  *
- * The filter is written here (filter.h), not by libseccomp: that takes 0.7 ms a command, this
- * 0.1. */
+ * The filter is written here (filter.h) and not by libseccomp, which takes 0.7 ms per command
+ * instead of 0.1 ms. */
 #include "exec/exec.h"
 #include "exec/filter.h"
 
@@ -41,7 +41,7 @@
 #endif
 
 enum {
-    NEWEST_CALL = 462, /* mseal; the numbers above 424 are the same everywhere */
+    NEWEST_CALL = 462, /* mseal; numbers above 424 are the same on all machines */
     FCHMODAT2 = 452,
     MPTCP = 262,
     SOCKET_TYPE = 0xf, /* the rest of the argument are flags */
@@ -78,10 +78,10 @@ static const uint16_t never[] = {
     SYS_pivot_root,
     SYS_setns,
     SYS_umount2,
-    /* files by number, whatever covers them */
+    /* files by number, also covered ones */
     SYS_name_to_handle_at,
     SYS_open_by_handle_at,
-    /* the memory and descriptors of other processes; a debugger has ptrace for its own */
+    /* the memory and descriptors of other processes; debuggers have ptrace for their own */
     SYS_kcmp,
     SYS_pidfd_getfd,
     SYS_process_madvise,
@@ -128,7 +128,7 @@ static const uint16_t never[] = {
 #endif
 };
 
-/* Landlock has no right for these, and no namespace keeps them away from others. */
+/* Landlock has no right for these, and no namespace protects other processes from them. */
 static const uint16_t without_namespaces[] = {
     SYS_fchmod,      SYS_fchmodat,     FCHMODAT2,     SYS_fchown,       SYS_fchownat,
     SYS_utimensat,   SYS_fremovexattr, SYS_fsetxattr, SYS_lremovexattr, SYS_lsetxattr,
@@ -141,21 +141,21 @@ static const uint16_t without_namespaces[] = {
 #endif
 };
 
-/* What may be done to the caller itself, named by 0, but not to other processes. Where 0 can also
- * mean the user, that is all the processes of the person. */
+/* Calls that a process may make about itself, named by 0, but not about others. If 0 can also mean
+ * the user, it would name all processes of the person. */
 static const struct {
     uint16_t call;
     uint8_t pid_arg;
-    uint8_t user; /* the first argument that says so; 0: none */
+    uint8_t user; /* the value of the first argument for that; 0: none */
 } of_processes[] = {
     {SYS_ioprio_set, 1, 3},          {SYS_migrate_pages, 0, 0},      {SYS_move_pages, 0, 0},
     {SYS_sched_setaffinity, 0, 0},   {SYS_sched_setattr, 0, 0},      {SYS_sched_setparam, 0, 0},
     {SYS_setpriority, 1, PRIO_USER}, {SYS_sched_setscheduler, 0, 0},
 };
 
-/* --- calls whose arguments count --- */
+/* --- calls whose arguments matter --- */
 
-/* As if the kernel were older. */
+/* Answers like an older kernel. */
 static void lose_call(struct filter *f, unsigned call)
 {
     filter_begin_call(f, call);
@@ -172,11 +172,11 @@ static void refuse_flags(struct filter *f, unsigned call, uint32_t flags)
     filter_end_call(f);
 }
 
-/* Everything on terminals but what types, selects or loads for others. */
+/* All requests on terminals are allowed, except those that type, select or load for others. */
 static const uint32_t refused_ioctls[] = {TIOCSTI, TIOCLINUX, TIOCSETD, TIOCCONS, TIOCVHANGUP};
 
-/* Of files, what reads, and what copies between files that are open already. Of a network, what
- * reads: setting needs a right that no command has, but some requests load modules first. */
+/* For files, requests that read, and that copy between open files. For networks, requests that
+ * read: setting needs a right that no command has, but some requests load modules first. */
 static const uint32_t allowed_ioctls[] = {
     FICLONE,         FICLONERANGE,      FIDEDUPERANGE,     FIGETBSZ,       FS_IOC_FIEMAP,
     FS_IOC_GETFLAGS, FS_IOC_GETVERSION, FS_IOC_FSGETXATTR, RNDGETENTCNT,   FIOGETOWN,
@@ -186,10 +186,10 @@ static const uint32_t allowed_ioctls[] = {
     SIOCGPGRP,
 };
 
-/* Landlock has no right for attributes of a file that is open for reading only. */
+/* Landlock has no right for attributes of a file that is open only for reading. */
 static const uint32_t attribute_ioctls[] = {FS_IOC_SETFLAGS, FS_IOC_FSSETXATTR};
 
-/* Who gets a signal when a socket is ready. */
+/* The receiver of signals when a socket is ready. */
 static const uint32_t owner_ioctls[] = {FIOSETOWN, SIOCSPGRP};
 
 static void refuse_ioctls(struct filter *f, bool has_namespaces, bool has_signals)
@@ -206,9 +206,9 @@ static void refuse_ioctls(struct filter *f, bool has_namespaces, bool has_signal
     filter_end_call(f);
 }
 
-/* Network is what the namespace has, or none: TCP, UDP, echo requests, and questions about
- * interfaces. No Unix socket is made, as none could be kept from those of others, which have names
- * in the file system. */
+/* The network is that of the namespace, or none: TCP, UDP, echo requests, and questions about
+ * interfaces. Unix sockets cannot be made, as they could connect to those of others, which have
+ * names in the file system. */
 static void refuse_sockets(struct filter *f, bool has_network)
 {
     static const uint32_t protocols[] = {
@@ -235,7 +235,7 @@ static void refuse_sockets(struct filter *f, bool has_network)
 }
 
 /* Pairs have no names and stay connected to each other. Datagrams could be sent anywhere, even from
- * one of a pair; and raw Unix sockets are datagrams. */
+ * one of a pair; raw Unix sockets are datagrams. */
 static void refuse_socket_pairs(struct filter *f)
 {
     filter_begin_call(f, SYS_socketpair);
@@ -249,7 +249,7 @@ static void refuse_socket_pairs(struct filter *f)
     filter_end_call(f);
 }
 
-/* Nothing but asking, the usual one, and the one that debuggers want. */
+/* Only queries, the usual personality, and the one that debuggers need. */
 static void refuse_personalities(struct filter *f)
 {
     enum { ADDR_NO_RANDOMIZE = 0x40000 };
@@ -278,8 +278,8 @@ static void refuse_other_processes(struct filter *f)
     }
 }
 
-/* A limit of a second of processor time kills as well as a signal does: the processes of the person
- * or, in a namespace, its init, which is the supervisor. */
+/* A limit of one second of processor time kills like a signal: the processes of the person or, in a
+ * namespace, its init, which is the supervisor. */
 static void refuse_limits_of_others(struct filter *f, bool has_namespaces)
 {
     filter_begin_call(f, SYS_prlimit64);
@@ -298,16 +298,16 @@ static void refuse_limits_of_others(struct filter *f, bool has_namespaces)
 
 /* --- modes of files --- */
 
-/* A program that a command leaves with a set-user-ID or set-group-ID bit gives the rights of keel's
- * user to every account of the machine. mkdir() takes such bits too, but the kernel drops them, and
- * `cp -r` passes on those of its source. openat2() has the mode in memory, where no filter sees it:
- * programs know kernels without it, and use openat(). */
+/* A program with a set-user-ID or set-group-ID bit gives every account of the machine the rights of
+ * keel's user. mkdir() accepts such bits too, but the kernel drops them, and `cp -r` passes on
+ * those of its source. openat2() has the mode in memory, where no filter sees it: programs know
+ * kernels without it, and use openat(). */
 static void refuse_set_id_modes(struct filter *f, unsigned mode_arg, bool has_namespaces)
 {
     static const struct {
         uint16_t call;
         uint8_t mode_arg;
-        bool makes_file; /* the others are refused without namespaces, whatever the mode */
+        bool makes_file; /* the others are always refused without namespaces */
     } calls[] = {
         {SYS_fchmod, 1, false}, {SYS_fchmodat, 2, false}, {FCHMODAT2, 2, false},
         {SYS_mknodat, 2, true},
@@ -334,7 +334,7 @@ static void refuse_set_id_modes(struct filter *f, unsigned mode_arg, bool has_na
     filter_end_call(f);
 }
 
-/* Opening has a mode where it makes a file. Without truncation a file that is open for reading only
+/* An open has a mode if it creates a file. Without truncation a file that is open only for reading
  * cannot be cut short either, which Landlock prevents from version 3 on. */
 static void refuse_opens(struct filter *f, bool has_truncation)
 {
@@ -370,10 +370,8 @@ static void refuse_opens(struct filter *f, bool has_truncation)
 
 /* --- descriptors --- */
 
-/* Who has a lease on a file keeps others from opening it for 45 seconds: a file of the person's
- * that can be read is enough, and who saves it has to wait. And signals by way of a file that is
- * ready.
- */
+/* A lease keeps others from opening a file for 45 seconds: a readable file of the person's is
+ * enough, and saving it would have to wait. Also refuses signals by way of a file that is ready. */
 static void refuse_fcntls(struct filter *f, bool has_signals)
 {
     static const uint32_t leases[] = {F_SETLEASE}, signals[] = {F_SETOWN, F_SETOWN_EX, F_SETSIG};
@@ -386,9 +384,9 @@ static void refuse_fcntls(struct filter *f, bool has_signals)
     filter_end_call(f);
 }
 
-/* --- what older versions of Landlock leave open --- */
+/* --- gaps of older versions of Landlock --- */
 
-/* What is left is kill() by number: BPF cannot tell whose process that is. */
+/* kill() by number remains: BPF cannot know whose process that is. */
 static void refuse_signals(struct filter *f)
 {
     static const uint16_t calls[] = {SYS_pidfd_send_signal, SYS_rt_sigqueueinfo,
@@ -396,13 +394,13 @@ static void refuse_signals(struct filter *f)
 
     filter_begin_call(f, SYS_kill);
     filter_load_arg(f, 0);
-    filter_end_if(f, BPF_JEQ, 0xffffffff, REFUSE); /* everybody */
+    filter_end_if(f, BPF_JEQ, 0xffffffff, REFUSE); /* all processes */
     filter_end(f, ALLOW);
     filter_end_call(f);
     filter_add_calls(f, calls, N_OF(calls));
 }
 
-/* --- all of it --- */
+/* --- the whole filter --- */
 
 static bool build(struct filter *f, const struct policy_header *p, int landlock_abi)
 {
@@ -414,9 +412,9 @@ static bool build(struct filter *f, const struct policy_header *p, int landlock_
     filter_load(f, offsetof(struct seccomp_data, nr));
     filter_end_if(f, BPF_JGE, FOREIGN_BIT, REFUSE);
     filter_end_if(f, BPF_JGT, NEWEST_CALL, NO_SUCH_CALL);
-    /* Its flags are in memory too; without it the C library uses clone(). */
+    /* Its flags are in memory, too; without it the C library uses clone(). */
     lose_call(f, SYS_clone3);
-    refuse_flags(f, SYS_clone, NAMESPACE_FLAGS & ~CLONE_NEWTIME); /* that bit is a signal there */
+    refuse_flags(f, SYS_clone, NAMESPACE_FLAGS & ~CLONE_NEWTIME); /* this bit is a signal there */
     refuse_flags(f, SYS_unshare, NAMESPACE_FLAGS);
     refuse_opens(f, /* has_truncation= */ has_namespaces || landlock_abi >= 3);
     refuse_set_id_modes(f, /* mode_arg= */ 1, has_namespaces);

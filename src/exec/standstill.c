@@ -1,10 +1,10 @@
 /* standstill.c - stops every process of a pid namespace, and lets them continue.
  *
  * kill(-1) reaches all of them at once, also those that are being forked. But a process that still
- * runs may continue another before it stops itself, and one that waits in the kernel stops when it
- * comes back. So all threads are looked at twice: when each stood still both times and none had a
- * turn in between, there was a moment at which all of them stood still, and nobody is left to
- * continue any. A tree that does not come to that in time counts as one that does not want to. */
+ * runs may continue another before it stops, and one that waits in the kernel stops when it
+ * returns. So all threads are checked twice: if each was stopped both times and none ran in
+ * between, there was a moment at which all of them were stopped, and none is left to continue
+ * others. A tree that does not stop in time counts as one that resists. */
 #include "exec/standstill.h"
 
 #include "exec/exec.h"
@@ -25,15 +25,15 @@ enum {
     LOOK_PERIOD_MS = 1,
 };
 
-/* Those that were stopped before, by somebody else. */
+/* Processes that others had stopped before. */
 static struct pid_set stopped_before;
 
-/* All threads, as one look found them. */
+/* All threads, as seen by one check. */
 struct all_tasks {
     bool is_still;
-    uint64_t sum; /* of who they are and how many turns they had */
+    uint64_t sum; /* of their ids and numbers of turns */
     bool (*visit)(struct all_tasks *t, int tasks, const char *tid);
-    pid_t pid; /* of the one that is visited */
+    pid_t pid; /* of the process being visited */
 };
 
 static void add_to_sum(struct all_tasks *t, uint64_t value)
@@ -41,8 +41,8 @@ static void add_to_sum(struct all_tasks *t, uint64_t value)
     t->sum = (t->sum ^ value) * 0x100000001b3u;
 }
 
-/* A process that has made another by vfork() waits until that executes something or ends, and makes
- * nothing of its own meanwhile. */
+/* A process that has called vfork() waits until its child executes a program or ends, and does
+ * nothing meanwhile. */
 static bool waits_for_child(int tasks, const char *tid)
 {
     char text[256], *end;
@@ -88,7 +88,7 @@ static bool visit_task(void *self, int dir, const char *name, int number)
     return t->visit(t, dir, name);
 }
 
-/* One that has ended meanwhile is none. */
+/* A process that has ended meanwhile does not count. */
 static bool visit_process(void *self, int dir, const char *name, int pid)
 {
     struct all_tasks *t = self;
@@ -124,7 +124,7 @@ static bool all_stand_still(void)
     return second.is_still && second.sum == first.sum;
 }
 
-/* By the clock: thousands of threads take long to look at, each time. */
+/* By the clock: each check of thousands of threads takes long. */
 bool standstill_begin(void)
 {
     const struct timespec pause = {.tv_nsec = LOOK_PERIOD_MS * 1000000L};

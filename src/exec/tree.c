@@ -1,12 +1,12 @@
-/* tree.c - finding all descendants through /proc, for a supervisor that is neither init of a
+/* tree.c - finds all descendants through /proc, for a supervisor that is neither init of a
  * namespace nor enclosed (landlock_enclose()).
  *
- * A process is a descendant when its parent is this process or a descendant. /proc lists pids in
- * ascending order and children mostly follow their parents, so one sweep finds nearly all of
- * them; sweeps are repeated until one finds nobody new, for pids that wrapped around and for
- * processes that forked meanwhile. One that forks faster than the sweep escapes it, but not the
- * signal to its process group, which the kernel sends to all members at once; and when it changes
- * its group too, a later sweep. A process that gained privileges cannot be signalled. */
+ * A process is a descendant if its parent is this process or a descendant. /proc lists pids in
+ * ascending order and children usually follow their parents, so one sweep finds nearly all of them;
+ * sweeps are repeated until one finds no new ones, for pids that wrapped around and for processes
+ * that forked meanwhile. A process that forks faster than the sweep escapes it, but not the signal
+ * to its process group, which the kernel sends to all members at once; and if it changes its group
+ * too, not a later sweep. A process that gained privileges cannot be signalled. */
 #include "exec/exec.h"
 #include "exec/kernel.h"
 #include "exec/processes.h"
@@ -19,10 +19,10 @@
 enum { MAX_SWEEPS = 16 };
 
 struct kin {
-    pid_t parent, group; /* 0 when the process is gone */
+    pid_t parent, group; /* 0 if the process is gone */
 };
 
-/* The number at `*text`, which moves behind it and the space that follows; 0 for none. */
+/* Reads the number at `*text`, and moves past it and the following space; 0: none. */
 static pid_t next_number(char **text)
 {
     char *start = *text, *end = strchr(start, ' ');
@@ -43,7 +43,7 @@ static struct kin kin_of(int proc, const char *pid)
 
     if (n <= 0)
         return kin;
-    /* "PID (NAME) STATE PARENT GROUP ..."; the name may hold anything, parentheses too. */
+    /* "PID (NAME) STATE PARENT GROUP ..."; the name may contain anything, also parentheses. */
     at = strrchr(stat, ')');
     if (!at || stat + n - at < 5)
         return kin;
@@ -62,16 +62,16 @@ static void send_signal(pid_t pid, int pidfd, int signal)
         kill(pid, signal);
 }
 
-/* A member is a descendant, so all are: the command began a session, which no other can enter. The
- * number is not given to another group while one is in it. TERM goes to each process once. */
+/* If one member is a descendant, all are: the command began a session, which no other process can
+ * enter. The number is not reused while a group has it. TERM goes to each process once. */
 static void kill_group(pid_t group, int signal)
 {
     if (signal == SIGKILL && group > 1 && group != getpgrp())
         kill(-group, SIGKILL);
 }
 
-/* Signals the process when it is a new descendant. The pidfd is opened before its parent is read:
- * should the pid change hands in between, the signal goes to the dead one and is lost. */
+/* Signals the process if it is a new descendant. The pidfd is opened before its parent is read: if
+ * the pid is reused in between, the signal goes to the dead process and is lost. */
 static bool visit(struct pid_set *set, int proc, const char *name, int signal)
 {
     struct kin kin;
@@ -94,7 +94,7 @@ static bool visit(struct pid_set *set, int proc, const char *name, int signal)
     return is_ours;
 }
 
-/* How many new descendants there were. */
+/* Returns the number of new descendants. */
 static int sweep(struct pid_set *set, int proc, int signal)
 {
     _Alignas(struct kernel_dirent) static char buffer[32768];

@@ -1,9 +1,9 @@
 /* write_calls.h - the system calls that change names, contents or attributes of files.
  *
- * keel-exec has the kernel hold them (notices.c), and keel reads from their arguments what they are
- * about to change. A file that is open for writing is changed without another of them: opening is
- * what counts. Not here are calls that a sandbox refuses to every command (openat2, io_uring, what
- * opens by handle) and times of files, which are never restored. */
+ * The kernel holds them for keel-exec (notices.c), and keel reads from their arguments what they
+ * will change. A file that is open for writing can be changed without another of them: so the open
+ * counts. Calls that a sandbox always refuses (openat2, io_uring, opening by handle) are not here,
+ * nor are times of files, which are never restored. */
 #ifndef KEEL_EXEC_WRITE_CALLS_H
 #define KEEL_EXEC_WRITE_CALLS_H
 
@@ -12,18 +12,18 @@
 #include <sys/syscall.h>
 
 enum write_call_kind {
-    WRITE_CALL_OPEN, /* held only if the flags say so: WRITE_CALL_OPEN_FLAGS */
+    WRITE_CALL_OPEN, /* held only with these flags: WRITE_CALL_OPEN_FLAGS */
     WRITE_CALL_CONTENT,
     WRITE_CALL_ATTRIBUTES,
-    WRITE_CALL_LINK_ATTRIBUTES, /* the same, where a link at the end is not followed */
+    WRITE_CALL_LINK_ATTRIBUTES, /* the same, not following a link at the end */
     WRITE_CALL_REMOVE,
     WRITE_CALL_RENAME,
-    WRITE_CALL_NAME, /* makes something new */
-    WRITE_CALL_LINK, /* gives what is there another name */
+    WRITE_CALL_NAME, /* creates something */
+    WRITE_CALL_LINK, /* gives an existing file another name */
 };
 
-/* An argument by its position; none: the working directory, the directory's descriptor itself, no
- * flags. */
+/* The position of an argument; none: the working directory, the descriptor of the directory itself,
+ * no flags. */
 #define WRITE_CALL_NONE (-1)
 
 struct write_call {
@@ -33,8 +33,8 @@ struct write_call {
     int8_t to_dir, to_path; /* the second path of a rename or a link */
 };
 
-/* What makes an open one that may change something, unless there is one of the others: these only
- * name something, or make a file that has no name until it is linked. */
+/* The flags of an open that may change something, unless it also has one of the others: these only
+ * name a file, or create one that has no name until it is linked. */
 #define WRITE_CALL_OPEN_FLAGS (O_ACCMODE | O_CREAT | O_TRUNC)
 #define WRITE_CALL_OPEN_HARMLESS (O_PATH | (O_TMPFILE & ~O_DIRECTORY))
 

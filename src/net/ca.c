@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static void set(struct ca *ca, const char *path, const char *kind)
+static void set_ca(struct ca *ca, const char *path, const char *kind)
 {
     snprintf(ca->path, sizeof ca->path, "%s", path);
     ca->kind = kind;
@@ -23,8 +23,8 @@ static bool is_hashed_name(const char *name)
            strspn(name + 9, "0123456789") == strlen(name + 9);
 }
 
-/* Every second name is one, so a few are read at a time: readdir() would have the kernel sort out
- * hundreds. */
+/* Every second name is one, so reading a few at a time is enough: readdir() would make the kernel
+ * sort hundreds. */
 static bool has_hashed_names(const char *path)
 {
     _Alignas(struct dirent64) char entries[1024];
@@ -42,8 +42,8 @@ static bool has_hashed_names(const char *path)
     return found;
 }
 
-/* A directory first: a connection reads the one certificate that it needs. A bundle of all is
- * parsed for every connection, which takes longer than the handshake. */
+/* A directory first: a connection reads the one certificate that it needs. A bundle is parsed whole
+ * for every connection, which takes longer than the handshake. */
 static bool find_in_system(struct ca *ca)
 {
     static const char *const directories[] = {"/etc/ssl/certs", "/etc/pki/tls/certs"};
@@ -57,12 +57,12 @@ static bool find_in_system(struct ca *ca)
 
     for (size_t i = 0; i < ARRAY_LEN(directories); i++)
         if (has_hashed_names(directories[i])) {
-            set(ca, directories[i], "directory");
+            set_ca(ca, directories[i], "directory");
             return true;
         }
     for (size_t i = 0; i < ARRAY_LEN(bundles); i++)
         if (access(bundles[i], R_OK) == 0) {
-            set(ca, bundles[i], "bundle");
+            set_ca(ca, bundles[i], "bundle");
             return true;
         }
     return false;
@@ -77,14 +77,14 @@ void ca_find(const struct ca_options *options, struct ca *ret_ca)
         dir = env_find(options->environment, "SSL_CERT_DIR");
     }
     if (file)
-        set(ret_ca, file, "file");
+        set_ca(ret_ca, file, "file");
     else if (dir)
-        set(ret_ca, dir, "directory");
+        set_ca(ret_ca, dir, "directory");
     else if (!find_in_system(ret_ca))
-        set(ret_ca, "", "none");
+        set_ca(ret_ca, "", "none");
 }
 
-/* --- certificates to trust besides --- */
+/* --- additional certificates --- */
 
 #define MAX_CA_BYTES ((size_t)8 << 20)
 

@@ -1,7 +1,5 @@
-/* connections.c - connections are opened, kept, found again and closed. */
+/* connections.c - opens, keeps, reuses and closes connections. */
 #include "net/http1_client.h"
-
-#include "net/tunnel.h"
 
 #define KEPT_MS 90000
 #define MAX_KEPT 32
@@ -19,7 +17,7 @@ void connection_free(struct http_connection *c)
 
 /* --- opening --- */
 
-/* The proxy's own wire, or the target's if there is none. */
+/* Opens the proxy's own wire, or the target's without a proxy. */
 static struct err *dial_first(struct http_connection *c, const struct route *r)
 {
     bool is_proxy = r->kind != ROUTE_DIRECT;
@@ -52,7 +50,7 @@ static struct err *begin_tls(struct http_connection *c, const struct url *u,
     return tls_open(context, lower, c->socket, u->host, u->port, peer, &c->wire);
 }
 
-/* SOCKS without `h`: the address is ours to find. */
+/* SOCKS without `h`: this side finds the address. */
 static struct err *open_socks5(struct http_connection *c, const struct route *r,
                                const struct tunnel *t)
 {
@@ -127,7 +125,7 @@ static void remove_kept(struct http_connection *c)
         loop_timer_stop(TAKE(c->client->pool.timer));
 }
 
-/* The server closed it, or sent something unasked. */
+/* The server closed it, or sent something without a request. */
 static void connection_unasked(void *arg)
 {
     remove_kept(arg);
@@ -136,7 +134,7 @@ static void connection_unasked(void *arg)
 
 static void close_old(void *arg);
 
-/* One timer, for the oldest; it may find that one gone, and then looks again later. */
+/* One timer, for the oldest connection. If that one is gone when it fires, it is set again. */
 static void start_timer(struct http1_client *client)
 {
     const struct http_connection *oldest = client->pool.kept;

@@ -1,5 +1,5 @@
-/* dial.c - addresses, and attempts to connect to them. */
-#include "net/dial.h"
+/* dial.c - finds addresses and tries to connect to them. */
+#include "net/http1_client.h"
 
 #include "net/url.h"
 #include "sys/loop.h"
@@ -37,10 +37,10 @@ struct attempts {
     struct dial_attempt tries[LOOKUP_MAX_ADDRESSES];
     size_t n_addresses, n_begun;
     struct waker waker;
-    int error; /* the most telling one */
+    int error; /* the most informative one */
 };
 
-/* --- where to --- */
+/* --- addresses --- */
 
 static bool add_address(struct attempts *a, struct str text, int port)
 {
@@ -68,7 +68,7 @@ static bool add_address(struct attempts *a, struct str text, int port)
     return true;
 }
 
-/* The resolver puts the better family first; then they take turns. */
+/* The resolver puts the better family first. After that the families take turns. */
 static void interleave(struct attempts *a)
 {
     for (size_t i = 1; i + 1 < a->n_addresses; i++) {
@@ -174,7 +174,7 @@ static void set_options(int fd, int family)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &step_s, sizeof step_s);
 }
 
-/* That a family is not there says less than what an address of the other one did. */
+/* A missing address family says less than the failure of an address of the other one. */
 static bool says_little(int error)
 {
     return error == 0 || error == EAFNOSUPPORT || error == ENETUNREACH || error == EADDRNOTAVAIL;
@@ -190,7 +190,7 @@ static void attempt_fail(struct attempts *a, struct dial_attempt *attempt, int e
     attempt->fd = -1;
 }
 
-/* *ret_is_connected: at once. */
+/* *ret_is_connected: connected at once. */
 static struct err *begin_attempt(struct attempts *a, bool *ret_is_connected)
 {
     const struct dial_address *address = &a->addresses[a->n_begun];
@@ -216,7 +216,7 @@ static struct err *begin_attempt(struct attempts *a, bool *ret_is_connected)
     return NULL;
 }
 
-/* The attempt that has succeeded, or NULL. Those that have ended without success are closed. */
+/* Finds the attempt that succeeded, or NULL. Closes those that failed. */
 static struct dial_attempt *find_winner(struct attempts *a)
 {
     for (size_t i = 0; i < a->n_begun; i++) {
@@ -244,7 +244,7 @@ static size_t count_open(const struct attempts *a)
     return n;
 }
 
-/* Until one of them has ended, or it is time for the next. */
+/* Waits until one of them has ended, or it is time for the next. */
 static struct err *wait_for_one(struct attempts *a)
 {
     struct loop *l = task_loop();
@@ -273,7 +273,7 @@ static struct err *connect_error(const struct dial *d, int error)
     struct err *e = err_errno(ERR_NETWORK, error, "cannot connect to %s", d->peer);
 
     if (error == ECONNREFUSED && !d->unix_socket && url_host_is_loopback(str_of(d->host)))
-        e = err_final(e); /* only the person can start it */
+        e = err_final(e); /* only a person can start it */
     if (d->is_proxy)
         return err_hint(e, "is the proxy running? check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY");
     if (error == ECONNREFUSED)

@@ -1,4 +1,4 @@
-/* event_frames.c - takes frames apart. All numbers are big-endian. */
+/* event_frames.c - parses frames. All numbers are big-endian. */
 #include "net/event_frames.h"
 
 #include "base/crc32.h"
@@ -29,7 +29,7 @@ static uint32_t number_at(struct str bytes, size_t at)
     return (uint32_t)p[0] << 24 | (uint32_t)p[1] << 16 | (uint32_t)p[2] << 8 | p[3];
 }
 
-/* Moves bytes from the feed until `n` are pending; false: there are not enough. */
+/* Moves bytes from the feed until `n` are pending. False: the feed has too few. */
 static bool collect(struct event_frame_reader *r, size_t n)
 {
     size_t n_missing = n > r->pending.n ? n - r->pending.n : 0;
@@ -86,8 +86,8 @@ struct err *event_frames_next(struct event_frame_reader *r, struct event_frame *
 
 enum { VALUE_BINARY = 6, VALUE_STRING = 7 };
 
-/* How long a value is whose type and first bytes are these; STR_NONE: there is no such type, or
- * the bytes end before. *ret_skip: bytes of a length in front of it. */
+/* The length of a value with this type and these first bytes. STR_NONE: the type is unknown, or the
+ * bytes end before. *ret_skip: bytes of a length before the value. */
 static size_t value_bytes(unsigned type, struct str rest, size_t *ret_skip)
 {
     static const unsigned char sizes[] = {0, 0, 1, 2, 4, 8, 0, 0, 8, 16};

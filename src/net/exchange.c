@@ -1,22 +1,22 @@
-/* exchange.c - one request and its response, in the task that asks. */
+/* exchange.c - one request and its response, in the caller's task. */
 #include "net/http1_client.h"
 
-/* A stream's pieces are small, and thousands of streams run at once. While there are few, each has
- * room for what comes faster than that. */
+/* The pieces of a stream are small, and thousands of streams run at once. With few streams, each
+ * gets room for bytes that come faster. */
 #define BUFFER_BYTES 4096
 #define LARGE_BUFFER_BYTES 16384
 #define MAX_LARGE_BUFFERS 64
 
-/* Bytes that are neither headers nor content: chunk extensions, padding of TLS. */
-#define FREE_WIRE_BYTES ((uint64_t)16 << 20) /* TLS, chunks and what was read ahead */
+/* The limit on bytes that are neither headers nor content, such as chunk extensions and padding. */
+#define FREE_WIRE_BYTES ((uint64_t)16 << 20) /* TLS, chunks and bytes read ahead */
 #define WIRE_BYTES_PER_BYTE 64               /* a chunk of one byte in a record of its own */
 
 struct http_exchange {
     struct http1_client *client;
     struct arena arena;
     struct route route;
-    struct http_connection *connection; /* NULL when it was given back */
-    uint64_t n_wire_before;             /* bytes that it had received before this exchange */
+    struct http_connection *connection; /* NULL: it was given back */
+    uint64_t n_wire_before;             /* bytes that it received before this exchange */
     bool may_be_reused;
 
     uint64_t connect_ms, idle_ms, total_ms;
@@ -34,7 +34,7 @@ struct http_exchange {
 
     char *buffer;
     size_t buffer_bytes;
-    size_t at, end; /* of bytes in it that are not yet looked at */
+    size_t at, end; /* the unread bytes in it */
     struct err *failure;
 };
 
@@ -111,7 +111,7 @@ static bool has_unsent(const struct http_exchange *x)
     return x->unsent[0].iov_len || x->unsent[1].iov_len;
 }
 
-/* Nothing more is to come. Bytes behind the end would be taken for the next answer. */
+/* The response is over. Bytes after its end would be taken for the next response. */
 static void release_connection(struct http_exchange *x)
 {
     struct http_connection *c = TAKE(x->connection);
@@ -123,12 +123,6 @@ static void release_connection(struct http_exchange *x)
 }
 
 /* --- sending --- */
-
-static void set_unsent(struct http_exchange *x, struct str head, struct str body)
-{
-    x->unsent[0] = (struct iovec){.iov_base = (char *)head.p, .iov_len = head.n};
-    x->unsent[1] = (struct iovec){.iov_base = (char *)body.p, .iov_len = body.n};
-}
 
 static void stop_sending(struct http_exchange *x)
 {
@@ -146,7 +140,7 @@ static void skip_sent(struct iovec *part, size_t *n)
     *n -= n_here;
 }
 
-/* What the peer will take now. One that takes no more may have answered already. */
+/* Sends what the peer takes now. A peer that takes no more may have answered already. */
 static struct err *send_some(struct http_exchange *x)
 {
     struct wire *w = x->connection->wire;
@@ -184,8 +178,8 @@ static struct err *check_wire(const struct http_exchange *x)
     return exchange_too_much_between(&x->route, n);
 }
 
-/* The next bytes, into a buffer that is used up, while what is unsent goes out. None: the peer has
- * ended its side. */
+/* Fills an empty buffer with the next bytes, and sends unsent ones meanwhile. An empty buffer means
+ * that the peer has ended its side. */
 static struct err *fill_buffer(struct http_exchange *x)
 {
     struct wire *w = x->connection->wire;
@@ -239,7 +233,7 @@ static bool is_provisional(int status)
     return status / 100 == 1 && status != 101;
 }
 
-/* A server that refuses a request before all of it was sent does not want the rest. */
+/* A server that refuses a request before it has all of it does not want the rest. */
 static struct err *read_final_head(struct http_exchange *x)
 {
     struct http1_head head;
@@ -264,33 +258,36 @@ static struct err *read_final_head(struct http_exchange *x)
 
 /* --- open --- */
 
-/* The server may close an idle connection at any time, also at this very moment. */
+/* The server may close an idle connection at any time, even at this moment. */
 static bool was_stale(const struct http_exchange *x, const struct err *e)
 {
     return err_is(e, ERR_NETWORK) && !e->is_final && x->connection && x->connection->is_reused &&
            x->head_reader.n_bytes == 0;
 }
 
-static struct err *ask(struct http_exchange *x, struct str body, bool must_be_fresh)
+static struct err *send_request(struct http_exchange *x, struct str body, bool must_be_fresh)
 {
+    struct str head = strbuf_str(&x->request_head);
+
     TRY(get_connection(x, must_be_fresh));
-    set_unsent(x, strbuf_str(&x->request_head), body);
+    x->unsent[0] = (struct iovec){.iov_base = (char *)head.p, .iov_len = head.n};
+    x->unsent[1] = (struct iovec){.iov_base = (char *)body.p, .iov_len = body.n};
     return read_final_head(x);
 }
 
-static struct err *ask_again_if_stale(struct http_exchange *x, struct str body)
+static struct err *send_request_twice(struct http_exchange *x, struct str body)
 {
-    struct err *e = ask(x, body, /* must_be_fresh= */ false);
+    struct err *e = send_request(x, body, /* must_be_fresh= */ false);
 
     if (!was_stale(x, e))
         return e;
     err_ignore(e, "it was meant for the connection before");
     connection_free(TAKE(x->connection));
     x->at = x->end = 0;
-    return ask(x, body, /* must_be_fresh= */ true);
+    return send_request(x, body, /* must_be_fresh= */ true);
 }
 
-static struct err *begin(struct http_exchange *x, const struct http_request *request)
+static struct err *begin_exchange(struct http_exchange *x, const struct http_request *request)
 {
     struct http1_form form = {.user_agent = x->client->options.user_agent};
 
@@ -301,7 +298,7 @@ static struct err *begin(struct http_exchange *x, const struct http_request *req
         form.proxy_authorization = http1_basic(&x->arena, &x->route.proxy);
     }
     http1_write_head(&x->request_head, request, &x->route.target, &form);
-    return ask_again_if_stale(x, request->body);
+    return send_request_twice(x, request->body);
 }
 
 struct err *exchange_open(struct http_client *c, const struct http_request *request,
@@ -319,7 +316,7 @@ struct err *exchange_open(struct http_client *c, const struct http_request *requ
     x->is_to_head = strcmp(request->method, "HEAD") == 0;
     if (request->total_ms)
         x->end_ms = loop_now_ms(x->client->loop) + request->total_ms;
-    e = begin(x, request);
+    e = begin_exchange(x, request);
     if (e) {
         exchange_close(x);
         return e;
@@ -334,7 +331,7 @@ struct err *exchange_open(struct http_client *c, const struct http_request *requ
 
 /* --- read --- */
 
-/* What of the bytes that have come is content; none when all of them were frames. */
+/* Finds the content among the bytes that arrived; empty when they were only framing. */
 static struct err *decode(struct http_exchange *x, struct str *ret_content)
 {
     char *bytes = x->buffer + x->at;
@@ -377,7 +374,7 @@ static struct err *read_content(struct http_exchange *x, struct str *ret_bytes)
     return NULL;
 }
 
-/* A peer that failed has failed for good; a wait that was interrupted may be begun again. */
+/* A failure of the peer is final; an interrupted wait may be repeated. */
 struct err *exchange_read(struct http_exchange *x, struct str *ret_bytes)
 {
     struct str bytes = {0};
@@ -396,7 +393,7 @@ struct err *exchange_read(struct http_exchange *x, struct str *ret_bytes)
 
 /* --- close --- */
 
-/* The rest of a short, unread answer has mostly arrived. */
+/* The rest of a short, unread response has usually arrived. */
 static void skip_rest(struct http_exchange *x)
 {
     size_t n_content, n_used;

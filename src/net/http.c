@@ -1,8 +1,7 @@
-/* http.c - headers, and exchanges through whatever adapter does them. */
+/* http.c - headers, and exchanges through any adapter. */
 #include "net/http.h"
 
-#include "net/redirect.h"
-#include "net/trace.h"
+#include "net/http_internal.h"
 #include "net/url.h"
 
 #define DEFAULT_CONNECT_MS 30000
@@ -33,7 +32,7 @@ struct str http_headers_get(const struct http_headers *h, const char *name)
     return (struct str){0};
 }
 
-/* --- what goes out is checked --- */
+/* --- checks of requests --- */
 
 bool http_is_token(struct str s)
 {
@@ -46,7 +45,7 @@ bool http_is_token(struct str s)
     return s.n > 0;
 }
 
-/* A line end in a value would let whoever chose it add headers of their own. */
+/* A line end in a value would let its author add headers. */
 bool http_is_value(struct str s)
 {
     for (size_t i = 0; i < s.n; i++) {
@@ -58,7 +57,7 @@ bool http_is_value(struct str s)
     return true;
 }
 
-/* It must agree with what is sent. */
+/* The client sets these: they must agree with what it sends. */
 bool http_header_is_framing(struct str name)
 {
     return str_eq_nocase(name, S("content-length")) || str_eq_nocase(name, S("transfer-encoding"));
@@ -99,7 +98,8 @@ static struct err *check_request(const struct http_request *request)
 
 /* --- exchanges --- */
 
-/* While something private is under way nothing is shown: an exchange does not know whose it is. */
+/* Shows nothing while a private exchange is under way: an exchange does not know to whom it
+ * belongs. */
 static const struct http_trace *trace_of(const struct http_client *c)
 {
     static const struct http_trace none;
@@ -107,7 +107,7 @@ static const struct http_trace *trace_of(const struct http_client *c)
     return c->n_private ? &none : &c->trace;
 }
 
-/* One request, one response, both shown to the trace. */
+/* Makes one request and shows it and its response to the trace. */
 static struct err *open_hop(struct http_client *c, const struct http_request *request,
                             struct http_exchange **ret_exchange, struct http_response *ret_response)
 {
@@ -196,18 +196,6 @@ static struct err *read_all(struct http_client *c, struct http_exchange *x, stru
     }
 }
 
-static void copy_response(struct arena *a, const struct http_response *from,
-                          struct http_response *ret_copy)
-{
-    *ret_copy = (struct http_response){
-        .status = from->status,
-        .final_url = arena_str(a, from->final_url),
-    };
-    for (size_t i = 0; i < from->headers.n; i++)
-        http_headers_add(a, &ret_copy->headers, from->headers.items[i].name,
-                         from->headers.items[i].value);
-}
-
 struct err *http_fetch(struct http_client *c, const struct http_request *request, struct arena *a,
                        struct http_response *ret_response, struct strbuf *body)
 {
@@ -219,8 +207,15 @@ struct err *http_fetch(struct http_client *c, const struct http_request *request
     e = http_open(c, request, &x, &response);
     if (!e) {
         e = read_all(c, x, body);
-        if (!e)
-            copy_response(a, &response, ret_response);
+        if (!e) {
+            *ret_response = (struct http_response){
+                .status = response.status,
+                .final_url = arena_str(a, response.final_url),
+            };
+            for (size_t i = 0; i < response.headers.n; i++)
+                http_headers_add(a, &ret_response->headers, response.headers.items[i].name,
+                                 response.headers.items[i].value);
+        }
         http_close(c, x);
     }
     c->n_private -= request->is_private;

@@ -1,4 +1,4 @@
-/* http1.c - the client itself: options, TLS contexts, life. */
+/* http1.c - the client itself: options, TLS contexts, life cycle. */
 #include "net/http1_client.h"
 
 struct http1_tls {
@@ -27,7 +27,7 @@ struct err *http1_client_tls(struct http1_client *c, const struct http_identity 
     return NULL;
 }
 
-static void client_free(struct http_client *http)
+static void http1_client_free(struct http_client *http)
 {
     struct http1_client *c = (struct http1_client *)http;
 
@@ -51,19 +51,6 @@ static const char *keep_path(struct arena *a, const char *path)
     return path ? arena_cstr(a, str_of(path)) : NULL;
 }
 
-static void read_options(struct http1_client *c, const struct http1_options *options)
-{
-    struct arena *a = &c->arena;
-
-    c->options = *options;
-    c->options.ca.file = keep_path(a, options->ca.file);
-    c->options.ca.dir = keep_path(a, options->ca.dir);
-    c->options.ca.extra_file = keep_path(a, options->ca.extra_file);
-    c->options.user_agent =
-        arena_cstr(a, str_of(options->user_agent ? options->user_agent : "keel/" KEEL_VERSION));
-    proxy_settings_read(a, options->ca.environment, &c->proxies);
-}
-
 struct http_client *http1_client_new(const struct http1_options *options)
 {
     static const struct http_ops ops = {
@@ -71,13 +58,20 @@ struct http_client *http1_client_new(const struct http1_options *options)
         .open = exchange_open,
         .read = exchange_read,
         .close = exchange_close,
-        .free = client_free,
+        .free = http1_client_free,
     };
     struct http1_client *c = mem_alloc(sizeof *c);
+    struct arena *a = &c->arena;
 
     c->http.ops = &ops;
     c->loop = task_loop();
     c->names = name_cache_new(c->loop);
-    read_options(c, options);
+    c->options = *options;
+    c->options.ca.file = keep_path(a, options->ca.file);
+    c->options.ca.dir = keep_path(a, options->ca.dir);
+    c->options.ca.extra_file = keep_path(a, options->ca.extra_file);
+    c->options.user_agent =
+        arena_cstr(a, str_of(options->user_agent ? options->user_agent : "keel/" KEEL_VERSION));
+    proxy_settings_read(a, options->ca.environment, &c->proxies);
     return &c->http;
 }

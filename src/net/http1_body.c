@@ -1,7 +1,9 @@
 /* http1_body.c - lengths and chunks. */
 #include "net/http1_body.h"
 
-#define MAX_LENGTH_DIGITS 18 /* fewer than what passes 64 bits */
+#include "base/ascii.h"
+
+#define MAX_LENGTH_DIGITS 18 /* any number of this length fits into 64 bits */
 #define MAX_CHUNK_BYTES ((uint64_t)1 << 60)
 
 /* --- how long it is --- */
@@ -21,7 +23,7 @@ static bool parse_length(struct str text, uint64_t *ret_length)
     return true;
 }
 
-/* NULL: there is none. *ret_n counts them. */
+/* NULL: there is none. *ret_n is their number. */
 static const struct http_header *find_header(const struct http_headers *h, const char *name,
                                              size_t *ret_n)
 {
@@ -70,14 +72,6 @@ enum http1_fault http1_body_init(struct http1_body *b, const struct http1_head *
 
 /* --- chunks --- */
 
-static int hex_digit(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 static enum http1_fault end_size_line(struct http1_body *b)
 {
     b->state = b->n_left ? IN_DATA : IN_TRAILER;
@@ -86,7 +80,7 @@ static enum http1_fault end_size_line(struct http1_body *b)
 
 static enum http1_fault take_size(struct http1_body *b, char c)
 {
-    int digit = hex_digit(c);
+    int digit = ascii_hex_value(c);
 
     if (digit >= 0) {
         b->n_left = b->n_left << 4 | (uint64_t)digit;
@@ -103,35 +97,7 @@ static enum http1_fault take_size(struct http1_body *b, char c)
     return HTTP1_NONE;
 }
 
-/* The end of a chunk's content: CR LF, or LF alone. */
-static enum http1_fault take_data_end(struct http1_body *b, char c)
-{
-    if (c == '\r' && b->n_left == 0) {
-        b->n_left = 1; /* has seen it */
-        return HTTP1_NONE;
-    }
-    if (c != '\n')
-        return HTTP1_BAD_CHUNK;
-    b->n_left = 0;
-    b->state = IN_SIZE;
-    return HTTP1_NONE;
-}
-
-/* Lines up to an empty one. A CR at the start of a line belongs to an empty line or to none. */
-static enum http1_fault take_trailer(struct http1_body *b, char c)
-{
-    if (++b->n_trailer_bytes > HTTP1_MAX_TRAILER_BYTES)
-        return HTTP1_TOO_LONG;
-    if (c == '\n') {
-        b->is_over = b->state == IN_TRAILER;
-        b->state = IN_TRAILER;
-    } else if (c != '\r') {
-        b->state = IN_LINE;
-    }
-    return HTTP1_NONE;
-}
-
-/* One byte that is not content. */
+/* Handles one byte that is not content. */
 static enum http1_fault take_frame_byte(struct http1_body *b, char c)
 {
     switch (b->state) {
@@ -140,10 +106,28 @@ static enum http1_fault take_frame_byte(struct http1_body *b, char c)
     case IN_SIZE_END:
         return c == '\n' ? end_size_line(b) : HTTP1_BAD_CHUNK;
     case IN_DATA_END:
-        return take_data_end(b, c);
+        /* The end of a chunk's content: CR LF, or LF alone. */
+        if (c == '\r' && b->n_left == 0) {
+            b->n_left = 1; /* the CR was seen */
+            return HTTP1_NONE;
+        }
+        if (c != '\n')
+            return HTTP1_BAD_CHUNK;
+        b->n_left = 0;
+        b->state = IN_SIZE;
+        return HTTP1_NONE;
     case IN_TRAILER:
     case IN_LINE:
-        return take_trailer(b, c);
+        /* Trailer lines up to an empty one. A CR at the start of a line begins an empty line. */
+        if (++b->n_trailer_bytes > HTTP1_MAX_TRAILER_BYTES)
+            return HTTP1_TOO_LONG;
+        if (c == '\n') {
+            b->is_over = b->state == IN_TRAILER;
+            b->state = IN_TRAILER;
+        } else if (c != '\r') {
+            b->state = IN_LINE;
+        }
+        return HTTP1_NONE;
     default:
         return take_size(b, c);
     }

@@ -1,7 +1,7 @@
-/* http1_body.h - where the body of a response ends, and what of its bytes is content.
+/* http1_body.h - separates the body of a response from its framing, and finds its end.
  *
- * Pure. Bytes are given as they come, in pieces of any size; the content among them is moved to the
- * front of the same memory. Chunk extensions and trailers are skipped. */
+ * Pure. Bytes are given as they arrive, in pieces of any size. The content among them is moved to
+ * the front of the same memory. Chunk extensions and trailers are skipped. */
 #ifndef KEEL_NET_HTTP1_BODY_H
 #define KEEL_NET_HTTP1_BODY_H
 
@@ -19,11 +19,11 @@ struct http1_body {
     size_t n_trailer_bytes;
 };
 
-/* A response to HEAD has no body, whatever it says of its length. */
+/* A response to HEAD has no body, whatever length it states. */
 MUST_USE enum http1_fault http1_body_init(struct http1_body *b, const struct http1_head *head,
                                           bool is_to_head);
-/* *ret_n_used is less than n when the body ends before them. Both are written with a fault too:
- * what came before it is content. */
+/* *ret_n_used is less than n when the body ends before them. Both are written with a fault too: the
+ * bytes before it are content. */
 MUST_USE enum http1_fault http1_body_decode(struct http1_body *b, char *bytes, size_t n,
                                             size_t *ret_n_content, size_t *ret_n_used);
 

@@ -1,6 +1,7 @@
 /* http1_head.c - request lines, status lines and headers. */
 #include "net/http1_head.h"
 
+#include "base/ascii.h"
 #include "base/base64.h"
 
 const char *http1_fault_text(enum http1_fault fault)
@@ -54,7 +55,7 @@ static struct str origin_form(struct arena *a, const struct url *u)
     return str_skip(whole, authority + str_find_char(str_skip(whole, authority), '/'));
 }
 
-/* No space stands before a value that is empty. */
+/* Without a space before an empty value. */
 static void add_header(struct strbuf *out, struct str name, struct str value)
 {
     value = str_trim(value);
@@ -64,7 +65,7 @@ static void add_header(struct strbuf *out, struct str name, struct str value)
     strbuf_add(out, S("\r\n"));
 }
 
-/* One that the caller sets too is the caller's. */
+/* The caller's own header replaces a default. */
 static void add_default(struct strbuf *out, const struct http_request *request, const char *name,
                         struct str value)
 {
@@ -149,12 +150,7 @@ enum http1_fault http1_head_take(struct http1_head_reader *r, struct str bytes, 
     return HTTP1_NONE;
 }
 
-/* --- what it says --- */
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
+/* --- parsing a response's head --- */
 
 /* "HTTP/1.1 200 OK"; the words at the end may be missing. */
 static bool parse_status_line(struct str line, struct http1_head *head)
@@ -163,7 +159,7 @@ static bool parse_status_line(struct str line, struct http1_head *head)
 
     if (line.n < 12 || !str_starts(line, version) || (p[7] != '0' && p[7] != '1') || p[8] != ' ')
         return false;
-    if (!is_digit(p[9]) || p[9] == '0' || !is_digit(p[10]) || !is_digit(p[11]))
+    if (!ascii_is_digit(p[9]) || p[9] == '0' || !ascii_is_digit(p[10]) || !ascii_is_digit(p[11]))
         return false;
     if (line.n > 12 && p[12] != ' ')
         return false;
@@ -172,9 +168,9 @@ static bool parse_status_line(struct str line, struct http1_head *head)
     return true;
 }
 
-/* A line that begins with white space continues the one before (RFC 9112, 5.2): what stands between
- * them becomes white space. Where a message ends must stand on one line, and be the same for all
- * who read it. */
+/* A line that begins with white space continues the one before (RFC 9112, 5.2): the bytes between
+ * them become white space. Headers that say where a message ends must be on one line, so that all
+ * readers see the same. */
 static bool add_continuation(struct http_headers *h, struct str line)
 {
     struct http_header *last = h->n ? &h->items[h->n - 1] : NULL;
@@ -206,16 +202,7 @@ static bool add_line(struct arena *a, struct http_headers *h, struct str line)
     return true;
 }
 
-/* Strings of an arena end with a NUL. Behind each stands a colon, white space or a line end. */
-static void end_strings(const struct http_headers *h)
-{
-    for (size_t i = 0; i < h->n; i++) {
-        ((char *)h->items[i].name.p)[h->items[i].name.n] = 0;
-        ((char *)h->items[i].value.p)[h->items[i].value.n] = 0;
-    }
-}
-
-/* Is `word` in the list of some Connection header? */
+/* Does a Connection header list `word`? */
 static bool connection_says(const struct http_headers *h, const char *word)
 {
     for (size_t i = 0; i < h->n; i++) {
@@ -245,14 +232,18 @@ enum http1_fault http1_head_parse(struct arena *a, struct str text, struct http1
     struct http1_head head = {0};
     struct str line;
 
-    text = arena_str(a, text); /* headers are parts of it */
+    text = arena_str(a, text); /* the headers are parts of it */
     line = take_line(&text);
     if (!http_is_value(line) || !parse_status_line(line, &head))
         return HTTP1_NOT_HTTP;
     while ((line = take_line(&text)).n)
         if (!add_line(a, &head.headers, line))
             return HTTP1_BAD_HEADER;
-    end_strings(&head.headers);
+    /* Strings of an arena end with a NUL. After each is a colon, white space or a line end. */
+    for (size_t i = 0; i < head.headers.n; i++) {
+        ((char *)head.headers.items[i].name.p)[head.headers.items[i].name.n] = 0;
+        ((char *)head.headers.items[i].value.p)[head.headers.items[i].value.n] = 0;
+    }
     head.closes = connection_says(&head.headers, "close") ||
                   (head.is_1_0 && !connection_says(&head.headers, "keep-alive"));
     *ret_head = head;

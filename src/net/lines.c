@@ -1,10 +1,10 @@
-/* lines.c - lines out of pieces; a line that lies whole in one piece is not copied. */
+/* lines.c - assembles lines from pieces; copies none that is whole in one piece. */
 #include "net/lines.h"
 
 void lines_init(struct line_reader *r, size_t max_line_bytes)
 {
     *r = (struct line_reader){.max_line_bytes = max_line_bytes};
-    strbuf_init(&r->pending, max_line_bytes + 1); /* a CR may turn out to be half of the end */
+    strbuf_init(&r->pending, max_line_bytes + 1); /* a CR may be half of the end */
 }
 
 void lines_done(struct line_reader *r)

@@ -1,4 +1,4 @@
-/* lookup.c - asks the resolver, which blocks, in a worker. */
+/* lookup.c - asks the resolver in a worker, because it blocks. */
 #include "net/lookup.h"
 
 #include "net/url.h"

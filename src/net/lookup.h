@@ -1,5 +1,4 @@
-/* lookup.h - the addresses of a name, as texts, so that they can be checked and used as they are.
- */
+/* lookup.h - the addresses of a name, as texts, so that they can be checked and used unchanged. */
 #ifndef KEEL_NET_LOOKUP_H
 #define KEEL_NET_LOOKUP_H
 
@@ -12,7 +11,7 @@
 struct lookup {
     const char *host;
     int error; /* of getaddrinfo() */
-    /* In the one spelling that url.h gives a host; of more than that, the first. */
+    /* In the one spelling that url.h gives a host; the first ones, if there are more. */
     char addresses[LOOKUP_MAX_ADDRESSES][INET6_ADDRSTRLEN];
     size_t n;
 };
@@ -20,11 +19,11 @@ struct lookup {
 /* Is this address on the public Internet, as seen from here? One that this machine has itself is
  * not, whatever its range: what listens there may be closed to the Internet. Does not wait. */
 bool lookup_is_public(const char *address) MUST_USE;
-/* Asks the resolver, which blocks: for workers. */
+/* Asks the resolver. Blocks: for workers. */
 void lookup_block(struct lookup *l);
-/* Asks the resolver in a worker; waits. A name that has no address is no error: n is 0. */
+/* Asks the resolver in a worker and waits. A name without an address is not an error: n is 0. */
 MUST_USE struct err *lookup_run(struct lookup *l);
-/* ERR_NETWORK, for those to whom it is one. */
+/* The ERR_NETWORK for callers that need an address. */
 NEVER_NULL MUST_USE struct err *lookup_not_found(const struct lookup *l);
 
 #endif

@@ -1,4 +1,4 @@
-/* name_cache.c - look-ups in workers, which a task can stop waiting for. */
+/* name_cache.c - looks up names in workers; a task can stop waiting. */
 #include "net/name_cache.h"
 
 #include "sys/loop.h"
@@ -22,7 +22,7 @@ struct name_entry {
     struct name_entry *next;
     char *host;
     struct name_job *job;    /* that looks it up, or NULL */
-    struct name_wait *waits; /* while it is not known */
+    struct name_wait *waits; /* while it is unknown */
     bool is_known;
     uint64_t end_ms;
     struct lookup found;
@@ -36,7 +36,7 @@ struct name_cache {
 
 /* --- in a worker --- */
 
-/* The worker's, until it is posted; then the loop's. */
+/* Belongs to the worker until it is posted, then to the loop. */
 struct name_job {
     struct pool_job job; /* first */
     struct lookup lookup;
@@ -70,7 +70,7 @@ static void name_job_run(struct pool_job *job)
         name_job_free(j);
 }
 
-/* The worker frees it, or the post if it has come so far. */
+/* The worker frees it, or the post if it is already on its way. */
 static void name_job_abandon(struct name_job *j)
 {
     if (pool_take_back(&j->job)) {
@@ -84,33 +84,21 @@ static void name_job_abandon(struct name_job *j)
 
 /* --- on the loop --- */
 
-static void start_job(struct name_cache *c, struct name_entry *entry)
-{
-    struct name_job *j = mem_alloc(sizeof *j);
-
-    j->job.run = name_job_run;
-    j->host = mem_strdup(entry->host);
-    j->lookup.host = j->host;
-    j->cache = c;
-    j->entry = entry;
-    entry->job = j;
-    c->n_running++;
-    pool_add(&j->job);
-}
-
 static void start_waiting(struct name_cache *c)
 {
     for (struct name_entry *e = c->entries; e && c->n_running < MAX_RUNNING; e = e->next)
-        if (!e->is_known && !e->job && e->waits)
-            start_job(c, e);
-}
+        if (!e->is_known && !e->job && e->waits) {
+            struct name_job *j = mem_alloc(sizeof *j);
 
-static void entry_free(struct name_entry *entry)
-{
-    if (entry->job)
-        name_job_abandon(entry->job);
-    mem_free(entry->host);
-    mem_free(entry);
+            j->job.run = name_job_run;
+            j->host = mem_strdup(e->host);
+            j->lookup.host = j->host;
+            j->cache = c;
+            j->entry = e;
+            e->job = j;
+            c->n_running++;
+            pool_add(&j->job);
+        }
 }
 
 static void remove_entry(struct name_cache *c, struct name_entry *entry)
@@ -120,10 +108,13 @@ static void remove_entry(struct name_cache *c, struct name_entry *entry)
     while (*link != entry)
         link = &(*link)->next;
     *link = entry->next;
-    entry_free(entry);
+    if (entry->job)
+        name_job_abandon(entry->job);
+    mem_free(entry->host);
+    mem_free(entry);
 }
 
-static void answer(const struct name_entry *entry, struct lookup *ret)
+static void copy_answer(const struct name_entry *entry, struct lookup *ret)
 {
     const char *host = ret->host;
 
@@ -144,7 +135,7 @@ static void name_job_ended(void *arg)
         entry->is_known = true;
         entry->end_ms = loop_now_ms(c->loop) + BELIEVED_MS;
         for (struct name_wait *w = entry->waits; w; w = w->next) {
-            answer(entry, w->result);
+            copy_answer(entry, w->result);
             w->has_come = true;
             waker_wake(&w->waker);
         }
@@ -167,37 +158,20 @@ static struct name_entry *find_entry(const struct name_cache *c, const char *hos
     return e;
 }
 
-/* Drops the oldest idle entry when there are too many. */
-static void make_room(struct name_cache *c)
-{
-    struct name_entry *oldest = NULL;
-    size_t n = 0;
-
-    for (struct name_entry *e = c->entries; e; e = e->next, n++)
-        if (!e->waits && !e->job)
-            oldest = e;
-    if (n >= MAX_NAMES && oldest)
-        remove_entry(c, oldest);
-}
-
 static struct name_entry *add_entry(struct name_cache *c, const char *host)
 {
-    struct name_entry *e = mem_alloc(sizeof *e);
+    struct name_entry *e = mem_alloc(sizeof *e), *oldest_idle = NULL;
+    size_t n = 0;
 
-    make_room(c);
+    for (struct name_entry *old = c->entries; old; old = old->next, n++)
+        if (!old->waits && !old->job)
+            oldest_idle = old;
+    if (n >= MAX_NAMES && oldest_idle)
+        remove_entry(c, oldest_idle);
     e->host = mem_strdup(host);
     e->next = c->entries;
     c->entries = e;
     return e;
-}
-
-static void stop_waiting(struct name_entry *entry, struct name_wait *wait)
-{
-    struct name_wait **link = &entry->waits;
-
-    while (*link != wait)
-        link = &(*link)->next;
-    *link = wait->next;
 }
 
 static struct err *wait_for(struct name_cache *c, struct name_entry *entry, struct lookup *ret)
@@ -211,8 +185,13 @@ static struct err *wait_for(struct name_cache *c, struct name_entry *entry, stru
     loop_external_begin(c->loop);
     e = waker_park(&wait.waker);
     loop_external_end(c->loop);
-    if (!wait.has_come)
-        stop_waiting(entry, &wait);
+    if (!wait.has_come) {
+        struct name_wait **link = &entry->waits;
+
+        while (*link != &wait)
+            link = &(*link)->next;
+        *link = wait.next;
+    }
     return e;
 }
 
@@ -226,7 +205,7 @@ struct err *name_cache_find(struct name_cache *c, const char *host, struct looku
         entry = NULL;
     }
     if (entry && entry->is_known) {
-        answer(entry, ret);
+        copy_answer(entry, ret);
         return NULL;
     }
     return wait_for(c, entry ? entry : add_entry(c, host), ret);

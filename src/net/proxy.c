@@ -35,7 +35,7 @@ void proxy_settings_read(struct arena *a, const char *const *environment,
 
 /* --- NO_PROXY --- */
 
-/* The address of a host that is one: 4 or 16 bytes, 0 for a name. */
+/* The bytes of a host that is an address: 4 or 16, or 0 for a name. */
 static size_t parse_address(struct str text, unsigned char ret_bytes[16])
 {
     char name[INET6_ADDRSTRLEN];
@@ -71,7 +71,7 @@ static bool address_matches(struct str pattern, const unsigned char *address, si
            same_start(start, address, (size_t)n_bits);
 }
 
-/* "example.com" and ".example.com" both mean the host and everything below it. */
+/* "example.com" and ".example.com" both match the host and everything below it. */
 static bool name_matches(struct str pattern, struct str host)
 {
     if (str_starts(pattern, S(".")))
@@ -84,7 +84,7 @@ static bool name_matches(struct str pattern, struct str host)
     return host.n == pattern.n || host.p[host.n - pattern.n - 1] == '.';
 }
 
-/* Takes ":port" and brackets off; false when the port is another one. */
+/* Removes ":port" and brackets. False when the port differs. */
 static bool take_port(struct str *pattern, int port)
 {
     size_t colon = str_rfind_char(*pattern, ':');

@@ -1,9 +1,9 @@
-/* proxy.h - which proxy a URL goes through, by the variables that curl and others obey.
+/* proxy.h - chooses the proxy of a URL by the variables that curl and others use.
  *
- * HTTPS_PROXY for https, HTTP_PROXY for http, ALL_PROXY for both; the lower-case spelling goes
- * first. HTTP_PROXY in upper case is not believed inside a CGI program, where any client can set
- * it. NO_PROXY lists what goes direct: host names with all below them, addresses, CIDR ranges,
- * each with an optional :port, or `*` for everything. */
+ * HTTPS_PROXY is for https, HTTP_PROXY for http, ALL_PROXY for both; the lower-case spelling goes
+ * first. HTTP_PROXY in upper case is ignored inside a CGI program, where any client can set it.
+ * NO_PROXY lists what goes direct: host names with all below them, addresses, CIDR ranges, each
+ * with an optional :port, or `*` for everything. */
 #ifndef KEEL_NET_PROXY_H
 #define KEEL_NET_PROXY_H
 

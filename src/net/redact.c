@@ -1,4 +1,4 @@
-/* redact.c - what a log or a message may show of a URL and of headers. */
+/* redact.c - removes credentials from URLs and headers, for logs and messages. */
 #include "net/http.h"
 #include "net/url.h"
 
@@ -20,8 +20,8 @@ static bool ends_like_a_secret(struct str name)
     return false;
 }
 
-/* authorization, proxy-authorization, cookie, set-cookie, api-key, x-api-key, x-goog-api-key,
- * x-amz-security-token and their like. */
+/* Covers authorization, proxy-authorization, cookie, set-cookie, api-key, x-api-key,
+ * x-goog-api-key, x-amz-security-token and the like. */
 bool http_header_is_secret(struct str name)
 {
     return ends_like_a_secret(name);

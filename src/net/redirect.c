@@ -1,5 +1,5 @@
-/* redirect.c - following Location, step by step and within bounds. */
-#include "net/redirect.h"
+/* redirect.c - follows Location, step by step and within limits. */
+#include "net/http_internal.h"
 
 #include "net/url.h"
 #include "sys/loop.h"
@@ -34,8 +34,8 @@ static bool describes_body(struct str name)
     return name.n >= 8 && str_eq_nocase(str_slice(name, 0, 8), S("content-"));
 }
 
-/* Not "all but the known secrets": a caller's own header may be one. */
-static bool is_plain(struct str name)
+/* A list of harmless names, not of secret ones: a caller's own header may be a secret. */
+static bool is_harmless(struct str name)
 {
     static const struct str names[] = {
         S("accept"),     S("accept-language"), S("accept-encoding"), S("content-type"),
@@ -46,21 +46,6 @@ static bool is_plain(struct str name)
         if (str_eq_nocase(name, names[i]))
             return true;
     return false;
-}
-
-static void keep_headers(struct redirects *r, bool same_origin, bool has_body)
-{
-    struct http_headers kept = {0};
-
-    for (size_t i = 0; i < r->request.headers.n; i++) {
-        const struct http_header *h = &r->request.headers.items[i];
-
-        if ((same_origin || is_plain(h->name)) && (has_body || !describes_body(h->name)))
-            http_headers_add(&r->arena, &kept, h->name, h->value);
-    }
-    r->request.headers = kept;
-    if (!same_origin)
-        r->request.identity = (struct http_identity){0};
 }
 
 static struct err *cut_time(struct redirects *r)
@@ -91,26 +76,14 @@ static struct err *check_hop(const struct redirects *r, const struct url *from,
     return NULL;
 }
 
-/* Turns the request that was answered by `status` into the next one. */
-static void point_at(struct redirects *r, int status, struct str url, bool same_origin)
-{
-    bool keeps_body = !becomes_get(status, r->request.method);
-
-    if (!keeps_body) {
-        r->request.method = "GET";
-        r->request.body = (struct str){0};
-    }
-    keep_headers(r, same_origin, keeps_body);
-    r->request.url = url;
-    r->n_followed++;
-}
-
 struct err *redirects_next(struct redirects *r, const struct http_response *response,
                            bool *ret_follow)
 {
     struct str location = http_headers_get(&response->headers, "location"), next;
     bool same_origin, pinned = r->request.resolve || r->request.unix_socket;
+    struct http_headers kept = {0};
     struct url from, to;
+    bool keeps_body;
 
     *ret_follow = false;
     if (r->request.max_redirects == 0 || !is_redirect(response->status) || location.n == 0)
@@ -123,7 +96,22 @@ struct err *redirects_next(struct redirects *r, const struct http_response *resp
         return NULL;
     TRY(check_hop(r, &from, &to));
     TRY(cut_time(r));
-    point_at(r, response->status, next, same_origin);
+    keeps_body = !becomes_get(response->status, r->request.method);
+    if (!keeps_body) {
+        r->request.method = "GET";
+        r->request.body = (struct str){0};
+    }
+    for (size_t i = 0; i < r->request.headers.n; i++) {
+        const struct http_header *h = &r->request.headers.items[i];
+
+        if ((same_origin || is_harmless(h->name)) && (keeps_body || !describes_body(h->name)))
+            http_headers_add(&r->arena, &kept, h->name, h->value);
+    }
+    r->request.headers = kept;
+    if (!same_origin)
+        r->request.identity = (struct http_identity){0};
+    r->request.url = next;
+    r->n_followed++;
     *ret_follow = true;
     return NULL;
 }

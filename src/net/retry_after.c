@@ -1,12 +1,14 @@
-/* retry_after.c - when a server says that it wants to be asked again. */
+/* retry_after.c - when a server wants to be asked again. */
 #include "net/http.h"
+
+#include "base/ascii.h"
 
 #include <stdio.h>
 #include <time.h>
 
 #define LONGEST_DELAY_MS ((int64_t)24 * 3600 * 1000)
 
-/* -1 stays "not said", all else is cut to a day. */
+/* -1 stays "not stated"; everything else is limited to a day. */
 static int64_t capped(double ms)
 {
     if (!(ms >= 0))
@@ -14,19 +16,14 @@ static int64_t capped(double ms)
     return ms < (double)LONGEST_DELAY_MS ? (int64_t)ms : LONGEST_DELAY_MS;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-/* Digits with an optional fraction, at the start of *text, which moves behind them. */
+/* Parses digits with an optional fraction at the start of *text, and skips them. */
 static bool take_number(struct str *text, double *ret_value)
 {
     size_t n = 0;
 
-    while (n < text->n && (is_digit(text->p[n]) || text->p[n] == '.'))
+    while (n < text->n && (ascii_is_digit(text->p[n]) || text->p[n] == '.'))
         n++;
-    if (n == 0 || !is_digit(text->p[0]) || !str_to_double(str_slice(*text, 0, n), ret_value))
+    if (n == 0 || !ascii_is_digit(text->p[0]) || !str_to_double(str_slice(*text, 0, n), ret_value))
         return false;
     *text = str_skip(*text, n);
     return true;
@@ -140,7 +137,7 @@ static int64_t parse_duration(struct str text)
         struct str name;
         double ms;
     } units[] = {
-        /* the longer of two that begin alike goes first */
+        /* the longer of two with the same start goes first */
         {S("ms"), 1},    {S("us"), 0.001}, {S("\xC2\xB5s"), 0.001}, {S("ns"), 0.000001},
         {S("d"), 864e5}, {S("h"), 36e5},   {S("m"), 6e4},           {S("s"), 1e3},
     };
@@ -172,7 +169,7 @@ static bool starts_nocase(struct str s, struct str prefix)
     return s.n >= prefix.n && str_eq_nocase(str_slice(s, 0, prefix.n), prefix);
 }
 
-/* The limit is used up: `prefix` + what + `suffix` says 0. */
+/* Is the limit used up? `prefix` + WHAT + `suffix` is 0 then. */
 static bool is_used_up(const struct http_headers *h, const char *prefix, struct str what,
                        const char *suffix)
 {

@@ -1,4 +1,4 @@
-/* route.c - reads proxies and pins, and tells connections apart. */
+/* route.c - parses proxies and pins, and makes the keys of connections. */
 #include "net/route.h"
 
 #define DEFAULT_PROXY_PORT 1080
@@ -49,7 +49,7 @@ static struct err *use_proxy(struct arena *a, const char *text, struct route *r)
 
 /* --- pins --- */
 
-/* "host:port:addresses". Somebody has checked these; any other address would go unchecked. */
+/* "host:port:addresses". The caller has checked these; any other address would be unchecked. */
 static struct err *find_pins(struct arena *a, const char *text, const struct url *u,
                              const char **ret_pins)
 {
@@ -63,9 +63,9 @@ static struct err *find_pins(struct arena *a, const char *text, const struct url
     return NULL;
 }
 
-/* --- what tells connections apart --- */
+/* --- the keys of connections --- */
 
-/* Each part with its length, so that no text can look like two. */
+/* Each part with its length, so that two different keys never look alike. */
 static void add_part(struct strbuf *key, struct str part)
 {
     strbuf_addf(key, "%zu:", part.n);
@@ -79,7 +79,7 @@ static void add_place(struct strbuf *key, const struct url *u)
     strbuf_addf(key, "%d ", u->port);
 }
 
-/* Through a proxy that is asked for URLs all plain requests may go by one connection. */
+/* All plain requests may share a connection to a proxy that is asked for URLs. */
 static const char *make_key(struct arena *a, const struct route *r)
 {
     AUTO(strbuf) struct strbuf key = {0};
@@ -97,7 +97,7 @@ static const char *make_key(struct arena *a, const struct route *r)
     return arena_cstr(a, strbuf_str(&key));
 }
 
-/* --- all of it --- */
+/* --- the route --- */
 
 static const char *copy(struct arena *a, const char *text)
 {

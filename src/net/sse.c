@@ -1,7 +1,7 @@
-/* sse.c - an event stream, line by line. */
+/* sse.c - reads an event stream line by line. */
 #include "net/sse.h"
 
-#define LONGEST_FIELD_START 8 /* "retry: " and the like may come on top of the event's bytes */
+#define LONGEST_FIELD_START 8 /* "retry: " and the like do not count as bytes of the event */
 
 void sse_init(struct sse_reader *r, size_t max_event_bytes)
 {
@@ -42,8 +42,8 @@ static struct err *too_large(const struct sse_reader *r)
                    r->max_event_bytes);
 }
 
-/* Where there are both kinds of line end it is one pass: two searches would read a long feed once
- * per line. */
+/* With both kinds of line end it searches once: two searches would read a long feed once per
+ * line. */
 static size_t find_line_end(const struct sse_reader *r)
 {
     struct str s = r->feed;
@@ -56,7 +56,7 @@ static size_t find_line_end(const struct sse_reader *r)
     return STR_NONE;
 }
 
-/* Cuts the next whole line off the feed; keeps the start of one that is not whole yet. */
+/* Cuts the next whole line off the feed, and keeps the start of an incomplete one. */
 static struct err *next_line(struct sse_reader *r, struct str *ret_line, bool *ret_has)
 {
     size_t end;
@@ -87,23 +87,6 @@ static void set(struct strbuf *b, struct str value)
     strbuf_add(b, value);
 }
 
-static void set_retry(struct sse_reader *r, struct str value)
-{
-    int64_t ms;
-
-    if (value.n && value.p[0] != '-' && str_to_int64(value, &ms))
-        r->retry_ms = ms;
-}
-
-static struct err *add_data(struct sse_reader *r, struct str value)
-{
-    if (r->has_data)
-        strbuf_add_char(&r->data, '\n');
-    strbuf_add(&r->data, value);
-    r->has_data = true;
-    return strbuf_is_over(&r->data) ? too_large(r) : NULL;
-}
-
 static struct err *take_field(struct sse_reader *r, struct str line)
 {
     size_t colon = str_find_char(line, ':');
@@ -112,20 +95,28 @@ static struct err *take_field(struct sse_reader *r, struct str line)
 
     if (value.n && value.p[0] == ' ')
         value = str_skip(value, 1);
-    if (str_eq(name, S("data")))
-        return add_data(r, value);
+    if (str_eq(name, S("data"))) {
+        if (r->has_data)
+            strbuf_add_char(&r->data, '\n');
+        strbuf_add(&r->data, value);
+        r->has_data = true;
+        return strbuf_is_over(&r->data) ? too_large(r) : NULL;
+    }
     if (str_eq(name, S("event"))) {
         set(&r->type, value);
     } else if (str_eq(name, S("id")) && str_find_char(value, 0) == STR_NONE) {
         set(&r->next_id, value);
         r->has_next_id = true;
     } else if (str_eq(name, S("retry"))) {
-        set_retry(r, value);
+        int64_t ms;
+
+        if (value.n && value.p[0] != '-' && str_to_int64(value, &ms))
+            r->retry_ms = ms;
     }
-    return NULL; /* comments have an empty name; unknown fields are ignored as well */
+    return NULL; /* comments have an empty name; unknown fields are ignored, too */
 }
 
-/* A blank line ends the event. False when there is nothing to hand out. */
+/* A blank line ends the event. False: there is no event to return. */
 static bool end_event(struct sse_reader *r, struct sse_event *ret_event)
 {
     if (r->has_next_id) {
@@ -143,13 +134,6 @@ static bool end_event(struct sse_reader *r, struct sse_event *ret_event)
     return true;
 }
 
-static void begin_event(struct sse_reader *r)
-{
-    strbuf_clear(&r->type);
-    strbuf_clear(&r->data);
-    r->has_data = r->handed_out = false;
-}
-
 static struct str without_bom(struct sse_reader *r, struct str line)
 {
     if (!r->started && str_starts(line, S("\xEF\xBB\xBF")))
@@ -164,8 +148,11 @@ struct err *sse_next(struct sse_reader *r, struct sse_event *ret_event, bool *re
         bool has_line, has_event = false;
         struct str line;
 
-        if (r->handed_out)
-            begin_event(r);
+        if (r->handed_out) {
+            strbuf_clear(&r->type);
+            strbuf_clear(&r->data);
+            r->has_data = r->handed_out = false;
+        }
         TRY(next_line(r, &line, &has_line));
         if (has_line) {
             line = without_bom(r, line);

@@ -3,8 +3,8 @@
 
 #include "net/url.h"
 
-#define MAX_OUT_BYTES ((size_t)64 << 10) /* encrypted ahead of what the peer takes */
-#define MAX_WRITE_BYTES 16384            /* of one record */
+#define MAX_OUT_BYTES ((size_t)64 << 10) /* how much is encrypted before the peer takes it */
+#define MAX_WRITE_BYTES 16384            /* in one record */
 
 /* --- how OpenSSL reaches the wire below --- */
 
@@ -30,7 +30,7 @@ static int tls_bio_read(BIO *bio, char *bytes, int size)
     return -1;
 }
 
-/* Records are collected, and leave together. */
+/* Collects records, which are sent together. */
 static int tls_bio_write(BIO *bio, const char *bytes, int n)
 {
     const struct tls_api *api = tls_api_get();
@@ -69,7 +69,7 @@ BIO_METHOD *tls_method_new(void)
 
 /* --- moving bytes --- */
 
-/* `wants` is then what the wire below waits for, if it has not taken all. */
+/* Sets `wants` to what the wire below waits for, if it has not taken everything. */
 static struct err *flush(struct tls_wire *t)
 {
     t->wire.wants = 0;
@@ -84,12 +84,12 @@ static struct err *flush(struct tls_wire *t)
             return NULL;
     }
     if (t->out.room > MAX_WRITE_BYTES / 2)
-        strbuf_done(&t->out); /* most of a stream's life is waiting */
+        strbuf_done(&t->out); /* a stream waits most of its life */
     return NULL;
 }
 
-/* After a call of OpenSSL that moved nothing. *ret_result is one of SSL_ERROR_. What it has written
- * leaves now, and `wants` says what is waited for. */
+/* After a call of OpenSSL that moved nothing. *ret_result is one of SSL_ERROR_. Sends what OpenSSL
+ * has written, and sets `wants` to what it waits for. */
 static struct err *after_nothing(struct tls_wire *t, int returned, int *ret_result)
 {
     int result = tls_api_get()->SSL_get_error(t->ssl, returned);
@@ -108,13 +108,6 @@ static struct err *after_nothing(struct tls_wire *t, int returned, int *ret_resu
     return NULL;
 }
 
-static void keep_session_once(struct tls_wire *t)
-{
-    if (!t->has_kept_session)
-        tls_session_keep(t);
-    t->has_kept_session = true;
-}
-
 static struct err *tls_read_some(struct wire *w, char *bytes, size_t size, size_t *ret_n)
 {
     struct tls_wire *t = (struct tls_wire *)w;
@@ -127,7 +120,9 @@ static struct err *tls_read_some(struct wire *w, char *bytes, size_t size, size_
         n = api->SSL_read(t->ssl, bytes, (int)MIN(size, (size_t)1 << 30));
         if (n > 0) {
             *ret_n = (size_t)n;
-            keep_session_once(t);
+            if (!t->has_kept_session)
+                tls_session_keep(t);
+            t->has_kept_session = true;
             return t->out.n ? flush(t) : NULL;
         }
         TRY(after_nothing(t, n, &result));
@@ -141,7 +136,7 @@ static struct err *tls_read_some(struct wire *w, char *bytes, size_t size, size_
     return NULL;
 }
 
-/* As much as may be encrypted now. */
+/* Encrypts as much as the limit allows. */
 static struct err *encrypt(struct tls_wire *t, const struct iovec *part, size_t *n_taken,
                            bool *ret_is_full)
 {
@@ -182,7 +177,7 @@ static struct err *tls_write_some(struct wire *w, const struct iovec *parts, int
     return flush(t);
 }
 
-/* The peer learns that this is the end, if it takes the few bytes now. */
+/* Announces the end to the peer, if it takes the few bytes now. */
 static void tls_wire_free(struct wire *w)
 {
     struct tls_wire *t = (struct tls_wire *)w;
@@ -203,10 +198,10 @@ static void tls_wire_free(struct wire *w)
     mem_free(t);
 }
 
-/* --- beginning --- */
+/* --- the handshake --- */
 
-/* Addresses are compared with addresses, and are no names to ask a server for. A name that OpenSSL
- * did not take would go unverified. */
+/* Addresses are compared with addresses, and are not sent as server names. A name that OpenSSL does
+ * not accept would go unverified. */
 static struct err *set_name(struct tls_wire *t, struct str host)
 {
     const struct tls_api *api = tls_api_get();

@@ -1,8 +1,8 @@
-/* tls.h - TLS over any wire, by OpenSSL, which is opened on first use.
+/* tls.h - TLS over any wire, by OpenSSL, which is loaded on first use.
  *
- * TLS 1.2 at least; certificates and the names in them are always verified. Sessions are resumed
- * within a context, which is for one client and one identity. What fails is ERR_NETWORK, final
- * where the same peer would refuse again; what the person must set right is ERR_CONFIGURATION. */
+ * TLS 1.2 at least. Certificates and the names in them are always verified. Sessions are resumed
+ * within a context, which is for one client and one identity. Failures are ERR_NETWORK, final where
+ * the same peer would refuse again; ERR_CONFIGURATION is what a person must correct. */
 #ifndef KEEL_NET_TLS_H
 #define KEEL_NET_TLS_H
 
@@ -10,11 +10,11 @@
 #include "net/http.h"
 #include "net/wire.h"
 
-/* Loads OpenSSL, which the first connection would do otherwise, and which takes milliseconds: a
- * worker can do it meanwhile. */
+/* Loads OpenSSL, which takes milliseconds and which the first connection would do. Thread-safe, and
+ * cheap after the first time. */
 MUST_USE struct err *tls_load(void);
 
-/* Whom to trust: read once, shared by contexts. */
+/* The trusted certificates: read once, shared by contexts. */
 struct tls_trust;
 MUST_USE struct err *tls_trust_new(const struct ca_options *options, struct tls_trust **ret_trust);
 void tls_trust_free(struct tls_trust *t);
@@ -26,8 +26,8 @@ MUST_USE struct err *tls_context_new(const struct tls_trust *trust,
 void tls_context_free(struct tls_context *c); /* after all its wires */
 bool tls_context_is_for(const struct tls_context *c, const struct http_identity *identity);
 
-/* A wire to `host` at `port` over another one, which it owns from now on, also after an error.
- * Waits for the handshake. `peer` is for messages. */
+/* Opens a wire to `host` at `port` over another one, which it owns from here on, also after an
+ * error. Waits for the handshake. `peer` is for messages. */
 MUST_USE struct err *tls_open(struct tls_context *c, struct wire *take_lower, struct socket *bottom,
                               struct str host, int port, const char *peer, struct wire **ret_wire);
 

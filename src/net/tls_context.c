@@ -1,28 +1,56 @@
-/* tls_context.c - whom a client trusts, and who it is itself. */
+/* tls_context.c - loads OpenSSL; holds whom a client trusts, and who it is itself. */
 #include "net/tls_internal.h"
 
+#include "sys/dylib.h"
+
 #include <limits.h>
+#include <pthread.h>
+
+/* --- the library --- */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of is_loaded */
+static bool is_loaded;
+static struct tls_api library; /* constant once it is loaded */
+
+static struct err *load_library(void)
+{
+    const struct dylib_symbol of_ssl[] = {
+#define X(name) {#name, (void **)&library.name},
+        TLS_SSL_TABLE(X)};
+    const struct dylib_symbol of_crypto[] = {TLS_CRYPTO_TABLE(X)};
+#undef X
+
+    TRY(dylib_load(TLS_LIBRARY, TLS_PACKAGE, of_ssl, ARRAY_LEN(of_ssl)));
+    TRY(dylib_load("libcrypto.so.3", TLS_PACKAGE, of_crypto, ARRAY_LEN(of_crypto)));
+    if (!library.OPENSSL_init_ssl(0, NULL))
+        return err_new(ERR_CONFIGURATION, "cannot start " TLS_LIBRARY);
+    is_loaded = true;
+    return NULL;
+}
 
 struct err *tls_load(void)
 {
-    return tls_api_load();
+    struct err *e;
+
+    pthread_mutex_lock(&lock);
+    e = is_loaded ? NULL : load_library();
+    pthread_mutex_unlock(&lock);
+    return e;
+}
+
+const struct tls_api *tls_api_get(void)
+{
+    return &library;
 }
 
 /* --- whom to trust --- */
 
-static struct err *cannot_read(const struct ca *ca)
-{
-    return err_hint(
-        err_new(ERR_CONFIGURATION, "cannot read the trusted certificates in %s", ca->path),
-        "check SSL_CERT_FILE and SSL_CERT_DIR");
-}
-
 static int no_passphrase(char *buffer, int size, int is_writing, void *arg)
 {
-    return -1; /* else OpenSSL would ask on the terminal */
+    return -1; /* otherwise OpenSSL would ask on the terminal */
 }
 
-/* A file may hold other things between certificates, and the same one twice. */
+/* A file may hold other things between certificates, and one certificate twice. */
 static void add_pem(const struct tls_trust *t, struct str pem)
 {
     BIO *bio = tls_api_get()->BIO_new_mem_buf(pem.p, (int)MIN(pem.n, (size_t)INT_MAX));
@@ -53,17 +81,21 @@ static struct err *fill_store(const struct tls_trust *t, const struct ca_options
     if (pem.n)
         add_pem(t, strbuf_str(&pem));
     tls_api_get()->ERR_clear_error();
-    return is_read == 1 ? NULL : cannot_read(&ca);
+    if (is_read == 1)
+        return NULL;
+    return err_hint(
+        err_new(ERR_CONFIGURATION, "cannot read the trusted certificates in %s", ca.path),
+        "check SSL_CERT_FILE and SSL_CERT_DIR");
 }
 
-/* An authority in the middle of a chain may be trusted as well as one at its end. */
+/* A certificate in the middle of a chain may be trusted, not only one at its end. */
 struct err *tls_trust_new(const struct ca_options *options, struct tls_trust **ret_trust)
 {
     const struct tls_api *api = tls_api_get();
     struct tls_trust *t;
     struct err *e;
 
-    TRY(tls_api_load());
+    TRY(tls_load());
     t = mem_alloc(sizeof *t);
     t->store = api->X509_STORE_new();
     if (!t->store)
@@ -86,7 +118,7 @@ void tls_trust_free(struct tls_trust *t)
     mem_free(t);
 }
 
-/* --- who we are --- */
+/* --- the client's identity --- */
 
 static int give_passphrase(char *buffer, int size, int is_writing, void *arg)
 {
@@ -96,23 +128,6 @@ static int give_passphrase(char *buffer, int size, int is_writing, void *arg)
         return -1;
     memcpy(buffer, arg, n);
     return (int)n;
-}
-
-/* The key may stand in the file of the certificate. */
-static struct err *use_identity(struct tls_context *c)
-{
-    const char *key = c->key ? c->key : c->certificate;
-
-    if (!c->certificate)
-        return NULL;
-    tls_api_get()->SSL_CTX_set_default_passwd_cb(c->ctx, give_passphrase);
-    tls_api_get()->SSL_CTX_set_default_passwd_cb_userdata(c->ctx, c->passphrase);
-    if (tls_api_get()->SSL_CTX_use_certificate_chain_file(c->ctx, c->certificate) != 1)
-        return tls_identity_error(c->certificate);
-    if (tls_api_get()->SSL_CTX_use_PrivateKey_file(c->ctx, key, SSL_FILETYPE_PEM) != 1 ||
-        tls_api_get()->SSL_CTX_check_private_key(c->ctx) != 1)
-        return tls_identity_error(key);
-    return NULL;
 }
 
 static bool is_same(const char *a, const char *b)
@@ -126,12 +141,14 @@ bool tls_context_is_for(const struct tls_context *c, const struct http_identity 
            is_same(c->passphrase, identity->passphrase);
 }
 
-/* --- life --- */
+/* --- life cycle --- */
 
-/* Reads as much as there is; gives buffers back while nothing is in them; takes what it can of a
- * long text, wherever that is by then. */
+/* The modes: read as much as there is; release empty buffers; take a part of a long text, which may
+ * have moved before the next try. */
 static struct err *set_up(struct tls_context *c, const struct tls_trust *trust)
 {
+    const char *key = c->key ? c->key : c->certificate; /* one file may hold both */
+
     c->ctx = tls_api_get()->SSL_CTX_new(tls_api_get()->TLS_client_method());
     if (!c->ctx) {
         tls_api_get()->ERR_clear_error();
@@ -146,7 +163,16 @@ static struct err *set_up(struct tls_context *c, const struct tls_trust *trust)
                                 NULL);
     tls_api_get()->SSL_CTX_set_verify(c->ctx, SSL_VERIFY_PEER, NULL);
     tls_api_get()->SSL_CTX_set1_cert_store(c->ctx, trust->store);
-    return use_identity(c);
+    if (!c->certificate)
+        return NULL;
+    tls_api_get()->SSL_CTX_set_default_passwd_cb(c->ctx, give_passphrase);
+    tls_api_get()->SSL_CTX_set_default_passwd_cb_userdata(c->ctx, c->passphrase);
+    if (tls_api_get()->SSL_CTX_use_certificate_chain_file(c->ctx, c->certificate) != 1)
+        return tls_identity_error(c->certificate);
+    if (tls_api_get()->SSL_CTX_use_PrivateKey_file(c->ctx, key, SSL_FILETYPE_PEM) != 1 ||
+        tls_api_get()->SSL_CTX_check_private_key(c->ctx) != 1)
+        return tls_identity_error(key);
+    return NULL;
 }
 
 static char *copy_text(const char *text)

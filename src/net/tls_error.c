@@ -1,7 +1,7 @@
 /* tls_error.c - why TLS failed, and what to do about it. */
 #include "net/tls_internal.h"
 
-/* The first one of the queue is the reason; what others follow from. */
+/* The first error of the queue is the reason; the others follow from it. */
 static struct str take_reason(struct arena *a)
 {
     const struct tls_api *api = tls_api_get();
@@ -51,7 +51,7 @@ static struct err *no_agreement(const struct tls_wire *t, struct str reason)
         "certificate");
 }
 
-/* A handshake that breaks off because the connection did is no matter of TLS. */
+/* If the connection broke off, TLS did not fail. */
 struct err *tls_handshake_error(const struct tls_wire *t)
 {
     const struct tls_api *api = tls_api_get();

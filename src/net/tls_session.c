@@ -34,7 +34,7 @@ static void drop_oldest(struct tls_context *c)
         session_free(TAKE(*link));
 }
 
-/* TLS 1.3 gives a session with the first bytes behind the handshake. */
+/* TLS 1.3 delivers a session with the first bytes after the handshake. */
 void tls_session_keep(struct tls_wire *t)
 {
     struct tls_context *c = t->context;

@@ -1,5 +1,5 @@
-/* trace.c - an exchange as lines for a person. */
-#include "net/trace.h"
+/* trace.c - shows an exchange as lines for a person. */
+#include "net/http_internal.h"
 
 #include "net/url.h"
 
@@ -24,7 +24,7 @@ void trace_error(const struct http_trace *t, const struct err *e)
     t->line(t->self, '*', str_of(text));
 }
 
-/* Location and Referer hold URLs, and those may hold credentials too. */
+/* Location and Referer hold URLs, which may hold credentials too. */
 static struct str shown_value(struct arena *a, const struct http_header *h)
 {
     if (http_header_is_secret(h->name))

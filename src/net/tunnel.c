@@ -1,5 +1,5 @@
-/* tunnel.c - what is said to a proxy before the connection is one's own. */
-#include "net/tunnel.h"
+/* tunnel.c - makes a proxy connect to the target. */
+#include "net/http1_client.h"
 
 #include "net/http1_head.h"
 
@@ -41,7 +41,7 @@ static struct err *refused(const struct tunnel *t, int status)
                             t->route->proxy_peer, t->route->peer, status,
                             status == 407 ? ", it requires a user name and a password" : "");
 
-    if (status / 100 == 4) /* its rules; a 5xx is about the target, and may change */
+    if (status / 100 == 4) /* by its rules; a 5xx is about the target, and may change */
         e = err_final(e);
     return err_hint(e, "check HTTPS_PROXY and ALL_PROXY, and what the proxy allows; NO_PROXY lists "
                        "hosts to reach without it");
@@ -53,7 +53,7 @@ static struct err *not_http(const struct tunnel *t)
                     "check HTTPS_PROXY and ALL_PROXY; a SOCKS proxy is socks5://HOST:PORT");
 }
 
-/* Nothing but the head may come: the target has been told nothing yet that it could answer. */
+/* Only the head may arrive: the target has nothing to answer yet. */
 static struct err *read_status(const struct tunnel *t, struct http1_head_reader *r, int *ret_status)
 {
     AUTO(arena) struct arena a = {0};

@@ -1,6 +1,7 @@
-/* url.c - URLs taken apart, put together and resolved. */
+/* url.c - parses, formats and resolves URLs. */
 #include "net/url.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 #include <arpa/inet.h>
@@ -8,37 +9,17 @@
 #define HOST_MAX_BYTES 253
 #define LABEL_MAX_BYTES 63
 
-static bool is_alpha(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_hex(char c)
-{
-    return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
-}
-
-static char lower(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
-}
-
 static struct str lower_copy(struct arena *a, struct str s)
 {
     char *copy = arena_cstr(a, s);
 
     for (size_t i = 0; i < s.n; i++)
-        copy[i] = lower(copy[i]);
+        copy[i] = ascii_lower(copy[i]);
     return str_make(copy, s.n);
 }
 
-/* Where the password ends in a URL that cannot be parsed is anyone's guess: all up to the last '@'
- * stays out of the message. */
+/* It is unknown where the password ends in a URL that cannot be parsed: the message omits
+ * everything up to the last '@'. */
 static struct err *bad_url(struct str text, const char *why)
 {
     AUTO(arena) struct arena a = {0};
@@ -72,10 +53,10 @@ static size_t scheme_length(struct str text)
 {
     size_t n = 0;
 
-    if (text.n == 0 || !is_alpha(text.p[0]))
+    if (text.n == 0 || !ascii_is_alpha(text.p[0]))
         return 0;
-    while (n < text.n && (is_alpha(text.p[n]) || is_digit(text.p[n]) || text.p[n] == '+' ||
-                          text.p[n] == '-' || text.p[n] == '.'))
+    while (n < text.n && (ascii_is_alpha(text.p[n]) || ascii_is_digit(text.p[n]) ||
+                          text.p[n] == '+' || text.p[n] == '-' || text.p[n] == '.'))
         n++;
     return str_starts(str_skip(text, n), S("://")) ? n : 0;
 }
@@ -120,7 +101,7 @@ static bool is_number(struct str label)
     bool hex = label.n >= 2 && label.p[0] == '0' && label.p[1] == 'x';
 
     for (size_t i = hex ? 2 : 0; i < label.n; i++)
-        if (hex ? !is_hex(label.p[i]) : !is_digit(label.p[i]))
+        if (hex ? ascii_hex_value(label.p[i]) < 0 : !ascii_is_digit(label.p[i]))
             return false;
     return true;
 }
@@ -136,7 +117,7 @@ static const char *check_label(struct str label)
 
         if ((unsigned char)c >= 0x80)
             return "the host is not ASCII; write it in its xn-- form";
-        if (!is_alpha(c) && !is_digit(c) && c != '-' && c != '_')
+        if (!ascii_is_alpha(c) && !ascii_is_digit(c) && c != '-' && c != '_')
             return "the host contains a character that is not valid in a host name";
     }
     return NULL;
@@ -172,7 +153,7 @@ static const char *parse_port(struct str text, struct url *u)
     if (text.n == 0)
         return NULL;
     for (size_t i = 0; i < text.n; i++)
-        if (!is_digit(text.p[i]))
+        if (!ascii_is_digit(text.p[i]))
             return "the port is not a number";
     if (!str_to_int64(text, &port) || port < 1 || port > 65535)
         return "the port is not between 1 and 65535";
@@ -261,19 +242,11 @@ void url_add_encoded(struct strbuf *out, struct str text)
     for (size_t i = 0; i < text.n; i++) {
         char c = text.p[i];
 
-        if (is_alpha(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~')
+        if (ascii_is_alpha(c) || ascii_is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~')
             strbuf_add_char(out, c);
         else
             add_hex(out, (unsigned char)c);
     }
-}
-
-static int hex_digit(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c = lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
 struct str url_decode(struct arena *a, struct str text)
@@ -282,8 +255,8 @@ struct str url_decode(struct arena *a, struct str text)
     size_t n = 0;
 
     for (size_t i = 0; i < text.n; i++) {
-        int high = i + 2 < text.n ? hex_digit(text.p[i + 1]) : -1;
-        int low = i + 2 < text.n ? hex_digit(text.p[i + 2]) : -1;
+        int high = i + 2 < text.n ? ascii_hex_value(text.p[i + 1]) : -1;
+        int low = i + 2 < text.n ? ascii_hex_value(text.p[i + 2]) : -1;
 
         if (text.p[i] == '%' && high >= 0 && low >= 0) {
             out[n++] = (char)(high << 4 | low);
@@ -375,7 +348,7 @@ static void add_without_dots(struct strbuf *out, struct str path)
     size_t start = out->n;
     struct str segment;
 
-    path = str_skip(path, 1); /* the '/' it starts with */
+    path = str_skip(path, 1); /* its first '/' */
     while (str_split(&path, '/', &segment)) {
         bool is_dot = str_is(segment, "."), is_up = str_is(segment, "..");
 
@@ -392,7 +365,8 @@ static void add_without_dots(struct strbuf *out, struct str path)
     }
 }
 
-/* The path of a relative reference: after the last slash of the base's, or in place of it. */
+/* Writes the path of a relative reference: after the last slash of the base's path, or instead of
+ * it. */
 static void add_relative_path(struct strbuf *out, struct str base_path, struct str path)
 {
     AUTO(strbuf) struct strbuf merged = {0};

@@ -1,4 +1,4 @@
-/* url_address.c - which addresses are not of the public Internet. */
+/* url_address.c - the addresses outside of the public Internet. */
 #include "net/url.h"
 
 #include <arpa/inet.h>
@@ -28,7 +28,7 @@ static const struct address_range private_v4[] = {
     {{240}, 4},               /* reserved, broadcast */
 };
 
-/* Global unicast is 2000::/3; all outside is loopback, local, multicast or not assigned. */
+/* Global unicast is 2000::/3; everything else is loopback, local, multicast or unassigned. */
 static const struct address_range global_v6 = {{0x20}, 3};
 static const struct address_range private_v6[] = {
     {{0x20, 0x01}, 23},             /* protocol assignments, Teredo */
@@ -36,7 +36,7 @@ static const struct address_range private_v6[] = {
     {{0x3f, 0xff}, 20},             /* documentation */
 };
 
-/* Ranges that carry an IPv4 address, and at which byte. */
+/* Ranges that carry an IPv4 address, and its offset. */
 static const struct {
     struct address_range range;
     unsigned at;
@@ -88,7 +88,7 @@ static bool is_private_v6(const unsigned char *address)
            in_any_range(address, private_v6, ARRAY_LEN(private_v6));
 }
 
-/* AF_INET, AF_INET6, or 0 when it is neither. */
+/* AF_INET, AF_INET6, or 0 if it is neither. */
 static int parse_address(struct str text, unsigned char ret_address[16])
 {
     char copy[INET6_ADDRSTRLEN];

@@ -1,4 +1,4 @@
-/* wire.c - sockets as wires, and waiting for them. */
+/* wire.c - sockets as wires, and waits for them. */
 #include "net/wire.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@ static struct err *broke_off(const struct socket *s, int error)
     return err_errno(ERR_NETWORK, error, "lost the connection to %s", s->peer);
 }
 
-/* Every piece is waited for, also when there is more: a peer that never stops must neither keep
- * others from their turn nor outrun the clock. */
+/* Waits for every piece, even when there is more: a peer that never stops must not keep others from
+ * their turn or outrun the clock. */
 static struct err *socket_read_some(struct wire *w, char *bytes, size_t size, size_t *ret_n)
 {
     struct socket *s = (struct socket *)w;
@@ -80,7 +80,7 @@ struct socket *socket_new(int take_fd, const char *peer)
 
 /* --- waiting --- */
 
-/* Without a waiting task, stop the watch: the loop would report the event for ever. */
+/* Stops the watch when no task waits: otherwise the loop would report the event for ever. */
 static void on_socket_ready(void *arg, int ready)
 {
     struct socket *s = arg;

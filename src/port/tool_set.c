@@ -16,7 +16,7 @@ struct tool_registry {
 };
 
 /* A set and, beside it, what keeps its tools alive. */
-struct snapshot {
+struct tool_snapshot {
     struct tool_set set;
     struct registered **held;
     struct tool_set *whole; /* of a narrowed set: the one it borrows from */
@@ -42,7 +42,7 @@ struct tool_set *tool_set_ref(struct tool_set *s)
 
 void tool_set_unref(struct tool_set *s)
 {
-    struct snapshot *snapshot = (struct snapshot *)s;
+    struct tool_snapshot *snapshot = (struct tool_snapshot *)s;
 
     if (!s || --s->n_refs)
         return;
@@ -232,7 +232,7 @@ static struct json *visible_schema(struct arena *a, const struct tool *t, const 
 
 static struct tool_set *make_snapshot(const struct tool_registry *r)
 {
-    struct snapshot *s = mem_alloc(sizeof *s);
+    struct tool_snapshot *s = mem_alloc(sizeof *s);
 
     s->set = (struct tool_set){.n_refs = 1, .version = r->version, .n = r->n};
     s->set.entries = ARENA_ARRAY(&s->set.arena, r->n, struct tool_entry);
@@ -279,7 +279,7 @@ bool tool_filter_has(const struct tool_filter *f, struct str name)
 struct tool_set *tool_set_narrow(struct tool_set *whole, const struct tool_filter *f,
                                  unsigned capabilities)
 {
-    struct snapshot *s = mem_alloc(sizeof *s);
+    struct tool_snapshot *s = mem_alloc(sizeof *s);
 
     s->set = (struct tool_set){.n_refs = 1, .version = whole->version};
     s->set.entries = ARENA_ARRAY(&s->set.arena, whole->n, struct tool_entry);
@@ -335,7 +335,7 @@ static struct tool_entry told_entry(struct arena *a, const struct tool_set *now,
 
 struct tool_set *tool_set_as_told(struct tool_set *now, const struct json *told)
 {
-    struct snapshot *s = mem_alloc(sizeof *s);
+    struct tool_snapshot *s = mem_alloc(sizeof *s);
 
     s->set = (struct tool_set){.n_refs = 1, .version = now->version};
     s->set.entries = ARENA_ARRAY(&s->set.arena, told->n, struct tool_entry);

@@ -1,7 +1,7 @@
-/* advice.c - the id of a request that failed, and what to do next. */
+/* advice.c - adds the id of a failed request, and what to do next, to its error. */
 #include "provider/advice.h"
 
-#include "provider/decode.h"
+#include "provider/provider_error.h"
 
 #define MAX_ID_BYTES 128
 
@@ -56,7 +56,7 @@ static struct err *advise_key(const struct endpoint_config *c, struct err *e)
     return e;
 }
 
-/* `keel models` takes vendors, not profiles. */
+/* `keel models` accepts vendors, not profiles. */
 static struct err *advise_model(const struct endpoint_config *c, struct str model, struct err *e)
 {
     if (vendor_find(c->id))
@@ -80,7 +80,8 @@ static struct err *advise_timeout(const struct endpoint_config *c, struct err *e
                     STR_ARG(c->id));
 }
 
-struct err *advice_add(const struct endpoint_config *c, struct str model, struct err *take_error)
+static struct err *add_hint(const struct endpoint_config *c, struct str model,
+                            struct err *take_error)
 {
     if (err_is(take_error, ERR_PROVIDER_AUTH))
         return advise_key(c, take_error);
@@ -108,6 +109,14 @@ struct err *advice_add(const struct endpoint_config *c, struct str model, struct
     default:
         return take_error;
     }
+}
+
+struct err *advice_explain(const struct endpoint_config *c, struct str model,
+                           struct err *take_error)
+{
+    if (err_is(take_error, ERR_CANCELLED))
+        return take_error;
+    return err_wrap(add_hint(c, model, take_error), "%" STR_FMT, STR_ARG(c->id));
 }
 
 struct str advice_base_url(const struct endpoint_config *c, struct arena *a)

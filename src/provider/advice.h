@@ -1,23 +1,23 @@
-/* advice.h - what a person needs to know about a request that failed: its id, and what to do.
- *
- * Errors are taken and given back. */
+/* advice.h - what a person needs to know about a failed request: its id, and what to do next. */
 #ifndef KEEL_PROVIDER_ADVICE_H
 #define KEEL_PROVIDER_ADVICE_H
 
 #include "net/http.h"
 #include "provider/endpoint.h"
 
-/* The id of an answer, in the headers; empty: they name none. */
+/* The id of an answer, from its headers; empty: none. */
 struct str advice_request_id(const struct http_headers *headers);
-/* Adds the id of the answer, by which the provider's support finds the request, to the text. */
+/* Adds the id of the answer to the text of the error: the provider's support can find the request
+ * by it. */
 MUST_USE struct err *advice_name_request(struct err *take_error,
                                          const struct http_headers *headers);
 
-/* Says what to do next, unless the error has a hint. `model` is empty where none was asked for. */
-MUST_USE struct err *advice_add(const struct endpoint_config *c, struct str model,
-                                struct err *take_error);
+/* Names the provider in the error, and adds a hint unless it has one. `model` is empty if none was
+ * asked for. */
+MUST_USE struct err *advice_explain(const struct endpoint_config *c, struct str model,
+                                    struct err *take_error);
 
-/* Where the base URL comes from: "ANTHROPIC_BASE_URL or ...", in `a`. */
+/* Where the base URL is configured: "ANTHROPIC_BASE_URL or ...", in `a`. */
 struct str advice_base_url(const struct endpoint_config *c, struct arena *a);
 
 #endif

@@ -3,6 +3,7 @@
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html */
 #include "provider/aws_sign.h"
 
+#include "base/ascii.h"
 #include "base/hmac.h"
 #include "net/url.h"
 #include "sys/clock.h"
@@ -14,7 +15,7 @@
 
 /* --- the canonical request --- */
 
-/* Each segment is encoded once more: services other than S3 take the path apart as it came. */
+/* Each segment is encoded a second time: only S3 takes the path as it is sent. */
 static void add_path(struct strbuf *out, struct str path)
 {
     struct str segment;
@@ -39,7 +40,7 @@ static int compare_str(const void *a, const void *b)
     return order ? order : (x->n > y->n) - (x->n < y->n);
 }
 
-/* Parameters in the order of their bytes; they are encoded already. */
+/* Sorts the parameters by their bytes; they are already encoded. */
 static void add_query(struct strbuf *out, struct arena *a, struct str query)
 {
     struct str *items = NULL, item;
@@ -63,12 +64,11 @@ static struct str lower_case(struct arena *a, struct str text)
     char *p = (char *)copy.p;
 
     for (size_t i = 0; i < copy.n; i++)
-        if (p[i] >= 'A' && p[i] <= 'Z')
-            p[i] = (char)(p[i] - 'A' + 'a');
+        p[i] = ascii_lower(p[i]);
     return copy;
 }
 
-/* One blank for a run of them, none at the ends. */
+/* Replaces runs of blanks by one, and removes those at the ends. */
 static struct str one_blank(struct arena *a, struct str value)
 {
     struct str copy = arena_str(a, str_trim(value));
@@ -92,7 +92,7 @@ static int compare_headers(const void *a, const void *b)
                        &((const struct http_header *)b)->name);
 }
 
-/* As it is sent: the port only where it is not the scheme's own. */
+/* As in the request: the port only if it is not the scheme's default. */
 static struct str host_of(struct arena *a, const struct url *u)
 {
     struct str host = u->is_ipv6 ? arena_format(a, "[%" STR_FMT "]", STR_ARG(u->host)) : u->host;
@@ -177,7 +177,7 @@ static void make_signature(const struct aws_signer *s, struct str date, struct s
     mem_wipe(mac, sizeof mac);
 }
 
-/* "2015-08-30T12:36:00.000Z" without its marks and milliseconds. */
+/* "20150830T123600Z" */
 static void format_time(int64_t unix_ms, char out[TIME_SIZE])
 {
     char iso[CLOCK_ISO_SIZE];

@@ -8,11 +8,11 @@ struct aws_signer {
     struct str key_id, secret_key;
     struct str session_token; /* empty: none */
     struct str region, service;
-    int64_t unix_ms; /* the time now; AWS refuses what is minutes old */
+    int64_t unix_ms; /* current time; AWS refuses times that are minutes off */
 };
 
-/* Adds x-amz-date, x-amz-security-token where there is one, and authorization. Of the headers that
- * are there content-* and x-amz-* are signed, besides the host; none may change afterwards. */
+/* Adds x-amz-date, authorization and, if there is a token, x-amz-security-token. Signs the host and
+ * the headers content-* and x-amz-* that are present; none of them may change afterwards. */
 MUST_USE struct err *aws_sign(const struct aws_signer *s, struct arena *a,
                               struct http_request *request);
 

@@ -6,8 +6,8 @@
 #define OVERVIEW(model) SOURCE(DOCS "models/" model "/overview", "2026-11-15")
 #define PRICES SOURCE(DOCS "about-claude/pricing", "2026-11-15")
 
-/* https://platform.claude.com/docs/en/about-claude/pricing: 10 dollars for 1,000 searches, and what
- * an hour costs more than five minutes. */
+/* https://platform.claude.com/docs/en/about-claude/pricing: 10 dollars for 1,000 searches; a cache
+ * of an hour costs 160 % of one of five minutes. */
 #define FEES .search = USD(0.01), .long_cache_percent = 160
 
 /* Until 4.5, thinking has a budget. Models of 4.6 choose it themselves; those from 4.7 on refuse

@@ -1,5 +1,5 @@
-/* catalogue_deepseek.c - DeepSeek's models, at the prices of peak hours: others are half as dear.
- */
+/* catalogue_deepseek.c - DeepSeek's models, at the prices of peak hours; at other hours they cost
+ * half. */
 #include "provider/catalogue.h"
 
 #define PAGE SOURCE("https://api-docs.deepseek.com/quick_start/pricing", "2026-11-15")
@@ -17,7 +17,7 @@ const struct model_info catalogue_deepseek[] = {
         .name = "DeepSeek V4.1 Flash",
         .context_window = 1000000,
         .max_output = 384000,
-        .price = {USD(0.30), USD(1.20), USD(0.006), NOT_TOLD},
+        .price = {USD(0.30), USD(1.20), USD(0.006), UNKNOWN},
         .capabilities = DEEPSEEK | CAN_SEE_IMAGES,
         .efforts = LEVELS,
         PAGE,
@@ -27,18 +27,18 @@ const struct model_info catalogue_deepseek[] = {
         .name = "DeepSeek V4 Pro",
         .context_window = 1000000,
         .max_output = 384000,
-        .price = {USD(1.32), USD(3.96), USD(0.044), NOT_TOLD},
+        .price = {USD(1.32), USD(3.96), USD(0.044), UNKNOWN},
         .capabilities = DEEPSEEK,
         .efforts = LEVELS,
         PAGE,
     },
     {
-        /* The old name of deepseek-flash: answered by it, and at its price. */
+        /* The old name of deepseek-flash, which answers to it, at its price. */
         .id = "deepseek-v4-flash",
         .name = "DeepSeek V4 Flash",
         .context_window = 1000000,
         .max_output = 384000,
-        .price = {USD(0.30), USD(1.20), USD(0.006), NOT_TOLD},
+        .price = {USD(0.30), USD(1.20), USD(0.006), UNKNOWN},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = DEEPSEEK | CAN_SEE_IMAGES,
         .efforts = LEVELS,
@@ -49,7 +49,7 @@ const struct model_info catalogue_deepseek[] = {
         .name = "DeepSeek V4 Flash Vision",
         .context_window = 1000000,
         .max_output = 384000,
-        .price = {USD(0.30), USD(1.20), USD(0.006), NOT_TOLD},
+        .price = {USD(0.30), USD(1.20), USD(0.006), UNKNOWN},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = DEEPSEEK | CAN_SEE_IMAGES,
         .efforts = LEVELS,

@@ -4,7 +4,7 @@
 #define DOCS "https://ai.google.dev/gemini-api/docs/"
 #define PRICES(day) SOURCE(DOCS "pricing", day)
 
-/* A prompt of more than 200,000 tokens costs twice, its answer one and a half times. */
+/* A prompt of more than 200,000 tokens costs twice as much, its answer one and a half times. */
 #define ABOVE_200K 200000, 200, 150
 
 /* https://ai.google.dev/gemini-api/docs/pricing: from the third generation on 14 dollars for 1,000
@@ -18,7 +18,7 @@
      CAN_SEARCH_WEB | CAN_FETCH_WEB | CAN_CACHE_PROMPT)
 #define GEMINI_3 (GEMINI | REASONS_BY_LEVEL)
 
-/* https://ai.google.dev/gemini-api/docs/thinking. "minimal" is as good as none. */
+/* https://ai.google.dev/gemini-api/docs/thinking. "minimal" is nearly none. */
 #define LEVELS EFFORTS(EFFORT_LOW, EFFORT_HIGH)
 #define LEVELS_OF_FLASH EFFORTS(EFFORT_NONE, EFFORT_HIGH)
 
@@ -28,7 +28,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 4 Argon",
         .context_window = 1048576, /* prompt and answer together */
         .max_output = 65536,       /* recommended; more is possible */
-        .price = {USD(4), USD(20), USD(0.20), NOT_TOLD, SEARCH},
+        .price = {USD(4), USD(20), USD(0.20), UNKNOWN, SEARCH},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
         .efforts = LEVELS,
         SOURCE(DOCS "generate-content/latest-model", "2026-11-15"),
@@ -38,7 +38,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.8 Flash",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD, SEARCH},
+        .price = {USD(1.50), USD(7.50), USD(0.15), UNKNOWN, SEARCH},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
         .efforts = LEVELS,
         PRICE_LIST("2026-11-15"),
@@ -48,7 +48,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.7 Flash",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD, SEARCH},
+        .price = {USD(1.50), USD(7.50), USD(0.15), UNKNOWN, SEARCH},
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
         .efforts = LEVELS,
         PRICE_LIST("2026-11-15"),
@@ -58,7 +58,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.6 Flash",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(1.50), USD(7.50), USD(0.15), NOT_TOLD, SEARCH},
+        .price = {USD(1.50), USD(7.50), USD(0.15), UNKNOWN, SEARCH},
         .capabilities = GEMINI_3,
         .efforts = LEVELS_OF_FLASH,
         PRICE_LIST("2026-11-15"),
@@ -68,7 +68,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.5 Flash",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(1.50), USD(9), USD(0.15), NOT_TOLD, SEARCH},
+        .price = {USD(1.50), USD(9), USD(0.15), UNKNOWN, SEARCH},
         .capabilities = GEMINI_3,
         .efforts = LEVELS_OF_FLASH,
         PRICES("2026-08-08"),
@@ -78,7 +78,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.5 Flash-Lite",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(0.30), USD(2.50), USD(0.03), NOT_TOLD, SEARCH},
+        .price = {USD(0.30), USD(2.50), USD(0.03), UNKNOWN, SEARCH},
         .capabilities = GEMINI_3,
         .efforts = LEVELS_OF_FLASH,
         PRICES("2026-08-08"),
@@ -88,7 +88,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.1 Flash-Lite",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(0.25), USD(1.50), USD(0.025), NOT_TOLD, SEARCH},
+        .price = {USD(0.25), USD(1.50), USD(0.025), UNKNOWN, SEARCH},
         .capabilities = GEMINI_3,
         .efforts = LEVELS_OF_FLASH,
         PRICES("2026-08-08"),
@@ -98,7 +98,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 3.1 Pro",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(2), USD(12), USD(0.20), NOT_TOLD, ABOVE_200K, SEARCH},
+        .price = {USD(2), USD(12), USD(0.20), UNKNOWN, ABOVE_200K, SEARCH},
         .lifecycle = LIFECYCLE_PREVIEW,
         .capabilities = GEMINI_3 | REASONS_ALWAYS,
         .efforts = LEVELS,
@@ -109,7 +109,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 2.5 Pro",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(1.25), USD(10), USD(0.125), NOT_TOLD, ABOVE_200K, SEARCH_2},
+        .price = {USD(1.25), USD(10), USD(0.125), UNKNOWN, ABOVE_200K, SEARCH_2},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = GEMINI | REASONS_ALWAYS,
         PRICES("2026-08-08"),
@@ -119,7 +119,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 2.5 Flash",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(0.30), USD(2.50), USD(0.03), NOT_TOLD, SEARCH_2},
+        .price = {USD(0.30), USD(2.50), USD(0.03), UNKNOWN, SEARCH_2},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = GEMINI,
         PRICES("2026-08-08"),
@@ -129,7 +129,7 @@ const struct model_info catalogue_gemini[] = {
         .name = "Gemini 2.5 Flash-Lite",
         .context_window = 1048576,
         .max_output = 65536,
-        .price = {USD(0.10), USD(0.40), USD(0.01), NOT_TOLD, SEARCH_2},
+        .price = {USD(0.10), USD(0.40), USD(0.01), UNKNOWN, SEARCH_2},
         .lifecycle = LIFECYCLE_DEPRECATED,
         .capabilities = GEMINI,
         PRICES("2026-08-08"),

@@ -3,7 +3,7 @@
 
 #define PAGE(page, day) SOURCE("https://developers.openai.com/api/docs/" page, day)
 
-/* A prompt of more than 272,000 tokens costs twice, its answer one and a half times. */
+/* A prompt of more than 272,000 tokens costs twice as much, its answer one and a half times. */
 #define ABOVE_272K 272000, 200, 150
 
 /* https://developers.openai.com/api/docs/pricing: 10 dollars for 1,000 of them. */
@@ -13,10 +13,10 @@
     (CAN_TOOLS | CAN_SEE_IMAGES | CAN_READ_PDF | CAN_FOLLOW_SCHEMA | CAN_SEARCH_WEB |              \
      CAN_CACHE_PROMPT)
 #define GPT_5 (GPT_4 | CAN_REASON | NO_SAMPLING)
-/* From 5.1 on they reason only when they are told to. */
+/* From 5.1 on they reason only on request. */
 #define GPT_5_1 (GPT_5 | REASONS_IF_ASKED)
 
-/* What the answer may have is kept free. */
+/* The window without the room for the longest answer. */
 #define INPUT_922K .max_input = 922000
 #define INPUT_272K .max_input = 272000
 
@@ -91,7 +91,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 1050000,
         .max_output = 128000,
         INPUT_922K,
-        .price = {USD(4), USD(20), USD(0.40), NOT_TOLD, ABOVE_272K, SEARCH},
+        .price = {USD(4), USD(20), USD(0.40), UNKNOWN, ABOVE_272K, SEARCH},
         .capabilities = GPT_5_1,
         .efforts = LEVELS_5_6,
         PAGE("models", "2026-11-15"),
@@ -103,7 +103,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 1050000,
         .max_output = 128000,
         INPUT_922K,
-        .price = {USD(4), USD(20), USD(0.40), NOT_TOLD, ABOVE_272K, SEARCH},
+        .price = {USD(4), USD(20), USD(0.40), UNKNOWN, ABOVE_272K, SEARCH},
         .capabilities = GPT_5_1,
         .efforts = LEVELS_5_6,
         PAGE("models", "2026-11-15"),
@@ -136,7 +136,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 1050000,
         .max_output = 128000,
         INPUT_922K,
-        .price = {USD(5), USD(30), USD(0.50), NOT_TOLD, ABOVE_272K, SEARCH},
+        .price = {USD(5), USD(30), USD(0.50), UNKNOWN, ABOVE_272K, SEARCH},
         .capabilities = GPT_5_1,
         .efforts = LEVELS_5_2,
         PAGE("models/gpt-5.5", "2026-08-08"),
@@ -147,7 +147,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 1050000,
         .max_output = 128000,
         INPUT_922K,
-        .price = {USD(2.50), USD(15), USD(0.25), NOT_TOLD, ABOVE_272K, SEARCH},
+        .price = {USD(2.50), USD(15), USD(0.25), UNKNOWN, ABOVE_272K, SEARCH},
         .capabilities = GPT_5_1,
         .efforts = LEVELS_5_2,
         PAGE("models/gpt-5.4", "2026-08-08"),
@@ -158,7 +158,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 400000,
         .max_output = 128000,
         INPUT_272K,
-        .price = {USD(0.75), USD(4.50), USD(0.075), NOT_TOLD, SEARCH},
+        .price = {USD(0.75), USD(4.50), USD(0.075), UNKNOWN, SEARCH},
         .capabilities = GPT_5_1,
         .efforts = LEVELS_5_2,
         PAGE("models/gpt-5.4-mini", "2026-08-08"),
@@ -169,7 +169,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 400000,
         .max_output = 128000,
         INPUT_272K,
-        .price = {USD(0.20), USD(1.25), USD(0.02), NOT_TOLD, SEARCH},
+        .price = {USD(0.20), USD(1.25), USD(0.02), UNKNOWN, SEARCH},
         .capabilities = GPT_5_1,
         .efforts = LEVELS_5_2,
         PAGE("models/gpt-5.4-nano", "2026-08-08"),
@@ -180,7 +180,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 400000,
         .max_output = 128000,
         INPUT_272K,
-        .price = {USD(1.75), USD(14), USD(0.175), NOT_TOLD, SEARCH},
+        .price = {USD(1.75), USD(14), USD(0.175), UNKNOWN, SEARCH},
         .capabilities = GPT_5_1,
         .efforts = LEVELS_5_2,
         PAGE("models/gpt-5.2", "2026-08-08"),
@@ -191,7 +191,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 400000,
         .max_output = 128000,
         INPUT_272K,
-        .price = {USD(1.25), USD(10), USD(0.125), NOT_TOLD, SEARCH},
+        .price = {USD(1.25), USD(10), USD(0.125), UNKNOWN, SEARCH},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-04-01 */
         .capabilities = GPT_5_1,
         .efforts = LEVELS_5_1,
@@ -203,7 +203,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 400000,
         .max_output = 128000,
         INPUT_272K,
-        .price = {USD(1.25), USD(10), USD(0.125), NOT_TOLD, SEARCH},
+        .price = {USD(1.25), USD(10), USD(0.125), UNKNOWN, SEARCH},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
         .efforts = LEVELS_5,
@@ -215,7 +215,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 400000,
         .max_output = 128000,
         INPUT_272K,
-        .price = {USD(0.25), USD(2), USD(0.025), NOT_TOLD, SEARCH},
+        .price = {USD(0.25), USD(2), USD(0.025), UNKNOWN, SEARCH},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
         .efforts = LEVELS_5,
@@ -227,7 +227,7 @@ const struct model_info catalogue_openai[] = {
         .context_window = 400000,
         .max_output = 128000,
         INPUT_272K,
-        .price = {USD(0.05), USD(0.40), USD(0.005), NOT_TOLD, SEARCH},
+        .price = {USD(0.05), USD(0.40), USD(0.005), UNKNOWN, SEARCH},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
         .efforts = LEVELS_5,
@@ -238,7 +238,7 @@ const struct model_info catalogue_openai[] = {
         .name = "o3",
         .context_window = 200000,
         .max_output = 100000,
-        .price = {USD(2), USD(8), USD(0.50), NOT_TOLD, SEARCH},
+        .price = {USD(2), USD(8), USD(0.50), UNKNOWN, SEARCH},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2026-12-11 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
         .efforts = LEVELS_O,
@@ -249,7 +249,7 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-4.1",
         .context_window = 1047576,
         .max_output = 32768,
-        .price = {USD(2), USD(8), USD(0.50), NOT_TOLD, SEARCH},
+        .price = {USD(2), USD(8), USD(0.50), UNKNOWN, SEARCH},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-01-14 */
         .capabilities = GPT_4,
         PRICE_LIST("2026-11-15"),
@@ -259,7 +259,7 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-4.1 mini",
         .context_window = 1047576,
         .max_output = 32768,
-        .price = {USD(0.40), USD(1.60), USD(0.10), NOT_TOLD, SEARCH},
+        .price = {USD(0.40), USD(1.60), USD(0.10), UNKNOWN, SEARCH},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-01-14 */
         .capabilities = GPT_4,
         PRICE_LIST("2026-11-15"),
@@ -269,7 +269,7 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-4o",
         .context_window = 128000,
         .max_output = 16384,
-        .price = {USD(2.50), USD(10), USD(1.25), NOT_TOLD, SEARCH},
+        .price = {USD(2.50), USD(10), USD(1.25), UNKNOWN, SEARCH},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-01-14 */
         .capabilities = GPT_4,
         PRICE_LIST("2026-11-15"),
@@ -279,7 +279,7 @@ const struct model_info catalogue_openai[] = {
         .name = "GPT-4o mini",
         .context_window = 128000,
         .max_output = 16384,
-        .price = {USD(0.15), USD(0.60), USD(0.075), NOT_TOLD, SEARCH},
+        .price = {USD(0.15), USD(0.60), USD(0.075), UNKNOWN, SEARCH},
         .lifecycle = LIFECYCLE_DEPRECATED, /* ends on 2027-01-14 */
         .capabilities = GPT_4,
         PRICE_LIST("2026-11-15"),
@@ -289,7 +289,7 @@ const struct model_info catalogue_openai[] = {
         .name = "o4-mini",
         .context_window = 200000,
         .max_output = 100000,
-        .price = {USD(1.10), USD(4.40), USD(0.275), NOT_TOLD, SEARCH},
+        .price = {USD(1.10), USD(4.40), USD(0.275), UNKNOWN, SEARCH},
         .lifecycle = LIFECYCLE_RETIRED, /* on 2026-10-23 */
         .capabilities = GPT_5 | REASONS_ALWAYS,
         .efforts = LEVELS_O,

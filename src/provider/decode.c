@@ -1,10 +1,10 @@
-/* decode.c - from response bytes to protocol events, whatever the framing. */
+/* decode.c - turns response bytes into protocol events, whatever the framing. */
 #include "provider/decode.h"
 
+#include "base/base64.h"
 #include "base/quoted.h"
 #include "base/utf8.h"
-#include "provider/aws_event.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 #include "provider/vendor.h"
 
 #define BLANKS " \t\n\v\f\r"
@@ -31,7 +31,7 @@ void decoder_init(struct decoder *d, const struct protocol *protocol, int status
         protocol->begin(&d->decode);
 }
 
-void decoder_listen(struct decoder *d, const struct vendor *v)
+void decoder_set_vendor(struct decoder *d, const struct vendor *v)
 {
     d->overflow_words = v ? v->overflow_words : NULL;
     d->delay_words = v ? v->delay_words : NULL;
@@ -63,40 +63,6 @@ void decoder_done(struct decoder *d)
 
 /* --- errors --- */
 
-enum err_kind kind_of_status(int status)
-{
-    switch (status) {
-    case 401:
-    case 402:
-    case 403:
-        return ERR_PROVIDER_AUTH;
-    case 404:
-        return ERR_MODEL_NOT_AVAILABLE;
-    case 408:
-        return ERR_TIMEOUT;
-    case 413:
-        return ERR_CONTEXT_OVERFLOW;
-    case 429:
-        return ERR_PROVIDER_RATE_LIMIT;
-    case 409:
-        return ERR_PROVIDER_UNAVAILABLE;
-    default:
-        return status >= 500 && status != 501 ? ERR_PROVIDER_UNAVAILABLE : ERR_PROVIDER_ERROR;
-    }
-}
-
-#define MAX_MESSAGE_BYTES 2000
-
-struct err *provider_error(enum err_kind kind, int status, struct str message)
-{
-    message = utf8_truncate(str_trim(message), MAX_MESSAGE_BYTES);
-    if (message.n == 0)
-        message = S("the provider gave no reason");
-    if (status)
-        return err_new(kind, "HTTP %d: %" STR_FMT, status, STR_ARG(message));
-    return err_new(kind, "%" STR_FMT, STR_ARG(message));
-}
-
 struct str decoder_compression(const struct http_headers *headers)
 {
     static const char *const names[] = {"gzip", "x-gzip", "deflate", "br", "zstd", "compress"};
@@ -121,12 +87,12 @@ static bool is_web_page(const struct decoder *d)
            starts_web_page(strbuf_str(&d->whole));
 }
 
-/* A server that is busy or broken says so with a page, too; then the address is not to blame. */
+/* A busy or broken server may send a page, too; then the address is not to blame. */
 static struct err *web_page_error(int status)
 {
-    enum err_kind kind = status >= 400 ? kind_of_status(status) : ERR_MODEL_NOT_AVAILABLE;
+    enum err_kind kind = status >= 400 ? provider_error_kind(status) : ERR_MODEL_NOT_AVAILABLE;
     struct err *e =
-        provider_error(kind, status, S("the server sent a web page instead of an answer"));
+        provider_error_new(kind, status, S("the server sent a web page instead of an answer"));
 
     if (kind == ERR_PROVIDER_RATE_LIMIT || kind == ERR_PROVIDER_UNAVAILABLE)
         return e;
@@ -142,22 +108,22 @@ static struct err *classify(struct decoder *d)
     if (!json_parse_at(&d->decode.scratch, strbuf_str(&d->whole), JSON_REPAIR_UTF8, &body, &where))
         body = NULL;
     if (d->headers && decoder_compression(d->headers).n)
-        e = provider_error(kind_of_status(d->status), d->status,
-                           S("the error message is compressed, which keel did not ask for"));
+        e = provider_error_new(provider_error_kind(d->status), d->status,
+                               S("the error message is compressed, which keel did not ask for"));
     else if (body)
         e = d->protocol->classify(d->status, body);
     else if (is_web_page(d))
         e = web_page_error(d->status);
     else
-        e = provider_error(kind_of_status(d->status), d->status, strbuf_str(&d->whole));
+        e = provider_error_new(provider_error_kind(d->status), d->status, strbuf_str(&d->whole));
     if (e->retry_after_ms < 0 && d->headers)
         e->retry_after_ms = http_retry_after_ms(d->headers, d->unix_now_ms);
     e->peer_status = d->status;
     return e;
 }
 
-/* A refusal that says in words what no field says. The kinds that fields made of something else
- * stay: a rate limit speaks of tokens, too. */
+/* Refusals may say in words what no field says. Kinds that typed fields have set stay: the text of
+ * a rate limit mentions tokens, too. */
 static struct err *read_words(const struct decoder *d, struct err *e)
 {
     bool is_vague = err_is(e, ERR_PROVIDER_ERROR) || err_is(e, ERR_PROVIDER_UNAVAILABLE);
@@ -173,7 +139,7 @@ static struct err *read_words(const struct decoder *d, struct err *e)
     return e;
 }
 
-/* Limits of ours that an answer breaks: the provider's failure, not a wrong call of ours. */
+/* An answer that breaks keel's limits is the provider's failure. */
 static struct err *blame_provider(struct err *e)
 {
     if (e)
@@ -183,8 +149,8 @@ static struct err *blame_provider(struct err *e)
 
 /* --- events --- */
 
-/* Source bytes of values are kept and sent back, so they too must be UTF-8: what is not is
- * repaired before it is parsed. */
+/* Source bytes of values are kept and sent back, so they must be UTF-8: invalid text is repaired
+ * before it is parsed. */
 static struct str repair(struct arena *scratch, struct str text)
 {
     AUTO(strbuf) struct strbuf repaired = {0};
@@ -256,7 +222,75 @@ static struct err *drain_lines(struct decoder *d, struct str bytes)
     }
 }
 
-/* A frame may be a sign of life only. */
+/* --- frames of AWS --- */
+
+/* Exceptions of the service, with Anthropic's names for them:
+ * https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ResponseStream.html */
+static const struct {
+    const char *exception, *type;
+} aws_exceptions[] = {
+    {"throttlingException", "rate_limit_error"},
+    {"internalServerException", "api_error"},
+    {"serviceUnavailableException", "overloaded_error"},
+    {"modelStreamErrorException", "api_error"},
+    {"modelTimeoutException", "timeout_error"},
+    {"validationException", "invalid_request_error"},
+};
+
+static void write_exception(const struct event_frame *frame, const struct json *body,
+                            struct strbuf *event)
+{
+    struct str exception = event_frame_get(frame, ":exception-type");
+    struct str message = error_body_message(body), type;
+    struct json_writer w;
+
+    if (!exception.n)
+        exception = event_frame_get(frame, ":error-code");
+    if (!message.n)
+        message = event_frame_get(frame, ":error-message");
+    type = exception;
+    for (size_t i = 0; i < ARRAY_LEN(aws_exceptions); i++)
+        if (str_is(exception, aws_exceptions[i].exception))
+            type = str_of(aws_exceptions[i].type);
+    jw_init(&w, event);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "type", S("error"));
+    jw_key(&w, "error");
+    jw_begin_object(&w);
+    jw_kv_str(&w, "type", type);
+    jw_kv_str(&w, "message", message.n ? message : exception);
+    jw_end_object(&w);
+    jw_end_object(&w);
+}
+
+/* Appends the model's own event, which is in the frame in base64; nothing if the frame has none. An
+ * exception becomes an "error" event of the Messages API, the only protocol in such frames, so that
+ * recordings of events hold it too. */
+static struct err *read_frame(const struct event_frame *frame, struct arena *scratch,
+                              struct strbuf *event)
+{
+    struct str kind = event_frame_get(frame, ":message-type");
+    struct json *body = NULL;
+    struct json_where where;
+    struct err *e;
+
+    if (!json_parse_at(scratch, frame->payload, JSON_REPAIR_UTF8, &body, &where))
+        body = NULL;
+    if (str_is(kind, "exception") || str_is(kind, "error")) {
+        write_exception(frame, body, event);
+        return NULL;
+    }
+    if (!str_is(event_frame_get(frame, ":event-type"), "chunk"))
+        return NULL;
+    e = body ? base64_decode(event, json_get_text(body, "bytes"))
+             : err_new(ERR_BAD_RESPONSE, "%s", where.reason);
+    if (!e)
+        return NULL;
+    e->kind = ERR_BAD_RESPONSE;
+    return err_wrap(e, "cannot parse an event of the provider");
+}
+
+/* A frame may be only a sign of life. */
 static struct err *drain_frames(struct decoder *d, struct str bytes)
 {
     event_frames_feed(&d->frames, bytes);
@@ -270,7 +304,7 @@ static struct err *drain_frames(struct decoder *d, struct str bytes)
             return NULL;
         arena_clear(&d->decode.scratch);
         strbuf_init(&event, d->frames.pending.max_bytes);
-        TRY(aws_event_read(&frame, &d->decode.scratch, &event));
+        TRY(read_frame(&frame, &d->decode.scratch, &event));
         if (event.n)
             TRY(take_event(d, DECODE_PLAIN_TYPE, strbuf_str(&event)));
     }
@@ -284,8 +318,8 @@ static void skip_blanks(struct decoder *d, struct str text)
         d->n_sniffed++;
 }
 
-/* A '{' may open one JSON value or the first of many lines: only the byte after a first line that
- * is complete by itself can tell. */
+/* A '{' may open one JSON value, or the first of many lines. The byte after a first line that is
+ * complete by itself decides. */
 static void sniff_object(struct decoder *d, struct str text)
 {
     struct json *value;
@@ -314,7 +348,7 @@ static void sniff_object(struct decoder *d, struct str text)
                      : FRAMING_JSON;
 }
 
-/* Looks at every byte once, however small the pieces are in which they come. */
+/* Looks at every byte once, however small the pieces are. */
 static void sniff(struct decoder *d)
 {
     struct str text = strbuf_str(&d->whole);
@@ -357,7 +391,7 @@ static struct err *feed_known(struct decoder *d, struct str bytes)
     case FRAMING_AWS:
         return drain_frames(d, bytes);
     case FRAMING_ERROR:
-        /* More is not needed for the message. */
+        /* the rest is not needed for the message */
         strbuf_add(&d->whole, str_slice(bytes, 0, d->whole.max_bytes - d->whole.n));
         return NULL;
     case FRAMING_JSON:
@@ -368,7 +402,8 @@ static struct err *feed_known(struct decoder *d, struct str bytes)
     BUG("framing");
 }
 
-/* What was held back for sniffing. A stream may stay open for long: it keeps no buffer of that. */
+/* Feeds the bytes that were held back for sniffing. A stream may stay open for long: the buffer is
+ * freed. */
 static struct err *feed_first(struct decoder *d)
 {
     AUTO(strbuf) struct strbuf first = d->whole;
@@ -392,7 +427,7 @@ static struct err *feed(struct decoder *d, struct str bytes)
     return NULL;
 }
 
-/* Behind the end of an answer nonsense does not make it worse. */
+/* Nonsense after the end of an answer does not make it worse. */
 static struct err *end_feed(struct decoder *d, struct err *e)
 {
     e = read_words(d, e);
@@ -408,7 +443,7 @@ struct err *decoder_feed(struct decoder *d, struct str bytes)
     return d->is_spoilt ? NULL : end_feed(d, feed(d, bytes));
 }
 
-struct err *decoder_feed_told(struct decoder *d, struct str type, struct str bytes)
+struct err *decoder_feed_event(struct decoder *d, struct str type, struct str bytes)
 {
     if (d->is_spoilt)
         return NULL;
@@ -433,7 +468,7 @@ size_t decoder_progress(const struct decoder *d)
 
 /* --- the end --- */
 
-/* Is the first line one of a stream of events, as far as it has come? */
+/* Is the first line, as far as it has come, one of a stream of events? */
 static bool begins_as_stream(struct str text)
 {
     static const char *const fields[] = {":", "data:", "event:", "id:", "retry:"};
@@ -447,8 +482,8 @@ static bool begins_as_stream(struct str text)
     return false;
 }
 
-/* What came is whole, but nothing of it is of this protocol: the next attempt would get the same.
- */
+/* The answer is complete, but nothing in it is of this protocol: another attempt would get the
+ * same. */
 static struct err *foreign_error(const struct decoder *d)
 {
     AUTO(arena) struct arena a = {0};
@@ -509,7 +544,7 @@ static bool is_json(struct decoder *d, struct str text)
     return json_parse_at(&d->decode.scratch, text, JSON_REPAIR_UTF8, &value, &where);
 }
 
-/* An event of which only the empty line that ends it has not come. A half of one is dropped. */
+/* An event that only lacks its empty line. Half an event is dropped. */
 static struct err *end_sse(struct decoder *d)
 {
     struct sse_event event;
@@ -522,7 +557,7 @@ static struct err *end_sse(struct decoder *d)
     return take_event(d, event.type, event.data);
 }
 
-/* A last line without its end may be the half of an object: then the stream broke off. */
+/* A last line without its end may be half an object: then the stream broke off. */
 static struct err *end_lines(struct decoder *d)
 {
     struct str line;
@@ -575,8 +610,8 @@ struct err *decoder_end(struct decoder *d)
     return e;
 }
 
-/* Is there a whole answer in what came? A last line may lack its end, and a JSON value may have
- * come whole though more was announced. Halves of either are not shown to on_event(). */
+/* Is the answer whole? A last line may lack its end, and a JSON value may be complete although more
+ * bytes were announced. Halves of either are not shown to on_event(). */
 static bool is_whole(struct decoder *d)
 {
     AUTO(err) struct err *unread = NULL;

@@ -1,13 +1,13 @@
 /* decode.h - reads a response whatever its framing: SSE, NDJSON, one JSON value, an array, or the
  * binary frames of AWS.
  *
- * The framing is told from the first bytes, that of AWS from the content type. A response of an
- * error status is collected and classified. Bytes may come in pieces of any size; the result is the
- * same. A stream that stops before the provider said its last word is ERR_NETWORK, never a normal
- * end; one that breaks after it is an answer. What cannot be read, passes a limit or ends without
- * one event of the protocol is ERR_BAD_RESPONSE.
+ * The framing is detected from the first bytes, that of AWS from the content type. A response with
+ * an error status is collected and classified. Pieces of any size give the same result. A stream
+ * that stops before the provider has marked its end is ERR_NETWORK, never a normal end; if it
+ * breaks later, it is an answer. A response that cannot be parsed, exceeds a limit or has no event
+ * of the protocol is ERR_BAD_RESPONSE.
  *
- * Reading costs time and memory in proportion to the bytes, whatever they are. */
+ * Reading takes time and memory in proportion to the bytes, whatever they are. */
 #ifndef KEEL_PROVIDER_DECODE_H
 #define KEEL_PROVIDER_DECODE_H
 
@@ -18,7 +18,7 @@
 
 #define DECODE_MAX_EVENT ((size_t)32 << 20)
 #define DECODE_MAX_ERROR_BODY ((size_t)1 << 20)
-/* A model writes an event a token, and none writes a million of them. */
+/* A model writes one event per token, and never a million tokens. */
 #define DECODE_MAX_EVENTS ((size_t)2 << 20)
 
 struct decoder {
@@ -39,58 +39,51 @@ struct decoder {
     struct line_reader lines;
     struct event_frame_reader frames;
     struct json_series events;
-    struct strbuf whole; /* JSON and error bodies */
-    size_t n_sniffed;    /* bytes of it that need not be looked at again to tell the framing */
-    size_t line_start, line_end; /* of its first line; 0: the end has not come */
+    struct strbuf whole;         /* JSON and error bodies */
+    size_t n_sniffed;            /* bytes of it that are known not to decide the framing */
+    size_t line_start, line_end; /* of its first line; 0: no end yet */
     bool is_object;              /* that line begins with '{' */
     size_t n_events, max_events;
-    bool has_spoken;    /* one of them was the protocol's */
+    bool has_spoken;    /* one of them was of the protocol */
     char beginning[60]; /* of a stream */
     size_t n_beginning;
     const char *overflow_words, *delay_words, *media_words; /* the vendor's; may be NULL */
-    bool is_spoilt;                                         /* by what came after the end */
-    bool is_web_page;                                       /* the stream began like one */
-    /* Called with every event's bytes as they came, and its type; or with an answer in one piece,
-     * which has none. May be NULL. */
+    bool is_spoilt;                                         /* by bytes after the end */
+    bool is_web_page;                                       /* the stream began like a web page */
+    /* Called with the bytes of every event as they came, and its type; or with a whole answer,
+     * which has no type. May be NULL. */
     void (*on_event)(void *self, struct str type, struct str bytes);
     void *self;
 };
 
 void decoder_init(struct decoder *d, const struct protocol *protocol, int status,
                   const struct http_headers *headers, int64_t unix_now_ms, struct reply *reply);
-/* Right after decoder_init(): who answers: its words are looked for in refusals, and its
- * dialect tells how its texts are to be read. NULL: not known. */
+/* Call it right after decoder_init(). The vendor's words are looked for in refusals, and its
+ * dialect says how to read its texts. NULL: unknown vendor. */
 struct vendor;
-void decoder_listen(struct decoder *d, const struct vendor *v);
-/* Right after decoder_init(), for tests: smaller limits. */
+void decoder_set_vendor(struct decoder *d, const struct vendor *v);
+/* For tests, right after decoder_init(): smaller limits. */
 void decoder_limit(struct decoder *d, size_t max_event_bytes, size_t max_events);
 void decoder_done(struct decoder *d);
 DEFINE_AUTO_VAL(decoder, decoder_done)
 
 MUST_USE struct err *decoder_feed(struct decoder *d, struct str bytes);
-/* Instead of decoder_feed(), what on_event() was called with. */
-MUST_USE struct err *decoder_feed_told(struct decoder *d, struct str type, struct str bytes);
-/* Events that name no type have this one. */
+/* Instead of decoder_feed(): feeds what on_event() got. */
+MUST_USE struct err *decoder_feed_event(struct decoder *d, struct str type, struct str bytes);
+/* The type of events without one. */
 #define DECODE_PLAIN_TYPE S("message")
-/* After the last byte. Finishes the reply in any case. */
+/* Call it after the last byte. Finishes the reply in any case. */
 MUST_USE struct err *decoder_end(struct decoder *d);
-/* No more bytes will come, for this reason. Fine when what came is a whole answer; an error status
- * still says what the provider meant. Else the reason is the error. Finishes the reply. */
+/* No more bytes will come, for this reason. Returns NULL if the answer is complete, the meaning of
+ * an error status, or else the reason. Finishes the reply. */
 MUST_USE struct err *decoder_break(struct decoder *d, struct err *take_why);
 
-/* No byte that follows can change the result, but for a cost that some tell behind the end. */
+/* No further byte can change the result, except for a cost that some report after the end. */
 bool decoder_is_over(const struct decoder *d);
-/* Grows with everything that an answer says; comments, pings and blank lines leave it. */
+/* Grows with the content of the answer, but not with comments, pings and blank lines. */
 size_t decoder_progress(const struct decoder *d);
 
-/* How a body is compressed; empty: it is not. We ask for none, so it cannot be read. */
+/* How a body is compressed; empty: not. keel asks for no compression, so it cannot read one. */
 struct str decoder_compression(const struct http_headers *headers);
-/* One of our kinds from an HTTP status alone. */
-enum err_kind kind_of_status(int status);
-/* A provider's own words in an error: its message, cut to a sane length, with the HTTP status. */
-MUST_USE struct err *provider_error(enum err_kind kind, int status, struct str message);
-/* The hint of a refusal that is about money: the key is not to blame. */
-#define PROVIDER_NO_CREDIT                                                                         \
-    "the account's credit or quota is used up: add credit, or use another model with --model"
 
 #endif

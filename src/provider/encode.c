@@ -1,6 +1,7 @@
-/* encode.c - bodies, media and ids, as all encoders write them. */
+/* encode.c - writes bodies, media and ids for all encoders. */
 #include "provider/encode.h"
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/sha256.h"
 #include "model/kept_body.h"
@@ -112,7 +113,8 @@ static void add_name(struct strbuf *out, struct str name)
     strbuf_add(out, name);
 }
 
-/* Who reads the messages: what they are written by and does not stand in the head. */
+/* Describes the reader of the messages: everything that decides how they are written and is not in
+ * the head. */
 static void describe_reader(const struct body *b, struct strbuf *out)
 {
     const struct model_request *r = b->request;
@@ -127,7 +129,7 @@ static void describe_reader(const struct body *b, struct strbuf *out)
     add_bytes(out, b->dialect, sizeof *b->dialect);
 }
 
-/* The body has its head so far. */
+/* Can this body continue the kept one? Only its head is written so far. */
 static bool has_same_beginning(const struct body *b, const struct kept_body *k, struct str reader,
                                const struct run_writer *w)
 {
@@ -140,7 +142,7 @@ static bool has_same_beginning(const struct body *b, const struct kept_body *k, 
            w->find_end(r, k->last_run) == k->messages.n;
 }
 
-/* How many messages stand in the body: it goes on behind them. */
+/* Returns how many messages the body has already. */
 static size_t begin_kept(struct body *b, const struct run_writer *w)
 {
     struct kept_body *k = b->request->kept;
@@ -164,7 +166,7 @@ static size_t begin_kept(struct body *b, const struct run_writer *w)
     return k->messages.n;
 }
 
-/* All that was written so far. */
+/* Keeps all that was written so far. */
 static void keep(struct body *b, size_t last_run, size_t n)
 {
     const struct model_request *r = b->request;
@@ -178,7 +180,7 @@ static void keep(struct body *b, size_t last_run, size_t n)
     k->mark = b->mark;
 }
 
-/* Does what is kept end here? The run that comes last may grow with the next request. */
+/* Does the kept part end here? The last run may grow with the next request. */
 static bool is_last_kept(const struct model_request *r, size_t at, size_t to)
 {
     return r->kept && at && at <= r->n_settled && (to > r->n_settled || to == r->n_messages);
@@ -193,14 +195,14 @@ struct err *body_messages(struct body *b, const struct run_writer *w)
         to = w->find_end(r, at);
         if (is_last_kept(r, at, to))
             keep(b, before, at);
-        TRY(w->write(b, at, to));
+        TRY(w->write(b, (struct message_run){at, to}));
     }
     return NULL;
 }
 
 /* --- schemas --- */
 
-void told_schema_init(struct told_schema *t, const struct model_request *r)
+void schema_request_init(struct schema_request *t, const struct model_request *r)
 {
     AUTO(strbuf) struct strbuf text = {0};
     size_t n = r->n_messages;
@@ -209,7 +211,7 @@ void told_schema_init(struct told_schema *t, const struct model_request *r)
                            "Schema, and with nothing else:\n");
     json_write(&text, r->output_schema);
     strbuf_add_char(&text, ']');
-    *t = (struct told_schema){.request = *r, .message = message_new(ROLE_USER, S("schema"))};
+    *t = (struct schema_request){.request = *r, .message = message_new(ROLE_USER, S("schema"))};
     message_add_text(t->message, strbuf_str(&text));
     t->messages = mem_alloc((n + 1) * sizeof(struct message *));
     if (n)
@@ -219,19 +221,18 @@ void told_schema_init(struct told_schema *t, const struct model_request *r)
     t->request.n_messages = n + 1;
 }
 
-void told_schema_done(struct told_schema *t)
+void schema_request_done(struct schema_request *t)
 {
     message_unref(t->message);
     mem_free(t->messages);
-    *t = (struct told_schema){0};
+    *t = (struct schema_request){0};
 }
 
 /* --- media --- */
 
 static bool is_id_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '-';
+    return ascii_is_alnum(c) || c == '_' || c == '-';
 }
 
 struct err *media_bytes(const struct model_request *r, const struct media *m,
@@ -263,8 +264,8 @@ struct err *jw_media(struct json_writer *w, const struct model_request *r, const
     return NULL;
 }
 
-/* A type goes into a URL inside JSON as it is, so it must be one: letters of RFC 2045 and one
- * slash. It may come from a tool's result. */
+/* A type goes into a URL inside JSON without escapes, so it must consist of letters of RFC 2045 and
+ * one slash. It may come from a tool's result. */
 static bool mime_is_plain(struct str mime)
 {
     for (size_t i = 0; i < mime.n; i++)
@@ -377,7 +378,7 @@ bool schema_is_strict(const struct json *schema)
     return str_is(json_get_text(schema, "type"), "object") && is_closed(schema);
 }
 
-/* Those that are allowed, or else those that are not; NULL: none, or more than the vendor takes. */
+/* The allowed domains, or else the blocked ones; NULL: none, or more than the vendor accepts. */
 static const struct json *search_domains(const struct body *b, const char **ret_key)
 {
     const struct model_request *r = b->request;
@@ -398,7 +399,7 @@ bool request_limits_search(const struct body *b)
     return search_domains(b, &key) != NULL;
 }
 
-/* A name stands for what is below it, too. */
+/* A name includes its subdomains. */
 void jw_search_domains(struct body *b)
 {
     const char *key;

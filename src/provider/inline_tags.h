@@ -1,45 +1,45 @@
 /* inline_tags.h - reasoning and calls that a model wrote into its text.
  *
- * Models are trained to put what they think between <think> and </think>, and their calls between
- * <tool_call> and </tool_call>, or at the end of the answer behind [TOOL_CALLS] or <|python_tag|>
- * (inline_call.h has the forms). Servers turn that into fields of the answer; some local ones do
- * not, and it comes as text. This reads it, in a stream whose pieces may end anywhere.
+ * Models are trained to put their thoughts between <think> and </think>, and their calls between
+ * <tool_call> and </tool_call>, or at the end of the answer after [TOOL_CALLS] or <|python_tag|>.
+ * Servers turn these into fields of the answer; some local ones do not, and they arrive as text.
+ * This reads them, in a stream whose pieces may end anywhere.
  *
- * Thinking begins at the start of a line. Some servers put <think> into the prompt, so a first
- * </think> without it makes reasoning of all that came before: who watched the stream has seen it
- * as text. Nothing inside of a code fence is a tag, and what does not read as a call stays text.
- * Pure. */
+ * Thoughts begin at the start of a line. Some servers put <think> into the prompt, so a first
+ * </think> without it turns all text before it into reasoning, although listeners of the stream
+ * have seen it as text. There are no tags inside a code fence, and what cannot be parsed as a call
+ * stays text. Pure. */
 #ifndef KEEL_PROVIDER_INLINE_TAGS_H
 #define KEEL_PROVIDER_INLINE_TAGS_H
 
 #include "model/reply.h"
 
-#define INLINE_TAGS_MAX_CALL ((size_t)1 << 20) /* bytes of one call; a longer one is text */
+#define INLINE_TAGS_MAX_CALL ((size_t)1 << 20) /* bytes of one call; longer ones are text */
 
-/* Zero is the start of an answer. Its memory is that of the reply. */
+/* Zero it for a new answer. Its memory is the reply's. */
 struct inline_tags {
     enum { INLINE_TEXT, INLINE_THOUGHT, INLINE_CALL } within;
-    char held[16]; /* what may become a tag with the next piece */
+    char held[16]; /* the beginning of what may be a tag */
     size_t n_held;
-    bool has_begun;  /* the text, the thought: something beside white space has come */
-    bool is_behind;  /* a tag: white space before the first word is left out */
-    char blanks[64]; /* white space that the answer begins with: a tag may follow */
+    bool has_begun;  /* the text or thought has more than white space */
+    bool is_behind;  /* a tag came before: white space in front of the first word is skipped */
+    char blanks[64]; /* white space at the beginning of the answer: a tag may follow */
     size_t n_blanks;
-    bool has_word;    /* this line has something beside white space */
-    char fence, mark; /* the fence that is open; what this line began with, n_marks times */
+    bool has_word;    /* this line has more than white space */
+    char fence, mark; /* the open fence; what this line began with, n_marks times */
     unsigned n_marks;
-    bool has_said;       /* the answer: something beside white space and tags */
-    char last;           /* character that was read */
+    bool has_said;       /* the answer has more than white space and tags */
+    char last;           /* character read */
     const char *opening; /* tag of the call */
-    char *call;          /* what stands behind it */
+    char *call;          /* the text after it */
     size_t n_call, call_room;
-    /* Adds text of a kind to the reply: the protocol's way to go on with a part. */
+    /* Adds text of a kind to the reply, as the protocol continues a part. */
     struct err *(*add)(struct reply *r, enum part_kind kind, struct str text);
 };
 
 MUST_USE struct err *inline_tags_feed(struct inline_tags *t, struct reply *r, struct arena *scratch,
                                       struct str text);
-/* After the last piece. A call whose end is missing is one all the same if it is whole. */
+/* Call it after the last piece. A call may lack its closing tag if it is complete otherwise. */
 MUST_USE struct err *inline_tags_end(struct inline_tags *t, struct reply *r, struct arena *scratch);
 
 #endif

@@ -1,11 +1,11 @@
-/* model_list.c - one list of models out of many shapes. */
+/* model_list.c - reads lists of models in many shapes. */
 #include "provider/model_list.h"
 
-#define MAX_TOKENS 1000000000 /* no model has more; what is above is no count */
+#define MAX_TOKENS 1000000000 /* more than any model has */
 
 /* --- values --- */
 
-/* Fits into one line of a terminal and does nothing to it. */
+/* Can it be printed on one line of a terminal, without side effects? */
 static bool is_showable(struct str text)
 {
     if (text.n == 0 || text.n > MODEL_LIST_MAX_NAME)
@@ -21,7 +21,7 @@ static bool is_showable(struct str text)
     return true;
 }
 
-/* The first of these members that is a text, or nothing if it cannot be shown. */
+/* The first of these members that is a text; empty if it cannot be shown. */
 static struct str text_of(const struct json *entry, const char *const *keys)
 {
     struct str text = {0};
@@ -31,7 +31,7 @@ static struct str text_of(const struct json *entry, const char *const *keys)
     return is_showable(text) ? text : (struct str){0};
 }
 
-/* The first of these places that holds a count. */
+/* The count at the first of these places that has one. */
 static int64_t count_of(const struct json *entry, const char *const *pointers)
 {
     for (; *pointers; pointers++) {
@@ -53,7 +53,7 @@ static bool list_has(const struct json *list, const char *word)
 
 /* --- prices --- */
 
-/* Dollars for `n_tokens` tokens, as a number or as text, in micro-cents a million. */
+/* Converts dollars for `n_tokens` tokens, as a number or text, to micro-cents per million. */
 static int64_t read_amount(const struct json *amount, double n_tokens)
 {
     double usd, price;
@@ -73,7 +73,7 @@ static const struct json *first_of(const struct json *object, const char *key, c
     return value ? value : json_get(object, other);
 }
 
-/* Prices of a million tokens are numbers (Together, Hugging Face); those of a single one are texts
+/* Prices per million tokens are numbers (Together, Hugging Face), prices per token are texts
  * (OpenRouter, Vercel). */
 static struct price read_price(const struct json *pricing)
 {
@@ -151,7 +151,7 @@ static unsigned read_switches(const struct json *object)
     return can;
 }
 
-/* Only what the entry says itself. */
+/* Reads only what the entry says itself. */
 static unsigned read_capabilities(const struct json *entry)
 {
     const struct json *capabilities = json_get(entry, "capabilities");
@@ -173,7 +173,7 @@ static bool is_off(const struct json *object, const char *key)
     return !json_bool(json_get(object, key), true);
 }
 
-/* False for models that make vectors, pictures or speech, where the list tells. */
+/* False for models that the list marks as models for vectors, pictures or speech. */
 static bool can_converse(const struct json *entry)
 {
     static const char *const others[] = {"embedding", "embeddings", "image",
@@ -195,7 +195,7 @@ static bool can_converse(const struct json *entry)
            !is_off(entry, "supports_chat") && !is_off(entry, "active");
 }
 
-/* A day on which the model ends is there only when it is known. */
+/* Entries have a day of the end only if it is known. */
 static enum model_lifecycle read_lifecycle(const struct json *entry)
 {
     static const char *const ends[] = {"shutdown_date", "expiration_date", "deprecation", NULL};
@@ -206,8 +206,8 @@ static enum model_lifecycle read_lifecycle(const struct json *entry)
                                                                        : LIFECYCLE_ACTIVE;
 }
 
-/* Of a model that several providers serve, and a router chooses among them: the smallest window, so
- * that a prompt fits whoever gets it, the dearest price, and what one of them can. */
+/* If a router chooses among several providers of a model: the smallest window, so that a prompt
+ * fits any of them, the highest price, and what at least one of them can do. */
 static void read_providers(const struct json *list, struct model_info *m)
 {
     static const char *const windows[] = {"/context_length", NULL};
@@ -234,14 +234,14 @@ static bool read_entry(struct arena *a, const struct json *entry, struct model_i
     static const char *const ids[] = {"id", "model_group", "name", "model", NULL};
     static const char *const names[] = {"display_name", "displayName", "name", NULL};
     static const char *const windows[] = {
-        "/loaded_context_length", /* what is, before what could be */
+        "/loaded_context_length", /* the actual one first */
         "/context_window",
         "/context_length",
         "/inputTokenLimit",
         "/max_input_tokens",
         "/max_model_len",
         "/max_context_length",
-        "/capabilities/limits/max_prompt_tokens", /* before what prompt and answer share */
+        "/capabilities/limits/max_prompt_tokens", /* before the sum of prompt and answer */
         "/capabilities/limits/max_context_window_tokens",
         "/meta/n_ctx",
         "/meta/n_ctx_train",
@@ -313,7 +313,7 @@ static const struct model_info *find_listed(const struct model_list *models, str
     return NULL;
 }
 
-/* A router's name may end in a wish, "maker/model:nitro", that its list does not have. */
+/* The name for a router may end in a wish, "maker/model:nitro", that its list does not have. */
 const struct model_info *model_list_find(const struct model_list *models, struct str id)
 {
     const struct model_info *found = find_listed(models, id);
@@ -326,7 +326,7 @@ const struct model_info *model_list_find(const struct model_list *models, struct
 
 /* --- one model of Ollama --- */
 
-/* "stop \"x\"\nnum_ctx   8192": a line each. */
+/* One parameter per line: "stop \"x\"\nnum_ctx   8192" */
 static int64_t parameter(struct str lines, const char *name)
 {
     struct str line;

@@ -1,13 +1,12 @@
-/* openai_error.c - what an error of OpenAI, or of one who speaks like it, means.
+/* openai_error.c - classifies errors of OpenAI and of APIs like it.
  *
- * OpenAI sends {"error": {"message", "type", "param", "code"}}. Others leave out the outer object,
- * name it differently, put an HTTP status into "code", or wrap the error of a provider behind
- * them. The kind comes from the words in typed fields, else from the status; never from the
- * message, which is for people. */
+ * OpenAI sends {"error": {"message", "type", "param", "code"}}. Others omit the outer object, name
+ * it differently, put an HTTP status into "code", or wrap the error of a provider behind them. The
+ * kind comes from the words in typed fields, else from the status; never from the message, which is
+ * for people. */
 #include "provider/openai_error.h"
 
-#include "provider/decode.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 
 static const struct {
     const char *word;
@@ -108,7 +107,7 @@ static const struct {
     {"cyber_policy", ERR_CONTENT_FILTER},
 };
 
-/* Those of them that are about money. */
+/* The words above that are about money. */
 static const char *const money_words[] = {
     "insufficient_quota",
     "insufficient_balance",
@@ -122,7 +121,7 @@ static const char *const money_words[] = {
     "usage_limit_reached",
 };
 
-/* Codes that complain about a file of the request. */
+/* Codes for files of the request that were refused. */
 static const char *const media_words[] = {
     "invalid_image",        "invalid_image_format",
     "invalid_base64_image", "invalid_image_url",
@@ -147,7 +146,7 @@ static bool kind_of_word(const struct json *word, enum err_kind *ret_kind)
     return false;
 }
 
-/* A router that refuses a prompt says which of its rules it breaks. */
+/* A router that refuses a prompt lists the rules that it breaks. */
 static bool was_flagged(const struct json *metadata)
 {
     return json_has(metadata, "flagged_input") ||
@@ -194,7 +193,7 @@ static bool is_about_money(const struct json *error)
     return false;
 }
 
-/* An HTTP status in the body, as number or digits; 0 if there is none. */
+/* An HTTP status in the body, as a number or digits; 0: none. */
 static int status_in(const struct json *error)
 {
     static const char *const names[] = {"code", "status", "status_code"};
@@ -211,8 +210,7 @@ static int status_in(const struct json *error)
     return 0;
 }
 
-/* The object that holds the typed fields: "error", also that of a failed response, or the body
- * itself. */
+/* The object with the typed fields: "error", also that of a failed response, or else the body. */
 static const struct json *error_in(const struct json *body)
 {
     const struct json *error = json_get(body, "error");
@@ -223,7 +221,7 @@ static const struct json *error_in(const struct json *body)
     return json_is(of_response, JSON_OBJECT) ? of_response : body;
 }
 
-/* A failed response is the holder of its error. */
+/* Prefers the message of the error object, also in a failed response. */
 static struct str message_in(const struct json *body)
 {
     struct str text = json_get_text(error_in(body), "message");
@@ -231,12 +229,13 @@ static struct str message_in(const struct json *body)
     return text.n ? text : error_body_message(body);
 }
 
-/* Some call every error of theirs one of the server. The status then tells whether it is one that
- * passes, or a request that will never do. */
+/* Some send the type of a server error with every error. The status then decides whether another
+ * attempt can help. */
 static bool is_contradicted(enum err_kind kind, int status)
 {
     return kind == ERR_PROVIDER_UNAVAILABLE && status >= 400 && status < 500 &&
-           !(kind_of_status(status) == ERR_PROVIDER_RATE_LIMIT || status == 408 || status == 409);
+           !(provider_error_kind(status) == ERR_PROVIDER_RATE_LIMIT || status == 408 ||
+             status == 409);
 }
 
 static enum err_kind kind_of(int status, const struct json *error)
@@ -244,15 +243,15 @@ static enum err_kind kind_of(int status, const struct json *error)
     enum err_kind kind;
 
     if (status == 413)
-        return ERR_CONTEXT_OVERFLOW; /* whatever limit it is that the prompt is over */
+        return ERR_CONTEXT_OVERFLOW; /* whichever limit the prompt exceeds */
     if (kind_of_words(error, &kind) && !is_contradicted(kind, status))
         return kind;
     if (status == 0)
         status = status_in(error);
-    return status ? kind_of_status(status) : ERR_PROVIDER_ERROR;
+    return provider_error_kind(status);
 }
 
-/* Routers say "provider returned error" and put what it returned into metadata.raw, as text. */
+/* Routers say "provider returned error" and put that error, as text, into metadata.raw. */
 static const struct json *error_behind(struct arena *a, const struct json *error)
 {
     struct str raw = json_get_text(json_get(error, "metadata"), "raw");
@@ -264,7 +263,7 @@ static const struct json *error_behind(struct arena *a, const struct json *error
     return json_is(value, JSON_OBJECT) ? value : NULL;
 }
 
-/* The text then also says where the file stands. */
+/* Adds the place of the file to the text. */
 static struct err *refuse_media(struct arena *a, const struct json *error, enum err_kind kind,
                                 int status, struct str message)
 {
@@ -272,10 +271,10 @@ static struct err *refuse_media(struct arena *a, const struct json *error, enum 
 
     if (param.n && str_find(message, param) == STR_NONE)
         message = arena_format(a, "%" STR_FMT " (%" STR_FMT ")", STR_ARG(message), STR_ARG(param));
-    return err_refuse_media(provider_error(kind, status, message), "");
+    return err_refuse_media(provider_error_new(kind, status, message), "");
 }
 
-/* OpenAI shows reasoning only to organizations that it has verified, and names what it refuses. */
+/* OpenAI shows reasoning only to verified organizations, and its refusal names the parameter. */
 static bool hides_thoughts(int status, const struct json *error)
 {
     return status == 400 && str_is(json_get_text(error, "param"), "reasoning.summary");
@@ -303,7 +302,7 @@ struct err *openai_classify(int status, const struct json *body)
     }
     if (kind != ERR_CONTENT_FILTER && is_about_media(error))
         return refuse_media(&a, error, kind, status, message);
-    e = provider_error(kind, status, message);
+    e = provider_error_new(kind, status, message);
     e->hides_thoughts = hides_thoughts(status, error);
     if (kind == ERR_PROVIDER_AUTH &&
         (is_about_money(error) || (behind && is_about_money(error_in(behind)))))

@@ -1,4 +1,4 @@
-/* openai_error.h - errors of the OpenAI APIs and of all who copy them. */
+/* openai_error.h - errors of the OpenAI APIs and of APIs like them. */
 #ifndef KEEL_PROVIDER_OPENAI_ERROR_H
 #define KEEL_PROVIDER_OPENAI_ERROR_H
 

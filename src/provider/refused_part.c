@@ -1,6 +1,7 @@
-/* refused_part.c - from a place in an error's text to the file in the body. */
+/* refused_part.c - looks up the place that an error names in the body. */
 #include "provider/refused_part.h"
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "base/json.h"
 
@@ -9,12 +10,8 @@
 
 /* --- the place --- */
 
-static bool is_word(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
-/* The next name or number of a path such as ".content[0].image"; empty: the path has ended. */
+/* Cuts the next name or number off a path such as ".content[0].image"; empty: the path has
+ * ended. */
 static struct str take_step(struct str *path)
 {
     size_t n = 0, start = 0;
@@ -22,14 +19,13 @@ static struct str take_step(struct str *path)
     while (start < path->n && start < 2 && strchr(".[]", path->p[start]))
         start++;
     *path = str_skip(*path, start);
-    while (start && n < path->n && is_word(path->p[n]))
+    while (start && n < path->n && (ascii_is_alnum(path->p[n]) || path->p[n] == '_'))
         n++;
     *path = str_skip(*path, n);
     return str_make(path->p - n, n);
 }
 
-/* Names that are no members are the API's own words for what lies there ("image", "tool_result").
- */
+/* Skips names that are not members: the API's words for what is there ("image", "tool_result"). */
 static const struct json *walk(const struct json *at, struct str path)
 {
     unsigned n_indexes = 0;
@@ -71,7 +67,7 @@ static const struct json *find_place(const struct json *body, struct str text)
     return NULL;
 }
 
-/* --- the file there --- */
+/* --- the file at it --- */
 
 struct found_file {
     unsigned n;

@@ -4,17 +4,17 @@
 #include "model/message_json.h"
 #include "net/lines.h"
 
-struct replay {
+struct replay_provider {
     struct provider provider;
     struct arena arena;
     struct message **answers;
     size_t n_answers, room;
-    size_t n_played; /* the one thing that changes: which answer is next */
+    size_t n_played; /* the only member that changes: the next answer */
 };
 
 /* --- loading --- */
 
-static struct err *add_line(struct replay *r, struct str line, size_t number)
+static struct err *add_line(struct replay_provider *r, struct str line, size_t number)
 {
     AUTO(arena) struct arena scratch = {0};
     struct message *answer;
@@ -35,7 +35,7 @@ static struct err *add_line(struct replay *r, struct str line, size_t number)
     return NULL;
 }
 
-static struct err *load(struct replay *r, struct str log)
+static struct err *load(struct replay_provider *r, struct str log)
 {
     AUTO(line_reader) struct line_reader lines;
     struct str line;
@@ -72,10 +72,10 @@ static struct err *play_part(struct reply *reply, const struct part *p)
     return NULL;
 }
 
-static struct err *ask(const struct provider *p, const struct model_request *request,
-                       const struct provider_call *call, struct reply *reply)
+static struct err *replay_ask(const struct provider *p, const struct model_request *request,
+                              const struct provider_call *call, struct reply *reply)
 {
-    struct replay *r = (struct replay *)p;
+    struct replay_provider *r = (struct replay_provider *)p;
     const struct message *answer;
 
     if (r->n_played == r->n_answers)
@@ -100,9 +100,9 @@ static struct err *ask(const struct provider *p, const struct model_request *req
     return NULL;
 }
 
-static void free_replay(struct provider *p)
+static void replay_free(struct provider *p)
 {
-    struct replay *r = (struct replay *)p;
+    struct replay_provider *r = (struct replay_provider *)p;
 
     for (size_t i = 0; i < r->n_answers; i++)
         message_unref(r->answers[i]);
@@ -110,18 +110,18 @@ static void free_replay(struct provider *p)
     mem_free(r);
 }
 
-static const struct provider_ops ops = {.ask = ask, .free = free_replay};
+static const struct provider_ops ops = {.ask = replay_ask, .free = replay_free};
 
 struct err *replay_provider_new(struct str id, struct str log, struct provider **ret_provider)
 {
-    struct replay *r = mem_alloc(sizeof *r);
+    struct replay_provider *r = mem_alloc(sizeof *r);
     struct err *e;
 
     r->provider =
         (struct provider){.ops = &ops, .id = arena_str(&r->arena, id), .protocol = S("replay")};
     e = load(r, log);
     if (e) {
-        free_replay(&r->provider);
+        replay_free(&r->provider);
         return e;
     }
     *ret_provider = &r->provider;

@@ -1,4 +1,4 @@
-/* schema_lower.c - keywords kept, put differently, or told in words. */
+/* schema_lower.c - keeps keywords, replaces them, or describes them in words. */
 #include "provider/schema_lower.h"
 
 #include "base/utf8.h"
@@ -13,20 +13,20 @@ enum {
 };
 
 enum keyword_form {
-    FORM_PLAIN,   /* a value that holds no schema */
+    FORM_PLAIN,   /* a value without a schema */
     FORM_SCHEMA,  /* a schema */
     FORM_LIST,    /* an array of schemas */
     FORM_MEMBERS, /* an object of schemas */
-    FORM_SILENT,  /* says nothing about the answer: left out without a word */
+    FORM_SILENT,  /* says nothing about the answer: omitted silently */
 };
 
 struct keyword {
     const char *name;
     enum keyword_form form;
-    unsigned styles; /* that take it */
+    unsigned styles; /* that accept it */
 };
 
-/* What stands in none of these rows is taken out everywhere. */
+/* Other keywords are removed for every style. */
 static const struct keyword keywords[] = {
     {"type", FORM_PLAIN, TO_ALL},
     {"title", FORM_PLAIN, TO_ALL},
@@ -67,7 +67,7 @@ struct lowering {
     enum schema_style style;
     struct schema_lowered *out;
     struct strbuf path;
-    size_t n_notes; /* bytes in descriptions so far */
+    size_t n_notes; /* bytes added to descriptions so far */
 };
 
 static const struct keyword *find_keyword(const struct lowering *l, struct str name)
@@ -79,7 +79,7 @@ static const struct keyword *find_keyword(const struct lowering *l, struct str n
     return NULL;
 }
 
-/* Formats of texts that are guaranteed; others mean nothing to the vendor, or make it refuse. */
+/* Formats of strings that are guaranteed. Vendors ignore or refuse others. */
 static bool takes_format(const struct lowering *l, struct str format)
 {
     static const char *const common[] = {"date-time", "time", "date", "duration", "email",
@@ -93,7 +93,7 @@ static bool takes_format(const struct lowering *l, struct str format)
     return l->style == SCHEMA_ANTHROPIC && str_is(format, "uri");
 }
 
-/* --- what is taken out --- */
+/* --- removed keywords --- */
 
 static size_t enter(struct lowering *l, struct str name)
 {
@@ -190,14 +190,14 @@ static struct json *lower_member(struct lowering *l, const struct json *member)
     return k->form == FORM_PLAIN ? json_copy(l->arena, member) : NULL;
 }
 
-/* Keywords that have a like of another name, or are taken for some values only. */
+/* Keywords that are replaced by others, or accepted for some values only. */
 static bool lower_specially(struct lowering *l, const struct json *member, struct json *out)
 {
     struct arena *a = l->arena;
     int64_t n;
 
     if (str_is(member->key, "description"))
-        return true; /* written with what is taken out */
+        return true; /* describe() writes it, with the removed keywords */
     if (str_is(member->key, "oneOf") && member->type == JSON_ARRAY) {
         json_set(a, out, "anyOf", lower_list(l, member));
         return true;
@@ -247,7 +247,7 @@ static bool has_all_members(const struct json *schema)
     return true;
 }
 
-/* Members beside those that are named can be had from Gemini only. */
+/* Only Gemini allows further members beside the named ones. */
 static void close_object(struct lowering *l, const struct json *schema, struct json *out,
                          struct strbuf *notes)
 {
@@ -270,7 +270,7 @@ static void close_object(struct lowering *l, const struct json *schema, struct j
     l->out->is_loose |= !has_all_members(schema);
 }
 
-/* Forms whose absence would let through what is not meant. */
+/* Keywords without which wrong answers would be allowed. */
 static bool is_needed(struct str key)
 {
     static const char *const names[] = {
@@ -282,7 +282,7 @@ static bool is_needed(struct str key)
     return false;
 }
 
-/* A schema that is only true or false says nothing that can be sent. */
+/* A schema that is just true or false becomes an empty one. */
 static struct json *lower(struct lowering *l, const struct json *schema)
 {
     struct json *out = json_new(l->arena, JSON_OBJECT);

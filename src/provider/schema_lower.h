@@ -1,9 +1,9 @@
-/* schema_lower.h - a schema for an answer, in the part of JSON Schema that a vendor takes.
+/* schema_lower.h - a schema for an answer, in the part of JSON Schema that a vendor supports.
  *
- * Vendors that guarantee an answer's shape refuse schemas with keywords that their decoders cannot
- * follow. Those are taken out, and what they said goes into the description beside them, where the
- * model reads it. The lowered schema is only for the request: keel checks the answer against the
- * full one. Pure; the result lives in the arena and shares nothing with what was given. */
+ * Vendors that guarantee the shape of an answer refuse schemas with keywords that their decoders
+ * cannot follow. These are removed and added to the description beside them, where the model reads
+ * them. The lowered schema is only for the request: keel checks the answer against the full one.
+ * Pure; the result lives in the arena and shares nothing with the argument. */
 #ifndef KEEL_PROVIDER_SCHEMA_LOWER_H
 #define KEEL_PROVIDER_SCHEMA_LOWER_H
 
@@ -15,16 +15,16 @@ enum schema_style {
     SCHEMA_GEMINI,
 };
 
-#define SCHEMA_MAX_TAKEN 100            /* keywords that are listed; more are taken out, too */
-#define SCHEMA_MAX_NOTES ((size_t)8192) /* bytes that all descriptions may grow by */
+#define SCHEMA_MAX_TAKEN 100            /* keywords in `taken`; more are removed, too */
+#define SCHEMA_MAX_NOTES ((size_t)8192) /* bytes that all descriptions together may grow by */
 
 struct schema_lowered {
     struct json *schema;
-    /* Where each keyword stood that was taken out: "/properties/x/minimum". */
+    /* The place of each removed keyword: "/properties/x/minimum". */
     struct str taken[SCHEMA_MAX_TAKEN];
     size_t n_taken; /* at most SCHEMA_MAX_TAKEN */
-    /* Members that may be left out, or a form that has no like: the style's guarantee cannot be had
-     * for this schema. Only of SCHEMA_OPENAI. */
+    /* Optional members, or a keyword without a replacement: the style cannot guarantee this schema.
+     * Only with SCHEMA_OPENAI. */
     bool is_loose;
 };
 

@@ -4,11 +4,11 @@
 #include "base/yaml.h"
 #include "sys/task.h"
 
-struct script {
+struct script_provider {
     struct provider provider;
     struct arena arena;
     struct json *turns;
-    size_t n_played; /* the one thing that changes: which turn is next */
+    size_t n_played; /* the only member that changes: the next turn */
 };
 
 /* --- checking --- */
@@ -172,10 +172,10 @@ static struct err *play_turn(struct reply *r, const struct json *turn)
     return NULL;
 }
 
-static struct err *ask(const struct provider *p, const struct model_request *request,
-                       const struct provider_call *call, struct reply *reply)
+static struct err *script_ask(const struct provider *p, const struct model_request *request,
+                              const struct provider_call *call, struct reply *reply)
 {
-    struct script *s = (struct script *)p;
+    struct script_provider *s = (struct script_provider *)p;
     const struct json *turn = json_at(s->turns, s->n_played);
     struct err *e;
 
@@ -194,19 +194,19 @@ static struct err *ask(const struct provider *p, const struct model_request *req
     return e;
 }
 
-static void free_script(struct provider *p)
+static void script_free(struct provider *p)
 {
-    struct script *s = (struct script *)p;
+    struct script_provider *s = (struct script_provider *)p;
 
     arena_done(&s->arena);
     mem_free(s);
 }
 
-static const struct provider_ops ops = {.ask = ask, .free = free_script};
+static const struct provider_ops ops = {.ask = script_ask, .free = script_free};
 
 struct err *script_provider_new(struct str id, struct str script, struct provider **ret_provider)
 {
-    struct script *s = mem_alloc(sizeof *s);
+    struct script_provider *s = mem_alloc(sizeof *s);
     struct json *root = NULL;
     struct err *e;
 
@@ -218,7 +218,7 @@ struct err *script_provider_new(struct str id, struct str script, struct provide
         e = check_turns(s->turns);
     }
     if (e) {
-        free_script(&s->provider);
+        script_free(&s->provider);
         return e;
     }
     *ret_provider = &s->provider;
@@ -228,10 +228,10 @@ struct err *script_provider_new(struct str id, struct str script, struct provide
 size_t script_provider_n_turns(const struct provider *p)
 {
     BUG_IF(p->ops != &ops);
-    return ((const struct script *)p)->turns->n;
+    return ((const struct script_provider *)p)->turns->n;
 }
 
 bool script_provider_is_over(const struct provider *p)
 {
-    return ((const struct script *)p)->n_played >= script_provider_n_turns(p);
+    return ((const struct script_provider *)p)->n_played >= script_provider_n_turns(p);
 }

@@ -8,12 +8,12 @@
  *       delay_ms: 20                  before each delta
  *     - tool: Bash
  *       args: {command: ls}           or args_text: '{"broken'
- *       id: call_1                    made if absent
+ *       id: call_1                    generated if absent
  *     - error: provider_rate_limit    a code of the error table
  *       message: slow down
  *       retry_after_ms: 100
- *       status: 400                   of HTTP, as a provider would have sent it
- *     - cut: true                     the stream breaks off here
+ *       status: 400                   the HTTP status that a provider would have sent
+ *     - cut: true                     the stream ends here, too early
  *     - stop: length                  end, tool_calls, length, filtered, refused, paused
  *     - usage: {input: 10, output: 5}
  *
@@ -26,7 +26,7 @@
 /* Copies the script. Errors name the turn and the step. */
 MUST_USE struct err *script_provider_new(struct str id, struct str script,
                                          struct provider **ret_provider);
-/* Of a provider made above. */
+/* For a provider of script_provider_new(). */
 size_t script_provider_n_turns(const struct provider *p);
 bool script_provider_is_over(const struct provider *p); /* has every turn been played? */
 

@@ -1,7 +1,8 @@
-/* vendor.c - finding vendors and their models. */
+/* vendor.c - finds vendors and their models. */
 #include "provider/vendor.h"
 
 #include "base/alike.h"
+#include "base/ascii.h"
 
 static bool has_word(const char *words, struct str name)
 {
@@ -52,7 +53,7 @@ static bool has_form(struct str s, const char *form)
     if (s.n != strlen(form))
         return false;
     for (size_t i = 0; i < s.n; i++)
-        if (form[i] == '0' ? s.p[i] < '0' || s.p[i] > '9' : s.p[i] != form[i])
+        if (form[i] == '0' ? !ascii_is_digit(s.p[i]) : s.p[i] != form[i])
             return false;
     return true;
 }
@@ -78,8 +79,8 @@ static const struct model_info *find_exactly(const struct vendor *v, struct str 
     return NULL;
 }
 
-/* "us.anthropic.claude-x-20250929-v1:0", also at the end of an ARN, and "claude-x@20250929" are
- * "claude-x" to their maker. */
+/* The maker's name, "claude-x", of "us.anthropic.claude-x-20250929-v1:0", also at the end of an
+ * ARN, and of "claude-x@20250929". */
 static struct str makers_name(struct str id)
 {
     static const struct str maker = S("anthropic.");
@@ -106,15 +107,15 @@ const struct model_info *vendor_find_model(const struct vendor *v, struct str id
     return model ? model : find_exactly(v, without_date(id));
 }
 
-/* --- short and misspelt names --- */
+/* --- short and misspelled names --- */
 
-/* "claude-sonnet-4-5" is one of "claude-sonnet": the numbers are its version. */
+/* "claude-sonnet" for "claude-sonnet-4-5": numbers are the version. */
 static struct str family_of(struct str id, char buffer[64])
 {
     size_t n = 0;
 
     for (size_t i = 0; i < id.n && n < 63; i++) {
-        bool is_version = (id.p[i] >= '0' && id.p[i] <= '9') || id.p[i] == '.';
+        bool is_version = ascii_is_digit(id.p[i]) || id.p[i] == '.';
         bool is_second_dash = id.p[i] == '-' && (n == 0 || buffer[n - 1] == '-');
 
         if (!is_version && !is_second_dash)
@@ -153,7 +154,7 @@ struct str vendor_resolve_model(const struct vendor *v, struct str name)
     return name;
 }
 
-/* The more letters, the more of them may be wrong. */
+/* Longer names may have more wrong letters. */
 static bool is_misspelling(struct str name, struct str known)
 {
     size_t distance = text_distance(name, known);
@@ -161,7 +162,7 @@ static bool is_misspelling(struct str name, struct str known)
     return str_eq_nocase(name, known) || (distance <= TEXT_ALIKE && distance * 4 <= name.n);
 }
 
-/* A single word may be a part of a name, or a slip of the fingers in one. */
+/* A single word may be a part of a name, or a misspelled part. */
 static bool is_part(struct str name, struct str family)
 {
     struct str part;
@@ -174,7 +175,7 @@ static bool is_part(struct str name, struct str family)
     return false;
 }
 
-/* The newest models come first. */
+/* The first match wins: the newest models come first. */
 const struct model_info *vendor_guess_model(const struct vendor *v, struct str name)
 {
     char name_buffer[64], buffer[64];

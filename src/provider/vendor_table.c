@@ -1,17 +1,16 @@
-/* vendor_table.c - the vendors: a row each, no code.
+/* vendor_table.c - the vendors: one row each, no code.
  *
- * The order is that in which keel looks for keys, and then for the addresses of local servers, when
- * nothing else is said. What a row says about a dialect is what the vendor documents; what is not
- * documented is not sent. */
+ * If nothing is configured, keel looks for keys, and then for addresses of local servers, in this
+ * order. A row describes the dialect that the vendor documents; what is not documented is not sent.
+ */
 #include "provider/catalogue.h"
 #include "provider/vendor.h"
-#include "provider/vendor_files.h"
 #include "provider/vendor_words.h"
 
 #define MODELS(table)                                                                              \
     .models = (table), .n_models = ARRAY_LEN(table), .catalogue_status = CATALOGUE_FALLBACK
 #define NO_MODELS .catalogue_status = CATALOGUE_UNAVAILABLE
-/* Of Kimi K3 and GLM 5.3; their older models think as much as they like. */
+/* The levels of Kimi K3 and GLM 5.3; their older models ignore levels. */
 #define LOW_HIGH_MAX (EFFORT_BIT(EFFORT_LOW) | EFFORT_BIT(EFFORT_HIGH) | EFFORT_BIT(EFFORT_MAX))
 
 const struct vendor vendors[] = {
@@ -101,7 +100,7 @@ const struct vendor vendors[] = {
                 .no_strict_tools = true, /* only below /beta */
                 .no_custom_tools = true,
                 .reasoning_style = REASONING_THINKING_TYPE,
-                .reasoning_replay = REPLAY_REASONING_CONTENT, /* demanded behind tool calls */
+                .reasoning_replay = REPLAY_REASONING_CONTENT, /* required after tool calls */
             },
         .overflow_words = OPENAI_TOO_LONG,
         .models_path = "/models",
@@ -194,7 +193,7 @@ const struct vendor vendors[] = {
         MODELS(catalogue_mistral),
     },
     {
-        /* It speaks Chat Completions too, and calls that its old way. */
+        /* It also speaks Chat Completions, which it calls legacy. */
         .name = "xai",
         .display_name = "xAI",
         .aliases = "grok",
@@ -309,7 +308,7 @@ const struct vendor vendors[] = {
                 .efforts = LOW_HIGH_MAX,
                 .keeping = KEEPS_ALL,
                 .keeping_models = "kimi-k2.6", /* older ones refuse it, later ones always keep */
-                .reasoning_replay = REPLAY_REASONING_CONTENT, /* demanded within a turn */
+                .reasoning_replay = REPLAY_REASONING_CONTENT, /* required within a turn */
             },
         .overflow_words = MOONSHOT_TOO_LONG,
         .delay_words = MOONSHOT_DELAY,
@@ -339,7 +338,7 @@ const struct vendor vendors[] = {
                 .reasoning_style = REASONING_THINKING_TYPE,
                 .efforts = LOW_HIGH_MAX,
                 .keeping = KEEPS_CLEAR_THINKING,
-                .tool_stream = true, /* else a long call is minutes of silence */
+                .tool_stream = true, /* otherwise a long call means minutes of silence */
                 .reasoning_replay = REPLAY_REASONING_CONTENT,
             },
         .overflow_words = ZAI_TOO_LONG,
@@ -351,8 +350,8 @@ const struct vendor vendors[] = {
         NO_MODELS,
     },
     {
-        /* Not "qwen": so models are called elsewhere. This is the international one; other regions
-         * have other base URLs. */
+        /* Not "qwen", which is a name of models elsewhere. This is the international service; other
+         * regions have other base URLs. */
         .name = "dashscope",
         .display_name = "Qwen (DashScope)",
         .aliases = "",
@@ -406,7 +405,7 @@ const struct vendor vendors[] = {
         NO_MODELS,
     },
     {
-        /* Models are called ORGANISATION/MODEL, with :PROVIDER behind it where one is wanted. */
+        /* Models are called ORGANISATION/MODEL, with an optional :PROVIDER at the end. */
         .name = "huggingface",
         .display_name = "Hugging Face",
         .aliases = "hf",
@@ -432,8 +431,8 @@ const struct vendor vendors[] = {
         NO_MODELS,
     },
     {
-        /* With a token that the person brings. Headers that name an editor are not sent: who needs
-         * them writes them into a profile. */
+        /* Needs a token of the person. Headers that name an editor are not sent; a profile can add
+         * them. */
         .name = "github-copilot",
         .display_name = "GitHub Copilot",
         .aliases = "copilot",
@@ -459,7 +458,7 @@ const struct vendor vendors[] = {
         NO_MODELS,
     },
     {
-        /* Anthropic's models. AWS's own variables, files and credential_process give the keys; a
+        /* Anthropic's models. The keys come from AWS's variables, files and credential_process; a
          * bearer token wins. */
         .name = "bedrock",
         .display_name = "Amazon Bedrock",
@@ -526,7 +525,7 @@ const struct vendor vendors[] = {
         NO_MODELS,
     },
     {
-        /* The v1 API. A model's name is that of a deployment. */
+        /* The v1 API. The name of a model is the name of a deployment. */
         .name = "azure-openai",
         .display_name = "Azure OpenAI",
         .aliases = "azure",
@@ -549,7 +548,7 @@ const struct vendor vendors[] = {
         NO_MODELS,
     },
     {
-        /* The older API: a path for each deployment, and a version by its date. */
+        /* The older API: one path per deployment, and a dated version. */
         .name = "azure-deployments",
         .display_name = "Azure OpenAI deployments",
         .aliases = "azure-chat",
@@ -684,7 +683,7 @@ const struct vendor vendors[] = {
         .overflow_words = LMSTUDIO_TOO_LONG,
         CHAT_FILES,
         .models_path = "/models",
-        .about_path = "/api/v0/models", /* the one of OpenAI's shape holds names only */
+        .about_path = "/api/v0/models", /* the list in OpenAI's shape has only names */
         .official_url = "https://lmstudio.ai/docs",
         .setup_prompt = "Start the LM Studio server, and load a model",
         NO_MODELS,
@@ -715,7 +714,7 @@ const struct vendor vendors[] = {
         NO_MODELS,
     },
     {
-        /* Any server that speaks Chat Completions; only what all of them take is sent. */
+        /* Any server that speaks Chat Completions. Only what all of them accept is sent. */
         .name = "custom",
         .display_name = "Custom server",
         .aliases = "",

@@ -6,7 +6,7 @@
 #include "net/tls.h"
 #include "port/draft.h"
 #include "store/open.h"
-#include "store/sqlite_api.h"
+#include "store/sqlite.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 #include "sys/leftover.h"
@@ -49,9 +49,7 @@ struct host {
 
 static void load_store(void *arg)
 {
-    struct sqlite_api api;
-
-    err_ignore(sqlite_api_load(&api), "the first use reports it");
+    err_ignore(store_sqlite_load(), "the first use reports it");
 }
 
 static void load_tls(void *arg)

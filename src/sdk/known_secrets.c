@@ -1,6 +1,7 @@
 /* known_secrets.c - finds the credentials in variables and settings. */
 #include "sdk/known_secrets.h"
 
+#include "base/secret_values.h"
 #include "base/variables.h"
 #include "net/proxy.h"
 #include "provider/vendor.h"

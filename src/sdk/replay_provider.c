@@ -58,7 +58,7 @@ static bool reads_as_event(const struct exchange *x, struct str bytes)
 
     reply_init(&reply, (struct delta_sink){0});
     decoder_init(&decoder, x->provider->protocol, x->status, NULL, /* unix_now_ms= */ 0, &reply);
-    e = decoder_feed_told(&decoder, DECODE_PLAIN_TYPE, bytes);
+    e = decoder_feed_event(&decoder, DECODE_PLAIN_TYPE, bytes);
     if (!e)
         e = decoder_end(&decoder);
     reply_done(&reply);
@@ -85,7 +85,7 @@ static struct err *feed_stream(struct exchange *x, struct decoder *d,
 
     do {
         n_before = x->n_payloads;
-        TRY(decoder_feed_told(d, p->event_type.n ? p->event_type : DECODE_PLAIN_TYPE, p->bytes));
+        TRY(decoder_feed_event(d, p->event_type.n ? p->event_type : DECODE_PLAIN_TYPE, p->bytes));
         p = replay_next_payload(x->provider->replay);
     } while (p && x->n_payloads > n_before);
     return NULL;
@@ -182,13 +182,13 @@ static struct err *receive_once(struct exchange *x, const struct recorded_payloa
     x->kind = p ? p->kind : PAYLOAD_RESPONSE;
     whole = p && !is_error && is_whole(x, p);
     decoder_init(&decoder, x->provider->protocol, x->status, NULL, /* unix_now_ms= */ 0, reply);
-    decoder_listen(&decoder, x->provider->words);
+    decoder_set_vendor(&decoder, x->provider->words);
     decoder.on_event = on_event;
     decoder.self = x;
     if (is_error)
         e = decoder_feed(&decoder, p->bytes);
     else if (whole)
-        e = decoder_feed_told(&decoder, (struct str){0}, p->bytes);
+        e = decoder_feed_event(&decoder, (struct str){0}, p->bytes);
     else if (p)
         e = feed_stream(x, &decoder, p);
     *ret_is_final = e || is_error || (whole && is_final_whole(x));

@@ -1,4 +1,4 @@
-/* coverage.c - roots, and the rules of git in them. */
+/* coverage.c - finds roots, and reads the rules of git in them. */
 #include "snapshot/coverage.h"
 
 #include "sys/auto_fd.h"
@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 
-/* --- where --- */
+/* --- roots --- */
 
 static bool is_below(struct str path, struct str dir)
 {
@@ -18,7 +18,7 @@ static bool is_below(struct str path, struct str dir)
     return path.n > dir.n && str_starts(path, dir) && path.p[dir.n] == '/';
 }
 
-/* One that lies in another is covered with it. */
+/* A root inside another is covered with it. */
 static void add_root(struct coverage *c, const char *path)
 {
     AUTO_FREE char *real = path ? realpath(path, NULL) : NULL;
@@ -80,13 +80,13 @@ static struct str name_of(struct str path)
 
 /* --- rules --- */
 
-/* Of one directory. */
+/* The rules of one directory. */
 struct rules_here {
-    struct walk_rules *rules; /* NULL: there are none */
-    struct str top;           /* rules count from this directory on */
-    bool is_hidden;           /* .git, what is keel's own, and what nothing is stored in */
+    struct walk_rules *rules; /* NULL: none */
+    struct str top;           /* rules apply from this directory on */
+    bool is_hidden;           /* .git, places of keel, and file systems that store nothing */
     bool is_ignored;
-    struct str ignored; /* the topmost directory that is: this one, or one above it */
+    struct str ignored; /* the topmost ignored directory: this one, or one above it */
 };
 
 void covered_rules_init(struct covered_rules *r, const struct coverage *c)
@@ -106,7 +106,7 @@ void covered_rules_done(struct covered_rules *r)
     path_table_done(&r->dirs);
 }
 
-/* As the rules name it. */
+/* The path in the terms of the rules. */
 static struct str below_top(const struct rules_here *here, struct str path)
 {
     return str_skip(path, here->top.n + (path.n > here->top.n && !str_is(here->top, "/")));
@@ -181,7 +181,7 @@ static const struct rules_here *rules_of(struct covered_rules *r, const char *ro
     return here;
 }
 
-/* --- asking --- */
+/* --- verdicts --- */
 
 enum coverage_verdict coverage_judge(struct covered_rules *r, struct str path, bool is_dir,
                                      struct str *ret_ignored)

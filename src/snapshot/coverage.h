@@ -1,10 +1,10 @@
-/* coverage.h - which paths an undo is about.
+/* coverage.h - the paths that an undo covers.
  *
- * What lies in the workspace and in added directories, without .git, keel's home and store and its
- * temporary files, and without file systems that store nothing. What git ignores is a case of its
- * own. The rules of a directory are read when something in it is asked about first, and count until
- * the end: a command that changes .gitignore does not change what is covered while it runs. These
- * calls block. */
+ * These are the workspace and added directories, without .git, keel's home, store and temporary
+ * files, and without file systems that store nothing. Paths that git ignores are a separate case.
+ * The rules of a directory are read at the first question about its contents, and do not change
+ * afterwards: a command that changes .gitignore does not change what is covered while it runs.
+ * These calls block. */
 #ifndef KEEL_SNAPSHOT_COVERAGE_H
 #define KEEL_SNAPSHOT_COVERAGE_H
 
@@ -37,14 +37,14 @@ enum coverage_verdict {
     COVERAGE_IGNORED, /* git ignores it, or a directory above it */
     COVERAGE_FULL,
 };
-/* *ret_ignored: the topmost path that git ignores, which is this one or a directory above it; good
- * until the rules are done, or the path is. The root itself is not covered. */
+/* *ret_ignored: the topmost path that git ignores: this one or a directory above it; valid as long
+ * as the rules and the path. The root itself is not covered. */
 enum coverage_verdict coverage_judge(struct covered_rules *r, struct str path, bool is_dir,
                                      struct str *ret_ignored);
 bool coverage_is_root(const struct coverage *c, struct str path);
 /* Is it COVERAGE_FULL? */
 bool coverage_has(struct covered_rules *r, struct str path, bool is_dir);
-/* The same for a file of rules: whatever rules say of it now. */
+/* The same for a file of rules, whatever the rules say of it now. */
 bool coverage_has_rules(struct covered_rules *r, struct str path);
 bool coverage_is_rules(struct str path); /* .gitignore, .ignore */
 

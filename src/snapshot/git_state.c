@@ -1,6 +1,5 @@
-/* git_state.c - what has become of the repository. */
-#include "snapshot/git_state.h"
-
+/* git_state.c - compares the state of the repository. */
+#include "snapshot/snapshotter_internal.h"
 #include "sys/fs.h"
 
 #include <errno.h>
@@ -11,7 +10,7 @@ static struct stamp stamp_of(struct arena *a, const char *root, const char *name
 
     if (!state_look(&f) || f.kind != IMAGE_FILE)
         return (struct stamp){0};
-    f.stamp.ctime_ns = 0; /* a command that only looks may set it */
+    f.stamp.ctime_ns = 0; /* reading commands may set it */
     return f.stamp;
 }
 
@@ -23,7 +22,7 @@ static bool is_there(const char *path)
     return fs_exists(path) || (errno == EACCES && state_look(&f) && f.kind != IMAGE_NONE);
 }
 
-/* In the sandbox `rm -r .git` removes all but what is mounted, so the directory itself says
+/* In the sandbox `rm -r .git` removes everything but mounts, so the directory itself proves
  * little. */
 struct git_state git_state_look(const struct coverage *c)
 {

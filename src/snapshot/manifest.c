@@ -25,7 +25,7 @@ static bool is_mode(struct str octal)
     return octal.n > 0;
 }
 
-/* *ret_content is empty where it names none. */
+/* *ret_content is empty if it names none. */
 static bool parse_record(struct str record, struct str *ret_content)
 {
     size_t tab = str_find_char(record, '\t');
@@ -45,9 +45,10 @@ static bool parse_record(struct str record, struct str *ret_content)
     return !ret_content->n || blob_handle_is_valid(*ret_content);
 }
 
-/* The records that the buffer holds whole; the first of all is the head. */
-static struct err *tell_contents(struct strbuf *buffer, struct str handle, bool *is_first,
-                                 void (*on_content)(void *self, struct str handle), void *self)
+/* Reports the contents in the records that the buffer has completely; the first record is the
+ * head. */
+static struct err *report_contents(struct strbuf *buffer, struct str handle, bool *is_first,
+                                   void (*on_content)(void *self, struct str handle), void *self)
 {
     struct str rest = strbuf_str(buffer);
     size_t end;
@@ -81,6 +82,6 @@ struct err *manifest_each_content(struct blob_store *blobs, struct str handle,
         at += buffer.n - n_before;
         if (buffer.n == n_before)
             return buffer.n || is_first ? damaged(handle) : NULL;
-        TRY(tell_contents(&buffer, handle, &is_first, on_content, self));
+        TRY(report_contents(&buffer, handle, &is_first, on_content, self));
     } while (true);
 }

@@ -1,7 +1,7 @@
-/* manifest.h - lists of all files of a workspace, as earlier versions stored them before a command.
+/* manifest.h - lists of all files of a workspace, which earlier versions stored before a command.
  *
- * Sessions of that time name such lists, and verifying one looks for the contents that they name.
- * Records end in NUL:
+ * Old sessions refer to such lists, and verifying one checks the contents that they name. Records
+ * end in NUL:
  *
  *     keel-tree 1 BASE|-
  *     KIND MODE SHA256|- MTIME CTIME SIZE INODE DEVICE BORN<tab>PATH     times in ns; by path */
@@ -10,8 +10,8 @@
 
 #include "port/blob.h"
 
-/* Calls on_content for each content that the list itself names, without those of its base. Reads it
- * in pieces. ERR_STORAGE when it is not there or damaged. */
+/* Calls on_content for each content that the list itself names, not for those of its base. Reads in
+ * pieces. ERR_STORAGE if the list is missing or damaged. */
 MUST_USE struct err *manifest_each_content(struct blob_store *blobs, struct str handle,
                                            void (*on_content)(void *self, struct str handle),
                                            void *self);

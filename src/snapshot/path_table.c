@@ -1,4 +1,4 @@
-/* path_table.c - an open table: a slot, or the next free one. */
+/* path_table.c - a hash table with open addressing. */
 #include "snapshot/path_table.h"
 
 void path_table_done(struct path_table *t)
@@ -8,7 +8,7 @@ void path_table_done(struct path_table *t)
     *t = (struct path_table){0};
 }
 
-/* The path's slot, or the free one where it belongs. There always is one. */
+/* The slot of the path, or the free one for it. One is always free. */
 static struct path_slot *slot_of(const struct path_table *t, struct str path, uint64_t hash)
 {
     size_t i = hash & (t->room - 1);

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 
 struct path_slot {
-    struct str path; /* in the table's arena, with a NUL behind it */
+    struct str path; /* in the table's arena, followed by a NUL */
     uint64_t hash;
     void *value; /* the caller's */
 };
@@ -19,7 +19,7 @@ void path_table_done(struct path_table *t);
 DEFINE_AUTO_VAL(path_table, path_table_done)
 
 struct path_slot *path_table_find(const struct path_table *t, struct str path); /* NULL: none */
-/* Makes one where there is none; its value is NULL then. Borrowed until the next call. */
+/* Adds a slot with the value NULL if there is none. Borrowed until the next call. */
 struct path_slot *path_table_put(struct path_table *t, struct str path);
 
 #endif

@@ -1,4 +1,4 @@
-/* plain.c - the directory that a path is in. */
+/* plain.c - opens the directory of a path. */
 #include "snapshot/plain.h"
 
 #include "sys/auto_fd.h"
@@ -12,7 +12,7 @@
 
 #define DIR_FLAGS (O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
-/* One name of the path; `dir` is closed. */
+/* Opens one name of the path; `dir` is closed. */
 static int step_down(int dir, const char *name, struct unlocks *unlocks)
 {
     int fd = openat(dir, name, DIR_FLAGS), error;
@@ -25,7 +25,7 @@ static int step_down(int dir, const char *name, struct unlocks *unlocks)
     return fd;
 }
 
-/* Name by name: something on the way is locked. */
+/* Name by name, because something on the way is locked. */
 static int open_by_steps(char *dir, struct unlocks *unlocks)
 {
     int fd = open("/", DIR_FLAGS);

@@ -1,9 +1,9 @@
 /* restore.c - carries a plan out, in passes over the paths.
  *
- * Up: what must go, from the deepest path. Down: directories, what is only moved, then what is in
- * them; of files with several names first those that still are the same file. Up again: the
- * permissions of directories, which might have kept files from being made in them. A directory that
- * keel's user owns and may not enter or write is unlocked as long as that takes. */
+ * Up: removes, from the deepest path. Down: creates directories, moves files, then restores
+ * contents; of files with several names first those that are still the same file. Up again: sets
+ * the permissions of directories, which might have prevented creating files in them. A directory
+ * that keel's user owns and may not enter or write is unlocked meanwhile. */
 #include "snapshot/restore_internal.h"
 
 #include "sys/auto_fd.h"
@@ -20,7 +20,7 @@
 
 /* --- removing --- */
 
-/* A directory may hold what is still to be moved: then it is tried again. */
+/* A directory may contain files that are still to be moved: it is tried again later. */
 static void remove_item(struct restoring *r, size_t i, bool is_last_try)
 {
     struct restore_item *item = &r->plan->items[i];
@@ -41,9 +41,9 @@ static void remove_item(struct restoring *r, size_t i, bool is_last_try)
     }
 }
 
-/* --- putting back --- */
+/* --- restoring --- */
 
-/* Directories above that nothing is known of: they were there when the file was. */
+/* Creates directories above that no image describes: they existed when the file did. */
 static void make_parents(struct restoring *r, const char *path)
 {
     AUTO_FREE char *partial = mem_strdup(path);
@@ -58,7 +58,7 @@ static void make_parents(struct restoring *r, const char *path)
             AUTO_FD dir_fd = plain_open_writable(partial, &r->unlocks, &name);
 
             if (dir_fd >= 0 && mkdirat(dir_fd, name, 0777) < 0 && errno != EEXIST)
-                return; /* what comes next fails and says so */
+                return; /* the next step fails and reports it */
         }
         partial[i] = '/';
     }
@@ -88,7 +88,7 @@ static bool write_all(int fd, struct str bytes)
     return true;
 }
 
-/* Only root may give a file to somebody else; what cannot be is reported. */
+/* Only root may give files to other users; failures are reported. */
 static bool give_owner(int fd, const char *name, const struct pre_image *aim,
                        const struct stat *now)
 {
@@ -109,7 +109,7 @@ static const char *path_of_fd(int fd, char path[64])
     return path;
 }
 
-/* What the image says nothing of is taken from the file that is replaced; -1: there is none. */
+/* Attributes that the image omits are taken from the replaced file; -1: there is none. */
 static bool find_xattrs(struct restoring *r, const struct pre_image *aim, int replaced_fd,
                         struct strbuf *out)
 {
@@ -125,7 +125,7 @@ static bool find_xattrs(struct restoring *r, const struct pre_image *aim, int re
     return false;
 }
 
-/* A new file has what its directory gives to all of them. */
+/* A new file gets the attributes that its directory gives to all new files. */
 static bool set_xattrs(struct restoring *r, const char *path, const struct pre_image *aim,
                        int replaced_fd, bool is_new)
 {
@@ -135,8 +135,8 @@ static bool set_xattrs(struct restoring *r, const char *path, const struct pre_i
            (find_xattrs(r, aim, replaced_fd, &text) && xattrs_write(path, strbuf_str(&text)));
 }
 
-/* Owner before permissions: the kernel drops some of those with it. Extended attributes between
- * them: an access list changes permissions, and only who may write a file may set them. */
+/* Owner before permissions: the kernel drops some permissions with the owner. Extended attributes
+ * between them: an access list changes permissions, and setting them requires write permission. */
 static bool set_attributes(struct restoring *r, int fd, const struct pre_image *aim,
                            int replaced_fd, bool is_new, const char **ret_lacks)
 {
@@ -159,7 +159,7 @@ static bool set_attributes(struct restoring *r, int fd, const struct pre_image *
     return chmod(path, aim->mode) == 0;
 }
 
-/* What a build has made from sources that are restored is older than they are, and made again. */
+/* Artifacts of a build are older than the restored sources, and are built again. */
 static bool set_old_time(int fd, const struct pre_image *aim)
 {
     struct timespec times[] = {{.tv_nsec = UTIME_OMIT},
@@ -169,7 +169,8 @@ static bool set_old_time(int fd, const struct pre_image *aim)
     return !aim->identity.inode || times[1].tv_nsec < 0 || futimens(fd, times) == 0;
 }
 
-/* A file of an earlier version keeps the owner of the one that it replaces, if that may be. */
+/* A file from an earlier version of keel keeps the owner of the one that it replaces, if
+ * allowed. */
 static bool put_file(struct restoring *r, int dir_fd, const char *name, const struct pre_image *aim,
                      const char **ret_lacks)
 {
@@ -209,7 +210,7 @@ static int open_for_writing(int dir_fd, const char *name)
     return locked_file_openat(AT_FDCWD, path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* Through its own name, so that all other names see it. */
+/* Writes the file in place, so that all its names see it. */
 static bool put_in_place(struct restoring *r, int dir_fd, const char *name,
                          const struct pre_image *aim, const char **ret_lacks)
 {
@@ -226,7 +227,7 @@ static bool put_in_place(struct restoring *r, int dir_fd, const char *name,
            set_attributes(r, fd, aim, /* replaced_fd= */ -1, /* is_new= */ false, ret_lacks);
 }
 
-/* Ends what leftover_begin() began: what was made under its name gets this one, or is removed. */
+/* Ends leftover_begin(): renames the new file to this name, or removes it. */
 static bool replace_by(struct leftover *own, bool is_made, int dir_fd, const char *name)
 {
     bool is_done = is_made && renameat(dir_fd, own->name, dir_fd, name) == 0;
@@ -239,7 +240,7 @@ static bool replace_by(struct leftover *own, bool is_made, int dir_fd, const cha
     return is_done;
 }
 
-/* Another name for the anchor. */
+/* Adds another name for the anchor. */
 bool restore_put_name(struct restoring *r, int dir_fd, const char *name, const char *anchor)
 {
     const char *anchor_name;
@@ -252,7 +253,7 @@ bool restore_put_name(struct restoring *r, int dir_fd, const char *name, const c
     return replace_by(&own, linkat(anchor_fd, anchor_name, dir_fd, own.name, 0) == 0, dir_fd, name);
 }
 
-/* One that replaces something is made beside it first. */
+/* If it replaces something, it is made beside that first. */
 static bool put_link(struct restoring *r, int dir_fd, const char *name)
 {
     const char *to = strbuf_cstr(&r->bytes);
@@ -276,7 +277,7 @@ static void end_named(struct restore_item *item, const struct linked_names *name
             S("its other names (hard links) now belong to another file; its content is restored"));
 }
 
-/* Into the buffer. */
+/* Reads the content into the buffer. */
 static struct err *get_content(struct restoring *r, const struct pre_image *aim)
 {
     char sha256[SHA256_HEX_SIZE];
@@ -344,7 +345,7 @@ static void put_at(struct restoring *r, struct restore_item *item, const struct 
         restore_end_item(item, RESTORE_FAILED, arena_str(r->arena, str_of(text)));
 }
 
-/* Also of what is not open for reading. */
+/* Also for files that cannot be opened for reading. */
 void restore_put_attributes(struct restoring *r, struct restore_item *item, int dir_fd,
                             const char *name)
 {
@@ -381,12 +382,12 @@ static void put_item(struct restoring *r, struct restore_item *item, const struc
     else if (item->aim.kind != IMAGE_DIRECTORY)
         put_at(r, item, now, dir_fd, name);
     else if (mkdirat(dir_fd, name, item->aim.mode | 0700) == 0)
-        item->aim.has_xattrs = true; /* what the directory above gives to new ones goes */
+        item->aim.has_xattrs = true; /* removes what the directory above gives to new ones */
     else if (!is_dir_at(dir_fd, name))
         restore_fail_item(r, item, "the directory cannot be created");
 }
 
-/* --- directories, at last --- */
+/* --- permissions of directories --- */
 
 static void finish_directory(struct restoring *r, struct restore_item *item, const char *path)
 {

@@ -1,4 +1,4 @@
-/* restore_look.c - looks at what a plan is about: what may be done, and what must be. */
+/* restore_look.c - finds out which items of a plan may, and which must be restored. */
 #include "snapshot/restore_internal.h"
 
 #include "base/quoted.h"
@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#define MAX_NAMED 3 /* of what stays in a directory */
+#define MAX_NAMED 3 /* of files that stay in a directory */
 
 void restore_end_item(struct restore_item *item, enum restore_outcome outcome, struct str why)
 {
@@ -19,7 +19,7 @@ void restore_fail_item(struct restoring *r, struct restore_item *item, const cha
     restore_end_item(item, RESTORE_FAILED, arena_format(r->arena, "%s: %s", what, strerror(errno)));
 }
 
-/* --- may it be done? --- */
+/* --- permitted? --- */
 
 bool restore_is_inside(const struct restore_options *o, struct str path)
 {
@@ -40,7 +40,7 @@ bool restore_is_inside(const struct restore_options *o, struct str path)
     return false;
 }
 
-/* Of the workspace itself only permissions and owner are restored. */
+/* Only permissions and owner of the workspace itself are restored. */
 static bool is_root(const struct restore_options *o, const struct pre_image *aim)
 {
     for (size_t i = 0; i < o->n_roots; i++)
@@ -58,7 +58,7 @@ static bool is_own(const struct restore_options *o, struct str path)
     return o->own && o->own->is_hidden(o->own->self, path, /* is_dir= */ false);
 }
 
-/* Finds out what is there. */
+/* Looks at the present state. */
 static void look_at_path(struct restoring *r, struct restore_item *item, struct file_state *now)
 {
     const struct pre_image *aim = &item->aim;
@@ -80,14 +80,14 @@ static void look_at_path(struct restoring *r, struct restore_item *item, struct 
         now->mode = r->options->unlocked_mode;
 }
 
-/* --- must it? --- */
+/* --- needed? --- */
 
 static bool has_owner(const struct pre_image *aim, const struct file_state *now)
 {
     return !aim->has_owner || (aim->uid == now->uid && aim->gid == now->gid);
 }
 
-/* A file of its own, or the one that it shared with other names. */
+/* Is it a separate file, or the one that it shared with other names? */
 static bool has_names(const struct pre_image *aim, const struct file_state *now)
 {
     return !aim->n_names || (aim->n_names == 1 && now->n_names <= 1) ||
@@ -104,7 +104,8 @@ static bool is_as_it_was(struct arena *a, const struct pre_image *aim, const str
     return aim->keeps_content || (image_sign(a, aim, &was) && str_eq(was, state_sign(a, now)));
 }
 
-/* As the last call left it, or as if that call had never been: a restore that died on its way. */
+/* Is it as the last call left it, or as before that call, as after a restore that died on its
+ * way? */
 static bool is_as_left(struct arena *a, const struct file_state *now,
                        const struct restore_item *item)
 {
@@ -124,7 +125,7 @@ bool restore_must_go(const struct restore_item *item, const struct file_state *n
            (item->aim.kind == IMAGE_NONE || is_dir != was_dir);
 }
 
-/* Does the file stay, by names that the plan does not touch? */
+/* Does the file keep names that the plan does not touch? */
 static bool has_other_names(const struct restoring *r, const struct file_state *now)
 {
     unsigned n = 0;
@@ -136,7 +137,7 @@ static bool has_other_names(const struct restoring *r, const struct file_state *
             r->plan->items[i].aim.keeps_content)
             continue;
         if (restore_is_in_place(&r->plan->items[i].aim, other))
-            return false; /* it is written to */
+            return false; /* it is written in place */
         n++;
     }
     return now->n_names > n;
@@ -147,7 +148,7 @@ static bool is_in_its_place(const struct pre_image *aim, const struct file_state
     return aim->kind == now->kind && aim->identity.inode == now->stamp.inode;
 }
 
-/* A file that could not be saved is moved back, or still there, or it is lost. */
+/* A file that could not be saved can be moved back, or is still there, or is lost. */
 static bool judge_unsaved(struct restore_item *item, const struct file_state *now,
                           const struct restore_move *move)
 {
@@ -212,9 +213,9 @@ static struct err *judge_item(struct restoring *r, struct restore_item *item,
     return NULL;
 }
 
-/* --- directories that cannot go --- */
+/* --- directories that cannot be removed --- */
 
-/* Will this name be gone when its directory is to be removed? */
+/* Will this name be gone when its directory is removed? */
 static bool goes_away(const struct restoring *r, struct str path)
 {
     const struct path_slot *slot = path_table_find(&r->by_path, path);
@@ -251,7 +252,7 @@ static void name_staying(struct restoring *r, const char *dir, DIR *list, struct
         strbuf_addf(out, " and %zu more", n - MAX_NAMED);
 }
 
-/* .git is in it, or what somebody else has made. */
+/* It contains .git, or files of another program or person. */
 static void keep_filled(struct restoring *r, struct restore_item *item,
                         const struct file_state *now, const struct restore_move *move)
 {
@@ -263,7 +264,7 @@ static void keep_filled(struct restoring *r, struct restore_item *item,
         return;
     list = plain_open_list(now->path, &unlocks);
     if (!list)
-        return; /* removing it fails and says so */
+        return; /* removing it fails and reports it */
     name_staying(r, now->path, list, &names);
     closedir(list);
     if (names.n)
@@ -298,8 +299,8 @@ bool restore_make_undo(struct restoring *r, size_t i, struct pre_image *ret_undo
     return true;
 }
 
-/* What is moved away from a path that the plan does not have: so that it can be moved there again.
- */
+/* Adds an image for a file that is moved away from a path outside the plan, so that it can be moved
+ * there again. */
 static void add_source_undo(struct restoring *r, size_t i, struct pre_images *undo)
 {
     const struct restore_move *move = &r->plan->moves[i];

@@ -1,9 +1,8 @@
-/* restore_moves.c - files that could not be saved, but were only moved: they are moved back.
+/* restore_moves.c - moves files back that could not be saved.
  *
- * A file is known by its number and its times, wherever it is. Among the paths of the plan it is
- * found at once; only for one that is not there the workspace is searched. Nothing gets a name of
- * its own meanwhile, which a killed process would leave: two files that have each other's names
- * exchange them. What cannot be moved stays where it is. */
+ * A file is identified by its inode number and its times. The workspace is searched only for files
+ * that are not at a path of the plan. There are no temporary names, which a killed process would
+ * leave: two files that have each other's names exchange them. Files that cannot be moved stay. */
 #include "snapshot/restore_internal.h"
 
 #include "base/quoted.h"
@@ -20,7 +19,7 @@
 
 struct move_search {
     struct restoring *restoring;
-    struct path_table wanted; /* by number: the first item that was this file, plus 1 */
+    struct path_table wanted; /* by number: the first item for this file, plus 1 */
     const char *root;
     pthread_mutex_t lock;
 };
@@ -31,7 +30,7 @@ static struct str number_key(uint64_t device, uint64_t inode, char text[48])
                                            (unsigned long long)inode));
 }
 
-/* --- what is looked for --- */
+/* --- wanted files --- */
 
 static bool is_unsaved(struct arena *a, const struct pre_image *aim)
 {
@@ -66,9 +65,9 @@ static size_t first_wanted(const struct move_search *x, uint64_t device, uint64_
     return slot ? (size_t)(uintptr_t)slot->value - 1 : NO_ITEM;
 }
 
-/* --- where it is --- */
+/* --- searching --- */
 
-/* Was it this file there, too, before the first call? Then it keeps the name. */
+/* Was this name one of the file before the first call? Then the file keeps it. */
 static bool keeps_name(const struct pre_image *aim, const struct file_state *now)
 {
     return aim->kind == IMAGE_FILE &&
@@ -98,7 +97,7 @@ static void take_source(struct restoring *r, size_t i, const struct file_state *
         r->plan->moves[at].is_source = !move->is_link;
 }
 
-/* `at` is the item of the path; NO_ITEM: there is none. */
+/* `at` is the item of the path; NO_ITEM: none. */
 static void offer(struct move_search *x, const struct file_state *found, size_t at)
 {
     struct restoring *r = x->restoring;
@@ -162,7 +161,7 @@ static void search_workspace(struct move_search *x)
     }
 }
 
-/* Another item that was the same file is there, or will be: this is one more name of it. */
+/* Another item for the same file is there, or will be: this is one more name of it. */
 static void share_source(struct restoring *r, size_t first)
 {
     size_t i = first;
@@ -207,7 +206,7 @@ void restore_find_moves(struct restoring *r)
     path_table_done(&x.wanted);
 }
 
-/* --- whether it is done --- */
+/* --- permitted? --- */
 
 static void keep_source(struct restoring *r, size_t source, const struct restore_item *of)
 {
@@ -295,7 +294,7 @@ bool restore_moves_are_settled(const struct restoring *r)
     return true;
 }
 
-/* --- doing it --- */
+/* --- moving --- */
 
 static bool rename_to(int from_fd, const char *from_name, int dir_fd, const char *name,
                       unsigned flags)
@@ -307,7 +306,7 @@ static bool rename_to(int from_fd, const char *from_name, int dir_fd, const char
            renameat(from_fd, from_name, dir_fd, name) == 0;
 }
 
-/* What was at this path is at the other one now. */
+/* The file of this path is at the other one now. */
 static void follow_exchange(struct restoring *r, size_t i)
 {
     const struct restore_move *move = &r->plan->moves[i];
@@ -340,7 +339,7 @@ static bool is_still_there(int fd, const char *name, const struct file_identity 
     return st.st_ino == is->inode && st.st_dev == is->device;
 }
 
-/* Its name; owner and permissions come next. */
+/* Restores its name; owner and permissions come next. */
 static bool move_name(struct restoring *r, size_t i, int dir_fd, const char *name)
 {
     const struct restore_move *move = &r->plan->moves[i];

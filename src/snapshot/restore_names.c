@@ -1,5 +1,5 @@
-/* restore_names.c - files with several names: which of them a plan knows, and which is still the
- * file that they were. */
+/* restore_names.c - finds the names of a plan that are one file, and those that still are that
+ * file. */
 #include "snapshot/restore_internal.h"
 
 #include "snapshot/plain.h"
@@ -98,7 +98,7 @@ static void join_names(struct restoring *r, struct restore_item *item, const str
         return;
     item->aim.n_names = names->n_all;
     note_name(r, item, now);
-    /* It holds what it held, but in a file of its own: it gets the name again. */
+    /* It has its former content, but in a separate file: it gets the name again. */
     if (item->outcome == RESTORE_NOT_NEEDED && !item->aim.keeps_content &&
         !restore_is_in_place(&item->aim, now))
         restore_end_item(item, RESTORE_PLANNED, (struct str){0});
@@ -115,7 +115,7 @@ static void count_once(struct restoring *r, const struct restore_item *item, uin
     names->counted_for = item;
 }
 
-/* A name of these files that was something else before the first call: of each once. */
+/* Counts a name of these files that was something else before the first call: once for each. */
 static void count_new_name(struct restoring *r, const struct restore_item *item,
                            const struct file_state *now)
 {
@@ -125,8 +125,8 @@ static void count_new_name(struct restoring *r, const struct restore_item *item,
         count_once(r, item, now->stamp.device, now->stamp.inode);
 }
 
-/* The last name that was left of a file had no other when it was changed itself. One that was
- * another file before is not such a name, even with the same content. */
+/* The last remaining name of a file had no other when it was changed. A name that was another file
+ * before does not count, even with the same content. */
 static bool adopt_name(struct restoring *r, struct restore_item *item, const struct file_state *now)
 {
     bool was_another = item->aim.inode && (item->aim.inode != now->stamp.inode ||
@@ -147,7 +147,7 @@ static bool adopt_name(struct restoring *r, struct restore_item *item, const str
     return true;
 }
 
-/* A name that no call has touched is found by a walk. */
+/* Finds names that no call has touched, by a walk. */
 static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
 {
     struct anchor_search *x = self;
@@ -178,7 +178,7 @@ static bool visit_name(void *self, void *thread, const struct walk_entry *entry)
     return true;
 }
 
-/* Another file may have got its number since: then it holds something else. */
+/* Another file may have got its number since: then its content differs. */
 static void check_anchor(struct restoring *r, struct linked_names *names)
 {
     if (!names || !names->was_missing || !names->anchor || holds(r, names->anchor, names->content))

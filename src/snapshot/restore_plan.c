@@ -1,4 +1,4 @@
-/* restore_plan.c - of each path, what it was before all changes. Pure. */
+/* restore_plan.c - finds the state of each path before all changes. Pure. */
 #include "snapshot/restore.h"
 #include "snapshot/state.h"
 
@@ -12,39 +12,39 @@ const char *restore_outcome_name(enum restore_outcome o)
     return names[o];
 }
 
-struct place {
+struct image_place {
     const struct pre_image *image;
     size_t order;
 };
 
 static int by_path_and_order(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct image_place *x = a, *y = b;
     int order = str_cmp(x->image->path, y->image->path);
 
     return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Was the file, before call `i`, in a state that an earlier image knows? Calls that ran side by
- * side may have seen the same one. */
-static bool is_told(struct arena *a, const struct place *places, size_t i)
+/* Does an earlier image describe the state before call `i`? Calls that ran side by side may have
+ * seen the same one. */
+static bool is_known_state(struct arena *a, const struct image_place *places, size_t i)
 {
     struct str state, other;
 
     if (!image_sign(a, places[i].image, &state))
-        return true; /* nobody can tell */
+        return true; /* unknown */
     for (size_t k = i; k-- > 0;) {
         if (!image_sign(a, places[k].image, &other) || str_eq(other, state) ||
             str_eq(places[k].image->after, state))
             return true;
-        if (i - k > 64) /* one that changes all the time is no conflict for that */
+        if (i - k > 64) /* a file that changes all the time is not a conflict for that */
             return true;
     }
     return i == 0;
 }
 
-/* The first calls have changed attributes only: what it held is what the next one found. */
-static void find_content(struct pre_image *aim, const struct place *places, size_t n)
+/* If the first calls changed only attributes, the content is what the next one found. */
+static void find_content(struct pre_image *aim, const struct image_place *places, size_t n)
 {
     for (size_t i = 1; i < n && aim->keeps_content; i++) {
         const struct pre_image *image = places[i].image;
@@ -61,8 +61,8 @@ static void find_content(struct pre_image *aim, const struct place *places, size
     }
 }
 
-/* What the first call says nothing of, it found and left without any. */
-static void find_xattrs(struct pre_image *aim, const struct place *places, size_t n)
+/* If the first call does not describe extended attributes, it found and left none. */
+static void find_xattrs(struct pre_image *aim, const struct image_place *places, size_t n)
 {
     for (size_t i = 1; i < n && !aim->has_xattrs; i++)
         aim->has_xattrs = places[i].image->has_xattrs;
@@ -73,7 +73,7 @@ static bool is_same_file(const struct pre_image *a, const struct pre_image *b)
     return a->inode == b->inode && a->device == b->device;
 }
 
-static struct restore_item plan_path(struct arena *a, const struct place *places, size_t n)
+static struct restore_item plan_path(struct arena *a, const struct image_place *places, size_t n)
 {
     struct restore_item item = {.aim = *places[0].image};
     size_t last = n - 1;
@@ -88,7 +88,7 @@ static struct restore_item plan_path(struct arena *a, const struct place *places
     for (size_t i = 1; i < n; i++) {
         const struct pre_image *image = places[i].image;
 
-        item.changed_between |= !is_told(a, places, i);
+        item.changed_between |= !is_known_state(a, places, i);
         if (image->n_names && !is_same_file(image, &item.aim))
             item.became[item.n_became++] = image;
     }
@@ -98,11 +98,11 @@ static struct restore_item plan_path(struct arena *a, const struct place *places
 void restore_plan(const struct pre_image *images, size_t n, struct arena *a,
                   struct restore_plan *ret_plan)
 {
-    struct place *places = ARENA_ARRAY(a, n + 1, struct place);
+    struct image_place *places = ARENA_ARRAY(a, n + 1, struct image_place);
     struct restore_plan plan = {.items = ARENA_ARRAY(a, n + 1, struct restore_item)};
 
     for (size_t i = 0; i < n; i++)
-        places[i] = (struct place){&images[i], i};
+        places[i] = (struct image_place){&images[i], i};
     if (n)
         qsort(places, n, sizeof *places, by_path_and_order);
     for (size_t i = 0, end; i < n; i = end) {

@@ -1,7 +1,8 @@
-/* saved_file.c - the one file of a call, and the directories that the call makes for it. */
+/* saved_file.c - saves the one file of a call, and notes the directories that the call creates for
+ * it. */
 #include "snapshot/snapshotter_internal.h"
 
-/* The directory that many names above the path, in the arena. */
+/* The directory `n` names above the path, in the arena. */
 static char *path_above(struct arena *a, const char *path, size_t n)
 {
     char *dir = arena_cstr(a, str_of(path));
@@ -32,7 +33,7 @@ static size_t count_missing(const char *path)
     return n;
 }
 
-/* Those that the call has made for its file. */
+/* Adds the directories that the call has created for its file. */
 static void add_made_dirs(const char *path, size_t n_missing, struct arena *a,
                           struct pre_images *images)
 {

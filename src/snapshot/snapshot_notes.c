@@ -1,8 +1,7 @@
-/* snapshot_notes.c - what a person must know after a command: which of its changes cannot be
- * undone.
+/* snapshot_notes.c - warns of changes of a command that cannot be undone.
  *
- * What git ignores is no reason for a warning after every build; a rewind lists it. What was only
- * moved can be moved back. */
+ * Files that git ignores need no warning after every build; a rewind lists them. Moved files can be
+ * moved back. */
 #include "snapshot/snapshotter_internal.h"
 
 #include "base/quoted.h"

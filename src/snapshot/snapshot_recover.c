@@ -1,4 +1,4 @@
-/* snapshot_recover.c - after a crash: what a call had changed when its process died. */
+/* snapshot_recover.c - after a crash, finds the changes of a call whose process died. */
 #include "snapshot/snapshotter_internal.h"
 #include "snapshot/undo_recorder.h"
 
@@ -16,12 +16,13 @@ static struct err *recover_command(const struct snapshot_options *o,
     return NULL;
 }
 
-/* The file as it was reported; what it holds is known if it was saved. */
-static void recover_file(const struct pre_image *told, struct arena *a, struct pre_images *images)
+/* The file as it was reported; its content is known if it was saved. */
+static void recover_file(const struct pre_image *reported, struct arena *a,
+                         struct pre_images *images)
 {
     AUTO(strbuf) struct strbuf bytes = {.max_bytes = SNAPSHOT_MAX_ONE_FILE + (1 << 18)};
-    struct file_state now = {.path = arena_cstr(a, told->path)};
-    struct pre_image image = *told;
+    struct file_state now = {.path = arena_cstr(a, reported->path)};
+    struct pre_image image = *reported;
 
     if (!state_look(&now))
         return;

@@ -1,5 +1,4 @@
-/* snapshotter.c - which calls are looked at, and the looks, in a worker. */
-#include "snapshot/git_state.h"
+/* snapshotter.c - chooses the calls to save for, and looks at files in a worker. */
 #include "snapshot/snapshotter_internal.h"
 #include "snapshot/undo_recorder.h"
 #include "snapshot/unreported.h"
@@ -9,13 +8,13 @@
 #include <pthread.h>
 #include <time.h>
 
-/* The recorder of a call, as long as what it knows is needed. */
+/* The recorder of a call, as long as it is needed. */
 struct observed {
     struct undo_recorder *recorder;
     struct change_marks marks;
     int64_t since_ns;   /* of the last look */
-    bool has_ended;     /* the call; its command may run on */
-    bool is_background; /* it does */
+    bool has_ended;     /* the call; its command may still run */
+    bool is_background; /* its command still runs */
     struct observed *next;
 };
 
@@ -30,7 +29,7 @@ struct agent_snapshotter {
     struct snapshot_options options;
     struct coverage coverage;
     char *home;
-    pthread_mutex_t lock; /* for all below: calls run side by side */
+    pthread_mutex_t lock; /* for all members below: calls run side by side */
     struct observed *observed;
     size_t n_active; /* calls */
     struct undo_recorder_peers peers;
@@ -40,22 +39,22 @@ struct agent_snapshotter {
     uint64_t now;              /* counts beginnings and ends */
     struct ended_log *logs;
     size_t n_logs;
-    bool has_told_missed, has_swept;
+    bool has_reported_missed, has_swept;
 };
 
 struct snapshot {
-    char *path; /* of the one file; NULL: there is none */
+    char *path; /* of the one file; NULL: none */
     struct saved_file file;
     struct observed *observed; /* NULL: no command */
-    struct git_state git;      /* as it was before */
+    struct git_state git;      /* before the call */
     uint64_t began_at;
 };
 
-/* What a worker is given, and gives back. */
+/* The argument and result of a worker. */
 struct snapshot_look {
     struct agent_snapshotter *of;
     struct err *(*run)(struct snapshot_look *look);
-    bool (*is_quick)(struct snapshot_look *look); /* NULL: it never is */
+    bool (*is_quick)(struct snapshot_look *look); /* NULL: never */
     struct arena *arena;
     struct snapshot *snapshot;
     bool wants_observer;
@@ -76,7 +75,7 @@ static struct err *run_locked(void *arg)
     return e;
 }
 
-/* What is done in a moment needs no worker. */
+/* A look that takes only a moment needs no worker. */
 static bool run_quick(struct snapshot_look *look, struct err **ret_error)
 {
     struct agent_snapshotter *s = look->of;
@@ -110,8 +109,8 @@ static int64_t now_ns(void)
 
 /* --- undo logs --- */
 
-/* A call that began later has been let run, and before that the journal was made durable: it has
- * all that ended logs are about. */
+/* The journal was made durable before a call that began later was allowed to run: so it has
+ * everything of ended logs. */
 static void remove_logs(struct agent_snapshotter *s, uint64_t ended_before)
 {
     size_t n = 0;
@@ -148,7 +147,7 @@ void snapshotter_forget_logs(struct snapshotter *port)
     pthread_mutex_unlock(&s->lock);
 }
 
-/* --- what was not announced --- */
+/* --- unannounced changes --- */
 
 struct strangers {
     struct agent_snapshotter *of;
@@ -182,7 +181,7 @@ static bool is_strange(void *self, struct str path, const struct stat *st)
            (coverage_is_rules(path) && undo_recorder_covers_rules(x->recorder, path));
 }
 
-/* keel's own store may make files there, of which nothing is announced. */
+/* keel's store may create files there without announcing them. */
 static bool is_strange_dir(void *self, struct str path)
 {
     const struct strangers *x = self;
@@ -285,8 +284,8 @@ static bool has_background(const struct agent_snapshotter *s)
     return o != NULL;
 }
 
-/* Others that ran at the same time may have to know what it has announced: so not while a call is
- * active, and behind a look at those in the background. */
+/* Calls that ran at the same time may need its announcements: so not while a call is active, and
+ * after a look at those in the background. */
 static void drop_ended(struct agent_snapshotter *s)
 {
     struct observed **link = &s->observed;
@@ -345,12 +344,12 @@ static struct observed *observe(struct agent_snapshotter *s)
 
 /* --- notes --- */
 
-/* Once a session: it is the same for each command. The journal says it of each. */
-static struct str tell_missed(struct agent_snapshotter *s, struct arena *a, struct str unsaved)
+/* Once per session: it is the same for each command. The journal records it for each. */
+static struct str report_missed(struct agent_snapshotter *s, struct arena *a, struct str unsaved)
 {
-    if (!unsaved.n || s->has_told_missed)
+    if (!unsaved.n || s->has_reported_missed)
         return (struct str){0};
-    s->has_told_missed = true;
+    s->has_reported_missed = true;
     return arena_format(a,
                         "Changes by commands cannot be undone, or not all of them: %" STR_FMT
                         ". Changes by Write and Edit can.",
@@ -363,7 +362,7 @@ static struct str join(struct arena *a, struct str one, const char *separator, s
                         STR_ARG(two));
 }
 
-static struct str tell_git(const struct snapshot_look *look, bool *ret_is_gone)
+static struct str compare_git(const struct snapshot_look *look, bool *ret_is_gone)
 {
     struct git_state now = git_state_look(&look->of->coverage);
 
@@ -460,7 +459,7 @@ static struct err *snapshotter_begin(struct snapshotter *port, const struct snap
     return e;
 }
 
-/* --- after it --- */
+/* --- after a call --- */
 
 static struct err *look_after(struct snapshot_look *look)
 {
@@ -471,12 +470,12 @@ static struct err *look_after(struct snapshot_look *look)
     bool is_git_gone = false;
 
     if (x->observed) {
-        git = tell_git(look, &is_git_gone);
+        git = compare_git(look, &is_git_gone);
         TRY(look_at_command(s, x->observed, look->arena, &changes->images, &changes->unsaved));
     }
     if (x->path)
         TRY(saved_file_compare(&x->file, look->arena, &changes->images));
-    changes->note = join(look->arena, tell_missed(s, look->arena, changes->unsaved), " ",
+    changes->note = join(look->arena, report_missed(s, look->arena, changes->unsaved), " ",
                          snapshot_note_lost(look->arena, &changes->images));
     if (is_git_gone)
         changes->note = join(look->arena, git, ". ", changes->note);
@@ -551,7 +550,7 @@ static struct err *snapshotter_settle(struct snapshotter *port, struct arena *a,
     return s->observed ? run_look(&look) : NULL;
 }
 
-/* --- the whole --- */
+/* --- life cycle --- */
 
 static void snapshotter_destroy(struct snapshotter *port)
 {

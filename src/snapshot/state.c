@@ -1,4 +1,4 @@
-/* state.c - looking at a path, and reading what is there. */
+/* state.c - looks at a path, and reads it. */
 #include "snapshot/state.h"
 
 #include "snapshot/plain.h"
@@ -17,7 +17,9 @@
 
 #define READ_STEP ((size_t)1 << 16)
 #define STATX_WANTED (STATX_BASIC_STATS | STATX_BTIME)
-#define TICK_NS 20000000 /* times of files advance with the kernel's tick, of 10 ms at most */
+#define TICK_NS                                                                                    \
+    20000000 /* times of files advance with the ticks of the kernel, of 10 ms at most              \
+              */
 
 /* --- looking --- */
 
@@ -61,7 +63,7 @@ static void take_stat(struct file_state *f, const struct statx *st)
     };
 }
 
-/* A path that no link leads away from; its owner may read it meanwhile. */
+/* For a path without links; its owner may read it meanwhile. */
 static bool read_xattrs_of(const char *path, const struct stat *st, struct strbuf *out)
 {
     bool is_read = xattrs_read(path, out);
@@ -132,7 +134,7 @@ static const char *why_unreadable(int error)
                                   : "it cannot be read";
 }
 
-/* Its owner may read it for a moment. */
+/* Makes it readable for its owner for a moment. */
 static int open_shut(int path_fd, unsigned mode)
 {
     char path[64];
@@ -176,7 +178,7 @@ static int open_to_read(const struct file_state *f, bool *ret_was_shut)
     return fd;
 }
 
-/* It may have changed since it was looked at, and while it was read. */
+/* It may have changed between the look and the end of reading. */
 static void note_change(struct file_state *f, int fd, bool was_shut)
 {
     struct statx st;
@@ -196,7 +198,7 @@ static const char *read_file(struct file_state *f, uint64_t max_bytes, struct st
         return why_unreadable(errno);
     if (statx(fd, "", AT_EMPTY_PATH, STATX_WANTED, &st) < 0)
         return why_unreadable(errno);
-    /* The stamp goes with what is read now: one that is written to meanwhile has another then. */
+    /* The stamp belongs to what is read now: a file that is written meanwhile gets another. */
     take_stat(f, &st);
     if (f->kind != IMAGE_FILE)
         return "it was replaced before keel could read it";
@@ -290,7 +292,8 @@ bool stamp_eq(const struct stamp *a, const struct stamp *b)
 bool state_is_racy(const struct file_state *f)
 {
     int64_t changed_ns = MAX(f->stamp.ctime_ns, f->stamp.mtime_ns);
-    int64_t granule_ns = changed_ns % 1000000000 ? TICK_NS : 2000000000; /* some count in s */
+    int64_t granule_ns =
+        changed_ns % 1000000000 ? TICK_NS : 2000000000; /* some file systems count in seconds */
 
     return changed_ns > f->seen_ns - granule_ns;
 }
@@ -310,8 +313,8 @@ bool state_eq(const struct file_state *a, const struct file_state *b)
     return !state_has_content(a) || stamp_eq(&a->stamp, &b->stamp);
 }
 
-/* Times of a directory say nothing of what is in it. A number that was given away again belongs to
- * a file that was born later than the last change of the one that had it. */
+/* Times of a directory say nothing about its contents. A number that was reused belongs to a file
+ * that was born after the last change of its former one. */
 enum same_file state_compare_identity(const struct file_state *now, enum image_kind kind,
                                       const struct file_identity *id)
 {
@@ -328,7 +331,7 @@ enum same_file state_compare_identity(const struct file_state *now, enum image_k
     return kind == IMAGE_DIRECTORY ? SAME_FILE_YES : SAME_FILE_CHANGED;
 }
 
-/* --- telling --- */
+/* --- signatures --- */
 
 static struct str hex_of(struct arena *a, const unsigned char digest[SHA256_SIZE])
 {

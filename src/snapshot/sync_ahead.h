@@ -1,7 +1,7 @@
-/* sync_ahead.h - has the disk take up what was saved while the command still runs.
+/* sync_ahead.h - writes saved contents to disk while the command still runs.
  *
- * No caller waits for it, and its result does not count: the journal syncs the blobs before it
- * stores references to them, and then finds most of the work done. Any thread. */
+ * No caller waits for it, and its result does not matter: the journal syncs the blobs before it
+ * stores references to them, and then most of the work is done. Any thread. */
 #ifndef KEEL_SNAPSHOT_SYNC_AHEAD_H
 #define KEEL_SNAPSHOT_SYNC_AHEAD_H
 
@@ -16,9 +16,9 @@ struct sync_ahead {
     struct work_ahead *begun; /* NULL: none yet */
 };
 void sync_ahead_init(struct sync_ahead *s, struct blob_store *blobs);
-void sync_ahead_done(struct sync_ahead *s); /* waits for the one under way */
+void sync_ahead_done(struct sync_ahead *s); /* waits for a sync in progress */
 
-/* Does nothing while one is under way. */
+/* Does nothing during a sync. */
 void sync_ahead_begin(struct sync_ahead *s);
 
 #endif

@@ -22,10 +22,10 @@
 #define REPORTED "reported"
 #define ATTRIBUTES "attributes"
 #define IGNORED "ignored:"
-#define XATTRS "xattrs:" /* and their hash, with a colon behind it */
+#define XATTRS "xattrs:" /* followed by their hash and a colon */
 #define N_SUM 16         /* digits */
 #define KEPT_SECONDS ((time_t)30 * 24 * 60 * 60)
-#define SPARE_MAX_BYTES ((off_t)1 << 20) /* a longer one is not worth keeping */
+#define SPARE_MAX_BYTES ((off_t)1 << 20) /* longer ones are not worth keeping */
 
 /* --- writing --- */
 
@@ -55,7 +55,7 @@ static const char *dir_of(struct arena *a, const char *home)
     return fs_join(a, home, DIR_NAME);
 }
 
-/* False: there was none. */
+/* False: none. */
 static bool take_spare(struct undo_log_spare *s, struct arena *a, const char *dir, const char *path)
 {
     bool has_it;
@@ -106,7 +106,7 @@ static bool append(struct undo_log *l, struct str text)
     strbuf_add(&record, text);
     strbuf_add_char(&record, '\0');
     n = write(l->fd, record.p, record.n);
-    l->has_failed = n != (ssize_t)record.n; /* what is behind half a record would not count */
+    l->has_failed = n != (ssize_t)record.n; /* records after half a record do not count */
     return !l->has_failed;
 }
 

@@ -1,22 +1,20 @@
-/* undo_log.h - what a command was about to change, in a file of its own: for the next process,
- * should this one be killed before it can report it.
+/* undo_log.h - a log of the files that a command was about to change: for the next process, if this
+ * one is killed before it can report them.
  *
- * A file in keel's home, made with the first record, readable by its owner only. A record is
- * durable against the death of the process when it is added; nothing waits for the disk. Records
- * end in NUL, as paths may hold everything else, and each has a sum: what is behind the first
- * damaged one does not count.
- *
+ * A file in keel's home, created with the first record, readable only by its owner. An added record
+ * survives the death of the process; nothing waits for the disk. Records end in NUL, as paths may
+ * contain anything else, and each has a sum: records after the first damaged one do not count.
  *     keel-undo 2
  *     SUM KIND MODE UID GID NAMES MTIME CTIME SIZE INODE DEVICE CONTENT [WHY]<tab>PATH
  *     SUM reported
  *
- * A sum begins with the log's name: a log that is used again still holds records of the last one,
- * behind its own. CONTENT is "attributes", a SHA-256, or "-" for neither; of what git ignores with
- * "ignored:" before it; of content that is in the log and not in the blob store with "=" and its
- * base64 behind it. Version 1 had none of that, and sums of the record alone; it can still be read.
- * WHY: it cannot be undone, or of "attributes", why the content is not known. Of a path
- * the first record counts, and the content of a later one where the first has attributes only. A
- * file that had changed before it was announced is of the kind "other". These calls block. */
+ * A sum includes the log's name: a reused log still has records of its former use after its own.
+ * CONTENT is "attributes", a SHA-256, or "-" for neither; with "ignored:" before it for files that
+ * git ignores; with "=" and base64 after it for content that is in the log instead of the blob
+ * store. Version 1 had none of that, and sums of the record alone; it can still be read. WHY: why
+ * it cannot be undone or, with "attributes", why the content is unknown. The first record of a path
+ * counts, with the content of a later one if the first has only attributes. A file that had changed
+ * before it was announced has the kind "other". These calls block. */
 #ifndef KEEL_SNAPSHOT_UNDO_LOG_H
 #define KEEL_SNAPSHOT_UNDO_LOG_H
 
@@ -27,24 +25,24 @@
 #define UNDO_LOG_MAX_BYTES ((size_t)256 << 20)
 #define UNDO_LOG_NAME_SIZE 33
 
-/* A log that nothing needs any more: to rename it for the next command takes less than to make a
+/* A log that is not needed any more: renaming it for the next command is faster than creating a
  * file. Any thread. */
 struct undo_log_spare {
     pthread_mutex_t lock;
-    char name[UNDO_LOG_NAME_SIZE]; /* "": there is none */
+    char name[UNDO_LOG_NAME_SIZE]; /* "": none */
 };
 void undo_log_spare_init(struct undo_log_spare *s);
 void undo_log_spare_done(struct undo_log_spare *s);
-/* The journal has all of this log for good. */
+/* The journal has this log durably. */
 void undo_log_spare_put(struct undo_log_spare *s, const char *home, struct str name);
 void undo_log_spare_remove(struct undo_log_spare *s, const char *home);
 
 struct undo_log {
-    struct undo_log_spare *spare; /* borrowed; NULL: there is none */
+    struct undo_log_spare *spare; /* borrowed; NULL: none */
     char *dir;                    /* NULL: nothing is written */
     char name[UNDO_LOG_NAME_SIZE];
     uint64_t first_sum; /* of the name */
-    int fd;             /* -1: not made yet */
+    int fd;             /* -1: not created yet */
     size_t n_bytes;
     bool is_full, has_failed;
 };
@@ -52,14 +50,14 @@ struct undo_log {
 void undo_log_init(struct undo_log *l, const char *home, struct undo_log_spare *spare);
 void undo_log_done(struct undo_log *l); /* the file stays */
 
-/* False: there is no room for it. That it cannot be written is not reported: only a process that
- * is killed would need it. */
+/* False: no room for it. Write errors are not reported: only the next process after a kill would
+ * need the log. */
 bool undo_log_add(struct undo_log *l, const struct file_state *f, bool has_attributes_only);
-/* All of it has gone to the journal, or is about to: see undo_log_find(). */
+/* All of it is in the journal, or will be: see undo_log_find(). */
 void undo_log_end(struct undo_log *l);
-/* The journal has it for good. */
+/* The journal has it durably. */
 void undo_log_remove(const char *home, struct str name);
-/* Removes those that were left behind by sessions that were not resumed for a month. */
+/* Removes logs of sessions that were not resumed for a month. */
 void undo_log_sweep(const char *home);
 
 struct undo_record {
@@ -71,10 +69,10 @@ struct undo_records {
     size_t n, room;
     bool is_reported; /* undo_log_end() was called */
 };
-/* *ret_exists false: the file does not exist. ERR_STORAGE when it cannot be read. */
+/* *ret_exists false: the file does not exist. ERR_STORAGE if it cannot be read. */
 MUST_USE struct err *undo_log_read(const char *home, struct str name, struct arena *a,
                                    struct undo_records *ret_records, bool *ret_exists);
-/* The same of a text, as far as it is whole. Pure. */
+/* The same for a text, as far as it is valid. Pure. */
 void undo_log_parse(struct str text, struct str name, struct arena *a,
                     struct undo_records *ret_records);
 

@@ -1,4 +1,4 @@
-/* undo_recorder.c - what a command is about to change, path by path. */
+/* undo_recorder.c - saves what a command is about to change, path by path. */
 #include "snapshot/undo_recorder_internal.h"
 
 #include "snapshot/plain.h"
@@ -13,9 +13,9 @@
 
 #define MAX_DEPTH 256    /* of a directory that is moved */
 #define MAX_IGNORED 1000 /* files that git ignores, one by one */
-#define IGNORED_SHARE 16 /* of all bytes that may be saved, for those */
-/* Content up to these lengths, of a file and of all files of the command, goes into the undo log
- * and the journal, which are written anyway: a blob takes a new file and two syncs. */
+#define IGNORED_SHARE 16 /* of all bytes that may be saved, for these */
+/* Contents up to these lengths, of one file and of all files of the command, go into the undo log
+ * and the journal, which are written anyway: a blob needs a new file and two syncs. */
 #define SHORT_FILE ((size_t)16 << 10)
 #define SHORT_FILES ((size_t)32 << 10)
 
@@ -42,7 +42,7 @@ static void note_missed(struct undo_recorder *r, struct str why)
         r->missed = arena_str(&r->by_path.arena, why);
 }
 
-/* The buffer holds its content. */
+/* The buffer has its content. */
 static struct err *save_content(struct undo_recorder *r, struct file_state *f)
 {
     struct str bytes = strbuf_str(&r->buffer);
@@ -62,7 +62,7 @@ static struct err *save_content(struct undo_recorder *r, struct file_state *f)
     return NULL;
 }
 
-/* Reads it, unless that was done; without `saves` for its hash alone. What is wrong with it goes to
+/* Reads it, unless it was read; without `saves` only for its hash. Problems of the file go to
  * why_not. */
 static void read_content(struct undo_recorder *r, struct file_state *f, bool saves)
 {
@@ -103,7 +103,7 @@ static void link_by_inode(struct undo_recorder *r, struct change_entry *entry)
 
     entry->same_file = slot->value;
     slot->value = entry;
-    if (entry->same_file) /* one of its names may be gone by now */
+    if (entry->same_file) /* one of its names may be gone */
         entry->before.n_names = MAX(entry->before.n_names, entry->same_file->before.n_names);
 }
 
@@ -118,19 +118,19 @@ static void add_to_log(struct undo_recorder *r, const struct change_entry *entry
     struct file_state before =
         entry->is_late ? undo_recorder_unreported(&entry->before) : entry->before;
 
-    undo_recorder_tell_peers(r, entry);
+    undo_recorder_share(r, entry);
     if (!undo_log_add(&r->log, &before, entry->has_attributes_only && !entry->is_late))
         note_missed(r, S("the command changed more files than keel can remember"));
 }
 
-/* Those that cannot be stored are missed when they are restored, and told then. */
+/* A failure to store them is reported when they are missing in a restore. */
 static void save_xattrs(struct undo_recorder *r, const struct file_state *f)
 {
     err_ignore(state_save_xattrs(f, r->options.blobs), "a rewind says that they are lost");
 }
 
-/* One name more or less changes its time as well. But then that name, or the one that was there, is
- * recorded, and its state is taken over. */
+/* A change in the number of names changes the time, too. But then that name, or the existing one,
+ * is recorded, and its state is used. */
 static bool is_late(const struct undo_recorder *r, const struct file_state *f)
 {
     return f->kind == IMAGE_FILE && f->changed_ns > r->began_ns;
@@ -155,7 +155,7 @@ struct change_entry *undo_recorder_add_entry(struct undo_recorder *r, struct str
         r->entries = mem_resize(r->entries, r->room * sizeof(struct change_entry *));
     }
     r->entries[r->n++] = entry;
-    if (before->stamp.inode && /* else it was changed without a report */
+    if (before->stamp.inode && /* otherwise it was changed without a report */
         (before->n_names > 1 || (before->n_names && (has_attributes_only || r->by_inode.n))))
         link_by_inode(r, entry);
     add_to_log(r, entry);
@@ -174,8 +174,8 @@ static void set_content(struct file_state *f, const struct file_state *content)
     f->seen_ns = content->seen_ns;
 }
 
-/* Only the hash tells whether it is still the same: a command that changes content without a report
- * can set the time back, too. If the content was not read with the attributes, it stays unsaved. */
+/* Only the hash shows whether it is unchanged: a command that changes content without a report can
+ * also set the time back. Content that was not read with the attributes stays unsaved. */
 void undo_recorder_take_content(struct undo_recorder *r, struct change_entry *entry,
                                 const struct file_state *content)
 {
@@ -206,14 +206,14 @@ static struct change_entry *find_by_inode(const struct undo_recorder *r, const s
     return slot ? slot->value : NULL;
 }
 
-/* The file of an entry that has attributes only is about to be written. Another command may have
+/* The file of an entry with attributes only is about to be written. Another command may have
  * written it before. */
 static void complete_entry(struct undo_recorder *r, struct change_entry *entry,
                            struct file_state *now)
 {
     struct peer_state known;
 
-    if (undo_recorder_ask_peers(r, str_of(entry->before.path), &known) &&
+    if (undo_recorder_find_shared(r, str_of(entry->before.path), &known) &&
         !known.has_attributes_only) {
         undo_recorder_take_content(r, entry, &known.state);
         return;
@@ -223,7 +223,8 @@ static void complete_entry(struct undo_recorder *r, struct change_entry *entry,
     undo_recorder_take_content(r, entry, now);
 }
 
-/* A file is written by one of its names: those whose attributes are recorded need it, too. */
+/* A file is written by one of its names: entries of its other names with attributes only need the
+ * content, too. */
 static void save_other_names(struct undo_recorder *r, struct file_state *f)
 {
     for (struct change_entry *entry = find_by_inode(r, f); entry; entry = entry->same_file)
@@ -245,8 +246,8 @@ static void save_again(struct undo_recorder *r, struct change_entry *entry, bool
     save_other_names(r, &now);
 }
 
-/* It may have been changed by another of its names: what that one was before, it was. A file that
- * had only one name, which is recorded, came here without a report. */
+/* It may have been changed by another of its names, whose former state is also its own. A file
+ * whose only name is recorded got this name without a report. */
 static const struct change_entry *take_from_other_name(const struct undo_recorder *r,
                                                        struct file_state *f)
 {
@@ -264,7 +265,7 @@ static const struct change_entry *take_from_other_name(const struct undo_recorde
     return other;
 }
 
-/* Adds it as it is, or as it was by another of its names. */
+/* Adds it with its present state, or with the former state of another of its names. */
 static struct change_entry *add_path(struct undo_recorder *r, struct str path, struct file_state *f,
                                      bool has_attributes_only)
 {
@@ -280,20 +281,20 @@ static struct change_entry *add_path(struct undo_recorder *r, struct str path, s
     return undo_recorder_add_entry(r, path, f, has_attributes_only);
 }
 
-/* Another command that runs has come to it first. One that has changed only its attributes leaves
- * the content as it was. */
+/* Another running command has changed it first. If that changed only attributes, the content is
+ * unchanged. */
 static bool save_as_peers_did(struct undo_recorder *r, struct str path, bool wants_content)
 {
     struct peer_state known;
 
-    if (!undo_recorder_ask_peers(r, path, &known))
+    if (!undo_recorder_find_shared(r, path, &known))
         return false;
     save_again(r, undo_recorder_add_entry(r, path, &known.state, known.has_attributes_only),
                wants_content);
     return true;
 }
 
-/* Notes it, if a directory above it is ignored. */
+/* Notes it if a directory above it is ignored. */
 static bool is_in_ignored(struct undo_recorder *r, struct str path)
 {
     struct str top;
@@ -305,7 +306,7 @@ static bool is_in_ignored(struct undo_recorder *r, struct str path)
     return true;
 }
 
-/* Is it covered? A single file that git ignores is, too: there may be no other copy of it. */
+/* Is it covered? So is a single file that git ignores: it may be the only copy. */
 static bool is_recorded(struct undo_recorder *r, struct str path, struct file_state *f)
 {
     bool is_dir = f->kind == IMAGE_DIRECTORY;
@@ -327,7 +328,7 @@ static bool is_recorded(struct undo_recorder *r, struct str path, struct file_st
     return true;
 }
 
-/* Records it as it is, unless that was done. `has_state`: *f is what is there. */
+/* Records its present state, unless it was recorded. `has_state`: *f is that state. */
 static void save_path(struct undo_recorder *r, struct str path, bool wants_content,
                       struct file_state *f, bool has_state)
 {
@@ -376,7 +377,7 @@ static bool is_uncovered(struct undo_recorder *r, struct str path)
     return verdict == COVERAGE_NONE || (verdict == COVERAGE_IGNORED && !str_eq(top, path));
 }
 
-/* A file that is not covered may have names that are: what is written by one is there by all. The
+/* A file that is not covered may have covered names, which see what is written by this one. The
  * look after the command finds them. */
 static void save_uncovered(struct undo_recorder *r, struct str path)
 {
@@ -389,7 +390,7 @@ static void save_uncovered(struct undo_recorder *r, struct str path)
     add_path(r, path, &f, /* has_attributes_only= */ false)->is_uncovered = true;
 }
 
-/* --- directories that are moved --- */
+/* --- moved directories --- */
 
 struct moved_tree {
     struct undo_recorder *recorder;
@@ -399,7 +400,7 @@ struct moved_tree {
 
 static void save_moved(struct moved_tree *t);
 
-/* What is in it, with the directory readable meanwhile: its own mode is recorded already. */
+/* Its contents; the directory is readable meanwhile, its own mode is recorded already. */
 static void save_list(struct moved_tree *t)
 {
     AUTO(unlocks) struct unlocks unlocks = {0};
@@ -423,7 +424,7 @@ static void save_list(struct moved_tree *t)
     closedir(list);
 }
 
-/* What comes from where nothing is recorded is not a file that the command has made. */
+/* A file that comes from a place that is not recorded was not created by the command. */
 static void save_target(struct undo_recorder *r, struct str to, bool comes_from_unrecorded)
 {
     struct file_state f = {0};
@@ -524,7 +525,7 @@ static void save_notice(struct undo_recorder *r, const struct write_notice *n)
         save_rename(r, n->to, n->path);
         break;
     case WRITE_NEW_NAME:
-        if (n->to) /* what is written by the new name is the old file's, too */
+        if (n->to) /* writes by the new name change the old file */
             save_path(r, str_of(n->to), /* wants_content= */ false, &f, false);
         f = (struct file_state){0};
         save_path(r, str_of(n->path), /* wants_content= */ true, &f, false);
@@ -532,7 +533,7 @@ static void save_notice(struct undo_recorder *r, const struct write_notice *n)
     }
 }
 
-/* A command must not wait for the disk. Most change a file or two: the disk has them when the
+/* A command must not wait for the disk. Most change one or two files, which are on disk when the
  * command ends. */
 static void undo_recorder_about_to(struct write_observer *o, const struct write_notice *notice)
 {
@@ -573,7 +574,7 @@ static void undo_recorder_free(struct write_observer *o)
     mem_free(r);
 }
 
-/* --- its life --- */
+/* --- life cycle --- */
 
 struct undo_recorder *undo_recorder_new(const struct undo_recorder_options *options)
 {

@@ -1,15 +1,15 @@
-/* undo_recorder.h - saves what one command is about to change, and finds out what it has changed.
+/* undo_recorder.h - saves files that one command is about to change, and finds out which changed.
  *
- * The observer of the command: before each of its changes it saves what is there, once a path, and
- * adds it to the undo log. Afterwards the paths are looked at again; what differs is reported as
- * pre-images. A command in the background is looked at several times, and each look reports what
- * has changed since the last one.
+ * It is the observer of the command: before each change it saves the present state, once per path,
+ * and adds it to the undo log. Afterwards it looks at the paths again and reports differences as
+ * pre-images. For a command in the background it looks several times, and each look reports the
+ * changes since the last one.
  *
- * What is recorded of a path: all of it, when content is written or a name is removed or moved;
- * attributes and the hash of the content, when nothing else is changed. Where content is written
- * later, what is there then counts as what was there before only if it has that hash. The content
- * of a file with several names that is written by one of them is saved for all that are recorded.
- * All calls block; any thread may call. */
+ * A path is recorded completely if content is written or a name is removed or moved, and with
+ * attributes and the hash of its content if only attributes change. If content is written later,
+ * the state at that time counts as the former one only if it has that hash. If a file with several
+ * names is written by one of them, its content is saved for all recorded names. All calls block;
+ * any thread may make them. */
 #ifndef KEEL_SNAPSHOT_UNDO_RECORDER_H
 #define KEEL_SNAPSHOT_UNDO_RECORDER_H
 
@@ -24,8 +24,8 @@
 
 struct undo_recorder;
 
-/* What was there before commands that run side by side, for all of them: one of them may have
- * changed it when another comes to it. Zeroed but for the lock. */
+/* The state before commands that run side by side, shared by all of them: one may have changed a
+ * file when another reaches it. Zeroed except for the lock. */
 struct undo_recorder_peers {
     pthread_mutex_t lock;
     struct path_table states;
@@ -38,44 +38,44 @@ struct undo_recorder_options {
     const struct coverage *coverage; /* borrowed until undo_recorder_close() */
     struct blob_store *blobs;        /* the same */
     struct sync_ahead *disk;         /* the same; of the blobs */
-    const char *home;                /* of the undo log; NULL: there is none */
-    struct undo_log_spare *spare;    /* borrowed until undo_recorder_close(); NULL: there is none */
+    const char *home;                /* of the undo log; NULL: none */
+    struct undo_log_spare *spare;    /* borrowed until undo_recorder_close(); NULL: none */
     uint64_t max_bytes, max_file_bytes;
     struct undo_recorder_peers *peers; /* borrowed until undo_recorder_leave_peers(); NULL: none */
 };
 struct undo_recorder *undo_recorder_new(const struct undo_recorder_options *options) MUST_USE;
-/* The command runs on in the background: beside calls of later turns, which have a before of their
- * own. */
+/* The command continues in the background: calls of later turns have another former state. */
 void undo_recorder_leave_peers(struct undo_recorder *r);
-/* Whatever holds it as observer saves nothing from here on. */
+/* From now on it saves nothing, also as observer. */
 void undo_recorder_close(struct undo_recorder *r);
 void undo_recorder_unref(struct undo_recorder *r);
 
 struct write_observer *undo_recorder_observer(struct undo_recorder *r); /* borrowed */
-const char *undo_recorder_log_name(const struct undo_recorder *r);      /* "": there is none */
+const char *undo_recorder_log_name(const struct undo_recorder *r);      /* "": none */
 /* Does a command still run under it? */
 bool undo_recorder_is_in_use(const struct undo_recorder *r);
 size_t undo_recorder_n_entries(struct undo_recorder *r);     /* paths that were about to change */
 bool undo_recorder_has_begun(const struct undo_recorder *r); /* has the command started? */
 bool undo_recorder_has_missed(struct undo_recorder *r);      /* not everything is recorded */
 
-/* What has changed since the last look. *ret_unsaved: why that may not be all; else empty.
- * `is_last`: the command has ended. */
+/* The changes since the last look. *ret_unsaved: why some may be missing; else empty. `is_last`:
+ * the command has ended. */
 MUST_USE struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, struct arena *a,
                                         struct pre_images *ret_images, struct str *ret_unsaved);
 
-/* Was it recorded before it was changed? A file that had changed since the command began, by none
- * of its names that are recorded, was not. */
+/* Was it recorded before it was changed? A file that had changed since the command began, by a name
+ * that is not recorded, was not. */
 bool undo_recorder_has(struct undo_recorder *r, struct str path);
 /* Was a file with several names recorded by one of them, before it was changed? */
 bool undo_recorder_has_file(struct undo_recorder *r, uint64_t device, uint64_t inode);
 /* Was a name in this directory about to change, recorded or not? */
 bool undo_recorder_has_in(struct undo_recorder *r, struct str dir);
-/* Would it be, if it were about to change? Rules of git count as they were before the command. */
+/* Would it be recorded if it were about to change? Rules of git apply as they were before the
+ * command. */
 bool undo_recorder_covers(struct undo_recorder *r, struct str path, bool is_dir);
-bool undo_recorder_covers_rules(struct undo_recorder *r, struct str path); /* of a file of rules */
+bool undo_recorder_covers_rules(struct undo_recorder *r, struct str path); /* for a file of rules */
 
-/* After a crash: the same as a look, by what the log says. */
+/* After a crash: the same as a look, from the log. */
 MUST_USE struct err *undo_recorder_recover(const struct undo_records *records,
                                            uint64_t max_file_bytes, struct arena *a,
                                            struct pre_images *ret_images);

@@ -1,10 +1,9 @@
-/* undo_recorder_ignored.c - directories that git ignores: that something in them has changed, and
- * not what it was.
+/* undo_recorder_ignored.c - notes changes in directories that git ignores, but not their contents.
  *
- * They are made by tools that can make them again, hold more files than all the rest, and half of
- * one from before would mislead those tools. The first paths of each are looked at once more, as a
- * program that opens its log and writes nothing has changed nothing; whoever comes to more paths
- * than that has changed something. */
+ * Tools create them and can create them again, they have more files than the rest, and a partial
+ * former state would mislead those tools. The first paths of each are looked at again: a program
+ * that opens its log without writing has changed nothing. A command that reaches more paths than
+ * that has changed something. */
 #include "snapshot/undo_recorder_internal.h"
 
 #define MAX_DIRS 1000
@@ -69,7 +68,7 @@ void undo_recorder_note_made(struct undo_recorder *r, const struct file_state *b
 
 /* --- afterwards --- */
 
-/* Of a directory that is still one the paths in it tell more. */
+/* If it still is a directory, the paths in it show more. */
 static bool has_changed(const struct file_state *before)
 {
     struct file_state now = {.path = before->path};

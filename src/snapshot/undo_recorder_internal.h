@@ -1,29 +1,29 @@
-/* undo_recorder_internal.h - a recorder from inside: what its files share, and only they.
+/* undo_recorder_internal.h - shared by the files of a recorder.
  *
- *     undo_recorder.c       what is about to change: saved, and added to the log
- *     undo_recorder_look.c  what has changed, by looking again
+ *     undo_recorder.c          saves what is about to change, and adds it to the log
+ *     undo_recorder_look.c     looks again, and finds what has changed
  *     undo_recorder_ignored.c  directories that git ignores
- *     undo_recorder_peers.c  what commands that run side by side found */
+ *     undo_recorder_peers.c    shares states between commands that run side by side */
 #ifndef KEEL_SNAPSHOT_UNDO_RECORDER_INTERNAL_H
 #define KEEL_SNAPSHOT_UNDO_RECORDER_INTERNAL_H
 
 #include "snapshot/undo_recorder.h"
 
-#define RECORDER_READ_ROOM ((size_t)1 << 18) /* of the buffer, besides the largest file */
+#define RECORDER_READ_ROOM ((size_t)1 << 18) /* of the buffer, beside the largest file */
 #define INODE_KEY_SIZE 48
 
 /* One path that is about to change, or has changed. */
 struct change_entry {
     struct file_state before;
-    struct file_state last; /* as of the last look; at first as before */
+    struct file_state last; /* as of the last look; at first the former state */
     bool has_attributes_only;
-    bool has_changed;               /* a look has found that */
+    bool has_changed;               /* found by a look */
     bool is_late;                   /* it had changed since the command began, unannounced */
-    bool is_uncovered;              /* it stays as it is, but its other names do not */
+    bool is_uncovered;              /* it is not restored, but its other names are */
     struct change_entry *same_file; /* the next one with the same inode */
 };
 
-/* A directory that git ignores, and what was about to change in it, or itself. */
+/* A directory that git ignores, and the announced changes in it, or of it. */
 struct ignored_dir {
     struct file_state before;
     struct file_state seen[8]; /* the first paths */
@@ -39,7 +39,7 @@ struct undo_recorder {
     struct covered_rules rules;
     struct path_table by_path;
     struct path_table by_inode; /* of files with several names: the first entry */
-    struct path_table dirs;     /* in which names were about to change, covered or not */
+    struct path_table dirs; /* directories in which names were about to change, covered or not */
     struct change_entry **entries;
     size_t n, room;
     struct undo_log log;
@@ -47,43 +47,43 @@ struct undo_recorder {
     size_t n_blobs, n_looked_blobs; /* saved, and at the last look */
     struct strbuf buffer;
     uint64_t n_bytes;          /* saved */
-    size_t n_short_bytes;      /* of them in the log */
-    uint64_t n_hashed_bytes;   /* read, and not saved */
+    size_t n_short_bytes;      /* of these in the log */
+    uint64_t n_hashed_bytes;   /* read, but not saved */
     struct path_table ignored; /* struct ignored_dir */
     size_t n_ignored;          /* files that git ignores, one by one */
-    uint64_t n_ignored_bytes;  /* saved of them */
-    bool has_more_ignored;     /* than are recorded */
+    uint64_t n_ignored_bytes;  /* saved of these */
+    bool has_more_ignored;     /* there are more than recorded */
     struct str missed;         /* why not everything is recorded; in by_path's arena */
     bool is_closed;
 };
 
-/* As another command found it. */
+/* The state that another command found. */
 struct peer_state {
     struct file_state state;
     bool has_attributes_only;
 };
 
-/* All under the recorder's lock. */
+/* Call all of these under the recorder's lock. */
 
 struct str undo_recorder_inode_key(const struct file_state *f, char text[INODE_KEY_SIZE]);
 struct change_entry *undo_recorder_add_entry(struct undo_recorder *r, struct str path,
                                              const struct file_state *before,
                                              bool has_attributes_only);
-/* The content that goes with the attributes, if it is still what it was with them. */
+/* Saves the content that belongs to the recorded attributes, if it is unchanged. */
 void undo_recorder_take_content(struct undo_recorder *r, struct change_entry *entry,
                                 const struct file_state *content);
-/* What is recorded of a file that had changed before keel could save it. */
+/* The record of a file that had changed before keel could save it. */
 struct file_state undo_recorder_unreported(const struct file_state *f);
 /* `top`: the topmost directory that git ignores; `path` is about to change. */
 void undo_recorder_note_ignored(struct undo_recorder *r, struct str top, struct str path);
-/* The command has made it: nothing was there before. */
+/* The command has created it: nothing was there before. */
 void undo_recorder_note_made(struct undo_recorder *r, const struct file_state *before);
 void undo_recorder_look_at_ignored(struct undo_recorder *r, struct arena *a,
                                    struct pre_images *images);
-/* What it found there is what all commands that run beside it have for a before. */
-void undo_recorder_tell_peers(struct undo_recorder *r, const struct change_entry *entry);
-/* What another command that runs found there; false: none has come to it. */
-bool undo_recorder_ask_peers(struct undo_recorder *r, struct str path,
-                             struct peer_state *ret_state);
+/* Shares a state as the former one with all commands that run side by side. */
+void undo_recorder_share(struct undo_recorder *r, const struct change_entry *entry);
+/* The state that another running command found; false: none. */
+bool undo_recorder_find_shared(struct undo_recorder *r, struct str path,
+                               struct peer_state *ret_state);
 
 #endif

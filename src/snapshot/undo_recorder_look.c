@@ -1,4 +1,4 @@
-/* undo_recorder_look.c - what a command has changed: looks again at what it was about to. */
+/* undo_recorder_look.c - finds the changes of a command: looks again at announced paths. */
 #include "snapshot/undo_recorder_internal.h"
 
 #include "snapshot/plain.h"
@@ -14,7 +14,7 @@ static bool has_same_stamp(const struct file_state *a, const struct file_state *
     return state_eq_attributes(a, b) && stamp_eq(&a->stamp, &b->stamp) && !state_is_racy(a);
 }
 
-/* Of what was not read: whatever is done to a file's attributes leaves its time and size alone. */
+/* For files that were not read: changes of attributes do not affect time and size. */
 static bool has_same_content(const struct file_state *a, const struct file_state *b)
 {
     if (a->kind != b->kind || a->stamp.inode != b->stamp.inode ||
@@ -40,14 +40,14 @@ static struct pre_image image_of(const struct change_entry *entry, const struct 
     return state_image(a, &before, keeps_content, now);
 }
 
-/* With the same content, but as a file of its own, or as one that has other names. */
+/* The same content, but in a separate file, or in one with other names? */
 static bool has_other_names(const struct file_state *last, const struct file_state *now)
 {
     return last->kind == IMAGE_FILE && (last->n_names > 1 || now->n_names > 1) &&
            (last->stamp.inode != now->stamp.inode || last->stamp.device != now->stamp.device);
 }
 
-/* Is there something to report? *now is what is there. */
+/* Is there something to report? *now is the present state. */
 static struct err *look_at_entry(const struct change_entry *entry, uint64_t max_file_bytes,
                                  struct strbuf *buffer, struct file_state *now, bool *ret_changed)
 {
@@ -73,7 +73,7 @@ static struct err *look_at_entry(const struct change_entry *entry, uint64_t max_
     return NULL;
 }
 
-/* A directory may be ignored where a file of its name would not be. */
+/* A directory may be ignored where a file of the same name would not be. */
 static bool is_ignored_now(struct undo_recorder *r, const struct change_entry *entry,
                            const struct file_state *now)
 {
@@ -81,14 +81,14 @@ static bool is_ignored_now(struct undo_recorder *r, const struct change_entry *e
            !coverage_has(&r->rules, str_of(now->path), /* is_dir= */ true);
 }
 
-/* A command beside this one has written what this one has only changed the attributes of. */
+/* Another command has written the content while this one changed only attributes. */
 static void take_content_of_peer(struct undo_recorder *r, struct change_entry *entry,
                                  const struct file_state *now)
 {
     struct peer_state known;
 
     if (entry->has_attributes_only && !has_same_content(&entry->before, now) &&
-        undo_recorder_ask_peers(r, str_of(entry->before.path), &known) &&
+        undo_recorder_find_shared(r, str_of(entry->before.path), &known) &&
         !known.has_attributes_only)
         undo_recorder_take_content(r, entry, &known.state);
 }
@@ -107,7 +107,7 @@ static struct err *look_at_all(struct undo_recorder *r, size_t from, struct aren
             take_content_of_peer(r, entry, &now);
         if (has_changed && is_ignored_now(r, entry, &now))
             undo_recorder_note_made(r, &entry->before);
-        else if (has_changed && !entry->is_uncovered) /* of which other names are restored */
+        else if (has_changed && !entry->is_uncovered) /* only its other names are restored */
             pre_images_add(images, a, image_of(entry, &now, a));
         entry->has_changed |= has_changed;
         entry->last = now;
@@ -115,16 +115,16 @@ static struct err *look_at_all(struct undo_recorder *r, size_t from, struct aren
     return NULL;
 }
 
-/* --- other names of files that have changed --- */
+/* --- other names of changed files --- */
 
-/* What is written by one name is there by the others, too. Those that still are there and that
- * nothing was announced of were there before. */
+/* Writes by one name are visible by the others, too. Names that still exist and were not announced
+ * existed before. */
 struct name_search {
     struct undo_recorder *recorder;
     const char *root;
     pthread_mutex_t lock;
     struct path_table found; /* paths, with the entry of another name */
-    struct unlocks unlocks;  /* directories that could not be entered */
+    struct unlocks unlocks;  /* directories that were locked */
 };
 
 static bool wants_names(const struct change_entry *first)
@@ -241,7 +241,7 @@ struct err *undo_recorder_look(struct undo_recorder *r, bool is_last, struct are
 
 /* --- after a crash --- */
 
-/* Of a path the first record, with the content of a later one. */
+/* The first record of a path counts, with the content of a later one. */
 static void merge_records(const struct undo_records *records, struct path_table *entries)
 {
     for (size_t i = 0; i < records->n; i++) {
@@ -265,7 +265,7 @@ static void merge_records(const struct undo_records *records, struct path_table 
     }
 }
 
-/* What has changed in it only the recorder knew. */
+/* Only the recorder knew what had changed in it. */
 static bool is_ignored_dir(const struct file_state *before)
 {
     return before->is_ignored && before->why_not && !state_has_content(before);

@@ -1,4 +1,4 @@
-/* undo_recorder_peers.c - what commands that run side by side found, for all of them. */
+/* undo_recorder_peers.c - shares states between commands that run side by side. */
 #include "snapshot/undo_recorder_internal.h"
 
 void undo_recorder_peers_init(struct undo_recorder_peers *p)
@@ -20,7 +20,7 @@ void undo_recorder_peers_done(struct undo_recorder_peers *p)
     pthread_mutex_destroy(&p->lock);
 }
 
-/* Its texts, but for the path, in an arena that lives as long as it does. */
+/* Copies its texts, except the path, to an arena that lives as long as it. */
 static void keep_texts(struct file_state *f, struct arena *a)
 {
     if (f->why_not)
@@ -29,7 +29,7 @@ static void keep_texts(struct file_state *f, struct arena *a)
         f->bytes = arena_str(a, f->bytes);
 }
 
-void undo_recorder_tell_peers(struct undo_recorder *r, const struct change_entry *entry)
+void undo_recorder_share(struct undo_recorder *r, const struct change_entry *entry)
 {
     struct undo_recorder_peers *p = r->options.peers;
     struct path_slot *slot;
@@ -48,7 +48,8 @@ void undo_recorder_tell_peers(struct undo_recorder *r, const struct change_entry
     pthread_mutex_unlock(&p->lock);
 }
 
-bool undo_recorder_ask_peers(struct undo_recorder *r, struct str path, struct peer_state *ret_state)
+bool undo_recorder_find_shared(struct undo_recorder *r, struct str path,
+                               struct peer_state *ret_state)
 {
     struct undo_recorder_peers *p = r->options.peers;
     const struct path_slot *slot;

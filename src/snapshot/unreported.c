@@ -1,4 +1,4 @@
-/* unreported.c - compares what has changed with what was announced. */
+/* unreported.c - compares changes with announcements. */
 #include "snapshot/unreported.h"
 
 #include "snapshot/plain.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #define MAX_ENTRIES 500000 /* of a walk */
-#define MAX_CHANGED 100000 /* that are asked about */
+#define MAX_CHANGED 100000 /* that are checked */
 
 /* --- marks --- */
 
@@ -25,7 +25,7 @@ void change_marks_done(struct change_marks *m)
     *m = (struct change_marks){0};
 }
 
-/* Only where the kernel reports all directories: else there is no log. */
+/* Only if the kernel reports all directories: otherwise there is no log. */
 static struct dir_watch *find_watch(struct dir_watches *watches, const char *root)
 {
     AUTO(dir_watch) struct dir_watch *w = watches ? dir_watches_get(watches, root) : NULL;
@@ -36,7 +36,7 @@ static struct dir_watch *find_watch(struct dir_watches *watches, const char *roo
     e = dir_watch_update(w, NULL);
     if (!e)
         return TAKE(w);
-    err_ignore(e, "then files are asked");
+    err_ignore(e, "then the times of files are read");
     return NULL;
 }
 
@@ -72,15 +72,15 @@ bool unreported_is_quick(const struct change_marks *m)
     return true;
 }
 
-/* --- what has changed --- */
+/* --- changes --- */
 
-/* Of one root. */
+/* The changes of one root. */
 struct change_list {
     const struct unreported_query *query;
     const char *root;
     pthread_mutex_t lock;
     struct path_table changed; /* files and directories */
-    struct path_table emptied; /* directories of which only that is known that names changed */
+    struct path_table emptied; /* directories that only had changes of names */
     bool was_cut;
 };
 
@@ -105,7 +105,7 @@ static void note_logged(void *self, const struct watched_dir *dir, const char *n
     note_path(l, name ? &l->changed : &l->emptied, strbuf_str(&path));
 }
 
-/* From a walk: by the times of what is there. */
+/* From a walk: by the times of files. */
 static int64_t ns_of(struct timespec t)
 {
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
@@ -169,15 +169,15 @@ static struct err *list_changes(struct change_list *l, const struct change_mark 
         e = dir_watch_update(mark->watch, NULL);
         if (!e && dir_watch_changes(mark->watch, mark->mark, note_logged, l))
             return NULL;
-        err_ignore(e, "then files are asked");
+        err_ignore(e, "then the times of files are read");
     }
     unlocks_open(&unlocks, l->root, &mode);
     return fs_is_dir(l->root) ? walk_root(l) : NULL;
 }
 
-/* --- what of it was not announced --- */
+/* --- unannounced changes --- */
 
-/* One that keel's user may not enter is opened for looks at it, and closed again. */
+/* A directory that keel's user may not enter is unlocked to look at it, and locked again. */
 static bool is_shut(const struct stat *st)
 {
     return S_ISDIR(st->st_mode) && st->st_uid == geteuid() && geteuid() != 0 &&

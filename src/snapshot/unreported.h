@@ -1,9 +1,9 @@
-/* unreported.h - what was changed while a command ran, though the command did not announce it.
+/* unreported.h - finds changes while a command ran that the command did not announce.
  *
- * A command can change another path than the one it was about to: it has threads, and the path is
- * in its memory. So the directories are watched (sys/dir_watch.h), and where they are not, files
- * are asked for the time of their last change, which no command can set. A person may have changed
- * a file meanwhile, too. All calls block. */
+ * A command can change another path than the announced one: it has threads, and the path is in its
+ * memory. So directories are watched (sys/dir_watch.h). Without a watch, the times of the last
+ * change of files are read, which no command can set. A person may have changed a file meanwhile,
+ * too. All calls block. */
 #ifndef KEEL_SNAPSHOT_UNREPORTED_H
 #define KEEL_SNAPSHOT_UNREPORTED_H
 
@@ -14,41 +14,41 @@
 
 #define UNREPORTED_MAX 100 /* paths that are named */
 
-/* Where the logs of the watched roots stood. */
+/* The positions in the logs of the watched roots. */
 struct change_mark {
     struct dir_watch *watch; /* a reference; NULL: the root is not watched */
     uint64_t mark;
 };
 struct change_marks {
-    struct change_mark *items; /* one a root */
+    struct change_mark *items; /* one per root */
     size_t n;
 };
 void change_marks_done(struct change_marks *m);
-/* `watches` NULL: nothing is watched. */
+/* `watches` NULL: no watches. */
 void change_marks_take(struct change_marks *m, const struct coverage *c,
                        struct dir_watches *watches);
 
-/* Is that over in less time than the way to another thread and back takes? */
+/* Is that faster than switching to another thread and back? */
 bool change_marks_are_quick(const struct coverage *c, struct dir_watches *watches);
-/* Is unreported_find()? */
+/* The same for unreported_find(). */
 bool unreported_is_quick(const struct change_marks *m);
 
 struct unreported_query {
     const struct coverage *coverage;
     const struct change_marks *marks;
     int64_t since_ns; /* for roots that are not watched */
-    /* Is it covered, and not explained by what was announced? `st` NULL: nothing is there. */
+    /* Is it covered, and not explained by announcements? `st` NULL: it does not exist. */
     bool (*is_strange)(void *self, struct str path, const struct stat *st);
-    /* Nor is any change of names in this directory? */
+    /* Is a change of names in this directory unexplained, too? */
     bool (*is_strange_dir)(void *self, struct str path);
-    /* Is what lies in it covered? From several threads at once. */
+    /* Are the contents of the directory covered? Called from several threads at once. */
     bool (*is_covered_dir)(void *self, struct str path);
     void *self;
 };
 struct unreported {
     const char **paths; /* in the arena; at most UNREPORTED_MAX */
     size_t n;           /* of all */
-    bool was_cut;       /* there was too much to look at */
+    bool was_cut;       /* too many to check */
 };
 MUST_USE struct err *unreported_find(const struct unreported_query *q, struct arena *a,
                                      struct unreported *ret_found);

@@ -1,4 +1,4 @@
-/* virtual_places.c - asks the table of mounts. */
+/* virtual_places.c - reads the table of mounts. */
 #include "snapshot/virtual_places.h"
 
 #include "sys/mounts.h"
@@ -10,7 +10,7 @@ static bool is_below(struct str path, const char *root)
     return str_starts(path, str_make(root, n)) && (path.n == n || path.p[n] == '/');
 }
 
-/* One that is covered by another mount is not seen. */
+/* A mount that is covered by another one is not visible. */
 static void add_places_below(struct virtual_places *v, const struct mount_table *t,
                              const char *root)
 {

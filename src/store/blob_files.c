@@ -1,8 +1,8 @@
 /* blob_files.c - content by its hash, one file each.
  *
- * A file is created whole under its final name or not at all, so readers never see half of one,
- * and two writers of the same content do not disturb each other. What blocks runs in a worker
- * when a task calls. */
+ * A file appears whole under its final name or not at all: readers never see half of one, and two
+ * writers of the same content do not disturb each other. Blocking calls of a task run in a
+ * worker. */
 #include "store/blob_files.h"
 
 #include "sys/auto_fd.h"
@@ -18,35 +18,35 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* So many files are made durable one by one. For more, and for the first of a store, the whole file
- * system is: one flush where a file each would need thousands. But that writes what others have
- * changed there, too, which may be much. */
+/* Up to this many files are made durable one by one. For more, and for the first of a store, the
+ * whole file system is synced: one flush instead of thousands. But that also writes what others
+ * have changed there, which may be much. */
 enum { MAX_ONE_BY_ONE = 8 };
 
 struct blob_files {
     struct blob_store store;
     char *dir;
-    const char *suffix; /* NULL: by the first two digits, in directories of their own */
+    const char *suffix; /* NULL: sorted into directories by the first two digits */
 
-    pthread_mutex_t syncing; /* held while files are made durable; taken before the other */
+    pthread_mutex_t syncing; /* held while files are made durable; taken before `lock` */
     pthread_mutex_t lock;
-    /* The directory as it was when something was put first; 0: nothing was. */
+    /* The directory at the first put; 0: nothing was put. */
     dev_t dir_device;
     ino_t dir_inode;
-    /* what may not be durable yet */
+    /* files that may not be durable yet */
     struct {
         char *path;
         uint64_t number;   /* of the put */
-        bool is_new_shard; /* the directory that it is in was made for it */
+        bool is_new_shard; /* the put created its directory */
     } soon[MAX_ONE_BY_ONE];
     size_t n_soon;
-    uint64_t n_puts, last_unnamed; /* the last put that is not in the list; 0: there is none */
-    /* A sync has failed. The kernel then takes pages for written that are not, and the next sync
-     * says nothing of it: what is not known to be durable is written anew. */
+    uint64_t n_puts, last_unnamed; /* the last put that is not in the list; 0: none */
+    /* A sync has failed. The kernel then takes unwritten pages for written ones, and the next sync
+     * reports nothing. So what is not known to be durable is written again. */
     bool is_suspect;
 };
 
-/* One operation, for handing over to a worker. */
+/* One operation for a worker. */
 struct blob_job {
     struct blob_files *files;
     struct err *(*run)(struct blob_job *job);
@@ -60,10 +60,10 @@ struct blob_job {
     const char *paths[MAX_ONE_BY_ONE]; /* to make durable */
     size_t n_paths;
     bool has_new_dir, has_new_shard, is_durable, is_for_all;
-    bool is_suspect; /* of the store, when the job began */
+    bool is_suspect; /* of the store, at the start of the job */
 };
 
-static struct err *run_job(void *arg)
+static struct err *blob_job_run(void *arg)
 {
     struct blob_job *job = arg;
 
@@ -72,7 +72,7 @@ static struct err *run_job(void *arg)
 
 static struct err *run(struct blob_job *job)
 {
-    struct err *e = task_self() ? work_run(run_job, job) : run_job(job);
+    struct err *e = task_self() ? work_run(blob_job_run, job) : blob_job_run(job);
 
     arena_done(&job->arena);
     return e;
@@ -93,8 +93,8 @@ static void locate(struct blob_job *job, struct blob_files *f, struct str handle
 
 /* --- the directory --- */
 
-/* What was put before has gone with a directory that was moved or removed: who refers to it must
- * hear of that. */
+/* Earlier puts are lost with a directory that was moved or removed. The caller that refers to them
+ * must learn this. */
 static struct err *check_dir(struct blob_files *f)
 {
     struct stat s = {0};
@@ -146,11 +146,11 @@ static bool has_size(const char *path, size_t n_bytes)
     return stat(path, &s) == 0 && (uint64_t)s.st_size == n_bytes;
 }
 
-/* When a file was put last is its time of access, give or take this: by it those who remove files
- * know which of them somebody may be about to refer to. */
+/* The access time of a file is the time of its last put, give or take this. Collectors use it: a
+ * file that was put lately may be referred to soon. */
 #define TOUCH_EVERY_S 300
 
-/* Is the whole of it there, and will it stay for a while? */
+/* Does the whole file exist, and is it safe from collectors for a while? */
 static bool is_there(const char *path, size_t n_bytes)
 {
     const struct timespec times[] = {{.tv_nsec = UTIME_NOW}, {.tv_nsec = UTIME_OMIT}};
@@ -163,8 +163,8 @@ static bool is_there(const char *path, size_t n_bytes)
     return utimensat(AT_FDCWD, path, times, 0) == 0 || errno != ENOENT;
 }
 
-/* A file that is durable, and its name, is of the first second of all times, so that nobody has to
- * make it durable again. Should the mark get lost, somebody does. */
+/* A file that is durable, with its name, has this modification time, so that nobody syncs it again.
+ * If the mark gets lost, it is synced once more. */
 #define DURABLE_SECOND 1
 
 static bool is_marked(const char *path)
@@ -181,8 +181,8 @@ static void mark(const char *path)
     utimensat(AT_FDCWD, path, times, 0);
 }
 
-/* A file of that name may be damaged, or its writer has not synced it yet. */
-static struct err *put_job(struct blob_job *job)
+/* An existing file may be damaged, or its writer has not synced it yet. */
+static struct err *job_put(struct blob_job *job)
 {
     bool created = false;
 
@@ -208,9 +208,10 @@ static bool is_suspect(struct blob_files *f)
     return result;
 }
 
-static struct err *put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+static struct err *blob_files_put(struct blob_store *b, struct str bytes,
+                                  char handle[SHA256_HEX_SIZE])
 {
-    struct blob_job job = {.run = put_job, .bytes = bytes};
+    struct blob_job job = {.run = job_put, .bytes = bytes};
 
     sha256_hex(bytes, handle);
     locate(&job, (struct blob_files *)b, str_of(handle));
@@ -233,8 +234,7 @@ static struct err *write_all(int fd, struct str bytes, const char *path)
     return NULL;
 }
 
-/* A whole file that is there already stays unless `replaces`: it may be durable, and this is not.
- */
+/* A whole file that exists stays unless `replaces`: it may be durable, and the new one is not. */
 static struct err *write_file(const char *shard, const char *path, struct str bytes, bool replaces)
 {
     AUTO_FD dir_fd = open(shard, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -252,7 +252,7 @@ static struct err *write_file(const char *shard, const char *path, struct str by
     return NULL;
 }
 
-static struct err *put_soon_job(struct blob_job *job)
+static struct err *job_put_soon(struct blob_job *job)
 {
     if (is_there(job->path, job->bytes.n)) {
         job->is_durable = is_marked(job->path);
@@ -268,23 +268,15 @@ static struct err *put_soon_job(struct blob_job *job)
     return write_file(job->shard, job->path, job->bytes, job->is_suspect);
 }
 
-static size_t find_soon(const struct blob_files *f, const char *path)
+/* Notes existing files too: their writer may not have synced them. */
+static void note_soon(struct blob_files *f, const char *path, const struct blob_job *job)
 {
     size_t i = 0;
 
-    while (i < f->n_soon && strcmp(f->soon[i].path, path) != 0)
-        i++;
-    return i;
-}
-
-/* One that was there already, too: who put it may not have come to sync it. */
-static void note_soon(struct blob_files *f, const char *path, const struct blob_job *job)
-{
-    size_t i;
-
     pthread_mutex_lock(&f->lock);
     f->n_puts++;
-    i = find_soon(f, path);
+    while (i < f->n_soon && strcmp(f->soon[i].path, path) != 0)
+        i++;
     if (job->has_new_dir || i == MAX_ONE_BY_ONE) {
         f->last_unnamed = f->n_puts;
     } else {
@@ -298,11 +290,12 @@ static void note_soon(struct blob_files *f, const char *path, const struct blob_
     pthread_mutex_unlock(&f->lock);
 }
 
-static struct err *put_soon(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+static struct err *blob_files_put_soon(struct blob_store *b, struct str bytes,
+                                       char handle[SHA256_HEX_SIZE])
 {
     struct blob_files *f = (struct blob_files *)b;
     AUTO(arena) struct arena paths = {0};
-    struct blob_job job = {.run = put_soon_job, .bytes = bytes, .is_suspect = is_suspect(f)};
+    struct blob_job job = {.run = job_put_soon, .bytes = bytes, .is_suspect = is_suspect(f)};
     const char *path;
 
     sha256_hex(bytes, handle);
@@ -316,7 +309,7 @@ static struct err *put_soon(struct blob_store *b, struct str bytes, char handle[
 
 /* --- making them durable --- */
 
-/* Gone is fine: somebody has removed it. */
+/* A missing file is fine: somebody removed it. */
 static struct err *sync_path(const char *path, int flags, int (*sync)(int fd))
 {
     AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | flags);
@@ -350,7 +343,7 @@ static struct err *sync_all(struct blob_job *job)
     return job->has_new_shard ? sync_path(job->files->dir, O_DIRECTORY, fsync) : NULL;
 }
 
-/* What the kernel still has of it becomes a new file, which the next sync writes. */
+/* Writes what the kernel still has of it to a new file, which the next sync writes. */
 static struct err *write_again(struct blob_job *job, const char *path)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
@@ -371,7 +364,7 @@ static struct err *sync_collected(struct blob_job *job)
     return e;
 }
 
-/* All that was put up to now; the number of the last one. */
+/* Collects all puts so far. Returns the number of the last one. */
 static uint64_t collect_soon(struct blob_files *f, struct blob_job *job)
 {
     uint64_t n_puts;
@@ -397,7 +390,7 @@ static bool has_soon(struct blob_files *f)
     return has_some;
 }
 
-/* What was put again meanwhile stays. */
+/* Keeps files that were put again meanwhile. */
 static void forget_soon(struct blob_files *f, uint64_t n_puts)
 {
     size_t n_kept = 0;
@@ -421,9 +414,9 @@ static void suspect(struct blob_files *f)
     pthread_mutex_unlock(&f->lock);
 }
 
-/* One at a time: the kernel reports a failure once, and the next sync must find the files written
- * again. */
-static struct err *sync_job(struct blob_job *job)
+/* One at a time: the kernel reports a failure once, and the next sync must find the files
+ * rewritten. */
+static struct err *job_sync(struct blob_job *job)
 {
     struct blob_files *f = job->files;
     struct err *e = NULL;
@@ -441,9 +434,9 @@ static struct err *sync_job(struct blob_job *job)
     return e;
 }
 
-static struct err *sync_files(struct blob_store *b)
+static struct err *blob_files_sync(struct blob_store *b)
 {
-    struct blob_job job = {.run = sync_job, .files = (struct blob_files *)b};
+    struct blob_job job = {.run = job_sync, .files = (struct blob_files *)b};
 
     return has_soon(job.files) ? run(&job) : NULL;
 }
@@ -456,7 +449,7 @@ static struct err *not_there(struct str handle)
                     "the retention or quota setting may have removed it");
 }
 
-/* Opening a pipe would wait for who writes it. */
+/* Opening a pipe would wait for its writer. */
 static struct err *check_kind(const char *path)
 {
     struct stat st;
@@ -467,7 +460,7 @@ static struct err *check_kind(const char *path)
                     "move it away, and put the file there if you have it");
 }
 
-static struct err *get_job(struct blob_job *job)
+static struct err *job_get(struct blob_job *job)
 {
     struct err *e = check_kind(job->path);
 
@@ -480,16 +473,16 @@ static struct err *get_job(struct blob_job *job)
     return e;
 }
 
-static struct err *get(struct blob_store *b, struct str handle, uint64_t from, size_t n,
-                       struct strbuf *out)
+static struct err *blob_files_get(struct blob_store *b, struct str handle, uint64_t from, size_t n,
+                                  struct strbuf *out)
 {
-    struct blob_job job = {.run = get_job, .from = from, .n = n, .out = out};
+    struct blob_job job = {.run = job_get, .from = from, .n = n, .out = out};
 
     locate(&job, (struct blob_files *)b, handle);
     return run(&job);
 }
 
-static struct err *size_job(struct blob_job *job)
+static struct err *job_size(struct blob_job *job)
 {
     struct stat s;
 
@@ -499,9 +492,9 @@ static struct err *size_job(struct blob_job *job)
     return NULL;
 }
 
-static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)
+static struct err *blob_files_size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)
 {
-    struct blob_job job = {.run = size_job};
+    struct blob_job job = {.run = job_size};
 
     locate(&job, (struct blob_files *)b, handle);
     TRY(run(&job));
@@ -509,14 +502,14 @@ static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_b
     return NULL;
 }
 
-static struct err *remove_job(struct blob_job *job)
+static struct err *job_remove(struct blob_job *job)
 {
     return fs_remove(job->path);
 }
 
-static struct err *remove_blob(struct blob_store *b, struct str handle)
+static struct err *blob_files_remove(struct blob_store *b, struct str handle)
 {
-    struct blob_job job = {.run = remove_job};
+    struct blob_job job = {.run = job_remove};
 
     locate(&job, (struct blob_files *)b, handle);
     return run(&job);
@@ -537,7 +530,7 @@ struct err *blob_files_collect(struct blob_store *b, struct str handle, int64_t 
     return e;
 }
 
-static void free_files(struct blob_store *b)
+static void blob_files_free(struct blob_store *b)
 {
     struct blob_files *f = (struct blob_files *)b;
 
@@ -548,13 +541,13 @@ static void free_files(struct blob_store *b)
     mem_free(f);
 }
 
-static const struct blob_ops ops = {.put = put,
-                                    .get = get,
-                                    .size = size,
-                                    .remove = remove_blob,
-                                    .put_soon = put_soon,
-                                    .sync = sync_files,
-                                    .free = free_files};
+static const struct blob_ops ops = {.put = blob_files_put,
+                                    .get = blob_files_get,
+                                    .size = blob_files_size,
+                                    .remove = blob_files_remove,
+                                    .put_soon = blob_files_put_soon,
+                                    .sync = blob_files_sync,
+                                    .free = blob_files_free};
 
 static struct blob_store *make(const char *dir, const char *suffix, size_t max_bytes)
 {

@@ -22,7 +22,8 @@ static struct blob *find(struct blob_memory *m, struct str handle)
     return NULL;
 }
 
-static struct err *put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+static struct err *blob_memory_put(struct blob_store *b, struct str bytes,
+                                   char handle[SHA256_HEX_SIZE])
 {
     struct blob_memory *m = (struct blob_memory *)b;
     struct blob *blob;
@@ -30,10 +31,7 @@ static struct err *put(struct blob_store *b, struct str bytes, char handle[SHA25
     sha256_hex(bytes, handle);
     if (find(m, str_of(handle)))
         return NULL;
-    if (m->n == m->room) {
-        m->room = m->room ? 2 * m->room : 16;
-        m->blobs = mem_resize(m->blobs, m->room * sizeof *m->blobs);
-    }
+    m->blobs = mem_grow(m->blobs, m->n, &m->room, sizeof *m->blobs);
     blob = &m->blobs[m->n++];
     memcpy(blob->handle, handle, SHA256_HEX_SIZE);
     blob->bytes = str_make(str_dup(bytes), bytes.n);
@@ -45,8 +43,8 @@ static struct err *missing(struct str handle)
     return err_new(ERR_STORAGE, "there is no blob %" STR_FMT, STR_ARG(handle));
 }
 
-static struct err *get(struct blob_store *b, struct str handle, uint64_t from, size_t n,
-                       struct strbuf *out)
+static struct err *blob_memory_get(struct blob_store *b, struct str handle, uint64_t from, size_t n,
+                                   struct strbuf *out)
 {
     const struct blob *blob = find((struct blob_memory *)b, handle);
 
@@ -57,7 +55,7 @@ static struct err *get(struct blob_store *b, struct str handle, uint64_t from, s
     return strbuf_check(out, "a blob");
 }
 
-static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)
+static struct err *blob_memory_size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)
 {
     const struct blob *blob = find((struct blob_memory *)b, handle);
 
@@ -67,7 +65,7 @@ static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_b
     return NULL;
 }
 
-static struct err *remove_blob(struct blob_store *b, struct str handle)
+static struct err *blob_memory_remove(struct blob_store *b, struct str handle)
 {
     struct blob_memory *m = (struct blob_memory *)b;
     struct blob *blob = find(m, handle);
@@ -79,7 +77,7 @@ static struct err *remove_blob(struct blob_store *b, struct str handle)
     return NULL;
 }
 
-static void free_store(struct blob_store *b)
+static void blob_memory_free(struct blob_store *b)
 {
     struct blob_memory *m = (struct blob_memory *)b;
 
@@ -91,8 +89,11 @@ static void free_store(struct blob_store *b)
 
 struct blob_store *blob_memory_new(size_t max_bytes)
 {
-    static const struct blob_ops ops = {
-        .put = put, .get = get, .size = size, .remove = remove_blob, .free = free_store};
+    static const struct blob_ops ops = {.put = blob_memory_put,
+                                        .get = blob_memory_get,
+                                        .size = blob_memory_size,
+                                        .remove = blob_memory_remove,
+                                        .free = blob_memory_free};
     struct blob_memory *m = mem_alloc(sizeof *m);
 
     m->store =

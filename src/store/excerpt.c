@@ -1,22 +1,18 @@
-/* excerpt.c - looks for words one by one. */
+/* excerpt.c - searches word by word. */
 #include "store/excerpt.h"
 
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 #define N_AROUND 80 /* bytes on either side */
 #define N_BEGINNING 160
-
-static char fold(char c)
-{
-    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
-}
 
 static bool begins_with(struct str text, struct str word)
 {
     if (text.n < word.n)
         return false;
     for (size_t i = 0; i < word.n; i++)
-        if (fold(text.p[i]) != fold(word.p[i]))
+        if (ascii_lower(text.p[i]) != ascii_lower(word.p[i]))
             return false;
     return true;
 }
@@ -29,7 +25,7 @@ static size_t find_word(struct str text, struct str word)
     return STR_NONE;
 }
 
-/* Whole characters, line ends as blanks. */
+/* Cuts at whole characters and turns line ends into blanks. */
 static struct str cut(struct str text, size_t at, size_t n_word, struct arena *a)
 {
     size_t from = at > N_AROUND ? at - N_AROUND : 0;

@@ -1,676 +1,145 @@
-/* files.c - from tasks to workers: leases, and who writes to which log.
- *
- * Whoever comes first to a log carries out what has come for it until there is nothing left; the
- * others wait. What is known of an open session stays in memory until its lease is given back. */
+/* files.c - the store over plain files: what the port asks for, done in workers. */
 #include "store/files.h"
 
 #include "store/blob_files.h"
 #include "store/files_store.h"
-#include "store/session_lock.h"
-#include "sys/clock.h"
 #include "sys/fs.h"
-#include "sys/loop.h"
 #include "sys/work.h"
 
-#include <unistd.h>
-
-#define N_BUCKETS 256
-#define REFRESH_BYTES ((uint64_t)256 << 10) /* how far the list may be behind a log */
-
-struct waiting_append {
-    struct files_append append;
-    struct waker waker;
-    struct waiting_append *next;
-};
-
-struct log_stream {
-    struct log_stream *next; /* in its bucket */
-    struct files_state state;
-    struct log_stream *root;
-    int lock_fd; /* of a root */
-    uint64_t fence, listed_end;
-    bool is_writing;
-    bool is_lost; /* the lease is not ours any more */
-    struct waiting_append *first, **last;
-};
-
-struct payloads {
-    struct payloads *next;
+struct files_payloads {
+    struct files_payloads *next;
     struct blob_store *blobs;
     char *id;
 };
 
-struct files_store {
-    struct store store;
-    char *dir, *lock_dir;
-    struct log_stream *streams[N_BUCKETS]; /* of sessions that are open here */
-    struct payloads *payloads[N_BUCKETS];
-};
-
-static struct files_store *files_of(struct store *s)
-{
-    return (struct files_store *)s;
-}
-
-static size_t bucket(struct str id)
-{
-    return str_hash(id) % N_BUCKETS;
-}
-
-static int64_t now_ms(void)
-{
-    return clock_unix_ms(loop_clock(task_loop()));
-}
-
-/* --- open streams --- */
-
-static struct log_stream *find_stream(struct files_store *f, struct str id)
-{
-    for (struct log_stream *s = f->streams[bucket(id)]; s; s = s->next)
-        if (str_eq(s->state.summary.id, id))
-            return s;
-    return NULL;
-}
-
-static struct log_stream *add_stream(struct files_store *f, struct files_state *take_state)
-{
-    struct log_stream *s = mem_alloc(sizeof *s);
-    struct log_stream **at = &f->streams[bucket(take_state->summary.id)];
-
-    s->state = *take_state;
-    *take_state = (struct files_state){0};
-    s->listed_end = s->state.end;
-    s->root = s;
-    s->lock_fd = -1;
-    s->last = &s->first;
-    s->next = *at;
-    *at = s;
-    return s;
-}
-
-static void free_stream(struct log_stream *s)
-{
-    files_state_done(&s->state);
-    mem_free(s);
-}
-
-/* Children first: they point at their root. */
-static void drop_tree(struct files_store *f, struct log_stream *root)
-{
-    for (size_t i = 0; i < N_BUCKETS; i++)
-        for (struct log_stream **at = &f->streams[i]; *at;) {
-            struct log_stream *s = *at;
-
-            if (s->root != root || s == root) {
-                at = &s->next;
-                continue;
-            }
-            *at = s->next;
-            free_stream(s);
-        }
-    for (struct log_stream **at = &f->streams[bucket(root->state.summary.id)]; *at;
-         at = &(*at)->next)
-        if (*at == root) {
-            *at = root->next;
-            break;
-        }
-    free_stream(root);
-}
-
-/* --- appending --- */
-
-struct log_batch {
-    const char *dir;
-    struct log_stream *stream;
-    struct waiting_append *first;
-    int64_t unix_ms;
-    bool is_lost;
-};
-
-static struct err *run_batch(void *arg)
-{
-    struct log_batch *b = arg;
-    struct log_stream *s = b->stream;
-
-    for (struct waiting_append *w = b->first; w; w = w->next)
-        w->append.next = w->next ? &w->next->append : NULL;
-    TRY(files_append_all(b->dir, &s->state, s->root->lock_fd, b->unix_ms, &b->first->append,
-                         &b->is_lost));
-    if (s->state.end - s->listed_end >= REFRESH_BYTES && files_index_refresh(b->dir, &s->state))
-        s->listed_end = s->state.end;
-    return NULL;
-}
-
-static void end_batch(struct waiting_append *first, const struct err *failure,
-                      const struct waiting_append *own)
-{
-    for (struct waiting_append *w = first, *next; w; w = next) {
-        next = w->next; /* a woken waiter is gone */
-        if (failure && !w->append.error)
-            w->append.error = err_copy(failure);
-        if (w != own)
-            waker_wake(&w->waker);
-    }
-}
-
-static void write_all(struct files_store *f, struct log_stream *s, const struct waiting_append *own)
-{
-    s->is_writing = true;
-    task_shield_begin(); /* others wait for this */
-    while (s->first) {
-        struct log_batch b = {.dir = f->dir, .stream = s, .first = s->first, .unix_ms = now_ms()};
-        AUTO(err) struct err *e = NULL;
-
-        s->first = NULL;
-        s->last = &s->first;
-        e = work_run(run_batch, &b);
-        s->is_lost |= b.is_lost;
-        end_batch(b.first, e, own);
-    }
-    task_shield_end();
-    s->is_writing = false;
-}
-
-/* What has been handed in is written, also when nobody waits for it any more. */
-static struct err *hand_in(struct files_store *f, struct log_stream *s, struct files_append append)
-{
-    struct waiting_append w = {.append = append};
-
-    waker_init(&w.waker);
-    *s->last = &w;
-    s->last = &w.next;
-    if (!s->is_writing) {
-        write_all(f, s, &w);
-        return w.append.error;
-    }
-    task_shield_begin();
-    err_ignore(waker_park(&w.waker), "a shielded wait is not interrupted");
-    task_shield_end();
-    return w.append.error;
-}
-
-/* --- streams that are not known yet --- */
-
-struct load_call {
-    const char *dir;
-    struct files_state state;
-    bool found;
-};
-
-static struct err *load(void *arg)
-{
-    struct load_call *c = arg;
-
-    return files_state_load(&c->state, c->dir, &c->found);
-}
-
-static struct err *load_stream(struct files_store *f, struct str id, struct log_stream **ret_stream)
-{
-    struct load_call c = {.dir = f->dir};
-    struct log_stream *root;
-    struct err *e;
-
-    files_state_init(&c.state, id);
-    e = work_run(load, &c);
-    if (!e && !c.found)
-        e = store_no_session(id);
-    root = e ? NULL : find_stream(f, c.state.root);
-    *ret_stream = e ? NULL : find_stream(f, id); /* another task may have been faster */
-    if (!e && !*ret_stream && root) {
-        *ret_stream = add_stream(f, &c.state);
-        (*ret_stream)->root = root;
-    }
-    files_state_done(&c.state);
-    return e;
-}
-
-/* The stream to write to under this lease. */
-static struct err *need_stream(struct files_store *f, struct str id, uint64_t fence,
-                               struct log_stream **ret_stream)
-{
-    struct log_stream *s = find_stream(f, id);
-
-    if (!store_id_is_valid(id))
-        return store_no_session(id);
-    if (!s)
-        TRY(load_stream(f, id, &s));
-    if (!s || s->is_lost || s->root->is_lost || s->root->lock_fd < 0 || s->root->fence != fence)
-        return err_hint(err_new(ERR_STORAGE,
-                                "session %" STR_FMT " is now written by another process",
-                                STR_ARG(s ? s->root->state.summary.id : id)),
-                        "open it again, or continue in a copy of it with --fork-session");
-    *ret_stream = s;
-    return NULL;
-}
-
-static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
-                          uint64_t fence, const struct store_record *records, size_t n,
-                          const struct store_summary *update)
-{
-    struct log_stream *s;
-
-    TRY(need_stream(files_of(store), stream, fence, &s));
-    return hand_in(
-        files_of(store), s,
-        (struct files_append){
-            .expected_seq = expected_seq, .records = records, .n_records = n, .update = update});
-}
-
-/* --- leases --- */
-
-struct lease_call {
-    struct files_store *files;
-    struct str id;
-    const struct store_summary *create;
-    int64_t unix_ms;
-    int lock_fd;
-    struct files_state state;
-    struct strbuf notice;
-    bool is_new;
-};
-
-static struct err *open_log(void *arg)
-{
-    struct lease_call *c = arg;
-    struct files_store *f = c->files;
-    struct err *e;
-
-    if (!c->create && !fs_exists(f->dir))
-        return store_no_session(c->id);
-    TRY(session_lock_take(f->lock_dir, c->id, &c->lock_fd));
-    e = files_removal_finish(f->dir, c->id);
-    if (!e)
-        e = files_open_log(f->dir, c->id, c->create, c->unix_ms, &c->state, &c->notice, &c->is_new);
-    if (e)
-        session_lock_release(f->lock_dir, c->id, c->lock_fd);
-    return e;
-}
-
-static struct err *open_session(struct store *store, struct str id,
-                                const struct store_summary *create, struct arena *a,
-                                struct store_lease *ret_lease)
-{
-    struct lease_call c = {
-        .files = files_of(store), .id = id, .create = create, .unix_ms = now_ms(), .lock_fd = -1};
-    struct err *e = work_run(open_log, &c);
-    struct log_stream *s;
-
-    if (!e) {
-        s = add_stream(c.files, &c.state);
-        s->lock_fd = c.lock_fd;
-        s->fence = s->state.fence;
-        *ret_lease = (struct store_lease){.fence = s->fence,
-                                          .next_seq = s->state.summary.next_seq,
-                                          .is_new = c.is_new,
-                                          .notice = arena_str(a, strbuf_str(&c.notice))};
-    }
-    files_state_done(&c.state);
-    strbuf_done(&c.notice);
-    return e;
-}
-
-struct close_call {
-    struct files_store *files;
-    struct log_stream *root;
-};
-
-static bool list_tree(struct files_store *f, struct log_stream *root)
-{
-    bool is_listed = true;
-
-    for (size_t i = 0; i < N_BUCKETS; i++)
-        for (struct log_stream *s = f->streams[i]; s; s = s->next)
-            if (s->root == root && s->listed_end != s->state.end)
-                is_listed &= files_index_refresh(f->dir, &s->state);
-    return is_listed;
-}
-
-/* The list is right before the lock file is gone that says to look closer; else the file stays, as
- * that of a killed process. */
-static struct err *give_back(void *arg)
-{
-    struct close_call *c = arg;
-
-    if (list_tree(c->files, c->root))
-        session_lock_release(c->files->lock_dir, c->root->state.summary.id, c->root->lock_fd);
-    else
-        close(c->root->lock_fd);
-    return NULL;
-}
-
-/* Who has the session now writes its entries; what we know of it is old, or not sure. A lock file
- * that is still there stays, and makes others look closer. */
-static struct err *let_go(void *arg)
-{
-    struct close_call *c = arg;
-
-    close(c->root->lock_fd);
-    return NULL;
-}
-
-static bool is_fenced_out(const struct files_store *f, const struct log_stream *root)
-{
-    for (size_t i = 0; i < N_BUCKETS; i++)
-        for (const struct log_stream *s = f->streams[i]; s; s = s->next)
-            if (s->root == root && s->is_lost)
-                return true;
-    return !files_holds_lease(root->lock_fd);
-}
-
-static struct log_stream *find_writing(const struct files_store *f, const struct log_stream *root)
-{
-    for (size_t i = 0; i < N_BUCKETS; i++)
-        for (struct log_stream *s = f->streams[i]; s; s = s->next)
-            if (s->root == root && s->is_writing)
-                return s;
-    return NULL;
-}
-
-/* Those who came before are served before: handing in nothing waits for them. */
-static void wait_for_writers(struct files_store *f, const struct log_stream *root)
-{
-    struct log_stream *s;
-
-    while ((s = find_writing(f, root)))
-        err_ignore(hand_in(f, s, (struct files_append){.is_update = true}), "it is nothing");
-}
-
-static void close_session(struct store *store, struct str id, uint64_t fence)
-{
-    struct files_store *f = files_of(store);
-    struct log_stream *s = find_stream(f, id);
-    struct close_call c = {f, s};
-
-    if (!s || s->lock_fd < 0 || s->fence != fence)
-        return;
-    s->fence = 0; /* from now on nothing more is handed in */
-    task_shield_begin();
-    wait_for_writers(f, s);
-    err_ignore(work_run(is_fenced_out(f, s) ? let_go : give_back, &c), "it reports nothing");
-    task_shield_end();
-    drop_tree(f, s);
-}
-
-struct child_call {
-    const char *dir;
-    struct files_state *state;
-    int64_t unix_ms;
-};
-
-static struct err *create_child(void *arg)
-{
-    struct child_call *c = arg;
-
-    return files_create_log(c->dir, c->state, c->unix_ms, 0);
-}
-
-static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
-{
-    struct files_store *f = files_of(store);
-    AUTO(files_state) struct files_state state = {0};
-    struct child_call c = {f->dir, &state, now_ms()};
-    struct log_stream *parent, *root;
-
-    TRY(need_stream(f, child->parent, fence, &parent));
-    files_state_init(&state, child->id);
-    state.summary.parent = arena_str(&state.arena, child->parent);
-    state.root = arena_str(&state.arena, parent->root->state.summary.id);
-    state.summary.created_ms = child->created_ms;
-    state.summary.updated_ms = child->created_ms;
-    files_state_update(&state, child);
-    root = parent->root;
-    TRY(work_run(create_child, &c));
-    if (!find_stream(f, child->id))
-        add_stream(f, &state)->root = root;
-    return NULL;
-}
-
-/* --- changes without a lease --- */
-
-struct update_call {
-    const char *dir;
-    const struct store_summary *update;
-    int64_t unix_ms;
-    bool is_clamp;
-};
-
-/* No lock file says that the list is behind: it is brought up to date with the log. */
-static struct err *update_listed(const struct update_call *c, struct files_state *s)
-{
-    struct files_append w = {.is_update = true, .is_clamp = c->is_clamp, .update = c->update};
-    bool lost;
-
-    TRY(files_append_all(c->dir, s, -1, c->unix_ms, &w, &lost));
-    files_index_put_or_drop(c->dir, s);
-    return w.error;
-}
-
-static struct err *update_log(void *arg)
-{
-    struct update_call *c = arg;
-    AUTO(files_state) struct files_state s = {0};
-    bool found;
-    struct err *e;
-    int lock;
-
-    files_state_init(&s, c->update->id);
-    TRY(files_state_load(&s, c->dir, &found));
-    if (!found)
-        return store_no_session(c->update->id);
-    TRY(files_index_lock(c->dir, &lock));
-    e = update_listed(c, &s);
-    close(lock);
-    return e;
-}
-
-static struct err *change_summary(struct files_store *f, const struct store_summary *u,
-                                  bool is_clamp)
-{
-    struct log_stream *s = find_stream(f, u->id);
-    struct update_call c = {f->dir, u, now_ms(), is_clamp};
-
-    if (s && !s->is_lost)
-        return hand_in(f, s,
-                       (struct files_append){.is_update = true, .is_clamp = is_clamp, .update = u});
-    return work_run(update_log, &c);
-}
-
-static struct err *update(struct store *store, const struct store_summary *u)
-{
-    if (!store_id_is_valid(u->id))
-        return store_no_session(u->id);
-    return change_summary(files_of(store), u, /* is_clamp= */ false);
-}
-
-/* The list is by time: those that are too late come first. */
-static struct err *files_clamp_times(struct store *store, int64_t after_ms, int64_t to_ms)
-{
-    AUTO(arena) struct arena a = {0};
-    struct files_store *f = files_of(store);
-    struct store_summary *items = NULL;
-    size_t n = 0;
-
-    TRY(files_look_through(f->dir, &(struct store_list_query){0}, &a, &items, &n));
-    for (size_t i = 0; i < n && items[i].updated_ms > after_ms; i++) {
-        struct store_summary clamped = {.id = items[i].id, .updated_ms = to_ms};
-
-        TRY(change_summary(f, &clamped, /* is_clamp= */ true));
-    }
-    return NULL;
-}
+/* --- the time --- */
 
 struct belief_call {
     const char *dir;
     struct store_belief belief;
 };
 
-static struct err *read_belief(void *arg)
+static struct err *belief_read(void *arg)
 {
     struct belief_call *c = arg;
 
-    return files_read_belief(c->dir, &c->belief);
+    return files_belief_read(c->dir, &c->belief);
 }
 
-static struct err *files_store_read_belief(struct store *store, struct store_belief *ret_belief)
+static struct err *files_read_belief(struct store *store, struct store_belief *ret_belief)
 {
     struct belief_call c = {.dir = files_of(store)->dir};
 
-    TRY(work_run(read_belief, &c));
+    TRY(work_run(belief_read, &c));
     *ret_belief = c.belief;
     return NULL;
 }
 
-static struct err *write_belief(void *arg)
+static struct err *belief_write(void *arg)
 {
     struct belief_call *c = arg;
 
     TRY(fs_make_dirs(c->dir, 0700));
-    return files_write_belief(c->dir, &c->belief);
+    return files_belief_write(c->dir, &c->belief);
 }
 
-static struct err *files_store_write_belief(struct store *store, const struct store_belief *b)
+static struct err *files_write_belief(struct store *store, const struct store_belief *b)
 {
     struct belief_call c = {.dir = files_of(store)->dir, .belief = *b};
 
-    return work_run(write_belief, &c);
+    return work_run(belief_write, &c);
 }
 
+/* --- all sessions --- */
+
 struct remove_call {
-    struct files_store *files;
+    const char *dir;
     struct str id;
 };
 
-static struct err *remove_files(void *arg)
+static struct err *tree_remove(void *arg)
 {
     struct remove_call *c = arg;
 
-    return fs_exists(c->files->dir) ? files_remove_tree(c->files->dir, c->id) : NULL;
+    return fs_exists(c->dir) ? files_removal_run(c->dir, c->id) : NULL;
 }
 
-/* A session with the same id may come again. */
-static void forget_payload_dirs(struct files_store *f)
+static struct err *files_remove(struct store *store, struct str id)
 {
-    for (size_t i = 0; i < N_BUCKETS; i++)
-        for (struct payloads *p = f->payloads[i]; p; p = p->next)
+    struct files_store *f = files_of(store);
+    struct remove_call c = {f->dir, id};
+
+    /* Another session may get the same id, and a directory of that name. */
+    for (size_t i = 0; i < FILES_BUCKETS; i++)
+        for (struct files_payloads *p = f->payloads[i]; p; p = p->next)
             blob_files_forget_dir(p->blobs);
+    return work_run(tree_remove, &c);
 }
 
-static struct err *remove_session(struct store *store, struct str id)
+static struct err *dir_sweep(void *arg)
 {
-    struct remove_call c = {files_of(store), id};
-
-    forget_payload_dirs(c.files);
-    return work_run(remove_files, &c);
-}
-
-static struct err *sweep_files(void *arg)
-{
-    files_sweep(arg);
+    files_removal_sweep(arg);
     return NULL;
 }
 
-static struct err *sweep(struct store *store)
+static struct err *files_sweep(struct store *store)
 {
-    return work_run(sweep_files, files_of(store)->dir);
+    return work_run(dir_sweep, files_of(store)->dir);
 }
 
-static struct err *rebuild_files(void *arg)
+static struct err *index_rebuild(void *arg)
 {
     const char *dir = arg;
 
     return fs_exists(dir) ? files_index_rebuild(dir) : NULL;
 }
 
-static struct err *rebuild(struct store *store)
+static struct err *files_rebuild(struct store *store)
 {
-    return work_run(rebuild_files, files_of(store)->dir);
-}
-
-/* --- looks --- */
-
-static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
-                                struct store_page *ret_page)
-{
-    return files_look_at(files_of(store)->dir, stream, q, ret_page);
-}
-
-static struct err *find(struct store *store, struct str id, struct arena *a,
-                        struct store_summary *ret_summary, bool *ret_found)
-{
-    struct files_store *f = files_of(store);
-    const struct log_stream *s = find_stream(f, id);
-
-    if (!s || s->is_writing)
-        return files_look_up(f->dir, id, a, ret_summary, ret_found);
-    *ret_found = true;
-    *ret_summary = files_copy_summary(a, &s->state.summary);
-    ret_summary->is_open = s->root->lock_fd >= 0 && s->root->fence;
-    ret_summary->holder = ret_summary->is_open ? S("this process") : (struct str){0};
-    return NULL;
-}
-
-static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
-                        struct store_summary **ret_items, size_t *ret_n)
-{
-    return files_look_through(files_of(store)->dir, q, a, ret_items, ret_n);
-}
-
-static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
-                          struct store_hit **ret_hits, size_t *ret_n)
-{
-    return files_look_for(files_of(store)->dir, words, n_max, a, ret_hits, ret_n);
+    return work_run(index_rebuild, files_of(store)->dir);
 }
 
 /* --- beside the log --- */
 
-static struct err *check(struct store *store, struct str stream, struct store_damage_sink sink)
-{
-    return files_look_for_damage(files_of(store)->dir, stream, sink);
-}
-
-static struct err *files_check_all(struct store *store, struct store_damage_sink sink)
-{
-    return files_look_for_strays(files_of(store)->dir, sink);
-}
-
-static struct blob_store *blobs(struct store *store, struct str stream)
+static struct blob_store *files_blobs(struct store *store, struct str stream)
 {
     struct files_store *f = files_of(store);
     AUTO(arena) struct arena a = {0};
-    struct payloads **at = &f->payloads[bucket(stream)], *p;
+    struct files_payloads **at = &f->payloads[files_bucket(stream)], *p;
 
     BUG_IF(!store_id_is_valid(stream));
     for (p = *at; p; p = p->next)
         if (str_is(stream, p->id))
             return p->blobs;
     p = mem_alloc(sizeof *p);
-    *p = (struct payloads){.next = *at, .id = str_dup(stream)};
+    *p = (struct files_payloads){.next = *at, .id = str_dup(stream)};
     p->blobs = blob_files_flat_new(
         arena_format(&a, "%s/%" STR_FMT FILES_PAYLOADS, f->dir, STR_ARG(stream)).p, ".json", 0);
     *at = p;
     return p->blobs;
 }
 
-static struct err *make_dir(void *arg)
+static struct err *dir_make(void *arg)
 {
-    return fs_make_dirs(((struct files_store *)arg)->dir, 0700);
+    return fs_make_dirs(arg, 0700);
 }
 
-static struct err *record_path(struct store *store, struct str id, struct arena *a,
-                               const char **ret_path)
+static struct err *files_record_path(struct store *store, struct str id, struct arena *a,
+                                     const char **ret_path)
 {
     char path[FILES_MAX_PATH];
 
     if (!store_id_is_valid(id))
         return store_no_session(id);
     TRY(files_path(path, files_of(store)->dir, id, ".json"));
-    TRY(work_run(make_dir, files_of(store)));
+    TRY(work_run(dir_make, files_of(store)->dir));
     *ret_path = arena_cstr(a, str_of(path));
     return NULL;
 }
 
-/* In a directory that may hold other files, too: what begins with a session's id, and the index. */
-static bool owns(const struct store *store, struct str path)
+/* The directory may hold other files, too. The store owns the index, and names that begin with the
+ * id of a session. */
+static bool files_owns(const struct store *store, struct str path)
 {
     struct str dir = str_of(store->place), name;
 
@@ -684,38 +153,20 @@ static bool owns(const struct store *store, struct str path)
 
 /* --- the store --- */
 
-static void free_streams(struct files_store *f)
+static void files_free(struct store *store)
 {
-    for (size_t i = 0; i < N_BUCKETS; i++)
-        while (f->streams[i]) {
-            struct log_stream *s = f->streams[i];
+    struct files_store *f = files_of(store);
 
-            f->streams[i] = s->next;
-            if (s->lock_fd >= 0)
-                close(s->lock_fd); /* the file stays, and says that the list may be behind */
-            free_stream(s);
-        }
-}
-
-static void free_payloads(struct files_store *f)
-{
-    for (size_t i = 0; i < N_BUCKETS; i++)
+    files_free_streams(f);
+    for (size_t i = 0; i < FILES_BUCKETS; i++)
         while (f->payloads[i]) {
-            struct payloads *p = f->payloads[i];
+            struct files_payloads *p = f->payloads[i];
 
             f->payloads[i] = p->next;
             blob_store_free(p->blobs);
             mem_free(p->id);
             mem_free(p);
         }
-}
-
-static void free_store(struct store *store)
-{
-    struct files_store *f = files_of(store);
-
-    free_streams(f);
-    free_payloads(f);
     mem_free(f->lock_dir);
     mem_free(f->dir);
     mem_free(f);
@@ -725,27 +176,27 @@ struct store *store_files_new(const char *dir)
 {
     static const struct store_ops ops = {
         .name = "files",
-        .open = open_session,
-        .close = close_session,
-        .add_child = add_child,
-        .append = append,
-        .read = read_records,
-        .find = find,
-        .list = list,
-        .search = search,
-        .remove = remove_session,
-        .sweep = sweep,
-        .update = update,
-        .rebuild = rebuild,
+        .open = files_open,
+        .close = files_close,
+        .add_child = files_add_child,
+        .append = files_append,
+        .read = files_read,
+        .find = files_find,
+        .list = files_list,
+        .search = files_search,
+        .remove = files_remove,
+        .sweep = files_sweep,
+        .update = files_update,
+        .rebuild = files_rebuild,
         .clamp_times = files_clamp_times,
-        .read_belief = files_store_read_belief,
-        .write_belief = files_store_write_belief,
-        .blobs = blobs,
-        .check = check,
+        .read_belief = files_read_belief,
+        .write_belief = files_write_belief,
+        .blobs = files_blobs,
+        .check = files_check,
         .check_all = files_check_all,
-        .record_path = record_path,
-        .owns = owns,
-        .free = free_store,
+        .record_path = files_record_path,
+        .owns = files_owns,
+        .free = files_free,
     };
     AUTO(arena) struct arena a = {0};
     struct files_store *f = mem_alloc(sizeof *f);

@@ -1,7 +1,7 @@
-/* files_check.c - every byte of a log belongs to a line that is what it was, where it was.
+/* files_check.c - checks that every byte of a log is in a line, unchanged and in its place.
  *
- * Reading tells of records that are lost. This tells of the rest: lines of the store's own, lines
- * that stand there twice, and what stands between lines. */
+ * Reading reports lost records. This file reports the rest: damaged lines of the store itself,
+ * repeated lines, and bytes between lines. */
 #include "store/files_store.h"
 
 #include <dirent.h>
@@ -13,29 +13,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_TOLD 100 /* of one log */
-#define MAX_DEPTH 64 /* of child runs; damage may have made a circle of parents */
+#define MAX_REPORTED 100 /* of one log */
+#define MAX_DEPTH 64     /* of child runs; damage can make a circle of parents */
 
 struct checking {
     struct str id;
     const char *path;
     struct store_damage_sink sink;
-    unsigned n_told;
+    unsigned n_reported;
     uint64_t n_lines;
     uint64_t next_seq;
-    int64_t shift;   /* how far lines stand behind where they were written */
-    uint64_t broken; /* the last line that cannot be read; 0: there is none, or it was a record */
+    int64_t shift;        /* how far lines are behind the offset where they were written */
+    uint64_t broken;      /* the last unreadable line; 0: none, or it was a record */
     struct arena scratch; /* of one line */
     struct files_state state;
 };
 
-static void tell(struct checking *c, const char *format, ...) PRINTF_LIKE(2, 3);
-static void tell(struct checking *c, const char *format, ...)
+static void report(struct checking *c, const char *format, ...) PRINTF_LIKE(2, 3);
+static void report(struct checking *c, const char *format, ...)
 {
     AUTO(strbuf) struct strbuf text = {0};
     va_list args;
 
-    if (++c->n_told > MAX_TOLD)
+    if (++c->n_reported > MAX_REPORTED)
         return;
     va_start(args, format);
     strbuf_vaddf(&text, format, args);
@@ -44,14 +44,14 @@ static void tell(struct checking *c, const char *format, ...)
     c->sink.on_damage(c->sink.self, strbuf_str(&text));
 }
 
-static void tell_broken(struct checking *c)
+static void report_broken(struct checking *c)
 {
     if (c->broken)
-        tell(c, "line %" PRIu64 " is damaged", c->broken);
+        report(c, "line %" PRIu64 " is damaged", c->broken);
     c->broken = 0;
 }
 
-/* Where records are missing reading says so: they were on the lines that are broken or gone. */
+/* Where records are missing, reading reports it: they were on the broken or missing lines. */
 static void check_place(struct checking *c, const struct files_line *l, uint64_t start)
 {
     int64_t shift = l->at == FILES_LINE_NOWHERE ? c->shift : (int64_t)start - (int64_t)l->at;
@@ -59,13 +59,13 @@ static void check_place(struct checking *c, const struct files_line *l, uint64_t
 
     if (has_gap)
         c->broken = 0;
-    tell_broken(c);
+    report_broken(c);
     if (shift > c->shift && !has_gap)
-        tell(c, "%" PRId64 " byte%s added before line %" PRIu64, shift - c->shift,
-             shift - c->shift == 1 ? " was" : "s were", c->n_lines);
+        report(c, "%" PRId64 " byte%s added before line %" PRIu64, shift - c->shift,
+               shift - c->shift == 1 ? " was" : "s were", c->n_lines);
     if (shift < c->shift && !has_gap)
-        tell(c, "%" PRId64 " byte%s missing before line %" PRIu64, c->shift - shift,
-             c->shift - shift == 1 ? " is" : "s are", c->n_lines);
+        report(c, "%" PRId64 " byte%s missing before line %" PRIu64, c->shift - shift,
+               c->shift - shift == 1 ? " is" : "s are", c->n_lines);
     c->shift = shift;
 }
 
@@ -76,50 +76,50 @@ static void check_line(struct checking *c, struct str line, uint64_t start)
     c->n_lines++;
     arena_clear(&c->scratch);
     if (!files_line_parse(line, &c->scratch, &l)) {
-        tell_broken(c);
+        report_broken(c);
         c->broken = c->n_lines;
         return;
     }
     if (!str_eq(l.id, c->id))
-        tell(c, "line %" PRIu64 " belongs to another session", c->n_lines);
+        report(c, "line %" PRIu64 " belongs to another session", c->n_lines);
     check_place(c, &l, start);
     files_state_add(&c->state, &l);
     c->state.end = start + line.n + 1;
     if (l.is_own)
         return;
     if (l.record.seq < c->next_seq)
-        tell(c, "line %" PRIu64 " has event %" PRIu64 ", which an earlier line also has",
-             c->n_lines, l.record.seq);
+        report(c, "line %" PRIu64 " has event %" PRIu64 ", which an earlier line also has",
+               c->n_lines, l.record.seq);
     c->next_seq = MAX(c->next_seq, l.record.seq + l.record.n_events);
 }
 
-/* The list is derived from the log: where it knows all of it, it says the same. */
+/* The list is derived from the log. An entry that knows the whole log must agree with it. */
 static void check_entry(struct checking *c, const struct files_entry *e)
 {
-    const struct store_summary *listed = &e->summary, *told = &c->state.summary;
+    const struct store_summary *listed = &e->summary, *logged = &c->state.summary;
     const struct {
         const char *what;
         bool is_same;
     } values[] = {
-        {"parent", str_eq(listed->parent, told->parent)},
+        {"parent", str_eq(listed->parent, logged->parent)},
         {"root", str_eq(e->root, c->state.root)},
-        {"directory", str_eq(listed->cwd, told->cwd)},
-        {"name", str_eq(listed->name, told->name)},
-        {"provider", str_eq(listed->provider, told->provider)},
-        {"model", str_eq(listed->model, told->model)},
-        {"preview", str_eq(listed->preview, told->preview)},
-        {"time of creation", listed->created_ms == told->created_ms},
-        {"time of last use", listed->updated_ms == told->updated_ms},
-        {"number of events", listed->next_seq == told->next_seq},
-        {"number of messages", listed->n_messages == told->n_messages},
+        {"directory", str_eq(listed->cwd, logged->cwd)},
+        {"name", str_eq(listed->name, logged->name)},
+        {"provider", str_eq(listed->provider, logged->provider)},
+        {"model", str_eq(listed->model, logged->model)},
+        {"preview", str_eq(listed->preview, logged->preview)},
+        {"time of creation", listed->created_ms == logged->created_ms},
+        {"time of last use", listed->updated_ms == logged->updated_ms},
+        {"number of events", listed->next_seq == logged->next_seq},
+        {"number of messages", listed->n_messages == logged->n_messages},
     };
 
     for (size_t i = 0; c->state.is_created && i < ARRAY_LEN(values); i++)
         if (!values[i].is_same)
-            tell(c, "the list has a different %s than the log", values[i].what);
+            report(c, "the list has a different %s than the log", values[i].what);
 }
 
-/* What a crash had cut off was not acknowledged; a line that is whole but for its end was. The list
+/* A line that a crash cut off was never acknowledged. A line that only lacks its end was. The list
  * knows how long the log was when the session was closed. */
 static void check_end(struct checking *c, const char *dir, uint64_t end, struct str tail)
 {
@@ -130,16 +130,16 @@ static void check_end(struct checking *c, const char *dir, uint64_t end, struct 
     if (files_index_find(dir, c->id, &c->scratch, &listed) && listed.end == c->state.end)
         check_entry(c, &listed);
     if (listed.end > end)
-        tell(c, "%" PRIu64 " byte%s missing at the end", listed.end - end,
-             listed.end - end == 1 ? " is" : "s are");
+        report(c, "%" PRIu64 " byte%s missing at the end", listed.end - end,
+               listed.end - end == 1 ? " is" : "s are");
     else if (tail.n && (files_line_parse(tail, &c->scratch, &l) ||
                         files_line_parse(str_slice(tail, 0, tail.n - 1), &c->scratch, &l)))
-        tell(c, "the end of the last line is damaged");
+        report(c, "the end of the last line is damaged");
     else if (tail.n && listed.end == end - tail.n && !files_line_is_torn(tail, c->id))
-        tell(c, "%zu byte%s added at the end", tail.n, tail.n == 1 ? " was" : "s were");
+        report(c, "%zu byte%s added at the end", tail.n, tail.n == 1 ? " was" : "s were");
 }
 
-static struct err *walk(struct checking *c, const char *dir, int fd, uint64_t end)
+static struct err *check_lines(struct checking *c, const char *dir, int fd, uint64_t end)
 {
     AUTO(files_walk) struct files_walk w = {0};
     bool found = true;
@@ -153,7 +153,7 @@ static struct err *walk(struct checking *c, const char *dir, int fd, uint64_t en
         if (found)
             check_line(c, line, start);
     }
-    tell_broken(c);
+    report_broken(c);
     check_end(c, dir, end, str_skip(strbuf_str(&w.buffer), w.at));
     return NULL;
 }
@@ -171,7 +171,7 @@ struct err *files_check_log(const char *dir, struct str id, struct store_damage_
     if (fd < 0)
         return files_no_log(dir, id, path);
     files_state_init(&c.state, id);
-    e = walk(&c, dir, fd, end);
+    e = check_lines(&c, dir, fd, end);
     close(fd);
     arena_done(&c.scratch);
     files_state_done(&c.state);
@@ -193,7 +193,7 @@ static const struct files_entry *find_sorted(const struct files_index *x, struct
     return x->n ? bsearch(&key, x->entries, x->n, sizeof key, compare_ids) : NULL;
 }
 
-/* Does its parent lead to a session without one? */
+/* Does its chain of parents end anywhere but at a root? */
 static bool is_stray(const struct files_index *x, const struct files_entry *e)
 {
     const struct files_entry *at = e;
@@ -226,8 +226,8 @@ static struct err *list_logs(const char *dir, struct arena *a, struct str **ret_
     return NULL;
 }
 
-/* What there is to say of a log that is not in the list; empty: it is gone meanwhile. */
-static struct str tell_unlisted(const char *path, struct arena *a)
+/* What is wrong with a log that is not in the list. Empty: the log no longer exists. */
+static struct str describe_unlisted(const char *path, struct arena *a)
 {
     AUTO(err) struct err *e = NULL;
     AUTO_FREE char *text = NULL;
@@ -245,7 +245,7 @@ static struct str tell_unlisted(const char *path, struct arena *a)
     return arena_format(a, "%s is not in the list of sessions; keel session rebuild adds it", path);
 }
 
-/* The list knows of a session before its log is there: so the logs are looked at first. */
+/* The list gets an entry before the log exists. So the logs are read first. */
 struct err *files_check_list(const char *dir, struct store_damage_sink sink)
 {
     AUTO(arena) struct arena a = {0};
@@ -263,7 +263,7 @@ struct err *files_check_list(const char *dir, struct store_damage_sink sink)
 
         TRY(files_path(path, dir, ids[i], ".jsonl"));
         if (!find_sorted(&x, ids[i]) && !files_index_removes(&x, ids[i]))
-            text = tell_unlisted(path, &a);
+            text = describe_unlisted(path, &a);
         if (text.n)
             sink.on_damage(sink.self, text);
     }

@@ -1,10 +1,10 @@
-/* files_index.c - the list of all sessions in one file, so that listing opens none of them.
+/* files_index.c - the list of all sessions in one file, so that listing opens no logs.
  *
- * `.index` holds a line a session, its values between tabs; a later line of the same session counts
- * for more, and one without values says that it is gone. It is derived: when it is missing or
- * damaged it is made again from the logs. While a session is open its entry may be behind; that it
- * is open, or was when its process died, is seen by its lock file, and only then its log is looked
- * at. */
+ * `.index` has one line per session, with values between tabs. A later line of the same session
+ * replaces an earlier one; a line without values removes the session. The index is derived: when it
+ * is missing or damaged it is rebuilt from the logs. The entry of an open session may be behind its
+ * log. A lock file shows that a session is open, or was when its process died, and only then its
+ * log is read. */
 #include "store/files_store.h"
 
 #include "store/session_lock.h"
@@ -21,7 +21,7 @@
 
 static const char header[] = "keel-index 1\n";
 #define N_VALUES 14
-#define COMPACT_LINES 64 /* more dead lines than this, and than live ones: written anew */
+#define COMPACT_LINES 64 /* rewritten with more dead lines than this, and than live ones */
 #define MAX_INDEX ((size_t)1 << 30)
 
 void files_index_done(struct files_index *x)
@@ -86,7 +86,7 @@ static void write_entry(struct strbuf *out, const struct store_summary *s, struc
                 s->created_ms, s->updated_ms, s->next_seq, s->n_messages, s->n_bytes, end);
 }
 
-/* In place: what is written in two characters becomes shorter. */
+/* Decodes in place: an escape of two characters becomes one. */
 static struct str read_value(struct str text)
 {
     char *p = (char *)text.p;
@@ -138,10 +138,10 @@ static bool read_entry(struct str line, struct files_entry *ret_entry)
     return true;
 }
 
-/* --- a table by id, while reading --- */
+/* --- a table by id, for reading --- */
 
 struct entry_table {
-    size_t *slots; /* number of an entry, from 1 */
+    size_t *slots; /* the number of an entry, counted from 1 */
     size_t n_slots;
 };
 
@@ -152,15 +152,6 @@ static size_t *find_slot(const struct entry_table *t, const struct files_index *
     while (t->slots[i] && !str_eq(x->entries[t->slots[i] - 1].summary.id, id))
         i = (i + 1) & (t->n_slots - 1);
     return &t->slots[i];
-}
-
-/* Room for that many entries at most half full. */
-static void make_table(struct entry_table *t, size_t n_entries)
-{
-    t->n_slots = 64;
-    while (t->n_slots < 2 * n_entries)
-        t->n_slots *= 2;
-    t->slots = mem_alloc(t->n_slots * sizeof *t->slots);
 }
 
 static void add_entry(struct files_index *x, const struct files_entry *e)
@@ -186,7 +177,7 @@ static bool take_line(struct files_index *x, const struct entry_table *t, struct
     return true;
 }
 
-/* Entries that only say that a session is gone have no root. */
+/* An entry without a root only says that its session is gone. */
 static void drop_gone(struct files_index *x)
 {
     size_t n = 0;
@@ -217,7 +208,11 @@ static bool parse(struct files_index *x, struct str text, size_t *ret_lines)
         return false;
     text = str_skip(text, sizeof header - 1);
     *ret_lines = count_lines(text);
-    make_table(&t, *ret_lines);
+    /* At most half full. */
+    t.n_slots = 64;
+    while (t.n_slots < 2 * *ret_lines)
+        t.n_slots *= 2;
+    t.slots = mem_alloc(t.n_slots * sizeof *t.slots);
     while (is_good && text.n && str_split(&text, '\n', &line))
         is_good = take_line(x, &t, line);
     mem_free(t.slots);
@@ -243,7 +238,7 @@ static struct err *read_index(const char *dir, struct files_index *x, bool *ret_
 
 /* --- from the logs --- */
 
-/* One that cannot be read must not keep the others from the list; files_check_list() reports it. */
+/* An unreadable log must not keep the others from the list; files_check_list() reports it. */
 static void add_log(const char *dir, struct str id, struct files_index *x)
 {
     AUTO(files_state) struct files_state s = {0};
@@ -304,7 +299,7 @@ struct err *files_index_rebuild(const char *dir)
     return e;
 }
 
-/* Under the lock: is there something that can be added to? */
+/* Under the lock: rebuilds the index if lines cannot be added to it. */
 static struct err *mend(const char *dir, int fd)
 {
     AUTO(files_index) struct files_index x = {0};
@@ -342,7 +337,7 @@ static struct err *add_lines(const char *dir, struct str lines, bool is_durable)
     e = mend(dir, fd);
     close(fd);
     TRY(e);
-    fd = open_index(dir); /* mending may have put another in its place */
+    fd = open_index(dir); /* mend() may have replaced the file */
     if (fd < 0)
         return cannot_write(dir);
     if (write(fd, lines.p, lines.n) != (ssize_t)lines.n || (is_durable && fdatasync(fd) < 0))
@@ -411,7 +406,7 @@ void files_index_forget_or_drop(const char *dir, const struct str *ids, size_t n
 
 /* --- reading --- */
 
-/* Lines of sessions that changed often, or are gone. */
+/* Drops the lines of sessions that changed often, or are gone. */
 static void compact(const char *dir)
 {
     AUTO(files_index) struct files_index x = {0};
@@ -449,7 +444,7 @@ static void add_root(struct root_list *l, struct arena *a, struct str name, stru
     l->ids[l->n++] = arena_str(a, str_slice(name, 0, name.n - ending.n));
 }
 
-/* The roots that have a lock file, in order, and those of which something is being removed. */
+/* Finds the roots that have a lock file, sorted, and those with a removal under way. */
 static void read_locks(const char *lock_dir, struct arena *a, struct root_list *ret_open,
                        struct root_list *ret_removals)
 {
@@ -467,7 +462,7 @@ static void read_locks(const char *lock_dir, struct arena *a, struct root_list *
         qsort(ret_open->ids, ret_open->n, sizeof *ret_open->ids, compare_ids);
 }
 
-/* --- what is being removed --- */
+/* --- removals --- */
 
 bool files_index_removes(const struct files_index *x, struct str id)
 {
@@ -487,7 +482,7 @@ static void drop_removed(struct files_index *x)
     x->n = n;
 }
 
-/* Their process may be at work, or was killed: then this one does the rest. */
+/* Reads what the removals remove. If their process was killed, this one completes them. */
 static void take_removals(const char *dir, struct files_index *x, const struct root_list *roots)
 {
     for (size_t i = 0; i < roots->n; i++) {
@@ -508,10 +503,10 @@ static void take_removals(const char *dir, struct files_index *x, const struct r
         drop_removed(x);
 }
 
-/* --- bringing it up to date --- */
+/* --- updating entries --- */
 
-/* *ret_found false: its log was never made. An entry that knows of lines whose log is missing now
- * stays: only a removal takes a session from the list. */
+/* *ret_found false: its log was never created. An entry whose log existed and is missing now stays:
+ * only a removal takes a session from the list. */
 static struct err *bring_up_to_date(const char *dir, struct files_index *x, struct files_entry *e,
                                     bool *ret_found)
 {
@@ -538,8 +533,8 @@ static struct err *bring_up_to_date(const char *dir, struct files_index *x, stru
     return NULL;
 }
 
-/* Entries of logs that a killed process did not come to make, or a failing disk did not take. Under
- * the lock they are looked at again: somebody may have made them since. */
+/* Forgets entries without a log: the process was killed before it created the log, or the disk was
+ * full. Checks again under the lock, because another process may have created the log since. */
 static void forget_missing(const char *dir, struct str *ids, size_t n)
 {
     char path[FILES_MAX_PATH];
@@ -561,8 +556,8 @@ static void forget_missing(const char *dir, struct str *ids, size_t n)
     err_ignore(e, "they are looked at again");
 }
 
-/* Does its log say more than its entry? That of a session that is open, or was when its process
- * died, may; and an entry is made before its log, which then could not be made perhaps. */
+/* May its log say more than its entry? Yes if the session is open, or was when its process died,
+ * and if the entry was made before a log that may not exist. */
 static bool is_doubtful(const struct files_entry *e, const struct root_list *roots)
 {
     return e->end == 0 ||

@@ -1,6 +1,7 @@
-/* files_line.c - the envelope first, in one fixed order, then the body as it came. */
+/* files_line.c - the envelope first, in a fixed order, then the body unchanged. */
 #include "store/files_line.h"
 
+#include "base/ascii.h"
 #include "sys/clock.h"
 
 #include <inttypes.h>
@@ -23,16 +24,11 @@ static uint64_t fnv(uint64_t sum, struct str bytes)
 
 static const char wrapped[] = "\"$body\":";
 
-/* Can it stand on the line as it is? */
+/* Can the body be part of the line as it is? */
 static bool is_plain(struct str body)
 {
     return body.n >= 2 && body.p[0] == '{' && body.p[body.n - 1] == '}' &&
            str_find_char(body, '\n') == STR_NONE && !str_starts(str_skip(body, 1), str_of(wrapped));
-}
-
-static bool is_blank(struct str text)
-{
-    return str_trim(text).n == 0;
 }
 
 static void write_members(struct strbuf *out, struct str body)
@@ -45,7 +41,7 @@ static void write_members(struct strbuf *out, struct str body)
         return;
     }
     inner = str_slice(body, 1, body.n - 2);
-    if (!is_blank(inner))
+    if (str_trim(inner).n)
         strbuf_add_char(out, ',');
     strbuf_add(out, inner);
 }
@@ -133,7 +129,7 @@ struct line_parser {
     bool failed;
 };
 
-static bool has(struct line_parser *c, const char *literal)
+static bool accept(struct line_parser *c, const char *literal)
 {
     struct str want = str_of(literal);
 
@@ -143,18 +139,18 @@ static bool has(struct line_parser *c, const char *literal)
     return true;
 }
 
-static void need(struct line_parser *c, const char *literal)
+static void expect(struct line_parser *c, const char *literal)
 {
-    if (!has(c, literal))
+    if (!accept(c, literal))
         c->failed = true;
 }
 
-static uint64_t need_number(struct line_parser *c, uint64_t max)
+static uint64_t expect_number(struct line_parser *c, uint64_t max)
 {
     uint64_t value = 0;
     size_t n = 0;
 
-    for (; n < c->rest.n && c->rest.p[n] >= '0' && c->rest.p[n] <= '9'; n++) {
+    for (; n < c->rest.n && ascii_is_digit(c->rest.p[n]); n++) {
         unsigned digit = (unsigned)(c->rest.p[n] - '0');
 
         if (value > (max - digit) / 10)
@@ -178,7 +174,7 @@ static struct str decode(struct line_parser *c, struct str token)
     return (struct str){0};
 }
 
-static struct str need_string(struct line_parser *c)
+static struct str expect_string(struct line_parser *c)
 {
     bool has_escape = false;
     size_t n = 1;
@@ -198,19 +194,6 @@ static struct str need_string(struct line_parser *c)
     return has_escape ? decode(c, token) : str_slice(token, 1, token.n >= 2 ? token.n - 2 : 0);
 }
 
-static void need_payloads(struct line_parser *c, struct store_record *r)
-{
-    struct str *handles = NULL;
-    size_t room = 0;
-
-    do {
-        handles = arena_grow(c->arena, handles, r->n_payloads, &room, sizeof *handles);
-        handles[r->n_payloads++] = need_string(c);
-    } while (!c->failed && has(c, ","));
-    need(c, "]");
-    r->payloads = handles;
-}
-
 static int digits(const char *p, int n)
 {
     int value = 0;
@@ -221,7 +204,7 @@ static int digits(const char *p, int n)
 }
 
 /* "2026-01-02T03:04:05.678Z" */
-static int64_t need_time(struct line_parser *c)
+static int64_t expect_time(struct line_parser *c)
 {
     static const char form[] = "dddd-dd-ddTdd:dd:dd.dddZ";
     const char *p = c->rest.p;
@@ -232,7 +215,7 @@ static int64_t need_time(struct line_parser *c)
         return 0;
     }
     for (size_t i = 0; i < ISO_BYTES; i++)
-        if (form[i] == 'd' ? p[i] < '0' || p[i] > '9' : p[i] != form[i]) {
+        if (form[i] == 'd' ? !ascii_is_digit(p[i]) : p[i] != form[i]) {
             c->failed = true;
             return 0;
         }
@@ -249,36 +232,44 @@ static int64_t need_time(struct line_parser *c)
 static void parse_record(struct line_parser *c, struct files_line *l)
 {
     struct store_record *r = &l->record;
+    struct str *handles = NULL;
+    size_t room = 0;
 
-    r->seq = need_number(c, INT64_MAX);
-    r->n_events = has(c, ",\"n\":") ? (uint32_t)need_number(c, UINT32_MAX) : 1;
-    if (has(c, ",\"executionId\":"))
-        r->run_id = need_string(c);
-    if (has(c, ",\"turn\":"))
-        r->turn = (uint32_t)need_number(c, UINT32_MAX);
-    if (has(c, ",\"round\":"))
-        r->round = (uint32_t)need_number(c, UINT32_MAX);
-    if (has(c, ",\"attempt\":"))
-        r->attempt = (uint32_t)need_number(c, UINT32_MAX);
-    r->is_core = has(c, ",\"core\":true");
-    if (has(c, ",\"payloads\":["))
-        need_payloads(c, r);
-    if (has(c, ",\"messages\":")) {
-        l->n_messages = need_number(c, INT64_MAX);
+    r->seq = expect_number(c, INT64_MAX);
+    r->n_events = accept(c, ",\"n\":") ? (uint32_t)expect_number(c, UINT32_MAX) : 1;
+    if (accept(c, ",\"executionId\":"))
+        r->run_id = expect_string(c);
+    if (accept(c, ",\"turn\":"))
+        r->turn = (uint32_t)expect_number(c, UINT32_MAX);
+    if (accept(c, ",\"round\":"))
+        r->round = (uint32_t)expect_number(c, UINT32_MAX);
+    if (accept(c, ",\"attempt\":"))
+        r->attempt = (uint32_t)expect_number(c, UINT32_MAX);
+    r->is_core = accept(c, ",\"core\":true");
+    if (accept(c, ",\"payloads\":[")) {
+        do {
+            handles = arena_grow(c->arena, handles, r->n_payloads, &room, sizeof *handles);
+            handles[r->n_payloads++] = expect_string(c);
+        } while (!c->failed && accept(c, ","));
+        expect(c, "]");
+        r->payloads = handles;
+    }
+    if (accept(c, ",\"messages\":")) {
+        l->n_messages = expect_number(c, INT64_MAX);
         l->n_messages = l->n_messages ? l->n_messages : STORE_NO_MESSAGES;
     }
 }
 
-/* The sum stands between what it is the sum of. */
-static bool check(struct str line, struct line_parser *c)
+/* The sum covers what is before and after it. */
+static bool check_sum(struct str line, struct line_parser *c)
 {
     struct str before = str_slice(line, 0, line.n - c->rest.n), stands;
     char want[N_CHECK + 1];
 
-    need(c, ",\"check\":\"");
+    expect(c, ",\"check\":\"");
     stands = str_slice(c->rest, 0, N_CHECK);
     c->rest = str_skip(c->rest, N_CHECK);
-    need(c, "\"");
+    expect(c, "\"");
     if (c->failed)
         return false;
     snprintf(want, sizeof want, "%016" PRIx64, fnv(fnv(fnv_start, before), c->rest));
@@ -300,7 +291,7 @@ bool files_line_is_torn(struct str bytes, struct str id)
     for (i = 0; i < MIN(bytes.n, start.n); i++) {
         bool is_digit = start.p[i] == '0' && i - strlen(before) < strlen(time);
 
-        if (is_digit ? bytes.p[i] < '0' || bytes.p[i] > '9' : bytes.p[i] != start.p[i])
+        if (is_digit ? !ascii_is_digit(bytes.p[i]) : bytes.p[i] != start.p[i])
             return false;
     }
     return true;
@@ -311,22 +302,22 @@ bool files_line_parse(struct str line, struct arena *a, struct files_line *ret_l
     struct line_parser c = {.rest = line, .arena = a};
     struct files_line l = {0};
 
-    need(&c, "{\"timestamp\":\"");
-    l.record.unix_ms = need_time(&c);
-    need(&c, "\",\"sessionId\":");
-    l.id = need_string(&c);
-    need(&c, ",\"event\":");
-    l.record.type = need_string(&c);
-    l.is_own = has(&c, ",\"fence\":");
+    expect(&c, "{\"timestamp\":\"");
+    l.record.unix_ms = expect_time(&c);
+    expect(&c, "\",\"sessionId\":");
+    l.id = expect_string(&c);
+    expect(&c, ",\"event\":");
+    l.record.type = expect_string(&c);
+    l.is_own = accept(&c, ",\"fence\":");
     if (l.is_own) {
-        l.fence = need_number(&c, INT64_MAX);
+        l.fence = expect_number(&c, INT64_MAX);
     } else {
-        need(&c, ",\"seq\":");
+        expect(&c, ",\"seq\":");
         parse_record(&c, &l);
         c.failed |= l.record.seq == 0 || l.record.n_events == 0;
     }
-    l.at = has(&c, ",\"at\":") ? need_number(&c, INT64_MAX) : FILES_LINE_NOWHERE;
-    if (c.failed || !check(line, &c) || c.rest.n == 0)
+    l.at = accept(&c, ",\"at\":") ? expect_number(&c, INT64_MAX) : FILES_LINE_NOWHERE;
+    if (c.failed || !check_sum(line, &c) || c.rest.n == 0)
         return false;
     l.members = str_slice(c.rest, 0, c.rest.n - 1);
     if (str_starts(l.members, S(",")))
@@ -342,8 +333,8 @@ struct str files_line_body(const struct files_line *l, struct arena *a)
     size_t n = l->members.n;
     char *body;
 
-    if (l->is_wrapped && has(&c, wrapped))
-        return arena_str(a, need_string(&c));
+    if (l->is_wrapped && accept(&c, wrapped))
+        return arena_str(a, expect_string(&c));
     body = arena_alloc(a, n + 3);
     body[0] = '{';
     memcpy(body + 1, l->members.p, n);

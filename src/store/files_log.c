@@ -1,4 +1,4 @@
-/* files_log.c - walking through a log, and what it says of its session. */
+/* files_log.c - walks through a log and collects what it says of its session. */
 #include "store/files_store.h"
 
 #include "base/uuid.h"
@@ -35,7 +35,7 @@ const char *files_lock_dir(struct arena *a, const char *dir)
     return fs_join(a, dir, ".locks");
 }
 
-/* Who deletes a session removes its log and its entry in one hold of the index's lock. */
+/* A process that deletes a session removes its log and its entry under the index's lock. */
 static bool is_still_listed(const char *dir, struct str id)
 {
     AUTO(files_index) struct files_index x = {0};
@@ -73,7 +73,7 @@ struct err *files_not_a_log(const char *path)
                     "move it away, and put the log there if you have it");
 }
 
-/* A pipe would let the opening wait for who writes it. */
+/* O_NONBLOCK: opening a pipe would wait for its writer. */
 struct err *files_open_to_read(const char *path, int *ret_fd, uint64_t *ret_end)
 {
     struct err *e = NULL;
@@ -139,8 +139,8 @@ struct err *files_sync_dir(const char *dir)
 
 /* --- the time --- */
 
-/* One that cannot be read counts as none: it is written again. */
-struct err *files_read_belief(const char *dir, struct store_belief *ret_belief)
+/* An unreadable belief counts as none: it is written again. */
+struct err *files_belief_read(const char *dir, struct store_belief *ret_belief)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf text = {.max_bytes = MAX_CLOCK};
@@ -156,7 +156,7 @@ struct err *files_read_belief(const char *dir, struct store_belief *ret_belief)
     return NULL;
 }
 
-struct err *files_write_belief(const char *dir, const struct store_belief *b)
+struct err *files_belief_write(const char *dir, const struct store_belief *b)
 {
     AUTO(arena) struct arena a = {0};
 
@@ -285,7 +285,7 @@ void files_state_update(struct files_state *s, const struct store_summary *u)
         to->n_messages = u->n_messages == STORE_NO_MESSAGES ? 0 : u->n_messages;
 }
 
-/* -1: none any more. */
+/* -1 means that none are left. */
 static uint64_t messages_of(const struct json *body)
 {
     int64_t n = json_int_or(json_get(body, "messages"), 0);

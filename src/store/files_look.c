@@ -1,17 +1,12 @@
-/* files_look.c - what tasks look at without a lease: records, one session, all of them, words. */
+/* files_look.c - what needs no lease: reading records, finding and listing sessions, search,
+ * checks. */
 #include "store/files_store.h"
 
 #include "sys/work.h"
 
 #include <stdlib.h>
 
-const struct files_entry *files_find_entry(const struct files_index *x, struct str id)
-{
-    for (size_t i = 0; i < x->n; i++)
-        if (str_eq(x->entries[i].summary.id, id))
-            return &x->entries[i];
-    return NULL;
-}
+/* --- records --- */
 
 struct page_call {
     const char *dir;
@@ -20,20 +15,22 @@ struct page_call {
     struct store_page *page;
 };
 
-static struct err *read_page(void *arg)
+static struct err *page_read(void *arg)
 {
     struct page_call *c = arg;
 
     return files_read_page(c->dir, c->id, c->query, c->page);
 }
 
-struct err *files_look_at(const char *dir, struct str stream, const struct store_query *q,
-                          struct store_page *ret_page)
+struct err *files_read(struct store *store, struct str stream, const struct store_query *q,
+                       struct store_page *ret_page)
 {
-    struct page_call c = {dir, stream, q, ret_page};
+    struct page_call c = {files_of(store)->dir, stream, q, ret_page};
 
-    return store_id_is_valid(stream) ? work_run(read_page, &c) : store_no_session(stream);
+    return store_id_is_valid(stream) ? work_run(page_read, &c) : store_no_session(stream);
 }
+
+/* --- damage --- */
 
 struct check_call {
     const char *dir;
@@ -43,7 +40,7 @@ struct check_call {
     size_t n, room;
 };
 
-static void note_damage(void *self, struct str text)
+static void damage_note(void *self, struct str text)
 {
     struct check_call *c = self;
 
@@ -51,22 +48,23 @@ static void note_damage(void *self, struct str text)
     c->texts[c->n++] = arena_str(&c->arena, text);
 }
 
-static struct err *check_log(void *arg)
+static struct err *log_check(void *arg)
 {
     struct check_call *c = arg;
 
-    return files_check_log(c->dir, c->id, (struct store_damage_sink){note_damage, c});
+    return files_check_log(c->dir, c->id, (struct store_damage_sink){damage_note, c});
 }
 
-static struct err *check_list(void *arg)
+static struct err *list_check(void *arg)
 {
     struct check_call *c = arg;
 
-    return files_check_list(c->dir, (struct store_damage_sink){note_damage, c});
+    return files_check_list(c->dir, (struct store_damage_sink){damage_note, c});
 }
 
-static struct err *tell_damage(struct check_call *c, struct err *(*check)(void *arg),
-                               struct store_damage_sink sink)
+/* The sink belongs to the task: it gets what the worker found. */
+static struct err *report_damage(struct check_call *c, struct err *(*check)(void *arg),
+                                 struct store_damage_sink sink)
 {
     struct err *e = work_run(check, c);
 
@@ -76,18 +74,28 @@ static struct err *tell_damage(struct check_call *c, struct err *(*check)(void *
     return e;
 }
 
-struct err *files_look_for_damage(const char *dir, struct str stream, struct store_damage_sink sink)
+struct err *files_check(struct store *store, struct str stream, struct store_damage_sink sink)
 {
-    struct check_call c = {.dir = dir, .id = stream};
+    struct check_call c = {.dir = files_of(store)->dir, .id = stream};
 
-    return tell_damage(&c, check_log, sink);
+    return report_damage(&c, log_check, sink);
 }
 
-struct err *files_look_for_strays(const char *dir, struct store_damage_sink sink)
+struct err *files_check_all(struct store *store, struct store_damage_sink sink)
 {
-    struct check_call c = {.dir = dir};
+    struct check_call c = {.dir = files_of(store)->dir};
 
-    return tell_damage(&c, check_list, sink);
+    return report_damage(&c, list_check, sink);
+}
+
+/* --- sessions --- */
+
+const struct files_entry *files_find_entry(const struct files_index *x, struct str id)
+{
+    for (size_t i = 0; i < x->n; i++)
+        if (str_eq(x->entries[i].summary.id, id))
+            return &x->entries[i];
+    return NULL;
 }
 
 /* A crash cut off the making of a child: its log has no line. It is not there until it is added
@@ -110,7 +118,7 @@ struct list_call {
     struct store_hit *hits;
 };
 
-static struct err *find_files(void *arg)
+static struct err *session_find(void *arg)
 {
     struct list_call *c = arg;
     const struct files_entry *e;
@@ -125,7 +133,7 @@ static struct err *find_files(void *arg)
         c->items = arena_copy(c->arena, &e->summary, sizeof e->summary);
     } else if (files_index_removes(&c->index, c->id)) {
         return NULL;
-    } else { /* put there by hand, perhaps */
+    } else { /* somebody may have put the file there */
         files_state_init(&s, c->id);
         TRY(files_state_load(&s, c->dir, &found));
         if (!found)
@@ -141,7 +149,7 @@ struct err *files_look_up(const char *dir, struct str id, struct arena *a,
                           struct store_summary *ret_summary, bool *ret_found)
 {
     struct list_call c = {.dir = dir, .id = id, .arena = a};
-    struct err *e = work_run(find_files, &c);
+    struct err *e = work_run(session_find, &c);
 
     files_index_done(&c.index);
     *ret_found = c.n > 0;
@@ -150,7 +158,7 @@ struct err *files_look_up(const char *dir, struct str id, struct arena *a,
     return e;
 }
 
-static struct err *list_files(void *arg)
+static struct err *sessions_list(void *arg)
 {
     struct list_call *c = arg;
     struct files_index *x = &c->index;
@@ -169,11 +177,11 @@ static struct err *list_files(void *arg)
     return NULL;
 }
 
-struct err *files_look_through(const char *dir, const struct store_list_query *q, struct arena *a,
-                               struct store_summary **ret_items, size_t *ret_n)
+struct err *files_list(struct store *store, const struct store_list_query *q, struct arena *a,
+                       struct store_summary **ret_items, size_t *ret_n)
 {
-    struct list_call c = {.dir = dir, .query = q, .arena = a};
-    struct err *e = work_run(list_files, &c);
+    struct list_call c = {.dir = files_of(store)->dir, .query = q, .arena = a};
+    struct err *e = work_run(sessions_list, &c);
 
     files_index_done(&c.index);
     *ret_items = c.items;
@@ -181,21 +189,21 @@ struct err *files_look_through(const char *dir, const struct store_list_query *q
     return e;
 }
 
-static struct err *search_files(void *arg)
+static struct err *sessions_search(void *arg)
 {
     struct list_call *c = arg;
 
-    return files_search(c->dir, c->words, c->n_max, c->arena, c->hits, &c->n);
+    return files_search_logs(c->dir, c->words, c->n_max, c->arena, c->hits, &c->n);
 }
 
-struct err *files_look_for(const char *dir, struct str words, size_t n_max, struct arena *a,
-                           struct store_hit **ret_hits, size_t *ret_n)
+struct err *files_search(struct store *store, struct str words, size_t n_max, struct arena *a,
+                         struct store_hit **ret_hits, size_t *ret_n)
 {
-    struct list_call c = {.dir = dir, .words = words, .n_max = n_max, .arena = a};
+    struct list_call c = {.dir = files_of(store)->dir, .words = words, .n_max = n_max, .arena = a};
     struct err *e;
 
     c.hits = ARENA_ARRAY(a, n_max, struct store_hit);
-    e = work_run(search_files, &c);
+    e = work_run(sessions_search, &c);
     *ret_hits = c.hits;
     *ret_n = c.n;
     return e;

@@ -1,7 +1,7 @@
-/* files_read.c - pages of records, and the search.
+/* files_read.c - pages of records, and the search in them.
  *
- * Records stand in the order of their numbers, so that any of them is found by halving the file; no
- * page reads more of it than it needs. A number that is missing was on a line that is broken. */
+ * Records are sorted by number, so a binary search over the file finds any of them. A page reads no
+ * more of the file than it needs. A missing number was on a broken line. */
 #include "store/files_store.h"
 
 #include "store/excerpt.h"
@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NEAR ((uint64_t)256 << 10)        /* from here on lines are read one after the other */
-#define FIRST_WINDOW ((uint64_t)64 << 10) /* what is read at once when reading backwards; */
-#define MAX_WINDOW ((uint64_t)1 << 20)    /* most want the last few records */
+#define NEAR ((uint64_t)256 << 10)        /* below this distance lines are read one by one */
+#define FIRST_WINDOW ((uint64_t)64 << 10) /* what is read at once backwards; */
+#define MAX_WINDOW ((uint64_t)1 << 20)    /* most callers want the last few records */
 
 struct log_reader {
     char path[FILES_MAX_PATH];
@@ -35,14 +35,7 @@ static void log_done(struct log_reader *l)
 DEFINE_AUTO_VAL(log_reader, log_done)
 #define LOG_NONE ((struct log_reader){.fd = -1})
 
-static struct err *open_log(struct log_reader *l, const char *dir, struct str id)
-{
-    TRY(files_path(l->path, dir, id, ".jsonl"));
-    TRY(files_open_to_read(l->path, &l->fd, &l->end));
-    return l->fd < 0 ? files_no_log(dir, id, l->path) : NULL;
-}
-
-/* The next line that is a record. */
+/* Finds the next line that is a record. */
 static struct err *next_record(struct log_reader *l, struct files_walk *w,
                                struct files_line *ret_line, uint64_t *ret_start, bool *ret_found)
 {
@@ -58,7 +51,7 @@ static struct err *next_record(struct log_reader *l, struct files_walk *w,
     }
 }
 
-/* The first record that begins behind `at`, and before `end`. */
+/* Finds the first record that begins after `at` and before `end`. */
 static struct err *record_behind(struct log_reader *l, uint64_t at, uint64_t end,
                                  struct files_line *ret_line, uint64_t *ret_start, bool *ret_found)
 {
@@ -70,7 +63,7 @@ static struct err *record_behind(struct log_reader *l, uint64_t at, uint64_t end
     return *ret_found ? next_record(l, &w, ret_line, ret_start, ret_found) : NULL;
 }
 
-/* The beginning of a line, at or not far before the record that holds event `seq`. */
+/* Finds the beginning of a line, at or shortly before the record that holds event `seq`. */
 static struct err *find_near(struct log_reader *l, uint64_t seq, uint64_t *ret_offset)
 {
     uint64_t low = 0, high = l->end;
@@ -106,7 +99,7 @@ struct log_page {
 };
 
 /* False: the page is full. */
-static bool take(struct log_page *f, const struct files_line *l)
+static bool add_record(struct log_page *f, const struct files_line *l)
 {
     const struct store_query *q = f->query;
     struct store_page *page = f->page;
@@ -131,7 +124,7 @@ static bool take(struct log_page *f, const struct files_line *l)
     return true;
 }
 
-/* Counts them: who is told of damage wants to see it with an editor. */
+/* Counts the lines before `before`: a person looks for damage with an editor. */
 static struct err *count_lines(struct log_reader *l, uint64_t before, uint64_t *ret_n)
 {
     AUTO(files_walk) struct files_walk w = {0};
@@ -147,9 +140,9 @@ static struct err *count_lines(struct log_reader *l, uint64_t before, uint64_t *
     }
 }
 
-/* Events from..to cannot be read; the next good record stands at `offset`. A page that has records
- * already ends here. */
-static struct err *tell_gap(struct log_page *f, uint64_t from, uint64_t to, uint64_t offset)
+/* Events from..to cannot be read; the next good record is at `offset`. A page that has records
+ * already ends before the gap. */
+static struct err *report_gap(struct log_page *f, uint64_t from, uint64_t to, uint64_t offset)
 {
     uint64_t n_before;
     char what[64];
@@ -189,13 +182,13 @@ static struct err *read_forward(struct log_page *f)
             return NULL;
         after = l.record.seq + l.record.n_events;
         if (next && l.record.seq > next && l.record.seq > from)
-            return tell_gap(f, MAX(next, from), l.record.seq, start);
+            return report_gap(f, MAX(next, from), l.record.seq, start);
         if (l.record.seq < next)
-            continue; /* it stands there twice; files_check_log() tells of it */
+            continue; /* a repeated record; files_check_log() reports it */
         next = after;
         if (after <= from)
             continue;
-        if ((q->to && l.record.seq >= q->to) || !take(f, &l))
+        if ((q->to && l.record.seq >= q->to) || !add_record(f, &l))
             return NULL;
     }
 }
@@ -207,7 +200,7 @@ struct spot_in_log {
     uint64_t start;
 };
 
-/* The lines of the last `size` bytes before `end`, at least one where there is one. */
+/* Reads the lines of the last `size` bytes before `end`: at least one, unless there is none. */
 static struct err *read_window(struct log_reader *l, uint64_t end, uint64_t size, struct arena *a,
                                struct spot_in_log **ret_lines, size_t *ret_n, uint64_t *ret_from)
 {
@@ -237,7 +230,7 @@ static struct err *read_window(struct log_reader *l, uint64_t end, uint64_t size
     }
 }
 
-/* Where the first record from number `seq` on begins. */
+/* Finds where the first record from number `seq` on begins. */
 static struct err *find_end(struct log_reader *l, uint64_t seq, uint64_t *ret_end)
 {
     AUTO(files_walk) struct files_walk w = {0};
@@ -258,9 +251,9 @@ static struct err *find_end(struct log_reader *l, uint64_t seq, uint64_t *ret_en
     return NULL;
 }
 
-/* One window, from its end. *ret_more false: all has been read that is wanted. */
-static struct err *take_window(struct log_page *f, const struct spot_in_log *lines, size_t n,
-                               uint64_t *before, uint64_t *offset, bool *ret_more)
+/* Adds one window, from its end. *ret_more false: nothing more is wanted. */
+static struct err *add_window(struct log_page *f, const struct spot_in_log *lines, size_t n,
+                              uint64_t *before, uint64_t *offset, bool *ret_more)
 {
     *ret_more = false;
     for (size_t i = n; i-- > 0;) {
@@ -272,10 +265,10 @@ static struct err *take_window(struct log_page *f, const struct spot_in_log *lin
             continue;
         after = l.record.seq + l.record.n_events;
         if (*before && after < *before && *before > f->query->from)
-            return tell_gap(f, MAX(after, f->query->from), *before, *offset);
+            return report_gap(f, MAX(after, f->query->from), *before, *offset);
         *before = l.record.seq;
         *offset = lines[i].start;
-        if (after <= f->query->from || !take(f, &l))
+        if (after <= f->query->from || !add_record(f, &l))
             return NULL;
     }
     *ret_more = true;
@@ -296,10 +289,10 @@ static struct err *read_backward(struct log_page *f)
         before = 0; /* the stream ends before that */
     for (; more && end; size = MIN(2 * size, MAX_WINDOW)) {
         TRY(read_window(f->log, end, size, &a, &lines, &n, &end));
-        TRY(take_window(f, lines, n, &before, &offset, &more));
+        TRY(add_window(f, lines, n, &before, &offset, &more));
     }
     if (more && before > MAX(f->query->from, (uint64_t)1))
-        return tell_gap(f, 1, before, offset);
+        return report_gap(f, 1, before, offset);
     return NULL;
 }
 
@@ -309,7 +302,10 @@ struct err *files_read_page(const char *dir, struct str id, const struct store_q
     AUTO(log_reader) struct log_reader l = LOG_NONE;
     struct log_page f = {.log = &l, .query = q, .page = page};
 
-    TRY(open_log(&l, dir, id));
+    TRY(files_path(l.path, dir, id, ".jsonl"));
+    TRY(files_open_to_read(l.path, &l.fd, &l.end));
+    if (l.fd < 0)
+        return files_no_log(dir, id, l.path);
     return q->newest_first ? read_backward(&f) : read_forward(&f);
 }
 
@@ -366,8 +362,8 @@ static struct err *search_log(struct log_search *s, const struct files_entry *e)
     return NULL;
 }
 
-struct err *files_search(const char *dir, struct str words, size_t n_max, struct arena *a,
-                         struct store_hit *hits, size_t *n)
+struct err *files_search_logs(const char *dir, struct str words, size_t n_max, struct arena *a,
+                              struct store_hit *hits, size_t *n)
 {
     AUTO(files_index) struct files_index x = {0};
     struct log_search s = {dir, words, n_max, a, hits, n};

@@ -1,9 +1,9 @@
 /* files_removal.c - removes a session and all below it, so that a crash leaves all of it or
  * nothing.
  *
- * `.locks/ROOT.removal` lists the sessions that go. Once it has its name they are gone: readers
- * skip them, and a process that finds the list unlocked removes what is left of their
- * files. Logs go first, as they are what makes a session; the list goes last. */
+ * `.locks/ROOT.removal` lists the sessions to remove. Once the list has its name, they are gone:
+ * readers skip them, and a process that finds the list unlocked removes the rest of their files.
+ * Logs go first, because they make a session; the list goes last. */
 #include "store/files_store.h"
 
 #include "store/session_lock.h"
@@ -76,7 +76,7 @@ static struct err *remove_payloads(const char *dir, struct str id)
     return NULL;
 }
 
-/* What was cut off the ends of logs. */
+/* Removes what was cut off the ends of logs. */
 static void remove_torn(const char *dir, const struct str *ids, size_t n)
 {
     struct dirent *entry;
@@ -130,25 +130,19 @@ static struct err *carry_out(const char *dir, struct str root, const struct str 
 
 /* --- a full disk --- */
 
-static struct err *drop_index(const char *dir)
-{
-    int lock;
-
-    TRY(files_index_lock(dir, &lock));
-    files_index_drop(dir);
-    close(lock);
-    return NULL;
-}
-
-/* What is derived takes room as well: the list of sessions, and the records of those that go. */
+/* On a full disk, derived files make room: the list of sessions, and the records of those that
+ * go. */
 static struct err *list_removal(const char *dir, struct str root, const struct str *ids, size_t n)
 {
     struct err *e = write_list(dir, root, ids, n);
+    int lock;
 
     if (!e)
         return NULL;
     err_ignore(e, "the last try says what is wrong");
-    TRY(drop_index(dir));
+    TRY(files_index_lock(dir, &lock));
+    files_index_drop(dir);
+    close(lock);
     e = write_list(dir, root, ids, n);
     if (!e)
         return NULL;
@@ -188,7 +182,7 @@ void files_removal_try(const char *dir, struct str root)
     err_ignore(e, "it is being done, or the next process tries it again; it counts as gone");
 }
 
-/* A session that is being made has no log yet either, but its lock is held. */
+/* A session that is being created has no log yet either, but its lock is held. */
 static void sweep_lock(const char *dir, const char *lock_dir, struct str id)
 {
     char path[FILES_MAX_PATH];
@@ -205,7 +199,7 @@ static void sweep_lock(const char *dir, const char *lock_dir, struct str id)
     err_ignore(e, "somebody has it");
 }
 
-void files_sweep(const char *dir)
+void files_removal_sweep(const char *dir)
 {
     AUTO(arena) struct arena a = {0};
     const char *lock_dir = files_lock_dir(&a, dir);
@@ -226,7 +220,7 @@ void files_sweep(const char *dir)
 
 /* --- removing --- */
 
-/* Is it the session itself, or below it? Damage may have made a circle of parents. */
+/* Is it the session itself, or below it? Damage can make a circle of parents. */
 static bool is_below(const struct files_index *x, const struct files_entry *e, struct str id)
 {
     for (size_t depth = 0; e && depth <= x->n; depth++) {
@@ -237,7 +231,7 @@ static bool is_below(const struct files_index *x, const struct files_entry *e, s
     return false;
 }
 
-/* An earlier one of the same root, which has its list in the same place, is finished first. */
+/* An earlier removal of the same root has its list in the same place: it is completed first. */
 static struct err *remove_below(const char *dir, const struct files_index *x, struct str root,
                                 struct str id)
 {
@@ -255,7 +249,7 @@ static struct err *remove_below(const char *dir, const struct files_index *x, st
     return carry_out(dir, root, ids, n);
 }
 
-struct err *files_remove_tree(const char *dir, struct str id)
+struct err *files_removal_run(const char *dir, struct str id)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(files_index) struct files_index x = {0};

@@ -1,10 +1,11 @@
-/* files_write.c - what changes a log: always under the file's lock, one write, one fsync.
+/* files_write.c - changes a log: always under the file's lock, with one write and one fsync.
  *
- * Whoever holds the lock sees a log at rest. What then stands behind the last good line was torn by
- * a crash: it is moved aside. Good lines that were not there before are from others: changes of
- * the summary, which need no lease, or the end of ours. */
+ * The holder of the lock sees a log at rest. Bytes after the last good line were torn by a crash
+ * and are moved aside. New good lines come from others: they change the summary, which needs no
+ * lease, or they end this lease. */
 #include "store/files_store.h"
 
+#include "sys/auto_fd.h"
 #include "sys/fs.h"
 
 #include <errno.h>
@@ -14,25 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void close_fd(int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
-}
-#define AUTO_FD __attribute__((cleanup(close_fd))) int
-
 static struct err *written_by_others(struct str root)
 {
     return err_hint(err_new(ERR_STORAGE, "session %" STR_FMT " is now written by another process",
                             STR_ARG(root)),
                     "open it again, or continue in a copy of it with --fork-session");
-}
-
-/* The lock went with the log: it was no other keel, which leaves the lock. */
-static struct err *was_removed(const char *dir)
-{
-    return err_hint(err_new(ERR_STORAGE, "a file in %s was moved or removed while in use", dir),
-                    "put it back if you can; keel stores nothing more until it is restarted");
 }
 
 static struct err *cannot_write(int error, const char *path)
@@ -75,7 +62,7 @@ static int write_all(int fd, struct str bytes)
     return 0;
 }
 
-/* All of it behind `end`, or nothing. *ret_unsure: not even that could be made sure of. */
+/* Appends all bytes at `end`, or nothing. *ret_unsure: the file may hold a part of them. */
 static struct err *append_bytes(int fd, const char *path, uint64_t end, struct str bytes,
                                 bool *ret_unsure)
 {
@@ -128,7 +115,7 @@ static struct err *cut_torn(int fd, const char *path, struct files_state *s, uin
 
 /* --- appending --- */
 
-/* Reads what others appended since. Only the holder of a lease must not find their records. */
+/* Reads what others have appended. The holder of a lease must not find their records. */
 static struct err *catch_up(int fd, const char *path, struct files_state *s, bool has_lease,
                             int64_t unix_ms, bool *ret_lost)
 {
@@ -146,7 +133,7 @@ static struct err *catch_up(int fd, const char *path, struct files_state *s, boo
     return cut_torn(fd, path, s, size, unix_ms, NULL);
 }
 
-/* A lock file that was removed by hand locks out nobody. */
+/* A lock file that was removed by hand keeps nobody out. */
 bool files_holds_lease(int lock_fd)
 {
     struct stat st;
@@ -180,8 +167,8 @@ static void write_append(struct strbuf *out, const struct files_state *s,
     }
 }
 
-/* Payloads are the session's own and go with it. But whether they are there is what the caller
- * believes. */
+/* Payloads belong to the session and are removed with it. Whether they exist is only the caller's
+ * belief. */
 static struct err *check_payloads(const char *dir, struct str id, const struct files_append *w)
 {
     AUTO(arena) struct arena a = {0};
@@ -198,7 +185,7 @@ static struct err *check_payloads(const char *dir, struct str id, const struct f
     return NULL;
 }
 
-/* Encodes what is in order; the others get their error. */
+/* Encodes the valid appends; the others get their error. */
 static void write_accepted(struct strbuf *out, const char *dir, const struct files_state *s,
                            struct files_append *first, int64_t unix_ms)
 {
@@ -252,8 +239,11 @@ struct err *files_append_all(const char *dir, struct files_state *s, int lock_fd
     strbuf_init(&out, (size_t)512 << 20);
     TRY(files_path(path, dir, s->summary.id, ".jsonl"));
     *ret_lost = !files_holds_lease(lock_fd);
-    if (*ret_lost)
-        return access(path, F_OK) < 0 ? was_removed(dir) : written_by_others(s->root);
+    if (*ret_lost && access(path, F_OK) == 0)
+        return written_by_others(s->root);
+    if (*ret_lost) /* not by keel, which leaves the lock when it removes a log */
+        return err_hint(err_new(ERR_STORAGE, "a file in %s was moved or removed while in use", dir),
+                        "put it back if you can; keel stores nothing more until it is restarted");
     fd = open(path, O_RDWR | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return errno == ENOENT ? store_no_session(s->summary.id) : cannot_write(errno, path);
@@ -321,13 +311,17 @@ static struct err *complete_file(const char *path, struct files_state *s, int64_
     return write_created(fd, path, s, unix_ms, fence);
 }
 
-/* Under the index's lock. The list knows of it first: a session that nobody finds would be worse
- * than an entry that leads to nothing. */
-static struct err *create_listed(const char *dir, const char *path, struct files_state *s,
-                                 int64_t unix_ms, uint64_t fence)
+struct err *files_create_log(const char *dir, struct files_state *s, int64_t unix_ms,
+                             uint64_t fence)
 {
+    char path[FILES_MAX_PATH];
+    AUTO_FD index = -1;
     struct err *e;
 
+    TRY(files_path(path, dir, s->summary.id, ".jsonl"));
+    TRY(files_index_lock(dir, &index));
+    /* The list gets its entry first: a session that the list lacks is worse than an entry without
+     * a log. */
     if (fs_exists(path))
         return complete_file(path, s, unix_ms, fence);
     e = files_index_put(dir, s, /* is_durable= */ true);
@@ -338,17 +332,6 @@ static struct err *create_listed(const char *dir, const char *path, struct files
     return e;
 }
 
-struct err *files_create_log(const char *dir, struct files_state *s, int64_t unix_ms,
-                             uint64_t fence)
-{
-    char path[FILES_MAX_PATH];
-    AUTO_FD index = -1;
-
-    TRY(files_path(path, dir, s->summary.id, ".jsonl"));
-    TRY(files_index_lock(dir, &index));
-    return create_listed(dir, path, s, unix_ms, fence);
-}
-
 static void take_summary(struct files_state *s, const struct store_summary *create)
 {
     s->summary.created_ms = create->created_ms;
@@ -356,8 +339,8 @@ static void take_summary(struct files_state *s, const struct store_summary *crea
     files_state_update(s, create);
 }
 
-/* The line that says where the session belongs may be gone, or was never written; the list was told
- * before. Lines that are there say what is newer. */
+/* The line with the session's origin may be lost or was never written; the list got it before.
+ * Lines of the log are newer. */
 static void take_listed(const char *dir, struct files_state *s)
 {
     struct store_summary newer = s->summary;

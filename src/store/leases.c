@@ -1,5 +1,5 @@
-/* leases.c - open file description locks: they belong to the opening, not to the process, so that
- * two stores in one process exclude each other too. */
+/* leases.c - open file description locks. They belong to an open file, not to a process, so that
+ * two stores in one process exclude each other, too. */
 #include "store/leases.h"
 
 #include "base/sha256.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define FILE_NAME "leases"
-#define PID_BITS 22  /* the largest that Linux gives is below */
+#define PID_BITS 22  /* the largest id of a process on Linux is below 2^22 */
 #define MAX_TRIES 64 /* two seconds */
 
 struct lease {
@@ -47,18 +47,18 @@ static off_t place_of(struct str id)
     return (off_t)(place >> (PID_BITS + 1) << PID_BITS);
 }
 
-/* Who has locked it, other than by this descriptor; 0: no process has. */
+/* The process that has locked the range with another descriptor than this; 0: none. */
 static pid_t find_holder(int fd, off_t at)
 {
     struct flock range = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
 
     if (fcntl(fd, F_OFD_GETLK, &range) < 0 || range.l_type == F_UNLCK)
         return 0;
-    return range.l_start == at ? (pid_t)range.l_len : 0; /* else it is no keel */
+    return range.l_start == at ? (pid_t)range.l_len : 0; /* else the lock is not of keel */
 }
 
-/* A killed process leaves its lock to a child that it has forked, until the child begins its own
- * program: a moment. */
+/* A child that a killed process has just forked holds the lock for a moment, until it runs its own
+ * program. */
 static bool is_dead(pid_t pid)
 {
     return kill(pid, 0) < 0 && errno == ESRCH;
@@ -81,7 +81,7 @@ static struct err *open_file(struct leases *l)
     return e ? err_hint(e, "check its permissions, or choose another store with --store") : NULL;
 }
 
-/* A file that was removed meanwhile is nobody's: the next lease makes it again. */
+/* Somebody may remove the file; the next lease opens, and then creates, it again. */
 static void close_unused(struct leases *l)
 {
     if (l->n || l->fd < 0)
@@ -100,14 +100,11 @@ static struct lease *find_lease(const struct leases *l, struct str id, off_t at)
 
 static void add_lease(struct leases *l, struct str id, off_t at)
 {
-    if (l->n == l->room) {
-        l->room = l->room ? 2 * l->room : 4;
-        l->items = mem_resize(l->items, l->room * sizeof *l->items);
-    }
+    l->items = mem_grow(l->items, l->n, &l->room, sizeof *l->items);
     l->items[l->n++] = (struct lease){.at = at, .id = str_dup(id)};
 }
 
-/* Not taken: *ret_holder has it, or somebody who has given it back just now (0). */
+/* If not taken, *ret_holder holds it; 0: the holder has just released it. */
 static struct err *try_lock(struct leases *l, struct str id, bool *ret_taken, pid_t *ret_holder)
 {
     off_t at = place_of(id);
@@ -130,7 +127,7 @@ static struct err *try_lock(struct leases *l, struct str id, bool *ret_taken, pi
     return NULL;
 }
 
-/* An older keel locks a file for each session. */
+/* Older versions of keel lock a file for each session. */
 static struct err *check_older(struct leases *l, struct str id)
 {
     AUTO(arena) struct arena a = {0};
@@ -176,7 +173,7 @@ void leases_set_fence(struct leases *l, struct str id, uint64_t fence)
     pthread_mutex_unlock(&l->lock);
 }
 
-/* Of two ids with the same place the first one to go leaves it locked. */
+/* If two ids have the same place, it stays locked until both are released. */
 static void unlock(struct leases *l, off_t at)
 {
     struct flock range = {
@@ -185,7 +182,7 @@ static void unlock(struct leases *l, off_t at)
     for (size_t i = 0; i < l->n; i++)
         if (l->items[i].at == at)
             return;
-    fcntl(l->fd, F_OFD_SETLK, &range); /* to unlock what one has locked cannot fail */
+    fcntl(l->fd, F_OFD_SETLK, &range); /* cannot fail for a range that is locked here */
 }
 
 void leases_release(struct leases *l, struct str id, uint64_t fence)
@@ -228,9 +225,9 @@ void leases_free(struct leases *l)
     mem_free(l);
 }
 
-/* --- looking --- */
+/* --- holders --- */
 
-static pid_t look(const char *dir, struct str id)
+static pid_t find_holder_in(const char *dir, struct str id)
 {
     AUTO(arena) struct arena a = {0};
     AUTO_FD fd = open(fs_join(&a, dir, FILE_NAME), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -240,12 +237,12 @@ static pid_t look(const char *dir, struct str id)
 
 bool lease_is_held(const char *dir, struct str id)
 {
-    return look(dir, id) != 0 || session_lock_is_held(dir, id);
+    return find_holder_in(dir, id) != 0 || session_lock_is_held(dir, id);
 }
 
 struct str lease_holder(const char *dir, struct str id, struct arena *a)
 {
-    pid_t holder = look(dir, id);
+    pid_t holder = find_holder_in(dir, id);
 
     return holder ? arena_format(a, "process %ld", (long)holder) : session_lock_holder(dir, id, a);
 }

@@ -1,4 +1,4 @@
-/* memory.c - streams as arrays. What the other adapters do with a database stands here plainly. */
+/* memory.c - streams as arrays: the plain form of what the other stores do with a database. */
 #include "store/memory.h"
 
 #include "base/mem.h"
@@ -20,7 +20,7 @@ struct memory_stream {
 
 struct memory {
     struct store store;
-    struct memory_stream **streams; /* by the time of their last change, newest last */
+    struct memory_stream **streams; /* sorted by their last change, newest last */
     size_t n, room;
     struct blob_store *blobs;
     struct store_belief belief;
@@ -56,7 +56,7 @@ static void apply_update(struct memory_stream *s, const struct store_summary *u)
         to->n_messages = u->n_messages == STORE_NO_MESSAGES ? 0 : u->n_messages;
 }
 
-/* Before those that were used later, which stand behind it. */
+/* Moves it before those that were used later. */
 static void put_back(struct memory *m, size_t i)
 {
     struct memory_stream *s = m->streams[i];
@@ -66,7 +66,7 @@ static void put_back(struct memory *m, size_t i)
     m->streams[i] = s;
 }
 
-/* The newest stands last. */
+/* Sorts it in again after a change. */
 static void touch(struct memory *m, struct memory_stream *s)
 {
     size_t i = 0;
@@ -91,10 +91,7 @@ static struct memory_stream *add_stream(struct memory *m, struct str id,
                                         .next_seq = 1};
     s->root = c->parent.n ? find_stream(m, c->parent)->root : s;
     apply_update(s, c);
-    if (m->n == m->room) {
-        m->room = m->room ? 2 * m->room : 16;
-        m->streams = mem_resize(m->streams, m->room * sizeof *m->streams);
-    }
+    m->streams = mem_grow(m->streams, m->n, &m->room, sizeof *m->streams);
     m->streams[m->n++] = s;
     touch(m, s);
     return s;
@@ -109,7 +106,7 @@ static void free_stream(struct memory_stream *s)
 
 /* --- the lease --- */
 
-static struct err *open_stream(struct store *store, struct str id,
+static struct err *memory_open(struct store *store, struct str id,
                                const struct store_summary *create, struct arena *a,
                                struct store_lease *ret_lease)
 {
@@ -132,7 +129,7 @@ static struct err *open_stream(struct store *store, struct str id,
     return NULL;
 }
 
-static void close_stream(struct store *store, struct str id, uint64_t fence)
+static void memory_close(struct store *store, struct str id, uint64_t fence)
 {
     struct memory_stream *s = find_stream((struct memory *)store, id);
 
@@ -149,7 +146,8 @@ static struct err *check_fence(const struct memory_stream *s, uint64_t fence)
                     "open it again, or continue in a copy of it with --fork-session");
 }
 
-static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
+static struct err *memory_add_child(struct store *store, const struct store_summary *child,
+                                    uint64_t fence)
 {
     struct memory *m = (struct memory *)store;
     struct memory_stream *parent = find_stream(m, child->parent);
@@ -193,9 +191,9 @@ static struct err *check_payloads(struct blob_store *blobs, const struct store_r
     return NULL;
 }
 
-static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
-                          uint64_t fence, const struct store_record *records, size_t n,
-                          const struct store_summary *update)
+static struct err *memory_append(struct store *store, struct str stream, uint64_t expected_seq,
+                                 uint64_t fence, const struct store_record *records, size_t n,
+                                 const struct store_summary *update)
 {
     struct memory *m = (struct memory *)store;
     struct memory_stream *s = find_stream(m, stream);
@@ -227,8 +225,8 @@ static bool is_wanted(const struct store_record *r, const struct store_query *q)
            !store_query_leaves(q, r->type);
 }
 
-static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
-                                struct store_page *page)
+static struct err *memory_read(struct store *store, struct str stream, const struct store_query *q,
+                               struct store_page *page)
 {
     struct memory_stream *s = find_stream((struct memory *)store, stream);
     size_t n_bytes = 0, room = 0;
@@ -269,8 +267,8 @@ static struct store_summary copy_summary(struct arena *a, const struct memory_st
     return copy;
 }
 
-static struct err *find(struct store *store, struct str id, struct arena *a,
-                        struct store_summary *ret_summary, bool *ret_found)
+static struct err *memory_find(struct store *store, struct str id, struct arena *a,
+                               struct store_summary *ret_summary, bool *ret_found)
 {
     const struct memory_stream *s = find_stream((struct memory *)store, id);
 
@@ -280,8 +278,8 @@ static struct err *find(struct store *store, struct str id, struct arena *a,
     return NULL;
 }
 
-/* Newest first; of those that were changed at the same time the greater id. */
-static int compare(const void *a, const void *b)
+/* Newest first; for equal times the greater id. */
+static int compare_summaries(const void *a, const void *b)
 {
     const struct store_summary *x = a, *y = b;
 
@@ -290,8 +288,8 @@ static int compare(const void *a, const void *b)
     return str_cmp(y->id, x->id);
 }
 
-static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
-                        struct store_summary **ret_items, size_t *ret_n)
+static struct err *memory_list(struct store *store, const struct store_list_query *q,
+                               struct arena *a, struct store_summary **ret_items, size_t *ret_n)
 {
     const struct memory *m = (struct memory *)store;
     struct store_summary *items = ARENA_ARRAY(a, m->n, struct store_summary);
@@ -300,7 +298,7 @@ static struct err *list(struct store *store, const struct store_list_query *q, s
     for (size_t i = 0; i < m->n; i++)
         if (store_is_listed(&m->streams[i]->summary, q))
             items[n++] = copy_summary(a, m->streams[i]);
-    qsort(items, n, sizeof *items, compare);
+    qsort(items, n, sizeof *items, compare_summaries);
     *ret_items = items;
     *ret_n = q->n_max ? MIN(n, q->n_max) : n;
     return NULL;
@@ -320,8 +318,8 @@ static void search_stream(const struct memory_stream *s, struct str words, size_
     }
 }
 
-static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
-                          struct store_hit **ret_hits, size_t *ret_n)
+static struct err *memory_search(struct store *store, struct str words, size_t n_max,
+                                 struct arena *a, struct store_hit **ret_hits, size_t *ret_n)
 {
     const struct memory *m = (struct memory *)store;
 
@@ -339,7 +337,7 @@ static void remove_at(struct memory *m, size_t i)
     memmove(&m->streams[i], &m->streams[i + 1], (--m->n - i) * sizeof *m->streams);
 }
 
-static struct err *remove_tree(struct store *store, struct str id)
+static struct err *memory_remove(struct store *store, struct str id)
 {
     struct memory *m = (struct memory *)store;
     struct memory_stream *s = find_stream(m, id);
@@ -358,7 +356,7 @@ static struct err *remove_tree(struct store *store, struct str id)
     return NULL;
 }
 
-static struct err *update(struct store *store, const struct store_summary *u)
+static struct err *memory_update(struct store *store, const struct store_summary *u)
 {
     struct memory_stream *s = find_stream((struct memory *)store, u->id);
 
@@ -369,7 +367,7 @@ static struct err *update(struct store *store, const struct store_summary *u)
     return NULL;
 }
 
-static struct err *rebuild(struct store *store)
+static struct err *memory_rebuild(struct store *store)
 {
     return NULL; /* nothing is derived here */
 }
@@ -398,12 +396,12 @@ static struct err *memory_write_belief(struct store *store, const struct store_b
     return NULL;
 }
 
-static struct blob_store *blobs(struct store *store, struct str stream)
+static struct blob_store *memory_blobs(struct store *store, struct str stream)
 {
     return ((struct memory *)store)->blobs;
 }
 
-static void free_store(struct store *store)
+static void memory_free(struct store *store)
 {
     struct memory *m = (struct memory *)store;
 
@@ -418,22 +416,22 @@ struct store *store_memory_new(void)
 {
     static const struct store_ops ops = {
         .name = "memory",
-        .open = open_stream,
-        .close = close_stream,
-        .add_child = add_child,
-        .append = append,
-        .read = read_records,
-        .find = find,
-        .list = list,
-        .search = search,
-        .remove = remove_tree,
-        .update = update,
-        .rebuild = rebuild,
+        .open = memory_open,
+        .close = memory_close,
+        .add_child = memory_add_child,
+        .append = memory_append,
+        .read = memory_read,
+        .find = memory_find,
+        .list = memory_list,
+        .search = memory_search,
+        .remove = memory_remove,
+        .update = memory_update,
+        .rebuild = memory_rebuild,
         .clamp_times = memory_clamp_times,
         .read_belief = memory_read_belief,
         .write_belief = memory_write_belief,
-        .blobs = blobs,
-        .free = free_store,
+        .blobs = memory_blobs,
+        .free = memory_free,
     };
     struct memory *m = mem_alloc(sizeof *m);
 

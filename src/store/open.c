@@ -1,6 +1,7 @@
-/* open.c - which store a name means. */
+/* open.c - finds the store that a name means. */
 #include "store/open.h"
 
+#include "base/ascii.h"
 #include "port/draft.h"
 #include "store/files.h"
 #include "store/memory.h"
@@ -17,19 +18,18 @@
 
 #define MAX_LINKS 40 /* as many as the kernel follows */
 
-/* "postgres" of "postgres://..."; empty for what is a path. */
+/* "postgres" of "postgres://..."; empty if it is a path. */
 static struct str scheme_of(struct str spec)
 {
     size_t n = 0;
 
     while (n < spec.n &&
-           ((spec.p[n] >= 'a' && spec.p[n] <= 'z') || (spec.p[n] >= 'A' && spec.p[n] <= 'Z') ||
-            spec.p[n] == '+' || (n && spec.p[n] >= '0' && spec.p[n] <= '9')))
+           (ascii_is_alpha(spec.p[n]) || spec.p[n] == '+' || (n && ascii_is_digit(spec.p[n]))))
         n++;
     return n > 0 && n < spec.n && spec.p[n] == ':' ? str_slice(spec, 0, n) : (struct str){0};
 }
 
-/* sqlite://PATH is another way to write sqlite:PATH. */
+/* sqlite://PATH means the same as sqlite:PATH. */
 static struct str path_in(struct str spec, struct str scheme)
 {
     struct str rest = scheme.n ? str_skip(spec, scheme.n + 1) : spec;
@@ -48,14 +48,7 @@ static const char *place(struct arena *a, struct str path, const char *home, con
     return arena_cstr(a, path);
 }
 
-static struct err *unknown(struct str scheme)
-{
-    return err_hint(err_new(ERR_VALIDATION, "unknown store \"%" STR_FMT ":\"", STR_ARG(scheme)),
-                    "use sqlite:FILE, files:DIRECTORY, postgres://USER@HOST/DATABASE or memory:; "
-                    "a file with a colon in its name is ./NAME");
-}
-
-/* What SQLite would take for something else than the name of a file. */
+/* Refuses names that SQLite would not take as the name of a file. */
 static struct err *check_sqlite_path(struct str path)
 {
     if (str_is(path, ":memory:"))
@@ -70,8 +63,8 @@ static struct err *check_sqlite_path(struct str path)
 
 /* --- links --- */
 
-/* How much of the path is a link that leads nowhere; 0: there is none. The path is resolved as far
- * as it exists. */
+/* How many bytes of the path are a link that leads nowhere; 0: it has none. The path is resolved as
+ * far as it exists. */
 static size_t find_dangling(struct arena *a, const char *path)
 {
     size_t n = 0;
@@ -94,9 +87,8 @@ static const char *folder_of(struct arena *a, const char *path)
     return slash == STR_NONE ? "." : arena_cstr(a, str_make(path, MAX(slash, (size_t)1)));
 }
 
-/* Where the link leads, from the directory that it is in. That one need not exist, but the
- * directory that it would be in must: who has set the link means a place, and it may be a disk
- * that is not mounted. */
+/* Finds where the link leads, from the directory that it is in. The target need not exist, but its
+ * directory must: the link may point to a disk that is not mounted. */
 static struct err *follow(struct arena *a, const char *link, const char **ret_target)
 {
     char text[PATH_MAX];
@@ -118,8 +110,8 @@ static struct err *follow(struct arena *a, const char *link, const char **ret_ta
     return NULL;
 }
 
-/* Everything that stands beside the place, locks above all, must be the same whatever name of it
- * was given. So links are followed here, also one to a file that is still to be made. */
+/* The files beside the place, above all the locks, must be the same under every name of it. So
+ * links are followed here, even to a file that does not exist yet. */
 static struct err *resolve(struct arena *a, const char *path, const char **ret_path)
 {
     const char *given = path;
@@ -141,8 +133,8 @@ static struct err *resolve(struct arena *a, const char *path, const char **ret_p
                     "change one of them, or choose another store with --store");
 }
 
-/* A directory that is not there may be misspelt, or a disk that is not mounted. Only its home is
- * keel's to make. */
+/* A missing directory may be misspelt, or on a disk that is not mounted. keel creates only its
+ * home. */
 static struct err *check_folder(struct arena *a, const char *place, const char *home)
 {
     const char *folder = folder_of(a, place), *own = fs_resolve(a, home);
@@ -193,7 +185,10 @@ struct err *store_from_url(const char *spec, const char *home, uint64_t timeout_
     } else if (str_is(scheme, "memory")) {
         return err_hint(err_new(ERR_VALIDATION, "the memory store has no path"), "use memory:");
     } else {
-        return unknown(scheme);
+        return err_hint(
+            err_new(ERR_VALIDATION, "unknown store \"%" STR_FMT ":\"", STR_ARG(scheme)),
+            "use sqlite:FILE, files:DIRECTORY, postgres://USER@HOST/DATABASE or memory:; "
+            "a file with a colon in its name is ./NAME");
     }
     return NULL;
 }

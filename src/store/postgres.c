@@ -1,6 +1,6 @@
-/* postgres.c - the calls of the port. Leases and appends go over one connection; appends that wait
- * there together go in one transaction. Looks have another, and threads outside of the loop
- * a third. */
+/* postgres.c - the calls of the port. Leases and appends share one connection; appends that wait
+ * together share one transaction. Looks have another connection, and threads outside of the loop a
+ * third. */
 #include "store/postgres.h"
 
 #include "store/postgres_store.h"
@@ -11,9 +11,9 @@
 
 #define DEFAULT_TIMEOUT_MS 30000
 #define LEASE_MS 6000
-#define MAX_COLLECTIONS 200 /* in one sweep: 500 blobs each; the next one does the rest */
+#define MAX_COLLECTIONS 200 /* in one sweep, of 500 blobs each; the next sweep does the rest */
 
-struct err *postgres_told(struct err *take_error)
+struct err *postgres_call_error(struct err *take_error)
 {
     if (err_is(take_error, ERR_NETWORK))
         take_error->kind = ERR_STORAGE;
@@ -29,7 +29,7 @@ static struct err *ask_once(struct postgres_conn *c, enum postgres_statement s,
     return is_bytes ? postgres_ask_bytes(c, s, args, ret_rows) : postgres_ask(c, s, args, ret_rows);
 }
 
-/* Looks, and the changes that are made like this, may be repeated without harm. */
+/* Looks, and the changes made this way, can be repeated without harm. */
 static struct err *ask_twice(struct postgres_conn *c, enum postgres_statement s,
                              const struct postgres_args *args, bool is_bytes,
                              struct postgres_rows *ret_rows)
@@ -52,55 +52,19 @@ struct err *postgres_look(struct postgres_store *p, enum postgres_statement s,
         pthread_mutex_lock(&p->outside_lock);
         e = ask_twice(&p->outside, s, args, is_bytes, ret_rows);
         pthread_mutex_unlock(&p->outside_lock);
-        return postgres_told(e);
+        return postgres_call_error(e);
     }
     TRY(postgres_take_turn(&p->reader));
     e = ask_twice(&p->reader, s, args, is_bytes, ret_rows);
     postgres_give_turn(&p->reader);
-    return postgres_told(e);
-}
-
-static struct err *keeps(struct store *store, struct str stream, struct str handle, bool *ret_keeps)
-{
-    return postgres_keeps(postgres_of(store), stream, handle, ret_keeps);
-}
-
-static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
-                                struct store_page *ret_page)
-{
-    return postgres_read_page(postgres_of(store), stream, q, ret_page);
-}
-
-static struct err *find(struct store *store, struct str id, struct arena *a,
-                        struct store_summary *ret_summary, bool *ret_found)
-{
-    return postgres_find(postgres_of(store), id, a, ret_summary, ret_found);
-}
-
-static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
-                        struct store_summary **ret_items, size_t *ret_n)
-{
-    return postgres_list(postgres_of(store), q, a, ret_items, ret_n);
-}
-
-static struct err *last(struct store *store, const struct store_last_query *q, struct arena *a,
-                        struct store_record *ret_records)
-{
-    return postgres_last(postgres_of(store), q, a, ret_records);
-}
-
-static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
-                          struct store_hit **ret_hits, size_t *ret_n)
-{
-    *ret_hits = ARENA_ARRAY(a, n_max, struct store_hit);
-    return postgres_search(postgres_of(store), words, n_max, a, *ret_hits, ret_n);
+    return postgres_call_error(e);
 }
 
 /* --- appends --- */
 
-static void carry(struct postgres_store *p, const struct postgres_append *own)
+static void write_waiting(struct postgres_store *p, const struct postgres_append *own)
 {
-    p->is_carrying = true;
+    p->is_writing = true;
     task_shield_begin(); /* others wait for this */
     while (p->first) {
         struct postgres_append *first;
@@ -118,13 +82,14 @@ static void carry(struct postgres_store *p, const struct postgres_append *own)
         }
     }
     task_shield_end();
-    p->is_carrying = false;
+    p->is_writing = false;
 }
 
-/* What has been handed in is written, also when nobody waits for it any more. */
-static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
-                          uint64_t fence, const struct store_record *records, size_t n,
-                          const struct store_summary *update)
+/* What is handed in is written, even if its task no longer waits. */
+static struct err *postgres_append_records(struct store *store, struct str stream,
+                                           uint64_t expected_seq, uint64_t fence,
+                                           const struct store_record *records, size_t n,
+                                           const struct store_summary *update)
 {
     struct postgres_store *p = postgres_of(store);
     struct postgres_append w = {.stream = stream,
@@ -137,8 +102,8 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
     waker_init(&w.waker);
     *p->last = &w;
     p->last = &w.next;
-    if (!p->is_carrying) {
-        carry(p, &w);
+    if (!p->is_writing) {
+        write_waiting(p, &w);
         return w.error;
     }
     task_shield_begin();
@@ -149,7 +114,7 @@ static struct err *append(struct store *store, struct str stream, uint64_t expec
 
 /* --- changes --- */
 
-/* What is begun is ended: a caller interrupted in the middle would not know what was done. */
+/* Shields the change: an interrupted caller would not know what was done. */
 static struct err *begin_change(struct postgres_store *p)
 {
     TRY(postgres_take_turn(&p->writer));
@@ -161,12 +126,12 @@ static struct err *end_change(struct postgres_store *p, struct err *take_error)
 {
     task_shield_end();
     postgres_give_turn(&p->writer);
-    return postgres_told(take_error);
+    return postgres_call_error(take_error);
 }
 
-static struct err *open_session(struct store *store, struct str id,
-                                const struct store_summary *create, struct arena *a,
-                                struct store_lease *ret_lease)
+static struct err *postgres_open_session(struct store *store, struct str id,
+                                         const struct store_summary *create, struct arena *a,
+                                         struct store_lease *ret_lease)
 {
     struct postgres_store *p = postgres_of(store);
 
@@ -174,7 +139,7 @@ static struct err *open_session(struct store *store, struct str id,
     return end_change(p, postgres_open(p, id, create, a, ret_lease));
 }
 
-static void close_session(struct store *store, struct str id, uint64_t fence)
+static void postgres_close_session(struct store *store, struct str id, uint64_t fence)
 {
     struct postgres_store *p = postgres_of(store);
 
@@ -214,7 +179,8 @@ static struct err *create_child(struct postgres_store *p, const struct store_sum
     return create_child(p, child, fence, /* was_lost= */ true);
 }
 
-static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
+static struct err *postgres_add_child(struct store *store, const struct store_summary *child,
+                                      uint64_t fence)
 {
     struct postgres_store *p = postgres_of(store);
     struct err *e;
@@ -228,7 +194,7 @@ static struct err *add_child(struct store *store, const struct store_summary *ch
     return end_change(p, e);
 }
 
-static struct err *update(struct store *store, const struct store_summary *u)
+static struct err *postgres_update(struct store *store, const struct store_summary *u)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -247,8 +213,8 @@ static struct err *update(struct store *store, const struct store_summary *u)
 
 /* --- removing --- */
 
-/* Blobs go an hour after they lost their last reference: somebody may be about to refer to one. */
-static struct err *sweep(struct store *store)
+/* Blobs are removed an hour after their last reference: somebody may be about to refer to one. */
+static struct err *postgres_sweep(struct store *store)
 {
     struct postgres_store *p = postgres_of(store);
 
@@ -264,8 +230,8 @@ static struct err *sweep(struct store *store)
     return NULL;
 }
 
-/* In one statement that looks whether it is open. */
-static struct err *remove_session(struct store *store, struct str id)
+/* One statement checks that it is not open, and removes it. */
+static struct err *postgres_remove_session(struct store *store, struct str id)
 {
     struct postgres_store *p = postgres_of(store);
     AUTO(arena) struct arena a = {0};
@@ -277,7 +243,7 @@ static struct err *remove_session(struct store *store, struct str id)
     postgres_text(&args, id);
     TRY(postgres_look(p, PG_REMOVE, &args, false, &removed));
     if (removed.n)
-        return sweep(store);
+        return postgres_sweep(store);
     TRY(begin_change(p));
     e = postgres_look_at_lease(p, id, 0, &a, &now);
     if (!e && now.exists)
@@ -285,7 +251,7 @@ static struct err *remove_session(struct store *store, struct str id)
     return end_change(p, e);
 }
 
-static struct err *rebuild(struct store *store)
+static struct err *postgres_rebuild(struct store *store)
 {
     AUTO(postgres_args) struct postgres_args none = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -323,7 +289,7 @@ static struct err *postgres_check_all(struct store *store, struct store_damage_s
     return NULL;
 }
 
-static struct blob_store *blobs(struct store *store, struct str stream)
+static struct blob_store *postgres_payloads(struct store *store, struct str stream)
 {
     return postgres_of(store)->blobs;
 }
@@ -372,8 +338,8 @@ static struct err *postgres_write_belief(struct store *store, const struct store
     return postgres_look(postgres_of(store), PG_BELIEVE, &args, false, &rows);
 }
 
-/* Leases that were not given back run out. */
-static void free_store(struct store *store)
+/* Leases that were not given back expire. */
+static void postgres_free(struct store *store)
 {
     struct postgres_store *p = postgres_of(store);
 
@@ -390,50 +356,44 @@ static void free_store(struct store *store)
     mem_free(p);
 }
 
-static void make_owner(char owner[POSTGRES_OWNER_SIZE])
-{
-    unsigned char bytes[(POSTGRES_OWNER_SIZE - 1) / 2];
-
-    random_fill(&random_system, bytes, sizeof bytes);
-    for (size_t i = 0; i < sizeof bytes; i++)
-        snprintf(owner + 2 * i, 3, "%02x", bytes[i]);
-}
-
 struct store *store_postgres_new(const char *url, const struct postgres_options *options)
 {
     static const struct store_ops ops = {
         .name = "postgres",
-        .open = open_session,
-        .close = close_session,
-        .add_child = add_child,
-        .append = append,
-        .read = read_records,
-        .find = find,
-        .list = list,
-        .last = last,
-        .search = search,
-        .remove = remove_session,
-        .sweep = sweep,
-        .update = update,
-        .rebuild = rebuild,
+        .open = postgres_open_session,
+        .close = postgres_close_session,
+        .add_child = postgres_add_child,
+        .append = postgres_append_records,
+        .read = postgres_read,
+        .find = postgres_find,
+        .list = postgres_list,
+        .last = postgres_last,
+        .search = postgres_search,
+        .remove = postgres_remove_session,
+        .sweep = postgres_sweep,
+        .update = postgres_update,
+        .rebuild = postgres_rebuild,
         .now = postgres_read_clock,
         .clamp_times = postgres_clamp_times,
         .read_belief = postgres_read_belief,
         .write_belief = postgres_write_belief,
-        .blobs = blobs,
+        .blobs = postgres_payloads,
         .check = postgres_check,
         .check_all = postgres_check_all,
-        .keeps = keeps,
-        .free = free_store,
+        .keeps = postgres_keeps,
+        .free = postgres_free,
     };
     struct postgres_store *p = mem_alloc(sizeof *p);
     uint64_t timeout_ms = options ? options->timeout_ms : 0;
     uint64_t lease_ms = options ? options->lease_ms : 0;
+    unsigned char bytes[(POSTGRES_OWNER_SIZE - 1) / 2];
 
     p->store.ops = &ops;
     p->last = &p->first;
     p->lease_ms = lease_ms ? lease_ms : LEASE_MS;
-    make_owner(p->owner);
+    random_fill(&random_system, bytes, sizeof bytes);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        snprintf(p->owner + 2 * i, 3, "%02x", bytes[i]);
     postgres_server_init(&p->server, url, timeout_ms ? timeout_ms : DEFAULT_TIMEOUT_MS);
     postgres_conn_init(&p->writer, &p->server);
     postgres_conn_init(&p->reader, &p->server);

@@ -1,90 +1,48 @@
-/* postgres_append.c - appends in one pipeline, and what became of those that were lost.
+/* postgres_append.c - appends in one pipeline, and what became of lost ones.
  *
- * Small ones that wait together are one transaction. To the database a refusal is not an error: the
- * statement then changes nothing, and a look afterwards says why. An error undoes all of them; then
+ * Small appends that wait together share a transaction. To the database a refusal is not an error:
+ * the statement changes nothing, and a look afterwards says why. An error undoes all of them; then
  * each is tried alone, so that none suffers for another.
  *
- * Where the connection was lost on the way, an append is sent again. It counts once, as its number
- * fits once: that the first one was made after all shows by its records. */
+ * When the connection was lost, an append is sent again. It counts once, because its number fits
+ * once: its records show whether the first attempt was made. */
 #include "store/postgres_store.h"
 
-#define N_TRIES 4
-/* In one transaction: as much as fits between two kernels. The rows of sessions stay locked until
- * the last byte has come, and a process may be stopped before it has sent it. */
-#define MAX_TOGETHER ((size_t)64 << 10)
 #include "store/record_sum.h"
+
+#define N_TRIES 4
+/* As much as the buffers of two kernels hold. The rows of sessions stay locked until the last byte
+ * has arrived, and the process may be stopped before it has sent it. */
+#define MAX_TOGETHER ((size_t)64 << 10)
+#define MAX_COLUMN ((size_t)512 << 20) /* one value of all records of an append */
 
 /* --- arguments --- */
 
-static void add_numbers(struct postgres_args *a, const struct postgres_append *w,
-                        int64_t (*of)(const struct store_record *r))
+/* Adds each column of the records as an array, in the order of the statement. */
+static void add_columns(struct postgres_args *a, const struct postgres_append *w)
 {
-    AUTO(strbuf) struct strbuf array = {0};
+    struct strbuf columns[10] = {0};
 
-    for (size_t i = 0; i < w->n_records; i++)
-        postgres_array_int(&array, of(&w->records[i]));
-    postgres_array_end(&array, a);
-}
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++)
+        strbuf_init(&columns[i], MAX_COLUMN);
+    for (size_t i = 0; i < w->n_records; i++) {
+        const struct store_record *r = &w->records[i];
 
-static void add_texts(struct postgres_args *a, const struct postgres_append *w,
-                      struct str (*of)(const struct store_record *r))
-{
-    AUTO(strbuf) struct strbuf array = {0};
-
-    strbuf_init(&array, (size_t)512 << 20);
-    for (size_t i = 0; i < w->n_records; i++)
-        postgres_array_text(&array, a, of(&w->records[i]));
-    postgres_array_end(&array, a);
-}
-
-static int64_t seq_of(const struct store_record *r)
-{
-    return (int64_t)r->seq;
-}
-static int64_t n_of(const struct store_record *r)
-{
-    return r->n_events;
-}
-static int64_t ms_of(const struct store_record *r)
-{
-    return r->unix_ms;
-}
-static struct str type_of(const struct store_record *r)
-{
-    return r->type;
-}
-static struct str run_of(const struct store_record *r)
-{
-    return r->run_id;
-}
-static int64_t turn_of(const struct store_record *r)
-{
-    return r->turn;
-}
-static int64_t round_of(const struct store_record *r)
-{
-    return r->round;
-}
-static int64_t attempt_of(const struct store_record *r)
-{
-    return r->attempt;
-}
-static int64_t core_of(const struct store_record *r)
-{
-    return r->is_core;
-}
-static struct str body_of(const struct store_record *r)
-{
-    return r->body;
-}
-
-static void add_sums(struct postgres_args *a, const struct postgres_append *w)
-{
-    AUTO(strbuf) struct strbuf array = {0};
-
-    for (size_t i = 0; i < w->n_records; i++)
-        postgres_array_int(&array, record_sum(w->stream, &w->records[i], 0));
-    postgres_array_end(&array, a);
+        postgres_array_int(&columns[0], (int64_t)r->seq);
+        postgres_array_int(&columns[1], r->n_events);
+        postgres_array_int(&columns[2], r->unix_ms);
+        postgres_array_text(&columns[3], a, r->type);
+        postgres_array_text(&columns[4], a, r->run_id);
+        postgres_array_int(&columns[5], r->turn);
+        postgres_array_int(&columns[6], r->round);
+        postgres_array_int(&columns[7], r->attempt);
+        postgres_array_int(&columns[8], r->is_core);
+        postgres_array_text(&columns[9], a, r->body);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(columns); i++) {
+        postgres_array_end(&columns[i], a);
+        strbuf_done(&columns[i]);
+    }
 }
 
 static void add_handles(struct postgres_args *a, const struct postgres_append *w)
@@ -111,6 +69,7 @@ static void add_args(const struct postgres_store *p, struct postgres_args *a,
 {
     const struct store_summary none = {0}, *u = w->update ? w->update : &none;
     int64_t n_bytes = 0, newest_ms = u->updated_ms;
+    AUTO(strbuf) struct strbuf sums = {0};
 
     for (size_t i = 0; i < w->n_records; i++) {
         n_bytes += (int64_t)(w->records[i].body.n + w->records[i].n_payload_bytes);
@@ -128,20 +87,13 @@ static void add_args(const struct postgres_store *p, struct postgres_args *a,
     postgres_int(a, (int64_t)w->expected_seq);
     postgres_int(a, (int64_t)seq_after(w));
     postgres_int(a, n_bytes);
-    add_numbers(a, w, seq_of);
-    add_numbers(a, w, n_of);
-    add_numbers(a, w, ms_of);
-    add_texts(a, w, type_of);
-    add_texts(a, w, run_of);
-    add_numbers(a, w, turn_of);
-    add_numbers(a, w, round_of);
-    add_numbers(a, w, attempt_of);
-    add_numbers(a, w, core_of);
-    add_texts(a, w, body_of);
+    add_columns(a, w);
     add_handles(a, w);
     postgres_text(a, str_of(p->owner));
     postgres_int(a, (int64_t)p->lease_ms);
-    add_sums(a, w);
+    for (size_t i = 0; i < w->n_records; i++)
+        postgres_array_int(&sums, record_sum(w->stream, &w->records[i], 0));
+    postgres_array_end(&sums, a);
 }
 
 /* --- one of them --- */
@@ -161,20 +113,6 @@ static bool is_same(const struct postgres_rows *rows, const struct postgres_appe
     return true;
 }
 
-static struct err *look_for(struct postgres_store *p, const struct postgres_append *w,
-                            bool *ret_found)
-{
-    AUTO(postgres_args) struct postgres_args args = {0};
-    AUTO(postgres_rows) struct postgres_rows rows = {0};
-
-    postgres_text(&args, w->stream);
-    postgres_int(&args, (int64_t)w->expected_seq);
-    postgres_int(&args, (int64_t)seq_after(w));
-    TRY(postgres_ask(&p->writer, PG_WRITTEN, &args, &rows));
-    *ret_found = w->n_records > 0 && is_same(&rows, w);
-    return NULL;
-}
-
 static struct err *look_for_payloads(struct postgres_store *p, const struct postgres_append *w)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
@@ -186,21 +124,28 @@ static struct err *look_for_payloads(struct postgres_store *p, const struct post
     return rows.n ? store_payload_missing(postgres_row_text(&rows, 0, 0)) : NULL;
 }
 
-/* Why the database has appended nothing. *ret_again: the lease was late and is renewed now,
- * or the payload that was missing is there again.
- * `was_lost`: it may have been sent before, and made. NULL without that: so it was. */
+/* Finds out why the database has appended nothing. *ret_again: the lease had expired and is renewed
+ * now, or the missing payload is there again. `was_lost`: the append may have been made before;
+ * NULL without *ret_again means that it was. */
 static struct err *find_reason(struct postgres_store *p, const struct postgres_append *w,
                                bool was_lost, bool *ret_again)
 {
     AUTO(arena) struct arena a = {0};
+    AUTO(postgres_args) struct postgres_args args = {0};
+    AUTO(postgres_rows) struct postgres_rows rows = {0};
     struct postgres_standing now;
     bool found = false;
 
     TRY(postgres_look_at_lease(p, w->stream, w->fence, &a, &now));
     if (!now.exists)
         return store_no_session(w->stream);
-    if (was_lost && now.next_seq != w->expected_seq)
-        TRY(look_for(p, w, &found));
+    if (was_lost && now.next_seq != w->expected_seq) {
+        postgres_text(&args, w->stream);
+        postgres_int(&args, (int64_t)w->expected_seq);
+        postgres_int(&args, (int64_t)seq_after(w));
+        TRY(postgres_ask(&p->writer, PG_WRITTEN, &args, &rows));
+        found = w->n_records > 0 && is_same(&rows, w);
+    }
     if (found)
         return NULL;
     if (!now.is_ours)
@@ -209,14 +154,6 @@ static struct err *find_reason(struct postgres_store *p, const struct postgres_a
     TRY(look_for_payloads(p, w));
     *ret_again = true;
     return postgres_renew(&p->writer, p->owner, p->lease_ms, &now.root, &w->fence, 1);
-}
-
-static struct err *not_known(const struct postgres_append *w, struct err *take_error)
-{
-    return err_wrap(take_error,
-                    "lost the connection while writing session %" STR_FMT
-                    "; open it again to see whether it was written",
-                    STR_ARG(w->stream));
 }
 
 static struct err *append_once(struct postgres_store *p, const struct postgres_append *w,
@@ -238,7 +175,10 @@ static struct err *append_one(struct postgres_store *p, const struct postgres_ap
         if (err_is(e, ERR_NETWORK)) {
             was_lost = again = true;
             if (i == N_TRIES || !postgres_may_retry(&p->writer, e))
-                return not_known(w, e);
+                return err_wrap(e,
+                                "lost the connection while writing session %" STR_FMT
+                                "; open it again to see whether it was written",
+                                STR_ARG(w->stream));
             err_ignore(e, "the next try tells");
         } else if (e || !again) {
             return e;
@@ -254,7 +194,7 @@ static struct err *append_one(struct postgres_store *p, const struct postgres_ap
 
 /* --- all of them --- */
 
-/* Those that may be sent. */
+/* Selects those that can be sent. */
 static size_t select_good(const struct postgres_store *p, struct postgres_append *first,
                           struct postgres_append **good, struct postgres_args *args)
 {
@@ -274,7 +214,7 @@ static size_t select_good(const struct postgres_store *p, struct postgres_append
     return n;
 }
 
-/* As many as go together, one at least. */
+/* How many go together; at least one. */
 static size_t count_together(const struct postgres_args *args, size_t n)
 {
     size_t n_bytes = 0;
@@ -326,5 +266,5 @@ void postgres_append_all(struct postgres_store *p, struct postgres_append *first
     for (size_t i = 0; i < n; i++)
         postgres_args_done(&args[i]);
     for (struct postgres_append *w = first; w; w = w->next)
-        w->error = postgres_told(w->error);
+        w->error = postgres_call_error(w->error);
 }

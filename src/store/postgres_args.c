@@ -1,4 +1,4 @@
-/* postgres_args.c - what is sent with a statement, and the rows that come back. */
+/* postgres_args.c - the arguments of a statement, and the rows of its answer. */
 #include "store/postgres_conn.h"
 
 #include <inttypes.h>

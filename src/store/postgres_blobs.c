@@ -11,7 +11,8 @@ static struct postgres_store *postgres_of_blobs(struct blob_store *b)
     return ((struct postgres_blobs *)b)->postgres;
 }
 
-static struct err *put(struct blob_store *b, struct str bytes, char handle[SHA256_HEX_SIZE])
+static struct err *postgres_blob_put(struct blob_store *b, struct str bytes,
+                                     char handle[SHA256_HEX_SIZE])
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -28,8 +29,8 @@ static struct err *not_there(struct str handle)
                     "the retention or quota setting may have removed it");
 }
 
-static struct err *get(struct blob_store *b, struct str handle, uint64_t from, size_t n,
-                       struct strbuf *out)
+static struct err *postgres_blob_get(struct blob_store *b, struct str handle, uint64_t from,
+                                     size_t n, struct strbuf *out)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -44,7 +45,7 @@ static struct err *get(struct blob_store *b, struct str handle, uint64_t from, s
     return strbuf_check(out, "stored content");
 }
 
-static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)
+static struct err *postgres_blob_size(struct blob_store *b, struct str handle, uint64_t *ret_bytes)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -57,7 +58,7 @@ static struct err *size(struct blob_store *b, struct str handle, uint64_t *ret_b
     return NULL;
 }
 
-static struct err *remove_blob(struct blob_store *b, struct str handle)
+static struct err *postgres_blob_remove(struct blob_store *b, struct str handle)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
@@ -66,15 +67,18 @@ static struct err *remove_blob(struct blob_store *b, struct str handle)
     return postgres_look(postgres_of_blobs(b), PG_REMOVE_BLOB, &args, false, &rows);
 }
 
-static void free_blobs(struct blob_store *b)
+static void postgres_blobs_free(struct blob_store *b)
 {
     mem_free(b);
 }
 
 struct blob_store *postgres_blobs_new(struct postgres_store *p)
 {
-    static const struct blob_ops ops = {
-        .put = put, .get = get, .size = size, .remove = remove_blob, .free = free_blobs};
+    static const struct blob_ops ops = {.put = postgres_blob_put,
+                                        .get = postgres_blob_get,
+                                        .size = postgres_blob_size,
+                                        .remove = postgres_blob_remove,
+                                        .free = postgres_blobs_free};
     struct postgres_blobs *b = mem_alloc(sizeof *b);
 
     *b = (struct postgres_blobs){{.ops = &ops, .max_bytes = BLOB_DEFAULT_MAX}, p};

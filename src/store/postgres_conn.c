@@ -1,4 +1,4 @@
-/* postgres_conn.c - asking without blocking, and saying what went wrong. */
+/* postgres_conn.c - asks without blocking, and describes what went wrong. */
 #include "store/postgres_conn.h"
 
 #include "sys/work.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <time.h>
 
-#define CANCELLED_MS 1000 /* how silent a server may be to a task that was cancelled */
-#define LOOK_UP_MS 200    /* how often a wait looks whether its task was cancelled */
+#define CANCELLED_MS 1000 /* how long a cancelled task waits for a silent server */
+#define LOOK_UP_MS 200    /* how often a wait checks whether its task was cancelled */
 
 static const char *const statement_texts[] = {
 #define X(name, sql) sql,
@@ -45,17 +45,6 @@ struct postgres_waiter {
     struct postgres_waiter *next;
 };
 
-static void leave_queue(struct postgres_conn *c, const struct postgres_waiter *w)
-{
-    struct postgres_waiter **at = &c->first;
-
-    while (*at != w)
-        at = &(*at)->next;
-    *at = w->next;
-    if (c->last == &w->next)
-        c->last = at;
-}
-
 struct err *postgres_take_turn(struct postgres_conn *c)
 {
     struct postgres_waiter w = {0};
@@ -69,8 +58,15 @@ struct err *postgres_take_turn(struct postgres_conn *c)
     *c->last = &w;
     c->last = &w.next;
     e = waker_park(&w.waker);
-    if (e)
-        leave_queue(c, &w);
+    if (e) { /* it leaves the queue */
+        struct postgres_waiter **at = &c->first;
+
+        while (*at != &w)
+            at = &(*at)->next;
+        *at = w.next;
+        if (c->last == &w.next)
+            c->last = at;
+    }
     return e;
 }
 
@@ -82,7 +78,7 @@ void postgres_give_turn(struct postgres_conn *c)
         c->is_taken = false;
         return;
     }
-    c->first = w->next; /* the turn is his now */
+    c->first = w->next; /* the waiter has the turn now */
     if (!c->first)
         c->last = &c->first;
     waker_wake(&w->waker);
@@ -155,17 +151,7 @@ static struct err *silent(const struct postgres_conn *c, const char *how, uint64
                     (double)c->server->timeout_ms / 1000);
 }
 
-/* A new connection may find a server that answers. Where there is no time to try, the calls that
- * follow are not to wait for the same. */
-static struct err *give_up(struct postgres_conn *c, uint64_t silent_ms)
-{
-    c->was_silent = true;
-    if (task_was_cancelled() || work_cancelled())
-        atomic_store(&c->server->silent_until_ms, postgres_now_ms() + c->server->timeout_ms);
-    return silent(c, "has not answered for", silent_ms);
-}
-
-/* *ret_ready is 0 when that long has passed. */
+/* *ret_ready is 0 when the time has passed. */
 static struct err *wait_in_task(int fd, int events, uint64_t duration_ms, int *ret_ready)
 {
     AUTO(deadline) struct deadline d;
@@ -206,8 +192,15 @@ struct err *postgres_wait(struct postgres_conn *c, int fd, int events, int *ret_
 
         if (task_was_cancelled() || work_cancelled())
             limit_ms = MIN(limit_ms, (uint64_t)CANCELLED_MS);
-        if (silent_ms >= limit_ms)
-            return give_up(c, silent_ms);
+        if (silent_ms >= limit_ms) {
+            /* A new connection may find a server that answers. When there is no time to try, the
+             * next calls must not wait again. */
+            c->was_silent = true;
+            if (task_was_cancelled() || work_cancelled())
+                atomic_store(&c->server->silent_until_ms,
+                             postgres_now_ms() + c->server->timeout_ms);
+            return silent(c, "has not answered for", silent_ms);
+        }
         piece_ms = MIN(limit_ms - silent_ms, (uint64_t)LOOK_UP_MS);
         if (task_self())
             TRY(wait_in_task(fd, events, piece_ms, ret_ready));
@@ -220,7 +213,7 @@ struct err *postgres_wait(struct postgres_conn *c, int fd, int events, int *ret_
 
 /* --- asking --- */
 
-/* A wait that was interrupted leaves a question without its answer. */
+/* An interrupted wait leaves a question without its answer. */
 static struct err *wait_for_server(struct postgres_conn *c, int events)
 {
     int ready;
@@ -259,7 +252,7 @@ static bool is_good(ExecStatusType status)
     return status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK;
 }
 
-/* The answer to one question, up to its end. What is no longer connected did not refuse. */
+/* Reads the answer to one question to its end. A lost connection is not a refusal. */
 static struct err *read_answer(struct postgres_conn *c, struct postgres_rows *ret_rows)
 {
     PGresult *result, *end = NULL;
@@ -365,7 +358,7 @@ bool postgres_may_retry(const struct postgres_conn *c, const struct err *e)
            postgres_now_ms() >= atomic_load(&c->server->silent_until_ms);
 }
 
-/* The time of a question begins with it. */
+/* The time limit of a question begins here. */
 static struct err *begin(struct postgres_conn *c)
 {
     uint64_t now_ms = postgres_now_ms(), until_ms = atomic_load(&c->server->silent_until_ms);
@@ -409,7 +402,7 @@ static struct err *send_all(struct postgres_conn *c, enum postgres_statement s,
     return c->api.pipelineSync(c->handle) ? flush(c) : lost(c);
 }
 
-/* The first refusal counts; what comes behind it was not even tried. */
+/* The first refusal counts; the statements after it were not tried. */
 static struct err *read_all(struct postgres_conn *c, size_t n, struct postgres_rows *ret_rows)
 {
     struct err *first = NULL;

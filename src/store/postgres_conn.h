@@ -1,23 +1,56 @@
 /* postgres_conn.h - one connection to PostgreSQL: statements, rows, errors, the tables.
  *
- * Asking waits on the loop; only connecting, which may look up names, has a thread of its own.
- * Outside of tasks all of it blocks the thread. A connection serves one task (or thread) at a time:
- * take its turn first. One that is lost, or whose task was interrupted in the middle of a question,
- * is closed; the next question connects again.
+ * Asking waits on the loop. Only connecting, which may look up names, has a thread of its own.
+ * Outside of tasks everything blocks the thread. A connection serves one task (or thread) at a
+ * time: take its turn first. A connection that is lost, or whose task was interrupted during a
+ * question, is closed; the next question connects again.
  *
- * No wait is endless: a server that says nothing for the store's time-out is given up with an error
- * that names it. A task that was cancelled gives it a second, in a shield too. When even connecting
- * has ended like that, further questions fail at once for as long as the time-out. */
+ * No wait is endless. A server that is silent for the store's time-out is given up with an error
+ * that names it. A cancelled task gives it a second, in a shield too. When even connecting ended
+ * this way, questions fail at once for as long as the time-out. */
 #ifndef KEEL_STORE_POSTGRES_CONN_H
 #define KEEL_STORE_POSTGRES_CONN_H
 
 #include "base/arena.h"
 #include "base/strbuf.h"
-#include "store/postgres_api.h"
 #include "store/postgres_sql.h"
 #include "sys/task.h"
 
+#include <libpq-fe.h>
 #include <stdatomic.h>
+
+/* libpq's functions without their prefix, looked up by name when a connection is made: keel does
+ * not link the library. */
+#define POSTGRES_API_TABLE(X)                                                                      \
+    X(connectdbParams)                                                                             \
+    X(finish)                                                                                      \
+    X(status)                                                                                      \
+    X(socket)                                                                                      \
+    X(errorMessage)                                                                                \
+    X(setnonblocking)                                                                              \
+    X(setNoticeProcessor)                                                                          \
+    X(sendQuery)                                                                                   \
+    X(sendPrepare)                                                                                 \
+    X(sendQueryPrepared)                                                                           \
+    X(enterPipelineMode)                                                                           \
+    X(exitPipelineMode)                                                                            \
+    X(pipelineSync)                                                                                \
+    X(flush)                                                                                       \
+    X(consumeInput)                                                                                \
+    X(isBusy)                                                                                      \
+    X(getResult)                                                                                   \
+    X(resultStatus)                                                                                \
+    X(resultErrorField)                                                                            \
+    X(clear)                                                                                       \
+    X(ntuples)                                                                                     \
+    X(getvalue)                                                                                    \
+    X(getlength)
+
+struct postgres_api {
+#define X(name) __typeof__(PQ##name) *name;
+    POSTGRES_API_TABLE(X)
+#undef X
+};
 
 enum postgres_statement {
 #define X(name, sql) PG_##name,
@@ -26,7 +59,7 @@ enum postgres_statement {
         PG_N
 };
 
-/* What connections of a store share. */
+/* Shared by the connections of a store. */
 struct postgres_server {
     char *url;
     char *place; /* "db.example.com:5432", for people */
@@ -42,12 +75,12 @@ struct postgres_conn {
     struct postgres_server *server;
     struct postgres_api api;
     PGconn *handle;     /* NULL: not connected */
-    bool was_connected; /* one time at least */
+    bool was_connected; /* at least once */
     bool was_silent;    /* the last question was given up */
     bool is_prepared[PG_N];
-    uint64_t heard_ms; /* when the server was asked, or said something; monotonic */
+    uint64_t heard_ms; /* when the server was asked or said something; monotonic */
     uint64_t limit_ms; /* how long it may be silent */
-    int stop_fd;       /* outside of tasks: readable when waits are to end; -1: none */
+    int stop_fd;       /* outside of tasks: readable when waits must end; -1: none */
     bool is_taken;
     struct postgres_waiter *first, **last;
 };
@@ -57,8 +90,8 @@ void postgres_conn_done(struct postgres_conn *c);
 MUST_USE struct err *postgres_take_turn(struct postgres_conn *c);
 void postgres_give_turn(struct postgres_conn *c);
 
-/* Connects if need be, and makes the tables. A server that there was is tried for a while, as it
- * may be starting again. */
+/* Connects if necessary, and creates the tables. Tries for a while to get back a server that was
+ * there: it may be restarting. */
 MUST_USE struct err *postgres_connect(struct postgres_conn *c);
 
 /* Was the connection lost, and is the server worth another try? */
@@ -70,12 +103,12 @@ uint64_t postgres_now_ms(void); /* monotonic, the machine's */
 void postgres_disconnect(struct postgres_conn *c);
 /* Waits until fd is ready. ERR_NETWORK when the server was silent for too long. */
 MUST_USE struct err *postgres_wait(struct postgres_conn *c, int fd, int events, int *ret_ready);
-/* Statements separated by semicolons. `value` becomes the last row's first column, or empty;
- * `state` what the server calls the error, or empty. */
+/* Runs statements separated by semicolons. `value` becomes the first column of the last row, or
+ * empty. `state` becomes the server's code of the error, or empty. */
 #define POSTGRES_VALUE_SIZE 64
 MUST_USE struct err *postgres_run_script(struct postgres_conn *c, const char *sql,
                                          char value[POSTGRES_VALUE_SIZE], char state[6]);
-/* What libpq says last; closes the connection. */
+/* Makes an error of libpq's last message, and closes the connection. */
 NEVER_NULL MUST_USE struct err *postgres_lost(struct postgres_conn *c, const char *what,
                                               const char *hint);
 
@@ -94,7 +127,7 @@ DEFINE_AUTO_VAL(postgres_args, postgres_args_done)
 void postgres_text(struct postgres_args *a, struct str text);
 void postgres_int(struct postgres_args *a, int64_t value);
 void postgres_bytes(struct postgres_args *a, struct str bytes); /* borrowed */
-/* One element of an array that is written piece by piece: {1,"two"}. */
+/* Adds one element to an array that is written in pieces: {1,"two"}. */
 void postgres_array_text(struct strbuf *out, struct postgres_args *a, struct str text);
 void postgres_array_int(struct strbuf *out, int64_t value);
 void postgres_array_end(struct strbuf *out, struct postgres_args *a);
@@ -110,15 +143,15 @@ struct str postgres_row_text(const struct postgres_rows *r, int row, int column)
 int64_t postgres_row_int(const struct postgres_rows *r, int row, int column);
 bool postgres_row_bool(const struct postgres_rows *r, int row, int column);
 
-/* ERR_NETWORK: the connection is lost, and nobody knows whether it was done. */
+/* ERR_NETWORK: the connection is lost; whether the statement was carried out is unknown. */
 MUST_USE struct err *postgres_ask(struct postgres_conn *c, enum postgres_statement s,
                                   const struct postgres_args *args, struct postgres_rows *ret_rows);
 /* The same, with bytes as the answer. */
 MUST_USE struct err *postgres_ask_bytes(struct postgres_conn *c, enum postgres_statement s,
                                         const struct postgres_args *args,
                                         struct postgres_rows *ret_rows);
-/* Several times the same statement in one transaction, without waiting in between. All of them
- * have been done, or none. */
+/* Runs the same statement several times in one transaction, without waiting in between. All of them
+ * take effect, or none. */
 MUST_USE struct err *postgres_ask_all(struct postgres_conn *c, enum postgres_statement s,
                                       const struct postgres_args *args, size_t n,
                                       struct postgres_rows *ret_rows);

@@ -1,8 +1,10 @@
-/* postgres_connect.c - getting a connection, and the tables behind it.
+/* postgres_connect.c - makes connections, and the tables behind them.
  *
- * libpq looks up names where it is called, and nothing interrupts that. So a thread calls it, with
- * memory of its own; who waits for it may leave, and the thread then throws away what it gets. */
+ * libpq looks up names in the calling thread, and nothing interrupts that. So a thread of its own
+ * calls it, with memory of its own. A waiter may leave; the thread then discards its result. */
 #include "store/postgres_conn.h"
+
+#include "sys/dylib.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,12 +18,12 @@
 
 #define VERSION "4"
 #define UNSEALED 3     /* as 4, but rows of sessions have no sum */
-#define IN_USE "KEEL1" /* a state of our own: an older keel has sessions open */
-#define RETRY_MS 13000 /* to get back a connection that there was */
+#define IN_USE "KEEL1" /* our own state: an older keel has sessions open */
+#define RETRY_MS 13000 /* to get back a lost connection */
 #define FIRST_PAUSE_MS 100
 #define LONGEST_PAUSE_MS 1000
 #define AGAIN_MS 5000 /* to connect to a server that was silent */
-#define DOWN_MS 5000  /* how long one that could not be got back is left alone */
+#define DOWN_MS 5000  /* how long a server that stays away is left alone */
 #define NO_TABLE "42P01"
 
 /* Ids are compared byte by byte, as everywhere in keel. */
@@ -58,12 +60,12 @@ static const char tables[] =
     "CREATE TABLE IF NOT EXISTS keel_words (stream bigint NOT NULL, seq bigint NOT NULL,"
     " words tsvector NOT NULL, PRIMARY KEY (stream, seq));"
     "CREATE INDEX IF NOT EXISTS keel_words_gin ON keel_words USING gin (words);"
-    /* One row: what was believed of the time (struct store_belief). */
+    /* One row: struct store_belief. */
     "CREATE TABLE IF NOT EXISTS keel_clock (id integer PRIMARY KEY CHECK (id = 1),"
     " looked bigint NOT NULL, believed bigint NOT NULL);"
     "COMMIT";
 
-/* Once, by the first to come. An older keel that writes knows nothing of sums, and would leave rows
+/* The first process does this once. An older keel that writes knows no sums, and would leave rows
  * that do not fit theirs: so no session may be open. */
 static const char seal[] =
     "BEGIN; SELECT pg_advisory_xact_lock(7811887);"
@@ -86,7 +88,7 @@ static struct str until(struct str s, char end)
     return str_slice(s, 0, MIN(str_find_char(s, end), s.n));
 }
 
-/* The host of the URL, or else its parameter. What stands before an '@' is a secret. */
+/* The host of the URL, or its parameter. The part before an '@' is a secret. */
 static struct str find_place(struct str url)
 {
     size_t at = str_find(url, S("//"));
@@ -118,9 +120,20 @@ void postgres_server_done(struct postgres_server *s)
 
 /* --- the thread --- */
 
+static struct err *load_api(struct postgres_api *ret_api)
+{
+    const struct dylib_symbol symbols[] = {
+#define X(name) {"PQ" #name, (void **)&ret_api->name},
+        POSTGRES_API_TABLE(X)
+#undef X
+    };
+
+    return dylib_load("libpq.so.5", "libpq5", symbols, ARRAY_LEN(symbols));
+}
+
 struct connecting {
-    atomic_uint n_users; /* the thread, and who waits for it */
-    atomic_bool is_done; /* what follows is the waiter's then */
+    atomic_uint n_users; /* the thread and its waiter */
+    atomic_bool is_done; /* the members below belong to the waiter then */
     int done_fd;
     char *url;
     char timeout_s[24], timeout_ms[24];
@@ -146,7 +159,7 @@ static void leave(struct connecting *j)
 static void *connect_in_thread(void *arg)
 {
     struct connecting *j = arg;
-    /* What the URL says counts for more than what stands before it. */
+    /* The URL overrides the values before it. */
     static const char *const keys[] = {"connect_timeout",
                                        "tcp_user_timeout",
                                        "keepalives_idle",
@@ -159,7 +172,7 @@ static void *connect_in_thread(void *arg)
     const char *const values[] = {j->timeout_s, j->timeout_ms, "10",   "5", "3",
                                   "keel",       j->url,        "UTF8", NULL};
 
-    j->error = postgres_api_load(&j->api);
+    j->error = load_api(&j->api);
     if (!j->error) {
         j->handle = j->api.connectdbParams(keys, values, /* expand_dbname= */ 1);
         if (!j->handle)
@@ -232,7 +245,7 @@ static struct err *seal_rows(struct postgres_conn *c)
 static struct err *check_tables(struct postgres_conn *c)
 {
     char value[POSTGRES_VALUE_SIZE], state[6];
-    /* The clock came later: without it they are made again, which makes only what is missing. */
+    /* The clock was added later: without it the script runs again and creates what is missing. */
     struct err *e = postgres_run_script(c,
                                         "SELECT version || CASE WHEN to_regclass('keel_clock')"
                                         " IS NULL THEN ' old' ELSE '' END FROM keel_version",

@@ -1,8 +1,8 @@
-/* postgres_lease.c - taking leases, giving them back, and what became of one.
+/* postgres_lease.c - takes leases and gives them back, and finds out what became of one.
  *
- * A lease is a row: whose it is (owner), how often it was taken (fence), until when (by the clock
- * of the server). Nothing of it depends on a connection. A holder that was late with renewing has
- * it again as long as no other has taken it: the fence is then still its own. */
+ * A lease is a row: its owner, how often it was taken (fence), and its end by the clock of the
+ * server. It does not depend on a connection. A holder that renews too late gets it back as long as
+ * no other has taken it: the fence is then still its own. */
 #include "store/postgres_store.h"
 
 #include "store/record_sum.h"
@@ -19,12 +19,6 @@ static struct postgres_lease *find_lease(const struct postgres_store *p, struct 
     return l;
 }
 
-static void free_lease(struct postgres_lease *l)
-{
-    mem_free(l->id);
-    mem_free(l);
-}
-
 void postgres_forget_lease(struct postgres_store *p, struct str id)
 {
     struct postgres_lease **at = &p->leases, *l = find_lease(p, id);
@@ -36,10 +30,11 @@ void postgres_forget_lease(struct postgres_store *p, struct str id)
         at = &(*at)->next;
     *at = l->next;
     pthread_mutex_unlock(&p->renewer.lock);
-    free_lease(l);
+    mem_free(l->id);
+    mem_free(l);
 }
 
-static struct err *remember(struct postgres_store *p, struct str id, uint64_t fence)
+static struct err *remember_lease(struct postgres_store *p, struct str id, uint64_t fence)
 {
     struct postgres_lease *l = mem_alloc(sizeof *l);
 
@@ -50,7 +45,7 @@ static struct err *remember(struct postgres_store *p, struct str id, uint64_t fe
     return postgres_start_renewing(p);
 }
 
-/* --- how it stands --- */
+/* --- the state of a lease --- */
 
 static struct err *held_by(struct str id, struct str holder)
 {
@@ -113,14 +108,6 @@ struct err *postgres_renew(struct postgres_conn *c, const char *owner, uint64_t 
 
 /* --- opening and closing --- */
 
-static void name_holder(char out[160])
-{
-    char host[64] = "";
-
-    gethostname(host, sizeof host - 1);
-    snprintf(out, 160, "process %ld on %s", (long)getpid(), *host ? host : "a machine");
-}
-
 void postgres_add_new(struct postgres_args *args, const struct store_summary *s, struct str id)
 {
     postgres_int(args, s->created_ms);
@@ -134,15 +121,17 @@ void postgres_add_new(struct postgres_args *args, const struct store_summary *s,
     postgres_text(args, id);
 }
 
-static struct err *take(struct postgres_store *p, enum postgres_statement s, struct str id,
-                        const struct store_summary *create, struct arena *texts,
-                        struct store_lease *lease, bool *ret_taken)
+static struct err *try_lease(struct postgres_store *p, enum postgres_statement s, struct str id,
+                             const struct store_summary *create, struct arena *texts,
+                             struct store_lease *lease, bool *ret_taken)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
-    char holder[160];
+    char holder[160], host[64] = "";
 
-    name_holder(holder);
+    gethostname(host, sizeof host - 1);
+    snprintf(holder, sizeof holder, "process %ld on %s", (long)getpid(),
+             *host ? host : "a machine");
     if (create)
         postgres_add_new(&args, create, id);
     else
@@ -161,7 +150,7 @@ static struct err *take(struct postgres_store *p, enum postgres_statement s, str
     return NULL;
 }
 
-/* One that was lost to another process may be opened again. */
+/* A session that another process has taken over may be opened again. */
 static struct err *is_open_here(struct postgres_store *p, struct str id)
 {
     AUTO(arena) struct arena a = {0};
@@ -189,9 +178,9 @@ static struct err *take_or_create(struct postgres_store *p, struct str id,
     struct postgres_standing now;
     bool taken;
 
-    TRY(take(p, PG_LEASE, id, NULL, texts, lease, &taken));
+    TRY(try_lease(p, PG_LEASE, id, NULL, texts, lease, &taken));
     if (!taken && create)
-        TRY(take(p, PG_CREATE, id, create, texts, lease, &taken));
+        TRY(try_lease(p, PG_CREATE, id, create, texts, lease, &taken));
     if (taken)
         return NULL;
     TRY(postgres_look_at_lease(p, id, 0, &a, &now));
@@ -200,8 +189,8 @@ static struct err *take_or_create(struct postgres_store *p, struct str id,
     return held_by(id, now.holder);
 }
 
-/* The answer may have been lost with the connection: what this store has taken it may take again.
- */
+/* The answer may have been lost with the connection: this store may take again what it has
+ * taken. */
 struct err *postgres_open(struct postgres_store *p, struct str id,
                           const struct store_summary *create, struct arena *a,
                           struct store_lease *ret_lease)
@@ -214,7 +203,7 @@ struct err *postgres_open(struct postgres_store *p, struct str id,
         err_ignore(e, "the second try tells");
         e = take_or_create(p, id, create, a, ret_lease);
     }
-    return e ? e : remember(p, id, ret_lease->fence);
+    return e ? e : remember_lease(p, id, ret_lease->fence);
 }
 
 void postgres_close(struct postgres_store *p, struct str id, uint64_t fence)

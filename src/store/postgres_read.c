@@ -32,7 +32,7 @@ static void add_range(struct postgres_args *a, int64_t number, const struct stor
     postgres_text(a, q->core_only ? S("true") : S("false"));
 }
 
-/* How many fit on the page; asks for one more than that to see if there is one. */
+/* How many records fit on the page. Asks for one more, to see if there are more. */
 static struct err *measure(struct postgres_store *p, int64_t number, const struct store_query *q,
                            size_t *ret_n, bool *ret_more)
 {
@@ -50,7 +50,7 @@ static struct err *measure(struct postgres_store *p, int64_t number, const struc
     return NULL;
 }
 
-/* What does not fit into the number is damage: its sum cannot be right. */
+/* A value that does not fit the type is damage: its sum cannot be right. */
 static uint32_t row_number(const struct postgres_rows *rows, int i, int column)
 {
     int64_t value = postgres_row_int(rows, i, column);
@@ -58,7 +58,7 @@ static uint32_t row_number(const struct postgres_rows *rows, int i, int column)
     return value >= 0 && value <= UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* The columns of POSTGRES_RECORD, from `column` on; *ret_whole: they fit their sum. */
+/* Reads the columns of POSTGRES_RECORD from `column` on. *ret_whole: they fit their sum. */
 static struct store_record read_row(const struct postgres_rows *rows, int i, int column,
                                     struct str id, struct arena *a, bool *ret_whole)
 {
@@ -79,21 +79,10 @@ static struct store_record read_row(const struct postgres_rows *rows, int i, int
     return r;
 }
 
-/* A page that has records already ends before the one that is damaged. */
-static struct err *tell_damage(struct store_page *page, const struct store_query *q, struct str id,
-                               uint64_t seq, uint64_t next)
+struct err *postgres_read(struct store *store, struct str id, const struct store_query *q,
+                          struct store_page *page)
 {
-    page->has_more = page->n > 0;
-    if (page->has_more)
-        return NULL;
-    page->damaged_at = seq;
-    page->go_on_at = q->newest_first ? seq : next;
-    return record_damaged(id, seq, "the database");
-}
-
-struct err *postgres_read_page(struct postgres_store *p, struct str id, const struct store_query *q,
-                               struct store_page *page)
-{
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
     int64_t number;
@@ -110,19 +99,28 @@ struct err *postgres_read_page(struct postgres_store *p, struct str id, const st
         struct store_record r = read_row(&rows, i, 0, id, &page->arena, &is_whole);
 
         if (!is_whole && r.seq < q->from)
-            continue; /* who read it before got the error */
-        if (!is_whole)
-            return tell_damage(page, q, id, r.seq,
-                               i + 1 < rows.n ? (uint64_t)postgres_row_int(&rows, i + 1, 0)
-                                              : r.seq + 1);
+            continue; /* the page before it had the error */
+        if (!is_whole) {
+            /* A page that has records already ends before the damaged one. */
+            page->has_more = page->n > 0;
+            if (page->has_more)
+                return NULL;
+            page->damaged_at = r.seq;
+            page->go_on_at = r.seq;
+            if (!q->newest_first)
+                page->go_on_at =
+                    i + 1 < rows.n ? (uint64_t)postgres_row_int(&rows, i + 1, 0) : r.seq + 1;
+            return record_damaged(id, r.seq, "the database");
+        }
         page->records[page->n++] = r;
     }
     return NULL;
 }
 
-struct err *postgres_last(struct postgres_store *p, const struct store_last_query *q,
-                          struct arena *a, struct store_record *ret_records)
+struct err *postgres_last(struct store *store, const struct store_last_query *q, struct arena *a,
+                          struct store_record *ret_records)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
     AUTO(strbuf) struct strbuf array = {0};
@@ -142,14 +140,14 @@ struct err *postgres_last(struct postgres_store *p, const struct store_last_quer
 
         ret_records[stream] = read_row(&rows, i, 1, q->streams[stream], a, &is_whole);
         if (!is_whole)
-            TRY(store_last_by_reading(&p->store, q, stream, a, &ret_records[stream]));
+            TRY(store_last_by_reading(store, q, stream, a, &ret_records[stream]));
     }
     return NULL;
 }
 
-struct err *postgres_keeps(struct postgres_store *p, struct str id, struct str handle,
-                           bool *ret_keeps)
+struct err *postgres_keeps(struct store *store, struct str id, struct str handle, bool *ret_keeps)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
@@ -184,9 +182,10 @@ static struct store_summary read_summary(const struct postgres_rows *r, int i, i
     };
 }
 
-struct err *postgres_find(struct postgres_store *p, struct str id, struct arena *a,
+struct err *postgres_find(struct store *store, struct str id, struct arena *a,
                           struct store_summary *ret_summary, bool *ret_found)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
@@ -198,9 +197,10 @@ struct err *postgres_find(struct postgres_store *p, struct str id, struct arena 
     return NULL;
 }
 
-struct err *postgres_list(struct postgres_store *p, const struct store_list_query *q,
-                          struct arena *a, struct store_summary **ret_items, size_t *ret_n)
+struct err *postgres_list(struct store *store, const struct store_list_query *q, struct arena *a,
+                          struct store_summary **ret_items, size_t *ret_n)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
@@ -218,7 +218,7 @@ struct err *postgres_list(struct postgres_store *p, const struct store_list_quer
     return NULL;
 }
 
-/* --- the search: what has come since the last one is added to the index first --- */
+/* --- the search: first adds to the index what was appended since the last one --- */
 
 static struct err *index_message(struct postgres_store *p, int64_t number, int64_t seq,
                                  struct str body)
@@ -240,7 +240,7 @@ static struct err *index_message(struct postgres_store *p, int64_t number, int64
     return postgres_look(p, PG_INDEX, &args, false, &rows);
 }
 
-/* A hundred messages at most. *from is 0 when there are no more. */
+/* Adds at most a hundred messages. *from is 0 when no more are left. */
 static struct err *index_some(struct postgres_store *p, int64_t number, int64_t *from)
 {
     AUTO(postgres_args) struct postgres_args args = {0};
@@ -283,19 +283,21 @@ static struct err *index_all(struct postgres_store *p)
     return NULL;
 }
 
-struct err *postgres_search(struct postgres_store *p, struct str words, size_t n_max,
-                            struct arena *a, struct store_hit *hits, size_t *ret_n)
+struct err *postgres_search(struct store *store, struct str words, size_t n_max, struct arena *a,
+                            struct store_hit **ret_hits, size_t *ret_n)
 {
+    struct postgres_store *p = postgres_of(store);
     AUTO(postgres_args) struct postgres_args args = {0};
     AUTO(postgres_rows) struct postgres_rows rows = {0};
 
+    *ret_hits = ARENA_ARRAY(a, n_max, struct store_hit);
     TRY(index_all(p));
     postgres_text(&args, words);
     postgres_int(&args, (int64_t)MIN(n_max, (size_t)INT32_MAX));
     TRY(postgres_look(p, PG_SEARCH, &args, false, &rows));
     for (int i = 0; i < rows.n; i++)
-        hits[(*ret_n)++] = (struct store_hit){read_summary(&rows, i, 2, a),
-                                              (uint64_t)postgres_row_int(&rows, i, 0),
-                                              excerpt_of(postgres_row_text(&rows, i, 1), words, a)};
+        (*ret_hits)[(*ret_n)++] = (struct store_hit){
+            read_summary(&rows, i, 2, a), (uint64_t)postgres_row_int(&rows, i, 0),
+            excerpt_of(postgres_row_text(&rows, i, 1), words, a)};
     return NULL;
 }

@@ -1,8 +1,8 @@
 /* postgres_renew.c - a thread that renews the leases of a store.
  *
- * Not a task: a loop that computes for long must not lose its sessions. It has a connection of its
- * own, so that it does not wait for long answers on another. A process that is stopped stops it,
- * too: that is what a lease is for. */
+ * It is not a task: a loop that computes for long must not lose its sessions. It has a connection
+ * of its own, so it does not wait for long answers on another. A process that is stopped stops it,
+ * too: that is the purpose of a lease. */
 #include "store/postgres_store.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#define N_RENEWALS 3 /* in the time of a lease */
+#define N_RENEWALS 3 /* during one lease */
 
 static size_t copy_leases(struct postgres_store *p, struct arena *a, struct str **ret_ids,
                           uint64_t **ret_fences)
@@ -59,7 +59,7 @@ static void *renew_in_thread(void *arg)
     struct postgres_conn c;
     bool is_done = true;
 
-    /* A server that is silent to this connection is asked over another one while there is time. */
+    /* If the server is silent on this connection, another one is tried while there is time. */
     postgres_server_init(&server, p->server.url, MAX(pause_ms, (uint64_t)1));
     postgres_conn_init(&c, &server);
     c.stop_fd = p->renewer.stop_fd;
@@ -101,7 +101,7 @@ void postgres_stop_renewing(struct postgres_store *p)
     if (!r->is_running)
         return;
     eventfd_write(r->stop_fd, 1);
-    pthread_join(r->thread, NULL); /* it waits for nothing but the server and this */
+    pthread_join(r->thread, NULL); /* it waits only for the server and for this */
     close(r->stop_fd);
     r->is_running = false;
 }

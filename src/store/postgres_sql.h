@@ -1,20 +1,19 @@
-/* postgres_sql.h - every statement that is sent to PostgreSQL, prepared when a connection first
- * needs it.
+/* postgres_sql.h - every statement for PostgreSQL, prepared when a connection first needs it.
  *
- * Where a summary is changed its values are $2 to $8; empty ones leave what there is. APPEND looks
- * at owner, fence, time and number and writes the records in one: the root's row is locked, so that
- * no new owner comes in between. Blobs that it newly refers to must be there, and are locked, so
- * that COLLECT leaves them alone until the reference can be seen. clock_timestamp() and not now(),
- * which is the start of the transaction: the statement may have waited for a lock. RENEW leaves out
- * the rows that an append has locked, which renews them itself: so the two never wait for each
- * other in a circle. */
+ * Changes of a summary have its values in $2 to $8; empty values leave the columns unchanged.
+ * APPEND compares owner, fence, time and number and writes the records in one statement: it locks
+ * the root's row, so no new owner comes in between. The blobs that it newly refers to must exist,
+ * and it locks them, so that COLLECT leaves them alone until the reference is visible. It calls
+ * clock_timestamp(), not now(), which is the start of the transaction: the statement may have
+ * waited for a lock. RENEW skips rows that an append has locked, because the append renews them: so
+ * the two never wait for each other in a circle. */
 #ifndef KEEL_STORE_POSTGRES_SQL_H
 #define KEEL_STORE_POSTGRES_SQL_H
 
-/* A lease counts by the clock of the server. */
+/* The clock of the server decides when a lease ends. */
 #define POSTGRES_IS_FREE "(owner = '' OR until <= clock_timestamp())"
 #define POSTGRES_UNTIL(ms) "clock_timestamp() + " ms "::bigint * interval '1 millisecond'"
-/* What a client's clock says is believed up to what the server's says. */
+/* The time of a client counts up to the time of the server. */
 #define POSTGRES_NOW "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
 #define POSTGRES_SUMMARY                                                                           \
@@ -23,11 +22,11 @@
     " coalesce((SELECT r.holder FROM keel_sessions r WHERE r.id = s.root"                          \
     " AND r.owner <> '' AND r.until > clock_timestamp()), '')"
 
-/* The sum of a row of keel_sessions: of all that it says of the session, in this order. Not in it:
- * the row's number, which its records name; who has the session open, when it was used by the
- * server's clock, and how far the search has come. The database makes it itself, as it alone knows
- * what a change makes of the row. What changes a row changes its sum in the same statement; a row
- * that did not fit its sum before does not fit it afterwards. */
+/* The sum of a row of keel_sessions, over all that it says of the session, in this order. It does
+ * not cover the row's number, which its records name; which process has the session open; when it
+ * was used by the server's clock; and how far the search index reaches. The database computes it,
+ * because only the database knows the result of a change. A change updates the sum in the same
+ * statement. A row that did not fit its sum before does not fit it afterwards. */
 #define POSTGRES_SUM_OF(id, parent, root, created, cwd, name, provider, model, preview, updated,   \
                         next_seq, n_messages, n_bytes)                                             \
     "sha256(convert_to(ROW(" id "::text, " parent "::text, " root "::text, " created               \
@@ -44,7 +43,7 @@
         "s.id", "s.parent", "s.root", "s.created", cwd, name, provider, model, preview, updated,   \
         next_seq, n_messages, n_bytes) " ELSE s.sum END"
 
-/* The time is looked at once, in a row `c` of its own: a volatile function says something else each
+/* Reads the time once, in a row `c` of its own: a volatile function returns another value each
  * time, and the sum would not fit. */
 #define POSTGRES_CLOCK "(SELECT " POSTGRES_NOW " AS now) c"
 
@@ -59,7 +58,7 @@
 #define POSTGRES_ROOT_SUM POSTGRES_NEW_SUM("''", "$9")
 #define POSTGRES_CHILD_SUM POSTGRES_NEW_SUM("$10", "root.id")
 
-/* What a change makes of the columns. */
+/* The columns after a change. */
 #define POSTGRES_CWD "coalesce(nullif($2::text, ''), s.cwd)"
 #define POSTGRES_NAME "coalesce(nullif($3::text, ''), s.name)"
 #define POSTGRES_PROVIDER "coalesce(nullif($4::text, ''), s.provider)"
@@ -81,19 +80,19 @@
     POSTGRES_SEAL("s.cwd", "s.name", "s.provider", "s.model", "s.preview", "$2", "s.next_seq",     \
                   "s.n_messages", "s.n_bytes")
 
-/* Who has put a blob again, or lost its last reference, after this may be about to refer to it.
- * COLLECT takes the locks of all that it may remove before it looks whether something refers to
- * them, in a statement of its own and so as of then, and it does not wait. */
+/* Blobs that were put again, or lost their last reference, after this time may be referred to soon.
+ * COLLECT first locks all that it may remove, without waiting. Then it looks for references in a
+ * statement of its own, which sees the database as of then. */
 #define POSTGRES_DOOM "now() - interval '1 hour'"
 
-/* Handles of the list that the stream $1 does not refer to yet. */
+/* The handles of the list that the stream $1 does not refer to yet. */
 #define POSTGRES_NEW_HANDLES(list)                                                                 \
     "SELECT DISTINCT h FROM unnest(" list "::text[]) h WHERE NOT EXISTS (SELECT 1"                 \
     " FROM keel_payloads p JOIN keel_sessions s ON s.number = p.stream"                            \
     " WHERE s.id = $1 AND p.handle = h)"
 
 #define POSTGRES_RECORD "seq, n, ms, type, run, turn, round, attempt, core, body, sum"
-/* From the record that holds event $2 on, which may begin before it. */
+/* From the record that holds event $2, which may begin before it. */
 #define POSTGRES_RANGE                                                                             \
     " FROM keel_records WHERE stream = $1 AND seq < $3 AND seq + n > $2 AND seq >="                \
     " coalesce((SELECT max(seq) FROM keel_records WHERE stream = $1 AND seq <= $2), 0)"            \

@@ -1,4 +1,4 @@
-/* record_sum.c - every column, one after the other. */
+/* record_sum.c - the sum over every column in turn. */
 #include "store/record_sum.h"
 
 #include "base/checksum.h"

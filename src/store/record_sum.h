@@ -1,19 +1,19 @@
-/* record_sum.h - what tells a record's row that was damaged from one that was not. Pure.
+/* record_sum.h - checksums that show damage to rows of a database. Pure.
  *
- * The sum is over all that the row says, and where it stands: the stream, the number, what the
- * adapter adds. So a row that was moved, or put in the place of another, does not fit either. */
+ * The sum covers all that the row says, and its place: the stream, the number, and what the adapter
+ * adds. So a row that was moved, or that replaces another, does not fit either. */
 #ifndef KEEL_STORE_RECORD_SUM_H
 #define KEEL_STORE_RECORD_SUM_H
 
 #include "port/store.h"
 
-/* Without the payloads. Signed, as databases have it. */
+/* Without the payloads. Signed, because databases have no unsigned numbers. */
 int64_t record_sum(struct str stream, const struct store_record *r, int64_t total);
 
-/* The error that tells of a row that does not fit its sum. */
+/* The error for a record's row that does not fit its sum. */
 NEVER_NULL MUST_USE struct err *record_damaged(struct str stream, uint64_t seq, const char *place);
 
-/* What there is to say of a session's own row that does not fit its sum; in `a`. */
+/* Describes a session's row that does not fit its sum, in `a`. */
 struct str row_damaged(struct arena *a, struct str id, const char *place);
 
 #endif

@@ -1,5 +1,5 @@
-/* session_lock.c - open file description locks: they belong to the opening, not to the process, so
- * that two stores in one process exclude each other too. */
+/* session_lock.c - open file description locks. They belong to the opening, not to the process, so
+ * two stores in one process exclude each other too. */
 #include "store/session_lock.h"
 
 #include "base/strbuf.h"
@@ -32,7 +32,7 @@ static bool lock_fd(int fd)
     return fcntl(fd, F_OFD_SETLK, &whole) == 0;
 }
 
-/* "process 123", as whoever holds it has written there. */
+/* Reads "process 123", which the holder wrote there. */
 static void read_holder(int fd, char holder[64])
 {
     ssize_t n = pread(fd, holder, 63, 0);
@@ -49,8 +49,8 @@ struct err *session_lock_refused(struct str id, const char *holder)
                     STR_ARG(id), STR_ARG(id));
 }
 
-/* A killed process leaves its lock to a child that it has forked, until the child begins its own
- * program: a moment. */
+/* Did a killed process hold it? A child that it forked keeps the lock until it begins its own
+ * program, which takes a moment. */
 static bool is_of_the_dead(int fd)
 {
     char holder[64];
@@ -61,13 +61,13 @@ static bool is_of_the_dead(int fd)
            errno == ESRCH;
 }
 
-/* Says what to do about a place where nothing can be written. */
+/* Says what to do where nothing can be written. */
 static struct err *advise(struct err *take_error)
 {
     return err_hint(take_error, "check its permissions, or choose another store with --store");
 }
 
-/* The file may have been removed between opening and locking it. */
+/* Does the path still lead to this file? It may have been removed between opening and locking. */
 static bool is_current(int fd, const char *path)
 {
     struct stat of_fd, of_path;
@@ -123,7 +123,7 @@ struct err *session_lock_take(const char *dir, struct str id, int *ret_fd)
         TRY(try_lock(path, id, n_tries, ret_fd));
     n = snprintf(holder, sizeof holder, "process %ld", (long)getpid());
     if (ftruncate(*ret_fd, 0) < 0 || pwrite(*ret_fd, holder, (size_t)n, 0) < 0)
-        return NULL; /* a full disk: the lock holds all the same, only its holder has no name */
+        return NULL; /* a full disk: the lock holds, but its holder has no name */
     return NULL;
 }
 
@@ -149,14 +149,14 @@ void session_locks_sweep(const char *dir)
                          ? openat(dirfd(d), entry->d_name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
                          : -1;
 
-        if (fd >= 0 && lock_fd(fd)) /* who opened it meanwhile sees that it is gone */
+        if (fd >= 0 && lock_fd(fd)) /* a process that opened it meanwhile sees that it is gone */
             unlinkat(dirfd(d), entry->d_name, 0);
     }
     if (d)
         closedir(d);
 }
 
-static bool look(const char *dir, struct str id, char holder[64])
+static bool read_lock(const char *dir, struct str id, char holder[64])
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     char path[MAX_PATH_BYTES];
@@ -178,14 +178,14 @@ bool session_lock_is_held(const char *dir, struct str id)
 {
     char holder[64];
 
-    return look(dir, id, holder);
+    return read_lock(dir, id, holder);
 }
 
 struct str session_lock_holder(const char *dir, struct str id, struct arena *a)
 {
     char holder[64];
 
-    if (!look(dir, id, holder))
+    if (!read_lock(dir, id, holder))
         return (struct str){0};
     return *holder ? arena_str(a, str_of(holder)) : S("another process");
 }

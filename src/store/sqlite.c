@@ -1,8 +1,9 @@
-/* sqlite.c - from tasks to workers: changes that wait together share one transaction.
+/* sqlite.c - passes changes and looks from tasks to workers. Changes that wait together share one
+ * transaction.
  *
- * Whoever comes first carries out what has come until there is nothing left; the others wait. So
- * an fsync serves all who came while the one before it was under way, and nobody has a thread of
- * his own. Looks have a connection of their own, as readers do not wait for writers. */
+ * The first task carries out all changes that wait; the others wait. So one fsync serves all that
+ * came during the one before it, and no store has a thread of its own. Looks have a connection of
+ * their own, because readers do not wait for writers. */
 #include "store/sqlite.h"
 
 #include "store/blob_files.h"
@@ -19,7 +20,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define GLANCE_ROWS 4 /* of a list that is read on the connection that writes */
+#define GLANCE_ROWS 4 /* of a list that is read on the writer's connection */
 
 struct waiting_job {
     struct sqlite_job *job;
@@ -36,7 +37,7 @@ struct sqlite_store {
 
     struct sqlite_db writer; /* used by one worker at a time */
     bool is_writing;
-    bool has_writer, has_reader; /* they were opened, or somebody is about to */
+    bool has_writer, has_reader; /* the connection is open, or a task is opening it */
     struct waiting_job *first, **last;
 
     pthread_mutex_t looking; /* guards the reader */
@@ -68,7 +69,7 @@ struct sqlite_batch {
     bool lacks_room;
 };
 
-/* A job that was refused has changed nothing; the others are not to suffer for it. */
+/* A job that was refused has changed nothing; the others must not suffer for it. */
 static struct err *run_jobs(struct sqlite_db *db, struct waiting_job *first)
 {
     for (struct waiting_job *w = first; w; w = w->next) {
@@ -83,11 +84,11 @@ static struct err *run_jobs(struct sqlite_db *db, struct waiting_job *first)
     return NULL;
 }
 
-/* What a batch asks for. */
+/* What a batch needs. */
 struct batch_needs {
-    bool changes;        /* something is to be changed */
-    bool durable_change; /* and may not be lost with the power */
-    bool sync;           /* of changes before it, or of its own */
+    bool changes;        /* it changes something */
+    bool durable_change; /* which a power loss must not undo */
+    bool sync;           /* of earlier changes, or of its own */
 };
 
 static struct batch_needs find_needs(const struct waiting_job *first)
@@ -102,7 +103,7 @@ static struct batch_needs find_needs(const struct waiting_job *first)
     return needs;
 }
 
-/* What was committed is committed: a failure is the error of those who wait for the disk alone. */
+/* A commit stays committed: a failing sync is the error only of those who wait for the disk. */
 static void sync_log(struct sqlite_db *db, struct waiting_job *first)
 {
     AUTO(err) struct err *e = sqlite_log_sync(db);
@@ -127,7 +128,7 @@ static struct err *run_transactions(struct sqlite_db *db, struct waiting_job *fi
     return NULL;
 }
 
-static struct err *run_batch(void *arg)
+static struct err *batch_commit(void *arg)
 {
     struct sqlite_batch *b = arg;
     struct sqlite_db *db = &b->store->writer;
@@ -140,13 +141,13 @@ static struct err *run_batch(void *arg)
     return e;
 }
 
-/* All of them have failed when the transaction has. */
+/* If the transaction failed, all of them failed. */
 static void end_batch(const struct sqlite_batch *b, const struct err *failure,
                       const struct waiting_job *own)
 {
     for (struct waiting_job *w = b->first, *next; w; w = next) {
         next = w->next;                                  /* a woken waiter is gone */
-        w->job->lacks_room = b->lacks_room && !w->error; /* one that was refused would be, anyway */
+        w->job->lacks_room = b->lacks_room && !w->error; /* a refused job would be refused anyway */
         if (failure && !w->error)
             w->error = err_copy(failure);
         if (w != own)
@@ -164,14 +165,14 @@ static void write_all(struct sqlite_store *s, const struct waiting_job *own)
 
         s->first = NULL;
         s->last = &s->first;
-        e = work_run(run_batch, &b);
+        e = work_run(batch_commit, &b);
         end_batch(&b, e, own);
     }
     task_shield_end();
     s->is_writing = false;
 }
 
-/* A change that has been handed in is made, also when nobody waits for it any more. */
+/* A change that was handed in is made, even if its task no longer waits. */
 static struct err *change(struct store *store, struct sqlite_job *job)
 {
     struct sqlite_store *s = sqlite_of(store);
@@ -198,14 +199,14 @@ struct lock_call {
     struct str id;
 };
 
-static struct err *take_lock(void *arg)
+static struct err *lock_take(void *arg)
 {
     const struct lock_call *c = arg;
 
     return leases_take(c->store->leases, c->id);
 }
 
-/* Under its lock: one that was removed while there was no room must not come back. */
+/* Under its lock: a session that was removed on a full disk must not come back. */
 static struct err *finish_removal(struct sqlite_store *s, struct str id)
 {
     struct sqlite_job job = {.run = sqlite_job_remove, .id = id, .lock_dir = s->lock_dir};
@@ -217,12 +218,12 @@ static struct err *finish_removal(struct sqlite_store *s, struct str id)
     return NULL;
 }
 
-static struct err *open_session(struct store *store, struct str id,
-                                const struct store_summary *create, struct arena *a,
-                                struct store_lease *ret_lease)
+static struct err *sqlite_open_session(struct store *store, struct str id,
+                                       const struct store_summary *create, struct arena *a,
+                                       struct store_lease *ret_lease)
 {
     struct lock_call lock = {.store = sqlite_of(store), .id = id};
-    /* Nothing was told to anybody yet that a new session or its lease could take along. */
+    /* A power loss may undo a new session or its lease: nothing was reported yet. */
     struct sqlite_job job = {.run = sqlite_job_open,
                              .id = id,
                              .summary = create,
@@ -231,7 +232,7 @@ static struct err *open_session(struct store *store, struct str id,
                              .may_be_lost = true};
     struct err *e;
 
-    TRY(work_run(take_lock, &lock));
+    TRY(work_run(lock_take, &lock));
     e = finish_removal(lock.store, id);
     if (!e)
         e = change(store, &job);
@@ -242,18 +243,19 @@ static struct err *open_session(struct store *store, struct str id,
     return e;
 }
 
-static void close_session(struct store *store, struct str id, uint64_t fence)
+static void sqlite_close_session(struct store *store, struct str id, uint64_t fence)
 {
     struct sqlite_job job = {
         .run = sqlite_job_close, .id = id, .fence = fence, .may_be_lost = true};
 
-    err_ignore(change(store, &job), "whoever opens it next looks at the lock");
+    err_ignore(change(store, &job), "the next opener checks the lock");
     leases_release(sqlite_of(store)->leases, id, fence);
 }
 
-/* --- what the port asks for --- */
+/* --- changes of the port --- */
 
-static struct err *add_child(struct store *store, const struct store_summary *child, uint64_t fence)
+static struct err *sqlite_add_child(struct store *store, const struct store_summary *child,
+                                    uint64_t fence)
 {
     struct sqlite_job job = {
         .run = sqlite_job_add_child, .id = child->id, .summary = child, .fence = fence};
@@ -275,18 +277,18 @@ static struct sqlite_job append_job(struct store *store, struct str stream, uint
                                .summary = update};
 }
 
-static struct err *append(struct store *store, struct str stream, uint64_t expected_seq,
-                          uint64_t fence, const struct store_record *records, size_t n,
-                          const struct store_summary *update)
+static struct err *sqlite_append(struct store *store, struct str stream, uint64_t expected_seq,
+                                 uint64_t fence, const struct store_record *records, size_t n,
+                                 const struct store_summary *update)
 {
     struct sqlite_job job = append_job(store, stream, expected_seq, fence, records, n, update);
 
     return change(store, &job);
 }
 
-static struct err *append_soon(struct store *store, struct str stream, uint64_t expected_seq,
-                               uint64_t fence, const struct store_record *records, size_t n,
-                               const struct store_summary *update)
+static struct err *sqlite_append_soon(struct store *store, struct str stream, uint64_t expected_seq,
+                                      uint64_t fence, const struct store_record *records, size_t n,
+                                      const struct store_summary *update)
 {
     struct sqlite_job job = append_job(store, stream, expected_seq, fence, records, n, update);
 
@@ -301,16 +303,16 @@ static struct err *sqlite_sync(struct store *store)
     return change(store, &job);
 }
 
-static struct err *update_session(struct store *store, const struct store_summary *update)
+static struct err *sqlite_update_session(struct store *store, const struct store_summary *update)
 {
     struct sqlite_job job = {.run = sqlite_job_update, .id = update->id, .summary = update};
 
     return change(store, &job);
 }
 
-/* --- what is left of sessions --- */
+/* --- removing --- */
 
-/* What one must know before something is removed. */
+/* What must be known before something is removed. */
 struct removal_look {
     const struct sqlite_store *store;
     bool has_neighbour, has_little_room;
@@ -318,7 +320,7 @@ struct removal_look {
     struct sqlite_marks marks;
 };
 
-static struct err *look_before_removal(void *arg)
+static struct err *removal_prepare(void *arg)
 {
     struct removal_look *l = arg;
 
@@ -337,7 +339,7 @@ static struct err *remove_rows(struct sqlite_store *s, struct str id, bool *ret_
     return e;
 }
 
-/* Under its lock. It is gone already; its rows go now or when there is room. */
+/* Under its lock. The session is gone already; its rows go now, or when there is room. */
 static struct err *remove_marked(struct sqlite_store *s, struct str id, bool has_neighbour)
 {
     struct sqlite_job job = {
@@ -362,7 +364,7 @@ static void finish_marked(struct sqlite_store *s, const struct removal_look *l)
 {
     for (size_t i = 0; i < l->marks.n; i++) {
         struct lock_call lock = {.store = s, .id = l->marks.ids[i]};
-        struct err *e = work_run(take_lock, &lock);
+        struct err *e = work_run(lock_take, &lock);
 
         if (!e) {
             e = remove_marked(s, lock.id, l->has_neighbour);
@@ -372,8 +374,8 @@ static void finish_marked(struct sqlite_store *s, const struct removal_look *l)
     }
 }
 
-/* What this database does not need a neighbour may. Where the disk is full the files are removed
- * before the commit fails, which makes room for the next try. */
+/* A neighbour may need what this database does not. On a full disk the files are removed before the
+ * commit fails, which makes room for the next try. */
 static struct err *collect(struct sqlite_store *s, const struct removal_look *l)
 {
     struct sqlite_job job = {.run = sqlite_job_collect,
@@ -395,7 +397,7 @@ static struct err *collect(struct sqlite_store *s, const struct removal_look *l)
     return NULL;
 }
 
-static struct err *sweep_locks(void *arg)
+static struct err *locks_sweep(void *arg)
 {
     session_locks_sweep(arg);
     return NULL;
@@ -403,15 +405,15 @@ static struct err *sweep_locks(void *arg)
 
 static struct err *sweep_after(struct sqlite_store *s, struct removal_look *l)
 {
-    TRY(work_run(look_before_removal, l));
+    TRY(work_run(removal_prepare, l));
     TRY(collect(s, l));
     finish_marked(s, l);
     if (l->marks.n)
         TRY(collect(s, l));
-    return work_run(sweep_locks, s->lock_dir);
+    return work_run(locks_sweep, s->lock_dir);
 }
 
-static struct err *sweep(struct store *store)
+static struct err *sqlite_sweep(struct store *store)
 {
     struct removal_look look = {.store = sqlite_of(store)};
     struct err *e = sweep_after(sqlite_of(store), &look);
@@ -425,14 +427,14 @@ struct mark_call {
     struct str id;
 };
 
-static struct err *make_mark(void *arg)
+static struct err *mark_make(void *arg)
 {
     struct mark_call *c = arg;
 
     return sqlite_mark(c->lock_dir, c->id);
 }
 
-static struct err *remove_session(struct store *store, struct str id)
+static struct err *sqlite_remove_session(struct store *store, struct str id)
 {
     struct sqlite_store *s = sqlite_of(store);
     struct lock_call lock = {.store = s, .id = id};
@@ -440,17 +442,17 @@ static struct err *remove_session(struct store *store, struct str id)
     bool lacks_room;
     struct err *e;
 
-    TRY(work_run(take_lock, &lock));
+    TRY(work_run(lock_take, &lock));
     e = remove_rows(s, id, &lacks_room);
     if (lacks_room) {
         err_ignore(e, "it is gone when it has a mark, and the sweep does what can be done");
-        e = work_run(make_mark, &mark);
+        e = work_run(mark_make, &mark);
     }
     leases_release(s->leases, id, 0);
-    return e ? e : sweep(store);
+    return e ? e : sqlite_sweep(store);
 }
 
-static struct err *rebuild(struct store *store)
+static struct err *sqlite_rebuild(struct store *store)
 {
     struct sqlite_job job = {.run = sqlite_job_forget_words};
 
@@ -479,7 +481,7 @@ struct look_call {
     struct sqlite_look *look;
 };
 
-static struct err *run_look(void *arg)
+static struct err *look_run(void *arg)
 {
     struct look_call *c = arg;
     struct err *e;
@@ -498,10 +500,10 @@ static struct err *look(struct store *store, struct sqlite_look *l)
 
     l->lock_dir = c.store->lock_dir;
     c.store->has_reader = true;
-    return work_run(run_look, &c);
+    return work_run(look_run, &c);
 }
 
-static struct err *run_glance(void *arg)
+static struct err *glance_run(void *arg)
 {
     struct look_call *c = arg;
     struct err *e = open_db(&c->store->writer, c->store->path);
@@ -509,7 +511,8 @@ static struct err *run_glance(void *arg)
     return e ? e : c->look->run(&c->store->writer, c->look);
 }
 
-/* A look that takes no time: a second connection would take longer than to have others wait. */
+/* A look that takes no time: opening a second connection would take longer than making others
+ * wait. */
 static struct err *glance(struct store *store, struct sqlite_look *l)
 {
     struct look_call c = {sqlite_of(store), l};
@@ -520,13 +523,13 @@ static struct err *glance(struct store *store, struct sqlite_look *l)
         return look(store, l);
     l->lock_dir = s->lock_dir;
     s->is_writing = true;
-    e = work_run(run_glance, &c);
+    e = work_run(glance_run, &c);
     write_all(s, NULL);
     return e;
 }
 
-static struct err *read_records(struct store *store, struct str stream, const struct store_query *q,
-                                struct store_page *ret_page)
+static struct err *sqlite_read_records(struct store *store, struct str stream,
+                                       const struct store_query *q, struct store_page *ret_page)
 {
     struct sqlite_look l = {
         .run = sqlite_look_read, .id = stream, .query = q, .ret_page = ret_page};
@@ -534,8 +537,8 @@ static struct err *read_records(struct store *store, struct str stream, const st
     return look(store, &l);
 }
 
-static struct err *find(struct store *store, struct str id, struct arena *a,
-                        struct store_summary *ret_summary, bool *ret_found)
+static struct err *sqlite_find(struct store *store, struct str id, struct arena *a,
+                               struct store_summary *ret_summary, bool *ret_found)
 {
     struct sqlite_look l = {.run = sqlite_look_find,
                             .id = id,
@@ -546,18 +549,18 @@ static struct err *find(struct store *store, struct str id, struct arena *a,
     return look(store, &l);
 }
 
-static struct err *list(struct store *store, const struct store_list_query *q, struct arena *a,
-                        struct store_summary **ret_items, size_t *ret_n)
+static struct err *sqlite_list(struct store *store, const struct store_list_query *q,
+                               struct arena *a, struct store_summary **ret_items, size_t *ret_n)
 {
     struct sqlite_look l = {
         .run = sqlite_look_list, .list = q, .arena = a, .ret_items = ret_items, .ret_n = ret_n};
-    bool is_short = q->n_max && q->n_max <= GLANCE_ROWS && !q->name.n; /* that has no index */
+    bool is_short = q->n_max && q->n_max <= GLANCE_ROWS && !q->name.n; /* no index covers names */
 
     return (is_short ? glance : look)(store, &l);
 }
 
-static struct err *search(struct store *store, struct str words, size_t n_max, struct arena *a,
-                          struct store_hit **ret_hits, size_t *ret_n)
+static struct err *sqlite_search(struct store *store, struct str words, size_t n_max,
+                                 struct arena *a, struct store_hit **ret_hits, size_t *ret_n)
 {
     struct sqlite_job index = {.run = sqlite_job_index};
     struct sqlite_look l = {.run = sqlite_look_search,
@@ -578,7 +581,8 @@ static struct err *sqlite_read_belief(struct store *store, struct store_belief *
     return glance(store, &l);
 }
 
-static struct err *check(struct store *store, struct str stream, struct store_damage_sink sink)
+static struct err *sqlite_check(struct store *store, struct str stream,
+                                struct store_damage_sink sink)
 {
     AUTO(arena) struct arena a = {0};
     size_t n_missing = 0;
@@ -612,7 +616,8 @@ static struct err *sqlite_check_all(struct store *store, struct store_damage_sin
     return NULL;
 }
 
-static struct err *keeps(struct store *store, struct str stream, struct str handle, bool *ret_keeps)
+static struct err *sqlite_keeps(struct store *store, struct str stream, struct str handle,
+                                bool *ret_keeps)
 {
     struct sqlite_look l = {
         .run = sqlite_look_keeps, .id = stream, .words = handle, .ret_found = ret_keeps};
@@ -620,7 +625,7 @@ static struct err *keeps(struct store *store, struct str stream, struct str hand
     return look(store, &l);
 }
 
-static struct blob_store *blobs(struct store *store, struct str stream)
+static struct blob_store *sqlite_blobs(struct store *store, struct str stream)
 {
     return sqlite_of(store)->blobs;
 }
@@ -632,7 +637,7 @@ static bool is_or_is_below(struct str path, struct str dir)
     return str_starts(path, dir) && (path.n == dir.n || path.p[dir.n] == '/');
 }
 
-static bool owns(const struct store *store, struct str path)
+static bool sqlite_owns(const struct store *store, struct str path)
 {
     static const char *const endings[] = {"", "-wal", "-shm", "-journal", "-locks"};
     AUTO(strbuf) struct strbuf own = {0};
@@ -651,7 +656,7 @@ static bool owns(const struct store *store, struct str path)
 
 /* --- the store --- */
 
-static void free_store(struct store *store)
+static void sqlite_free(struct store *store)
 {
     struct sqlite_store *s = sqlite_of(store);
 
@@ -669,29 +674,29 @@ struct store *store_sqlite_new(const char *path)
 {
     static const struct store_ops ops = {
         .name = "sqlite",
-        .open = open_session,
-        .close = close_session,
-        .add_child = add_child,
-        .append = append,
-        .append_soon = append_soon,
+        .open = sqlite_open_session,
+        .close = sqlite_close_session,
+        .add_child = sqlite_add_child,
+        .append = sqlite_append,
+        .append_soon = sqlite_append_soon,
         .sync = sqlite_sync,
-        .read = read_records,
-        .find = find,
-        .list = list,
-        .search = search,
-        .remove = remove_session,
-        .sweep = sweep,
-        .update = update_session,
-        .rebuild = rebuild,
+        .read = sqlite_read_records,
+        .find = sqlite_find,
+        .list = sqlite_list,
+        .search = sqlite_search,
+        .remove = sqlite_remove_session,
+        .sweep = sqlite_sweep,
+        .update = sqlite_update_session,
+        .rebuild = sqlite_rebuild,
         .clamp_times = sqlite_clamp_times,
         .read_belief = sqlite_read_belief,
         .write_belief = sqlite_write_belief,
-        .blobs = blobs,
-        .owns = owns,
-        .check = check,
+        .blobs = sqlite_blobs,
+        .owns = sqlite_owns,
+        .check = sqlite_check,
         .check_all = sqlite_check_all,
-        .keeps = keeps,
-        .free = free_store,
+        .keeps = sqlite_keeps,
+        .free = sqlite_free,
     };
     AUTO(arena) struct arena a = {0};
     struct sqlite_store *s = mem_alloc(sizeof *s);

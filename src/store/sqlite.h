@@ -8,9 +8,12 @@
 
 #include "port/store.h"
 
-/* `path` must not be a link to the file: locks, log and blobs stand beside the name, and
- * store_from_url() follows links. The file is opened, and made, with the first call that needs it:
- * that one tells what is wrong with it. */
+/* `path` must not be a link to the file, because locks, log and blobs are beside the name;
+ * store_from_url() follows links. The first call that needs the file opens or creates it, and
+ * reports what is wrong with it. */
 struct store *store_sqlite_new(const char *path) MUST_USE;
+
+/* Loads SQLite's library, which the first call would do. Needs no task, and blocks. */
+MUST_USE struct err *store_sqlite_load(void);
 
 #endif

@@ -1,9 +1,11 @@
-/* sqlite_db.c - opening, asking, and saying what went wrong. */
+/* sqlite_db.c - opens databases, asks them, and describes what went wrong. */
 #include "store/sqlite_db.h"
 
 #include "base/checksum.h"
 #include "store/leases.h"
+#include "store/sqlite.h"
 #include "store/sqlite_log.h"
+#include "sys/dylib.h"
 #include "sys/fs.h"
 #include "sys/locked_file.h"
 #include "sys/work.h"
@@ -16,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* How long a transaction waits for those of other processes. */
+/* How long a transaction waits for other processes. */
 #define BUSY_MS 30000
 #define BUSY_TRIES (BUSY_MS / WORK_PAUSE_MS)
 #define VERSION 4
@@ -28,19 +30,18 @@ static const char *const statement_texts[] = {
 #undef X
 };
 
-/* key: the stream's number and the record's, see sqlite_key(). Numbers of streams are never used
- * again, so that an old entry of the search index can lead to nothing else.
+/* key: the number of the stream and of the record, see sqlite_key(). Numbers of streams are never
+ * used again, so that an old entry of the search index leads to nothing else.
  *
- * A commit costs by the pages that it changes. So an append changes those of its records alone:
- * `total` says what the stream has come to, and the row in `sessions` is brought up to date when
- * the session is closed. What is only needed to look at a session stands in a table of its own
- * (`streamed`), so that it is opened fast without an index. `sum` is record_sum(): what is read is
- * compared with it. */
+ * A commit costs by the pages that it changes. So an append changes only those of its records:
+ * `total` is the size of the stream so far, and the row in `sessions` is updated when the session
+ * is closed. What is only needed to look at a session is in a table of its own (`streamed`), so
+ * that a session opens fast without an index. `sum` is record_sum(), which every read compares. */
 #define RECORD_COLUMNS                                                                             \
     " key INTEGER PRIMARY KEY, n INTEGER NOT NULL, ms INTEGER NOT NULL, type TEXT NOT NULL,"       \
     " run TEXT NOT NULL, turn INTEGER NOT NULL, round INTEGER NOT NULL,"                           \
     " attempt INTEGER NOT NULL, total INTEGER NOT NULL, sum INTEGER NOT NULL, body TEXT NOT NULL"
-/* One row: what was believed of the time (struct store_belief). A database may be older than it. */
+/* One row: struct store_belief. A database may be older than this table. */
 #define CLOCK_TABLE                                                                                \
     "CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY CHECK (id = 1),"                     \
     " looked INTEGER NOT NULL, believed INTEGER NOT NULL);"
@@ -65,8 +66,8 @@ static const char tables[] =
     "CREATE VIEW IF NOT EXISTS journal AS SELECT * FROM records UNION ALL SELECT * FROM streamed;"
     "CREATE TABLE IF NOT EXISTS payloads (handle TEXT NOT NULL, stream INTEGER NOT NULL,"
     " PRIMARY KEY (handle, stream)) WITHOUT ROWID;"
-    /* Blobs that nothing refers to any more. They are removed after a while only: somebody may be
-     * about to refer to one that was there. */
+    /* Blobs without a reference. They are removed after a while: somebody may be about to refer to
+     * one. */
     "CREATE TABLE IF NOT EXISTS doomed (handle TEXT PRIMARY KEY, since INTEGER NOT NULL)"
     " WITHOUT ROWID;"
     "CREATE INDEX IF NOT EXISTS payloads_by_stream ON payloads (stream);"
@@ -74,7 +75,7 @@ static const char tables[] =
 
 /* --- errors --- */
 
-/* SQLite has a code for a full disk, but none for a quota that is used up. */
+/* SQLite has a code for a full disk, but none for an exhausted quota. */
 static bool is_about_room(const struct sqlite_db *db, int code)
 {
     int error = (code & 0xFF) == SQLITE_IOERR ? db->api.system_errno(db->handle) : 0;
@@ -140,18 +141,36 @@ static int read_version(void *self, int n, char **values, char **names)
     return 0;
 }
 
+static struct err *load_api(struct sqlite_api *ret_api)
+{
+    const struct dylib_symbol symbols[] = {
+#define X(name) {"sqlite3_" #name, (void **)&ret_api->name},
+        SQLITE_API_TABLE(X)
+#undef X
+    };
+
+    return dylib_load("libsqlite3.so.0", "libsqlite3-0", symbols, ARRAY_LEN(symbols));
+}
+
+struct err *store_sqlite_load(void)
+{
+    struct sqlite_api api;
+
+    return load_api(&api);
+}
+
 /* --- functions in statements --- */
 
-/* For what SQLite calls; even what it is called with can only be asked by one of them. */
+/* For callbacks of SQLite: even their arguments can only be read through its functions. */
 static struct sqlite_api functions;
 static pthread_once_t functions_once = PTHREAD_ONCE_INIT;
 
 static void load_functions(void)
 {
-    err_ignore(sqlite_api_load(&functions), "the connection that asks for it has loaded them");
+    err_ignore(load_api(&functions), "the connection that asks for it has loaded them");
 }
 
-/* Every value with its type: a text and a number that look alike are not the same. */
+/* Sums every value with its type: a text and a number that look alike differ. */
 static void sqlite_sum_row(sqlite3_context *context, int n, sqlite3_value **values)
 {
     uint64_t sum = CHECKSUM_START;
@@ -194,7 +213,7 @@ static struct err *make_functions(struct sqlite_db *db)
 
 /* --- tables --- */
 
-/* Who has this session open, if it is another process? Empty: none has. */
+/* Which other process has this session open? Empty: none. */
 static struct str find_other_holder(const struct sqlite_db *db, struct str id, struct arena *a)
 {
     const char *lock_dir = arena_format(a, "%s-locks", db->path).p;
@@ -222,7 +241,7 @@ static int note_holder(void *self, int n, char **values, char **names)
     return 0;
 }
 
-/* An older keel that writes knows nothing of sums, and would leave rows that do not fit theirs. */
+/* An older keel that writes knows no sums, and would leave rows that do not fit theirs. */
 static struct err *check_nobody_writes(struct sqlite_db *db)
 {
     struct open_sessions o = {.db = db};
@@ -253,7 +272,7 @@ static struct err *look_at_version(struct sqlite_db *db, struct sqlite_version *
 }
 
 /* In one transaction, and only once: another process may have done it meanwhile. On failure the
- * connection is closed, which undoes it. */
+ * caller closes the connection, which undoes it. */
 static struct err *write_tables(struct sqlite_db *db)
 {
     static const char what[] = "create the tables";
@@ -293,9 +312,9 @@ static struct err *make_tables(struct sqlite_db *db)
     return write_tables(db);
 }
 
-/* Others must not read what people say to a model. SQLite gives its own files the same mode. The
- * file is made without a descriptor: closing one would drop the locks that another connection of
- * this process holds, and SQLite would not know. */
+/* Other users must not read what people say to a model. SQLite gives its own files the same mode.
+ * mknod() creates the file without a descriptor: closing one would drop the locks of another
+ * connection of this process, without SQLite noticing. */
 static struct err *make_file(const char *path)
 {
     AUTO_FREE char *dir = mem_strdup(path);
@@ -311,9 +330,9 @@ static struct err *make_file(const char *path)
     return NULL;
 }
 
-/* SQLite names the log and its index after the database: under another name of the same file it
- * would make others, and each of the two would undo what is in the log of the other. The times are
- * not asked for, which would make the kernel write them more often (sqlite_log.h). */
+/* SQLite names the log and its index after the database. Under another name of the same file it
+ * would create others, and each would undo what is in the log of the other. statx() does not ask
+ * for times: that would make the kernel write them more often (sqlite_log.h). */
 static struct err *check_names(const char *path)
 {
     struct statx st;
@@ -340,7 +359,7 @@ static void register_files(struct sqlite_db *db)
             db->files[i].lock = locked_file_new(db->files[i].path);
 }
 
-/* SQLite's own time-out would keep a program that is to end for as long. */
+/* SQLite's own time-out would delay the end of a program by as much. */
 static int wait_for_others(void *self, int n_tries)
 {
     return n_tries < BUSY_TRIES && work_pause((unsigned)n_tries);
@@ -349,7 +368,7 @@ static int wait_for_others(void *self, int n_tries)
 struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm"};
-    /* Power loss must not lose what was acknowledged: every commit is an fsync of the log. */
+    /* A power loss must not lose what was acknowledged: every commit syncs the log. */
     static const char settings[] = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;"
                                    "PRAGMA foreign_keys = OFF; PRAGMA temp_store = MEMORY;"
                                    "PRAGMA journal_size_limit = 67108864;";
@@ -358,7 +377,7 @@ struct err *sqlite_db_open(struct sqlite_db *db, const char *path)
     *db = (struct sqlite_db){.path = mem_strdup(path)};
     for (size_t i = 0; i < ARRAY_LEN(db->files); i++)
         db->files[i].path = mem_strdup(arena_format(&a, "%s%s", path, suffixes[i]).p);
-    TRY(sqlite_api_load(&db->api));
+    TRY(load_api(&db->api));
     TRY(make_file(path));
     TRY(check_names(path));
     register_files(db);
@@ -473,9 +492,9 @@ struct err *sqlite_set_durable(struct sqlite_db *db, bool is_durable)
                       "access sessions");
 }
 
-/* What is written to files that have no name any more is gone with the last process that has them
- * open. And another process that makes new ones beside these knows nothing of our locks. The log
- * is not asked for its times: the kernel would then write them more often (sqlite_log.h). */
+/* Writes to files without a name are lost with the last process that has them open. Another process
+ * that creates new ones does not see our locks. The times of the log are not read: the kernel would
+ * then write them more often (sqlite_log.h). */
 static struct err *check_files(struct sqlite_db *db)
 {
     int has_moved = 0;

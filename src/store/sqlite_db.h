@@ -5,9 +5,54 @@
 #define KEEL_STORE_SQLITE_DB_H
 
 #include "base/arena.h"
-#include "store/sqlite_api.h"
 
-/* Every statement that is used, prepared when it is first needed. */
+#include <sqlite3.h>
+
+/* SQLite's functions without their prefix, looked up by name when a database is opened: keel does
+ * not link the library. */
+#define SQLITE_API_TABLE(X)                                                                        \
+    X(open_v2)                                                                                     \
+    X(close_v2)                                                                                    \
+    X(busy_handler)                                                                                \
+    X(db_config)                                                                                   \
+    X(exec)                                                                                        \
+    X(prepare_v3)                                                                                  \
+    X(finalize)                                                                                    \
+    X(reset)                                                                                       \
+    X(clear_bindings)                                                                              \
+    X(step)                                                                                        \
+    X(create_function_v2)                                                                          \
+    X(user_data)                                                                                   \
+    X(value_type)                                                                                  \
+    X(value_int64)                                                                                 \
+    X(value_text)                                                                                  \
+    X(value_bytes)                                                                                 \
+    X(result_int64)                                                                                \
+    X(bind_int64)                                                                                  \
+    X(bind_text64)                                                                                 \
+    X(bind_null)                                                                                   \
+    X(column_int64)                                                                                \
+    X(column_text)                                                                                 \
+    X(column_bytes)                                                                                \
+    X(extended_errcode)                                                                            \
+    X(extended_result_codes)                                                                       \
+    X(errmsg)                                                                                      \
+    X(system_errno)                                                                                \
+    X(errstr)                                                                                      \
+    X(changes64)                                                                                   \
+    X(last_insert_rowid)                                                                           \
+    X(get_autocommit)                                                                              \
+    X(file_control)                                                                                \
+    X(wal_hook)                                                                                    \
+    X(wal_checkpoint_v2)
+
+struct sqlite_api {
+#define X(name) __typeof__(sqlite3_##name) *name;
+    SQLITE_API_TABLE(X)
+#undef X
+};
+
+/* Every statement, prepared when it is first needed. */
 #define SQLITE_STATEMENTS(X)                                                                       \
     X(BEGIN, "BEGIN IMMEDIATE")                                                                    \
     X(COMMIT, "COMMIT")                                                                            \
@@ -93,12 +138,12 @@
               " JOIN sessions s ON s.number = r.key >> 40"                                         \
               " WHERE words MATCH ?1 ORDER BY r.ms DESC, r.key DESC LIMIT ?2")
 
-/* Sessions that a list from the roots down comes to. */
+/* The sessions that a walk from the roots down reaches. */
 #define SQLITE_REACHED                                                                             \
     "WITH RECURSIVE reached (id) AS (SELECT id FROM sessions WHERE parent = ''"                    \
     " UNION SELECT s.id FROM sessions s JOIN reached r ON s.parent = r.id) SELECT id FROM reached"
-/* Which streams a table has records of, and how many: from stream to stream, without reading all.
- */
+/* The streams that a table has records of, with their number: goes from stream to stream without
+ * reading all records. */
 #define SQLITE_STREAMS_OF(table)                                                                   \
     "SELECT * FROM (WITH RECURSIVE first (key) AS (SELECT min(key) FROM " table                    \
     " UNION ALL SELECT (SELECT min(key) FROM " table                                               \
@@ -106,7 +151,7 @@
     " FROM first WHERE first.key IS NOT NULL) SELECT key >> 40 AS number, 1 AS n FROM first"       \
     " WHERE key IS NOT NULL)"
 
-/* Of a stream `s`: what its last record says, which is in one of two tables. */
+/* What the last record of a stream `s` says. It is in one of two tables. */
 #define SQLITE_LAST_IN(table, what)                                                                \
     "ifnull((SELECT " what " FROM " table " WHERE key BETWEEN s.number << 40"                      \
     " AND (s.number << 40) + 1099511627775 ORDER BY key DESC LIMIT 1), 0)"
@@ -117,12 +162,12 @@
 
 #define SQLITE_LAST_USED "max(updated, " SQLITE_LAST("ms") ")"
 
-/* The sum of a row of `sessions`: of all that it says of the session, in this order. row_sum() is
- * made by sqlite_db_open(). Not in it: the row's number, which its records name; who has the
- * session open, and how far the search has come.
+/* The sum of a row of `sessions`, over all that it says of the session, in this order.
+ * sqlite_db_open() defines row_sum(). The sum does not cover the row's number, which its records
+ * name; which process has the session open; and how far the search index reaches.
  *
- * What changes a row changes its sum in the same statement. A row that did not fit its sum before
- * does not fit it afterwards. */
+ * A change updates the sum in the same statement. A row that did not fit its sum before does not
+ * fit it afterwards. */
 #define SQLITE_SUM_OF(cwd, name, provider, model, preview, updated, next_seq, n_messages, n_bytes) \
     "row_sum(id, parent, root, created, " cwd ", " name ", " provider ", " model ", " preview      \
     ", " updated ", " next_seq ", " n_messages ", " n_bytes ")"
@@ -131,7 +176,7 @@
                   "n_messages", "n_bytes")
 #define SQLITE_SEAL(...) "sum = iif(sum = " SQLITE_ROW_SUM ", " SQLITE_SUM_OF(__VA_ARGS__) ", sum)"
 
-/* What a change makes of the columns. */
+/* The columns after a change. */
 #define SQLITE_CWD "iif(?2 = '', cwd, ?2)"
 #define SQLITE_NAME "iif(?3 = '', name, ?3)"
 #define SQLITE_PROVIDER "iif(?4 = '', provider, ?4)"
@@ -148,8 +193,8 @@
 #define SQLITE_SEAL_TIME SQLITE_SEAL_END("?2", "next_seq", "n_bytes")
 #define SQLITE_SEAL_CLOSED SQLITE_SEAL_END(SQLITE_LAST_USED, SQLITE_NEXT_SEQ, SQLITE_TOTAL)
 
-/* A session is leased with all that is below it. While it is, its rows do not say where its streams
- * end: appends leave them alone. */
+/* A session is leased with all below it. Meanwhile its rows do not say where its streams end:
+ * appends leave them alone. */
 #define SQLITE_IS_LEASED                                                                           \
     "iif(s.parent = '', s.is_leased, (SELECT is_leased FROM sessions r WHERE r.id = s.root))"
 #define SQLITE_SUMMARY                                                                             \
@@ -175,33 +220,33 @@ struct sqlite_db {
     sqlite3 *handle;
     sqlite3_stmt *statements[SQL_N];
     char *path;
-    /* The database, its log and its index of the log: the files that SQLite holds open. Nothing
+    /* The files that SQLite holds open: the database, its log, and the index of the log. Nothing
      * else in this process may open them (sys/locked_file.h). */
     struct sqlite_file {
         char *path;
         struct locked_file *lock;
     } files[3];
-    /* What take_row() in a statement calls with the values of each row, which takes half the time
-     * of a step for each and of asking for its columns. True: the statement stops at that row. */
+    /* take_row() in a statement calls this with the values of each row. That takes half the time of
+     * a step per row and asking for its columns. True: the statement stops at that row. */
     bool (*take_row)(void *self, const struct sqlite_api *api, sqlite3_value **values);
     void *take_self;
     bool is_hasty; /* commits do not wait for the disk */
-    /* A commit has failed: what the log holds may not be on the disk, though the kernel thinks so
-     */
+    /* A commit has failed: the disk may lack what the log holds, though the kernel thinks it is
+     * there */
     bool is_log_suspect;
-    bool lacks_room; /* the last failure was for this */
-    bool is_damaged; /* the last failure was that a page is not what it should be */
+    bool lacks_room; /* the reason of the last failure */
+    bool is_damaged; /* the last failure was a damaged page */
     /* of the log, see sqlite_log.h */
     bool has_log;            /* it was opened */
     uint64_t n_log_bytes;    /* after the last commit here */
-    uint64_t log_room_until; /* the file was this long when it was looked at */
+    uint64_t log_room_until; /* the size of the file when it was last looked at */
 };
 
-/* Makes the file, its directory and its tables where they are missing. */
+/* Creates the file, its directory and its tables if they are missing. */
 MUST_USE struct err *sqlite_db_open(struct sqlite_db *db, const char *path);
-void sqlite_db_close(struct sqlite_db *db); /* of a zeroed one too */
+void sqlite_db_close(struct sqlite_db *db); /* also for a zeroed one */
 
-/* What SQLite says last, with what a person can do about it. */
+/* Makes an error of SQLite's last message, with what a person can do about it. */
 NEVER_NULL MUST_USE struct err *sqlite_db_error(struct sqlite_db *db, const char *what);
 
 /* --- statements: begin, bind, step, end --- */
@@ -210,22 +255,23 @@ MUST_USE struct err *sqlite_begin(struct sqlite_db *db, enum sqlite_statement s)
 void sqlite_int(struct sqlite_db *db, enum sqlite_statement s, int place, int64_t value);
 /* Borrowed until the statement ends. */
 void sqlite_text(struct sqlite_db *db, enum sqlite_statement s, int place, struct str text);
-/* *ret_row false: there is none, or no further. */
+/* *ret_row false: no row is left. */
 MUST_USE struct err *sqlite_step(struct sqlite_db *db, enum sqlite_statement s, bool *ret_row);
 int64_t sqlite_column_int(struct sqlite_db *db, enum sqlite_statement s, int column);
 /* Valid until the next step. */
 struct str sqlite_column_text(struct sqlite_db *db, enum sqlite_statement s, int column);
 void sqlite_end(struct sqlite_db *db, enum sqlite_statement s);
-/* For one that gives no rows: steps once and ends. */
+/* Steps once and ends: for statements without rows. */
 MUST_USE struct err *sqlite_finish(struct sqlite_db *db, enum sqlite_statement s);
 
-/* Until this is called again, commits wait for the disk, or leave that to a later one that does. */
+/* Until the next call: commits wait for the disk, or leave that to a later commit that does. */
 MUST_USE struct err *sqlite_set_durable(struct sqlite_db *db, bool is_durable);
 MUST_USE struct err *sqlite_begin_transaction(struct sqlite_db *db);
-/* Commits, or takes all back when `take_error` is one, and returns what went wrong. */
+/* Commits, or rolls back if `take_error` is an error, and returns what went wrong. */
 MUST_USE struct err *sqlite_end_transaction(struct sqlite_db *db, struct err *take_error);
 
-/* A record's place in the table: streams are numbered, and their records stand side by side. */
+/* A record's key in the table: the number of its stream, then its own. Records of a stream are
+ * neighbours. */
 #define SQLITE_SEQ_BITS 40
 static inline int64_t sqlite_key(int64_t stream, uint64_t seq)
 {

@@ -1,4 +1,4 @@
-/* sqlite_log.c - looks after the log as it grows. */
+/* sqlite_log.c - keeps room in the log, and limits its size. */
 #include "store/sqlite_log.h"
 
 #include "store/sqlite_store.h"
@@ -10,15 +10,14 @@
 
 enum {
     FRAME_BYTES = 4096 + 24,
-    CHECKPOINT_FRAMES = 1000, /* SQLite's own habit */
+    CHECKPOINT_FRAMES = 1000, /* SQLite's default */
     COMMIT_BYTES = 64 << 10,  /* few commits need more */
     SHORT_BYTES = 256 << 10,  /* a log that may never need room */
     LEFT_BYTES = 512 << 10,   /* a log that the next process reads: 2 us a frame */
     MOST_BYTES = CHECKPOINT_FRAMES * FRAME_BYTES + SHORT_BYTES,
 };
 
-/* After each commit. Nothing is lost when the log cannot go into the database now: it goes later.
- */
+/* After each commit. Nothing is lost if the log cannot go into the database now: it goes later. */
 static int on_commit(void *self, sqlite3 *handle, const char *name, int n_frames)
 {
     struct sqlite_db *db = self;
@@ -26,7 +25,7 @@ static int on_commit(void *self, sqlite3 *handle, const char *name, int n_frames
 
     db->n_log_bytes = (uint64_t)n_frames * FRAME_BYTES;
     if (db->n_log_bytes < n_before)
-        db->log_room_until = 0; /* it has begun anew, and may have been cut */
+        db->log_room_until = 0; /* the log was restarted, and may have been cut */
     if (n_frames >= CHECKPOINT_FRAMES)
         db->api.wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
     return SQLITE_OK;
@@ -54,8 +53,8 @@ struct err *sqlite_log_restart(struct sqlite_db *db)
     return NULL;
 }
 
-/* SQLite's own handle of its log: another descriptor of it would be one more that could be of
- * another file. NULL: there is no log yet. */
+/* SQLite's own handle of its log: another descriptor could be of another file. NULL: there is no
+ * log yet. */
 static sqlite3_file *find_log(struct sqlite_db *db)
 {
     sqlite3_file *log = NULL;
@@ -65,8 +64,8 @@ static sqlite3_file *find_log(struct sqlite_db *db)
     return log && log->pMethods ? log : NULL;
 }
 
-/* What a checkpoint has taken into the database meanwhile, by this process or another, is durable:
- * it syncs the log before and the database after. */
+/* What a checkpoint has moved into the database meanwhile, in this process or another, is durable:
+ * a checkpoint syncs the log before and the database after. */
 struct err *sqlite_log_sync(struct sqlite_db *db)
 {
     sqlite3_file *log;
@@ -81,9 +80,9 @@ struct err *sqlite_log_sync(struct sqlite_db *db)
                    strerror(errno));
 }
 
-/* --- is all of it there? --- */
+/* --- is the log whole? --- */
 
-/* The head of the index of the log, as SQLite documents it (walformat.html); nothing writes to it
+/* The header of the log's index, as SQLite documents it (walformat.html). Nothing writes to it
  * during a transaction that may write. NULL: there is none. */
 static const volatile unsigned char *find_index(struct sqlite_db *db)
 {
@@ -110,7 +109,8 @@ static uint64_t log_bytes(const volatile unsigned char *index)
            (uint64_t)n_frames * (FRAME_HEADER_BYTES + (page_bytes == 1 ? 65536u : page_bytes));
 }
 
-/* Others may be at work: then the log is theirs to empty, and how long it is may be wrong. */
+/* Other processes may be at work: then the log is theirs to empty, and its length here may be
+ * wrong. */
 void sqlite_log_leave(struct sqlite_db *db)
 {
     const volatile unsigned char *index = db->has_log ? find_index(db) : NULL;
@@ -122,7 +122,7 @@ void sqlite_log_leave(struct sqlite_db *db)
     db->api.wal_checkpoint_v2(db->handle, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 }
 
-/* The size alone is asked for: who asks for times makes the kernel write them more often. */
+/* Asks only for the size: asking for times makes the kernel write them more often. */
 bool sqlite_log_is_whole(struct sqlite_db *db)
 {
     const volatile unsigned char *index = find_index(db);
@@ -134,7 +134,7 @@ bool sqlite_log_is_whole(struct sqlite_db *db)
 
 /* --- room --- */
 
-/* What cannot be written is not needed, but for speed. */
+/* A failed write costs only speed. */
 static void write_zeros(sqlite3_file *log, uint64_t from, uint64_t to)
 {
     static const char zeros[64 << 10];
@@ -148,8 +148,8 @@ static void write_zeros(sqlite3_file *log, uint64_t from, uint64_t to)
     }
 }
 
-/* The file is looked at as seldom as can be: who asks for its times makes the kernel write them
- * more exactly, and an fsync then writes them, too. */
+/* Looks at the file as seldom as possible: asking for its times makes the kernel keep them more
+ * exactly, and an fsync then writes them, too. */
 void sqlite_log_make_room(struct sqlite_db *db)
 {
     uint64_t n_needed = db->n_log_bytes + COMMIT_BYTES;

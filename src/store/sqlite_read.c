@@ -1,10 +1,10 @@
-/* sqlite_read.c - looking at records and at the list of sessions. */
+/* sqlite_read.c - reads records and the list of sessions. */
 #include "store/leases.h"
 #include "store/record_sum.h"
 #include "store/sqlite_store.h"
 
-/* To ask for another page takes as long as the kernel needs for ten pages of memory: small ones,
- * whose memory is used again, are read sooner than large ones. */
+/* Asking for another page costs as much as ten new pages of memory: small ones, whose memory is
+ * reused, are read faster than large ones. */
 #define PAGE_BYTES ((size_t)256 << 10)
 _Static_assert(PAGE_BYTES <= STORE_PAGE_BYTES, "a page is not larger");
 
@@ -51,7 +51,7 @@ static struct err *find_number(struct sqlite_db *db, struct str id, int64_t *ret
     return e;
 }
 
-/* The record that holds the first event that is wanted may begin before it. */
+/* The record that holds the first wanted event may begin before it. */
 static struct err *find_first(struct sqlite_db *db, int64_t number, uint64_t from, int64_t *ret_key)
 {
     bool has_row;
@@ -76,16 +76,16 @@ struct filling {
     const struct sqlite_look *look;
     size_t n_bytes, room;
     uint64_t damaged; /* the number of a record that ends the page; 0: none does */
-    bool finds_next;  /* only where the next record begins is asked for */
+    bool finds_next;  /* only looks for the beginning of the next record */
 };
 
-/* What does not fit into the number is damage: its sum cannot be right. */
+/* A value that does not fit the type is damage: its sum cannot be right. */
 static uint32_t small_number(int64_t value)
 {
     return value >= 0 && value <= UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* Its texts are good until the next step. */
+/* Its texts are valid until the next step. */
 static struct store_record read_row(struct sqlite_db *db, enum sqlite_statement s)
 {
     return (struct store_record){
@@ -110,21 +110,17 @@ static bool is_full(const struct filling *f)
     return (n_max && page->n == n_max) || f->n_bytes >= PAGE_BYTES;
 }
 
-/* Records of one run stand together. */
-static struct str copy_run_id(struct store_page *page, struct str run_id)
-{
-    const struct store_record *last = page->n ? &page->records[page->n - 1] : NULL;
-
-    return last && str_eq(last->run_id, run_id) ? last->run_id : arena_str(&page->arena, run_id);
-}
-
 static void add_record(struct filling *f, const struct store_record *r)
 {
     struct store_page *page = f->look->ret_page;
     struct store_record copy = *r;
+    const struct store_record *last;
 
     copy.type = arena_str(&page->arena, r->type);
-    copy.run_id = copy_run_id(page, r->run_id);
+    /* Records of one run are neighbours. */
+    last = page->n ? &page->records[page->n - 1] : NULL;
+    copy.run_id =
+        last && str_eq(last->run_id, r->run_id) ? last->run_id : arena_str(&page->arena, r->run_id);
     copy.body = arena_str(&page->arena, r->body);
     page->records =
         arena_grow(&page->arena, page->records, page->n, &f->room, sizeof *page->records);
@@ -141,7 +137,7 @@ static bool take_record(struct filling *f, const struct store_record *r, int64_t
     if (f->look->ret_page->has_more)
         return true;
     if (record_sum(f->look->id, r, total) != sum || r->n_events == 0) {
-        f->damaged = r->seq < q->from ? 0 : r->seq; /* who read it before got the error */
+        f->damaged = r->seq < q->from ? 0 : r->seq; /* the page before it had the error */
         return f->damaged;
     }
     if (r->seq + r->n_events > q->from && !store_query_leaves(q, r->type))
@@ -204,9 +200,9 @@ static struct err *scan_rows(struct filling *f, enum sqlite_statement s)
     return sqlite_step(f->db, s, &has_row);
 }
 
-/* A page that has records already ends before the one that is damaged. Where that one ends its own
- * columns cannot say; the next one begins there. */
-static struct err *tell_damage(struct filling *f, enum sqlite_statement s)
+/* A page that has records already ends before the damaged one. Its own columns cannot say where it
+ * ends; the next one begins there. */
+static struct err *report_damage(struct filling *f, enum sqlite_statement s)
 {
     struct store_page *page = f->look->ret_page;
     uint64_t seq = f->damaged;
@@ -217,7 +213,7 @@ static struct err *tell_damage(struct filling *f, enum sqlite_statement s)
         return NULL;
     page->damaged_at = page->go_on_at = seq;
     f->finds_next = true;
-    while (!f->look->query->newest_first && page->go_on_at <= seq) { /* both tables may have it */
+    while (!f->look->query->newest_first && page->go_on_at <= seq) { /* it may be in both tables */
         TRY(sqlite_step(f->db, s, &has_row));
         page->go_on_at = has_row ? sqlite_key_seq(sqlite_column_int(f->db, s, 0)) : seq + 1;
     }
@@ -250,7 +246,7 @@ struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *l)
         sqlite_text(db, s, 3, q->type);
     e = s == SQL_SCAN_CORE ? scan_rows(&f, s) : step_rows(&f, s);
     if (!e && f.damaged)
-        e = tell_damage(&f, s);
+        e = report_damage(&f, s);
     db->take_self = NULL;
     sqlite_end(db, s);
     return e;
@@ -270,7 +266,7 @@ struct err *sqlite_look_keeps(struct sqlite_db *db, struct sqlite_look *l)
     return e;
 }
 
-/* What the session's row says of its end was true when it was closed, and records only come.
+/* The end in the session's row was right when the session was closed, and records are only added.
  * *ret_found: the row fits its sum. */
 struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l)
 {
@@ -342,7 +338,7 @@ struct err *sqlite_look_at_belief(struct sqlite_db *db, struct sqlite_look *l)
 
 /* --- sessions --- */
 
-/* Of one that is open, or was when its writer died. */
+/* For a session that is open, or was when its writer died. */
 static struct err *complete_summary(struct sqlite_db *db, enum sqlite_statement s,
                                     const struct sqlite_look *l, struct store_summary *summary)
 {
@@ -356,7 +352,7 @@ static struct err *complete_summary(struct sqlite_db *db, enum sqlite_statement 
         return e;
     }
     err_ignore(e, "damage of one must not keep others from the list; who reads it gets the error");
-    /* Who died has not said that it is closed; only the lock tells. */
+    /* A killed writer has not marked it as closed; only the lock shows it. */
     if (sqlite_column_int(db, s, 11))
         summary->holder = lease_holder(l->lock_dir, summary->id, l->arena);
     summary->is_open = summary->holder.n > 0;
@@ -383,7 +379,7 @@ static struct err *read_summary(struct sqlite_db *db, enum sqlite_statement s,
         .n_messages = (uint64_t)sqlite_column_int(db, s, 9),
         .n_bytes = (uint64_t)sqlite_column_int(db, s, 10),
     };
-    /* One below another is leased with its root. */
+    /* A session below another is leased with its root. */
     if (sqlite_column_int(db, s, 11) || parent.n)
         return complete_summary(db, s, l, ret_summary);
     return NULL;

@@ -1,9 +1,9 @@
-/* sqlite_removal.c - sessions that are removed while the disk is full.
+/* sqlite_removal.c - removes sessions while the disk is full.
  *
- * To delete rows needs room in the log, and gives none back: the database keeps its length. What
- * takes room are payloads. So where a transaction finds no room, an empty file
- * FILE-locks/ID.removed says that the session is gone with all below it. Payloads that only such
- * sessions refer to are removed at once, and the rows when there is room. */
+ * Deleting rows needs room in the log and gives none back: the database keeps its length. Payloads
+ * take the room. So if a transaction finds no room, an empty file FILE-locks/ID.removed says that
+ * the session is gone with all below it. Payloads that only such sessions refer to are removed at
+ * once, and the rows when there is room. */
 #include "store/blob_files.h"
 #include "store/sqlite_store.h"
 #include "sys/auto_fd.h"
@@ -13,19 +13,57 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
 
 #define MARK ".removed"
-#define MAX_DEPTH 1000 /* damage may have made a circle of parents */
+#define MAX_DEPTH 1000 /* damage can make a circle of parents */
 #define LITTLE_BYTES ((uint64_t)8 << 20)
+
+/* --- the directory of the database --- */
+
+static const char *folder_of(struct arena *a, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+
+    return slash ? arena_cstr(a, str_make(path, (size_t)(slash - path) + (slash == path))) : ".";
+}
+
+const char *sqlite_blob_dir(struct arena *a, const char *path)
+{
+    return fs_join(a, folder_of(a, path), "blobs");
+}
+
+/* Every database has FILE-locks beside it. */
+bool sqlite_has_neighbour(const char *path)
+{
+    AUTO(arena) struct arena a = {0};
+    const char *folder = folder_of(&a, path);
+    const char *own =
+        arena_format(&a, "%s-locks", strrchr(path, '/') ? strrchr(path, '/') + 1 : path).p;
+    DIR *d = opendir(folder);
+    struct dirent *entry;
+    bool found = false;
+
+    while (d && !found && (entry = readdir(d))) {
+        struct str name = str_of(entry->d_name);
+
+        found = str_ends(name, S("-locks")) && !str_is(name, own) &&
+                fs_exists(fs_join(&a, folder,
+                                  arena_cstr(&a, str_slice(name, 0, name.n - strlen("-locks")))));
+    }
+    if (d)
+        closedir(d);
+    return found;
+}
 
 bool sqlite_has_little_room(const char *path)
 {
     AUTO(arena) struct arena a = {0};
     struct statvfs disk;
 
-    return statvfs(sqlite_folder(&a, path), &disk) == 0 &&
+    return statvfs(folder_of(&a, path), &disk) == 0 &&
            (uint64_t)disk.f_bavail * disk.f_frsize < LITTLE_BYTES;
 }
 
@@ -120,7 +158,7 @@ struct err *sqlite_is_removed(struct sqlite_db *db, const struct sqlite_marks *m
 
 /* --- payloads --- */
 
-/* Streams that are removed, in order. */
+/* Streams that are removed, sorted. */
 struct removed_streams {
     int64_t *numbers;
     size_t n;

@@ -1,6 +1,6 @@
-/* sqlite_search.c - searching past messages by their words.
+/* sqlite_search.c - searches past messages by their words.
  *
- * Appending does not touch the index: a search first adds what has come since the last one. */
+ * Appends do not touch the index: a search first adds what was appended since the last one. */
 #include "store/excerpt.h"
 #include "store/sqlite_store.h"
 
@@ -93,14 +93,14 @@ struct err *sqlite_job_forget_words(struct sqlite_db *db, struct sqlite_job *j)
     TRY(sqlite_finish(db, SQL_FORGET_WORDS));
     TRY(sqlite_begin(db, SQL_UNINDEX));
     TRY(sqlite_finish(db, SQL_UNINDEX));
-    TRY(sqlite_begin(db, SQL_SEAL_ALL)); /* what the list says now counts */
+    TRY(sqlite_begin(db, SQL_SEAL_ALL)); /* accept the list as it is */
     TRY(sqlite_finish(db, SQL_SEAL_ALL));
     return sqlite_job_index(db, j);
 }
 
 /* --- the search --- */
 
-/* Each word as a string of its own: what a person types is no query language. */
+/* Quotes each word: the text of a person is not a query language. */
 static void write_match(struct str words, struct strbuf *out)
 {
     struct str word;
@@ -135,7 +135,7 @@ static struct err *find_hits(struct sqlite_db *db, struct sqlite_look *l, struct
     return e;
 }
 
-/* Without those in sessions that are removed. */
+/* Omits hits in removed sessions. */
 static struct err *complete_hits(struct sqlite_db *db, struct sqlite_look *l)
 {
     struct store_hit *hits = *l->ret_hits;

@@ -1,11 +1,10 @@
 /* sqlite_store.h - the store over SQLite, as its files share it.
  *
  *     sqlite.c          jobs: from tasks to workers, many in one transaction
- *     sqlite_write.c    what changes the database, within a transaction
- *     sqlite_removal.c  what is removed while the disk is full
- *     sqlite_read.c     what looks at it
- *     sqlite_search.c   the index of words, which is brought up to date when somebody searches
- *     sqlite_blobs.c    which directory holds the payloads
+ *     sqlite_write.c    changes the database, within a transaction
+ *     sqlite_removal.c  removes sessions on a full disk; knows where payloads are
+ *     sqlite_read.c     looks at the database
+ *     sqlite_search.c   the index of words, updated by each search
  *     sqlite_db.c       connections and statements
  *     sqlite_log.c      the log that changes go to first */
 #ifndef KEEL_STORE_SQLITE_STORE_H
@@ -14,9 +13,9 @@
 #include "port/store.h"
 #include "store/sqlite_db.h"
 
-/* A change that waits for its transaction. Arguments and results are the caller's. */
+/* A change that waits for its transaction. The caller owns arguments and results. */
 struct sqlite_job {
-    /* NULL: it changes nothing, and waits until what others have changed is durable. */
+    /* NULL: changes nothing, and waits until the changes of others are durable. */
     struct err *(*run)(struct sqlite_db *db, struct sqlite_job *job);
     struct str id;
     uint64_t fence, expected_seq;
@@ -31,12 +30,12 @@ struct sqlite_job {
     int64_t clamp_after_ms, clamp_to_ms;
     const struct store_belief *belief;
     const char *lock_dir;
-    bool may_be_lost; /* with the power: the next that may not makes it durable, too */
-    bool is_urgent;   /* to collect: nothing is kept for who may be about to refer to it */
-    bool lacks_room;  /* result: it has failed because the disk is full */
+    bool may_be_lost; /* by a power loss: the next job that may not be lost makes it durable, too */
+    bool is_urgent;   /* to collect: also what somebody may be about to refer to */
+    bool lacks_room;  /* result: it failed because the disk is full */
 };
 
-/* ERR_VALIDATION: this job has changed nothing and the transaction goes on; it is told as
+/* ERR_VALIDATION: this job has changed nothing and the transaction continues; the caller gets it as
  * ERR_STORAGE. Other errors end the transaction. */
 MUST_USE struct err *sqlite_job_open(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_close(struct sqlite_db *db, struct sqlite_job *j);
@@ -46,15 +45,15 @@ MUST_USE struct err *sqlite_job_clamp_times(struct sqlite_db *db, struct sqlite_
 MUST_USE struct err *sqlite_job_believe(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_update(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j);
-/* Removes some of the blobs that nothing refers to: here, where no append can add a reference at
- * the same time. A process that is killed before the commit leaves the rest to the next one. */
+/* Removes some of the blobs without a reference: here, because no append can add a reference at the
+ * same time. A process that is killed before the commit leaves the rest to the next one. */
 MUST_USE struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j);
-/* Removes those that only sessions with a mark refer to. */
+/* Removes payloads that only sessions with a mark refer to. */
 MUST_USE struct err *sqlite_job_drop_payloads(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_index(struct sqlite_db *db, struct sqlite_job *j);
 MUST_USE struct err *sqlite_job_forget_words(struct sqlite_db *db, struct sqlite_job *j);
 
-/* A look; its results are the caller's. */
+/* A look. The caller owns its results. */
 struct sqlite_look {
     struct err *(*run)(struct sqlite_db *db, struct sqlite_look *look);
     struct str id;
@@ -76,9 +75,9 @@ struct sqlite_look {
 MUST_USE struct err *sqlite_look_at_belief(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_read(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_keeps(struct sqlite_db *db, struct sqlite_look *l); /* `words` */
-/* How many events are missing at the end. */
+/* Counts the events that are missing at the end. */
 MUST_USE struct err *sqlite_look_check(struct sqlite_db *db, struct sqlite_look *l);
-/* Texts that say what belongs to no session; in `arena`. */
+/* Describes records without a session, in `arena`. */
 MUST_USE struct err *sqlite_look_for_strays(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_find(struct sqlite_db *db, struct sqlite_look *l);
 MUST_USE struct err *sqlite_look_list(struct sqlite_db *db, struct sqlite_look *l);
@@ -92,11 +91,11 @@ struct sqlite_end {
 MUST_USE struct err *sqlite_find_end(struct sqlite_db *db, int64_t number,
                                      struct sqlite_end *ret_end);
 
-/* The streams of a session and of all below it. */
+/* Finds the streams of a session and of all below it. */
 MUST_USE struct err *sqlite_find_tree(struct sqlite_db *db, struct str id, struct arena *a,
                                       int64_t **ret_numbers, size_t *ret_n);
 
-/* Sessions that are gone, with all below them, while their rows are still there. These block. */
+/* Sessions that are gone, with all below them, while their rows still exist. All calls block. */
 struct sqlite_marks {
     struct str *ids;
     size_t n;
@@ -112,10 +111,9 @@ void sqlite_unmark(const char *lock_dir, struct str id);
 /* Is the disk that the database is on nearly full? Blocks. */
 bool sqlite_has_little_room(const char *path);
 
-const char *sqlite_folder(struct arena *a, const char *path);
-/* Where the payloads of this database are, and those of all others in its directory. */
+/* Where this database has its payloads, together with all others in its directory. */
 const char *sqlite_blob_dir(struct arena *a, const char *path);
-/* Is there another one? It may need what this one does not. Blocks. */
+/* Is another database there? It may need what this one does not. Blocks. */
 bool sqlite_has_neighbour(const char *path);
 
 #endif

@@ -4,11 +4,11 @@
 #include "store/record_sum.h"
 #include "store/sqlite_store.h"
 
-/* Long enough for everybody who is about to refer to a blob to have done so. */
+/* Long enough for everybody who is about to refer to a blob. */
 #define DOOM_MS ((int64_t)60 * 60 * 1000)
-/* In one transaction: others wait for it. */
+/* In one transaction, because others wait for it. */
 #define MAX_COLLECTED 64
-/* When a session was used stands in two indexes, which most appends leave alone. */
+/* The time of use is in two indexes. Most appends leave them alone. */
 #define TOUCH_EVERY_MS 5000
 
 struct stream_row {
@@ -19,7 +19,7 @@ struct stream_row {
     int64_t updated_ms;
 };
 
-/* A job that cannot be done, while the others can. */
+/* Refuses one job; the others continue. */
 static struct err *refuse(struct err *take_error)
 {
     take_error->kind = ERR_VALIDATION;
@@ -49,7 +49,7 @@ static struct err *find_row(struct sqlite_db *db, struct str id, struct arena *a
     return e;
 }
 
-/* One below another is leased with its root. */
+/* A session below another is leased with its root. */
 static struct err *find_stream(struct sqlite_db *db, struct str id, struct arena *a,
                                struct stream_row *ret_stream)
 {
@@ -238,7 +238,7 @@ static struct err *refers(struct sqlite_db *db, int64_t stream, struct str handl
 }
 
 /* They were put before the transaction, and may have been removed since. From here on they stay:
- * only who can write to the database removes one. */
+ * only a writer of the database removes one. */
 static struct err *check_payloads(struct sqlite_db *db, int64_t stream, struct blob_store *blobs,
                                   const struct store_record *r, struct arena *a,
                                   struct new_payloads *list)
@@ -262,17 +262,6 @@ static struct err *check_payloads(struct sqlite_db *db, int64_t stream, struct b
     return NULL;
 }
 
-static struct err *refer(struct sqlite_db *db, int64_t stream, const struct new_payloads *list)
-{
-    for (size_t i = 0; i < list->n; i++) {
-        TRY(sqlite_begin(db, SQL_REFER));
-        sqlite_text(db, SQL_REFER, 1, list->handles[i]);
-        sqlite_int(db, SQL_REFER, 2, stream);
-        TRY(sqlite_finish(db, SQL_REFER));
-    }
-    return NULL;
-}
-
 struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
 {
     AUTO(arena) struct arena a = {0};
@@ -290,7 +279,12 @@ struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
         return refuse(e);
     for (size_t i = 0; i < j->n_records; i++)
         TRY(check_payloads(db, s.number, j->blobs, &j->records[i], &a, &payloads));
-    TRY(refer(db, s.number, &payloads));
+    for (size_t i = 0; i < payloads.n; i++) {
+        TRY(sqlite_begin(db, SQL_REFER));
+        sqlite_text(db, SQL_REFER, 1, payloads.handles[i]);
+        sqlite_int(db, SQL_REFER, 2, s.number);
+        TRY(sqlite_finish(db, SQL_REFER));
+    }
     for (size_t i = 0; i < j->n_records; i++) {
         end.total += (int64_t)(j->records[i].body.n + j->records[i].n_payload_bytes);
         TRY(append_record(db, j->id, s.number, &j->records[i], end.total));
@@ -302,17 +296,6 @@ struct err *sqlite_job_append(struct sqlite_db *db, struct sqlite_job *j)
 }
 
 /* --- removing --- */
-
-static struct err *remove_stream(struct sqlite_db *db, int64_t number, int64_t unix_ms)
-{
-    TRY(finish_with(db, SQL_DOOM, number, unix_ms));
-    TRY(finish_with(db, SQL_UNREFER, number, 0));
-    TRY(finish_with(db, SQL_REMOVE_RECORDS, sqlite_key(number, 0),
-                    sqlite_key(number, SQLITE_SEQ_LAST)));
-    TRY(finish_with(db, SQL_REMOVE_STREAMED, sqlite_key(number, 0),
-                    sqlite_key(number, SQLITE_SEQ_LAST)));
-    return finish_with(db, SQL_REMOVE_SESSION, number, 0);
-}
 
 struct err *sqlite_find_tree(struct sqlite_db *db, struct str id, struct arena *a,
                              int64_t **ret_numbers, size_t *ret_n)
@@ -356,7 +339,7 @@ static struct err *find_doomed(struct sqlite_db *db, int64_t before_ms, struct a
     return e;
 }
 
-/* One that was put lately gets as much time again. */
+/* A payload that was put lately gets as much time again. */
 static struct err *collect(struct sqlite_db *db, const struct sqlite_job *j, const struct doomed *d)
 {
     int64_t put_before_ms = j->is_urgent ? INT64_MAX : j->unix_ms - DOOM_MS;
@@ -386,7 +369,8 @@ struct err *sqlite_job_collect(struct sqlite_db *db, struct sqlite_job *j)
     return NULL;
 }
 
-/* The lock of the session itself is the caller's; one below another is open with its root. */
+/* The caller holds the lock of the session itself; a session below another is open with its
+ * root. */
 static struct err *check_root(struct sqlite_db *db, struct sqlite_job *j, struct arena *a)
 {
     struct stream_row s;
@@ -411,7 +395,14 @@ struct err *sqlite_job_remove(struct sqlite_db *db, struct sqlite_job *j)
 
     TRY(check_root(db, j, &a));
     TRY(sqlite_find_tree(db, j->id, &a, &numbers, &n));
-    for (size_t i = 0; i < n; i++)
-        TRY(remove_stream(db, numbers[i], j->unix_ms));
+    for (size_t i = 0; i < n; i++) {
+        TRY(finish_with(db, SQL_DOOM, numbers[i], j->unix_ms));
+        TRY(finish_with(db, SQL_UNREFER, numbers[i], 0));
+        TRY(finish_with(db, SQL_REMOVE_RECORDS, sqlite_key(numbers[i], 0),
+                        sqlite_key(numbers[i], SQLITE_SEQ_LAST)));
+        TRY(finish_with(db, SQL_REMOVE_STREAMED, sqlite_key(numbers[i], 0),
+                        sqlite_key(numbers[i], SQLITE_SEQ_LAST)));
+        TRY(finish_with(db, SQL_REMOVE_SESSION, numbers[i], 0));
+    }
     return NULL;
 }

@@ -1,11 +1,11 @@
 /* chan.c - bounded queues between tasks.
  *
- * Items go from hand to hand: a sender gives to the receiver that waits longest, a receiver lets
- * the sender that waits longest in. So order holds, nobody can push in, and a task that is
- * cancelled while it waits has either given (got) its item or not at all. */
+ * Items go from hand to hand: a sender gives its item to the receiver that has waited longest, a
+ * receiver lets in the sender that has waited longest. So the order is kept, and a task that is
+ * cancelled while it waits has either passed its item on or not at all. */
 #include "sys/scheduler.h"
 
-/* One task that waits; on its stack. */
+/* A task that waits; on its stack. */
 struct chan_turn {
     struct waker waker;
     struct chan_turn *previous, *next;
@@ -160,7 +160,7 @@ struct err *chan_receive(struct chan *c, void **ret_item, bool *ret_open)
     return NULL;
 }
 
-/* Whoever waits is woken with nothing done: senders fail, receivers see the end. */
+/* Wakes all that wait, without an item: senders fail, receivers see the end. */
 static void dismiss(struct chan_turns *list)
 {
     while (list->first) {

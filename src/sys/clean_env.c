@@ -5,54 +5,54 @@
 
 #include <unistd.h>
 
-/* What a shell or the loader would run or heed before the command's first word, and where the
- * person was before: keel's own business. */
+/* What a shell or the loader would run or obey before the command's first word, and keel's own
+ * directories. */
 static const char *const left_out[] = {
     "BASH_ENV", "ENV",        "PROMPT_COMMAND", "SHELLOPTS", "BASHOPTS",
     "CDPATH",   "LD_PRELOAD", "LD_AUDIT",       "OLDPWD",
 };
 
-/* What keeps programs from waiting for a person who is not there. A command that says `unless`
- * itself brings its own. Nothing here changes what a program does besides: no CI=1, which turns off
- * more than questions, no GIT_SSH_COMMAND, which would take the place of core.sshCommand, and no
- * LESS, since less prints like cat where there is no terminal. */
+/* Settings that keep programs from waiting for a person. A command that sets `unless` itself keeps
+ * its own. They change nothing else: no CI=1, which turns off more than questions; no
+ * GIT_SSH_COMMAND, which would replace core.sshCommand; no LESS, since less prints like cat without
+ * a terminal. */
 static const struct {
     const char *entry, *unless;
 } fixed[] = {
     {"TERM=dumb", NULL},
-    /* Output is read as a whole. */
+    /* The output is read as a whole. */
     {"PAGER=cat", NULL},
-    {"GIT_PAGER=cat", NULL}, /* wins over core.pager */
+    {"GIT_PAGER=cat", NULL}, /* overrides core.pager */
     {"MANPAGER=cat", NULL},
     {"SYSTEMD_PAGER=cat", NULL},
-    {"AWS_PAGER=cat", NULL}, /* wins over cli_pager */
-    /* An editor that takes the text as it is: amend, revert and merge keep the message that git
-     * proposes, rebase its list, and a commit without a message fails and says why. An editor that
-     * fails would stop all of them. */
+    {"AWS_PAGER=cat", NULL}, /* overrides cli_pager */
+    /* An editor that accepts the text unchanged: amend, revert and merge keep git's message, rebase
+     * its list, and a commit without a message fails with the reason. An editor that fails would
+     * stop all of them. */
     {"EDITOR=true", NULL},
     {"VISUAL=true", NULL},
-    {"GIT_EDITOR=true", "core.editor"}, /* wins over core.editor of the person's settings */
+    {"GIT_EDITOR=true", "core.editor"}, /* overrides the user's core.editor */
     {"GIT_SEQUENCE_EDITOR=true", "sequence.editor"},
-    /* vim without input turns to stderr for it, and waits there for ever: with input from /dev/null
-     * it ends instead, once its -c commands are done. */
+    /* Without input, vim reads from stderr and waits for ever. With input from /dev/null it now
+     * ends after its -c commands. */
     {"VIMINIT=if resolve('/proc/self/fd/0')=~#'/null$'|exe 'au VimEnter * cquit'|endif", NULL},
-    /* Who asks for a password fails at once, and names what is missing. */
+    /* A program that asks for a password fails at once and names what is missing. */
     {"GIT_TERMINAL_PROMPT=0", NULL},
-    {"GIT_ASKPASS=", "core.askPass"}, /* none: nor SSH_ASKPASS, which git asks otherwise */
+    {"GIT_ASKPASS=", "core.askPass"}, /* neither that nor SSH_ASKPASS, which git asks otherwise */
     {"SSH_ASKPASS_REQUIRE=never", NULL},
     {"GCM_INTERACTIVE=never", NULL},
     {"DEBIAN_FRONTEND=noninteractive", NULL},
     {"PIP_NO_INPUT=1", NULL},
 };
 
-/* Of most entries the first letter tells that they are not meant. */
+/* Usually the first letter already differs. */
 static bool has_name(const char *entry, struct str name)
 {
     return name.n && entry[0] == name.p[0] && strncmp(entry, name.p, name.n) == 0 &&
            entry[name.n] == '=';
 }
 
-/* Without the "=" and what follows; empty for what is no variable. */
+/* The part before the "="; empty if the entry is not a variable. */
 static struct str name_of(const char *entry)
 {
     const char *equals = strchr(entry, '=');
@@ -108,7 +108,7 @@ static bool is_listed(struct str name, const struct str *list, size_t n)
     return false;
 }
 
-/* --- which --- */
+/* --- which variables --- */
 
 static bool is_left_out(struct str name)
 {
@@ -138,7 +138,7 @@ bool clean_env_withholds(const struct clean_env_options *o, const char *entry)
     BUG("a variable of no known kind");
 }
 
-/* git counts its settings: without one of them it refuses to work. */
+/* git counts its settings: it refuses to work if one is missing. */
 static bool is_git_setting(struct str name)
 {
     return str_starts(name, S("GIT_CONFIG_KEY_")) || str_starts(name, S("GIT_CONFIG_VALUE_"));

@@ -65,8 +65,8 @@ struct date {
     unsigned year, month, day;
 };
 
-/* Years begin in March here, so that the leap day is the last of its year. Four hundred of them
- * have 146,097 days, a hundred 36,524, four 1,461. */
+/* Years begin in March here, so the leap day is the last of its year. Four hundred of them have
+ * 146,097 days, a hundred 36,524, four 1,461. */
 static struct date date_of(unsigned days_since_march_0)
 {
     unsigned era = days_since_march_0 / 146097, in_era = days_since_march_0 % 146097;

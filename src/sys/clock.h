@@ -14,7 +14,7 @@ struct clock {
 
 extern const struct clock clock_system;
 
-/* A clock that stands still until it is moved. */
+/* A clock that changes only when it is moved. */
 struct virtual_clock {
     struct clock clock;
     uint64_t now_ms;
@@ -32,7 +32,7 @@ static inline int64_t clock_unix_ms(const struct clock *c)
 }
 
 /* "2026-01-02T03:04:05.678Z"; out holds CLOCK_ISO_SIZE bytes. Times outside of the years 0 to 9999
- * give the first or the last moment of them. Pure. */
+ * give the first or the last moment of these years. Pure. */
 #define CLOCK_ISO_SIZE 32
 void clock_format_iso(int64_t unix_ms, char out[CLOCK_ISO_SIZE]);
 

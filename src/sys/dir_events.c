@@ -1,4 +1,4 @@
-/* dir_events.c - what the kernel reports of directories, and the log of it. */
+/* dir_events.c - reads the kernel's reports of directories, and keeps the log of them. */
 #include "sys/dir_watch_internal.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ enum {
     MAX_LOG = 32768,
     DEFAULT_MAX_WATCHES = 8192,
     SETTLE_AT_ONCE = 32, /* directories, before others may have the lock */
-    /* What magic.h has no name for. */
+    /* magic.h has no names for these. */
     MAGIC_XFS = 0x58465342,
     MAGIC_ZFS = 0x2fc12fc1,
     MAGIC_JFS = 0x3153464a,
@@ -45,7 +45,7 @@ static void drop_from_log(struct dir_watch *w, size_t n)
     memmove(w->log, w->log + n, w->n_log * sizeof *w->log);
 }
 
-/* Of this update: readers may have marks where it began. */
+/* By this update: readers may have marks at its beginning. */
 static bool is_logged_last(const struct dir_watch *w, const struct watched_dir *d, const char *name)
 {
     const struct dir_change *last = w->n_log ? &w->log[w->n_log - 1] : NULL;
@@ -63,10 +63,7 @@ void dir_log_add(struct dir_watch *w, struct watched_dir *d, const char *name)
         drop_from_log(w, MAX_LOG / 2);
         w->log_whole = MAX(w->log_whole, w->log_start);
     }
-    if (w->n_log == w->log_room) {
-        w->log_room = MAX((size_t)64, w->log_room * 2);
-        w->log = mem_resize(w->log, w->log_room * sizeof *w->log);
-    }
+    w->log = mem_grow(w->log, w->n_log, &w->log_room, sizeof *w->log);
     d->n_logged++;
     w->log[w->n_log++] = (struct dir_change){d, name ? mem_strdup(name) : NULL};
 }
@@ -114,11 +111,11 @@ static size_t read_limit(void)
         limit = 0;
     if (f)
         fclose(f);
-    /* The person's editor wants some, too. */
+    /* The user's editor wants some, too. */
     return (limit ? limit : DEFAULT_MAX_WATCHES) / 2;
 }
 
-/* Elsewhere changes may come from another machine, of which this kernel knows nothing. */
+/* On other file systems changes may come from another machine, without this kernel's knowledge. */
 static bool is_local(long type)
 {
     static const unsigned local[] = {
@@ -229,7 +226,7 @@ static void take_event(struct dir_watch *w, const struct inotify_event *event)
     }
 }
 
-/* A mount covers what is below it, and no directory says so. */
+/* A mount covers what is below it, and no directory reports it. */
 static bool has_new_mounts(const struct dir_watch *w)
 {
     struct pollfd mounts = {.fd = w->mounts_fd, .events = POLLPRI};
@@ -256,8 +253,8 @@ void dir_events_read(struct dir_watch *w)
 
 /* --- beginning to watch --- */
 
-/* What it holds is known as of the time that it had then; if that is still its time, nothing has
- * been missed until it was watched. */
+/* The content is known as of the directory's time. If it still has that time, nothing was missed
+ * before the watch. */
 static void settle_one(struct dir_watch *w, struct watched_dir *d)
 {
     struct stat st;

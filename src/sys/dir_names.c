@@ -1,6 +1,7 @@
 /* dir_names.c - reads a directory at once. */
 #include "sys/dir_names.h"
 
+#include "base/ascii.h"
 #include "base/strbuf.h"
 #include "sys/auto_fd.h"
 
@@ -36,7 +37,7 @@ bool dir_lists_all(int fd)
     return false;
 }
 
-/* What a file system that ignores case makes of other letters only it knows. */
+/* Only the file system knows how it folds the case of other letters. */
 static bool takes_letters_as_they_are(int fd)
 {
     int flags = 0;
@@ -56,7 +57,7 @@ static bool is_ascii(struct str name)
 static struct str to_small(struct str name, char *small)
 {
     for (size_t i = 0; i < name.n; i++)
-        small[i] = name.p[i] >= 'A' && name.p[i] <= 'Z' ? (char)(name.p[i] | 0x20) : name.p[i];
+        small[i] = ascii_lower(name.p[i]);
     return str_make(small, name.n);
 }
 
@@ -85,7 +86,7 @@ static const struct dirent64 *next_entry(const struct dir_listing *l, size_t *at
     return entry;
 }
 
-/* Did one call give out all of it? */
+/* Did one call return the whole directory? */
 static bool read_listing(int fd, struct dir_listing *l)
 {
     const struct dirent64 *entry;
@@ -144,14 +145,9 @@ bool dir_names_lack(const struct dir_names *n, struct str name)
     return slot_of(n, to_small(name, small))->n == 0;
 }
 
-static struct str first_name(const char *path)
-{
-    return str_make(path, strcspn(path, "/"));
-}
-
 bool dir_names_lack_first(const struct dir_names *n, const char *path)
 {
-    return dir_names_lack(n, first_name(path));
+    return dir_names_lack(n, str_make(path, strcspn(path, "/")));
 }
 
 /* --- below a directory --- */
@@ -169,8 +165,7 @@ void names_below_init_home(struct names_below *n, struct arena *a, const char *h
     n->inner[1] = ".local/share";
 }
 
-/* By its path, as whoever asks for something in it would reach it. `i`: 0 is the directory itself.
- */
+/* By its path, like a program that opens something in it. `i` 0 is the directory itself. */
 static const struct dir_names *names_of(struct names_below *n, size_t i)
 {
     AUTO(strbuf) struct strbuf path = {0};

@@ -1,5 +1,5 @@
-/* dir_nodes.c - the directories of a watch in memory: a tree, a list in the order that they came,
- * and tables by name and by the kernel's number. */
+/* dir_nodes.c - the directories of a watch in memory: a tree, a list in the order of arrival, and
+ * tables by name and by the kernel's number. */
 #include "sys/dir_watch_internal.h"
 
 #include <unistd.h>
@@ -64,7 +64,7 @@ struct watched_dir *dir_node_find(const struct dir_watch *w, const struct watche
     return d;
 }
 
-/* One number may stand for several: a directory that is mounted in two places. */
+/* Several directories may share a number: one that is mounted in two places. */
 void dir_node_set_watch(struct dir_watch *w, struct watched_dir *d, int watch)
 {
     struct watched_dir **at;
@@ -85,7 +85,7 @@ void dir_node_set_watch(struct dir_watch *w, struct watched_dir *d, int watch)
     }
 }
 
-/* --- coming --- */
+/* --- adding --- */
 
 struct watched_dir *dir_node_add(struct dir_watch *w, struct watched_dir *above, const char *name)
 {
@@ -122,7 +122,7 @@ void dir_node_read_later(struct dir_watch *w, struct watched_dir *d)
     if (d->is_to_be_read)
         return;
     d->is_to_be_read = true;
-    /* The last one first: with what is in a directory comes the one that it is in. */
+    /* The last one first: reading what is in a directory comes after reading it. */
     d->next_to_read = w->to_read;
     w->to_read = d;
 }
@@ -141,7 +141,7 @@ struct watched_dir *dir_node_next_to_read(struct dir_watch *w)
     return NULL;
 }
 
-/* --- going --- */
+/* --- removing --- */
 
 struct dir_finds *dir_finds_of(const struct watched_dir *d, int reader)
 {
@@ -189,7 +189,7 @@ static void take_from_list(struct dir_watch *w, struct watched_dir *d)
         w->settle_next = d->newer;
 }
 
-/* One in which nothing is any more. */
+/* Removes an empty one. */
 static void remove_one(struct dir_watch *w, struct watched_dir *d)
 {
     while (d->finds)
@@ -210,7 +210,7 @@ static void remove_one(struct dir_watch *w, struct watched_dir *d)
     dir_node_release(d);
 }
 
-/* Without recursion, as a command may make trees as deep as it likes. */
+/* Without recursion: a command may make trees as deep as it likes. */
 void dir_node_empty(struct dir_watch *w, struct watched_dir *d)
 {
     while (d->first) {

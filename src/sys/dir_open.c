@@ -1,5 +1,5 @@
-/* dir_open.c - opens watched directories by descriptor, through no link, and tells whether they are
- * as they were. */
+/* dir_open.c - opens watched directories by descriptor, through no link, and checks whether they
+ * are unchanged. */
 #include "sys/dir_watch_internal.h"
 
 #include "sys/open_below.h"
@@ -81,7 +81,7 @@ static bool unlock(const struct dir_watch *w, int path_fd)
     return w->unlocker && w->unlocker->unlock(w->unlocker->self, path_fd);
 }
 
-/* One step down; what may not be searched is unlocked. */
+/* One step down. Unlocks a directory that may not be searched. */
 static int open_in(const struct dir_watch *w, int dir, const char *name)
 {
     const int flags = O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -90,7 +90,7 @@ static int open_in(const struct dir_watch *w, int dir, const char *name)
     return fd < 0 && errno == EACCES && unlock(w, dir) ? openat(dir, name, flags) : fd;
 }
 
-/* From the root down, directory by directory: something on the way is locked. */
+/* From the root down, directory by directory, because one on the way is locked. */
 static int open_by_steps(const struct dir_watch *w, const struct watched_dir *d)
 {
     const struct watched_dir **way = mem_alloc((d->depth + 1u) * sizeof *way);
@@ -125,7 +125,7 @@ bool dir_is_it(const struct watched_dir *d, const struct stat *st)
     return d->device == st->st_dev && d->inode == st->st_ino;
 }
 
-/* The directory that `d` is in; stays open for the next one in it. -1 and errno. */
+/* Opens the parent of `d` and keeps it open for the next directory in it. -1 and errno. */
 int dir_open_above(struct dir_watch *w, const struct watched_dir *d)
 {
     struct stat st;
@@ -152,13 +152,13 @@ int dir_open_above(struct dir_watch *w, const struct watched_dir *d)
     return w->above_fd;
 }
 
-/* One may be readable, but not to be searched: what is in it is out of reach all the same. */
+/* A directory may be readable but not searchable: its content is out of reach. */
 bool dir_may_search(const struct stat *st)
 {
     return geteuid() == 0 || st->st_uid != geteuid() || st->st_mode & S_IXUSR;
 }
 
-/* -1 and errno, which is EACCES where it cannot be searched. */
+/* -1 and errno, which is EACCES if it cannot be searched. */
 static int open_readable(int dir, const char *name, struct stat *ret_stat)
 {
     int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -201,10 +201,11 @@ int dir_open(struct dir_watch *w, struct watched_dir *d, struct stat *ret_stat)
 
 /* --- times --- */
 
-/* So close to now that a change which comes yet may get the same time. */
+/* So close to now that a later change may get the same time. */
 bool dir_is_young(const struct timespec *changed)
 {
-    int64_t granule_ns = changed->tv_nsec ? TICK_NS : 2000000000; /* some file systems count in s */
+    int64_t granule_ns =
+        changed->tv_nsec ? TICK_NS : 2000000000; /* some file systems count in seconds */
     struct timespec now;
 
     clock_gettime(CLOCK_REALTIME, &now);

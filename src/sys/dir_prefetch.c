@@ -1,5 +1,5 @@
-/* dir_prefetch.c - reads many directories at a time, by several threads: for the first look at a
- * large tree, which the kernel makes expensive. Nothing is changed but what is read. */
+/* dir_prefetch.c - reads many directories with several threads: for the first look at a large tree,
+ * which the kernel makes expensive. It changes nothing. */
 #include "sys/dir_watch_internal.h"
 
 #include "sys/open_below.h"
@@ -23,7 +23,7 @@ struct prefetching {
     size_t next; /* atomic */
 };
 
-/* False: it has to be read in the usual way. */
+/* False: it must be read in the usual way. */
 static bool read_whole(int fd, struct dir_prefetch *p, char *buffer)
 {
     ssize_t n;
@@ -48,7 +48,7 @@ static void prefetch_one(const struct dir_watch *w, struct dir_prefetch *p, char
     close(fd);
 }
 
-static void *prefetch_some(void *arg)
+static void *prefetch_run(void *arg)
 {
     struct prefetching *all = arg;
     AUTO_FREE char *buffer = mem_alloc(DIR_BUFFER_BYTES);
@@ -70,10 +70,10 @@ void dir_prefetch(const struct dir_watch *w, struct dir_prefetch *items, size_t 
     sigfillset(&none);
     pthread_sigmask(SIG_SETMASK, &none, &before);
     while (n_threads < MIN(n_cpus, MAX_THREADS) - 1 &&
-           pthread_create(&threads[n_threads], NULL, prefetch_some, &all) == 0)
+           pthread_create(&threads[n_threads], NULL, prefetch_run, &all) == 0)
         n_threads++;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    prefetch_some(&all);
+    prefetch_run(&all);
     while (n_threads > 0)
         pthread_join(threads[--n_threads], NULL);
 }

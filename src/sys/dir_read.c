@@ -1,5 +1,4 @@
-/* dir_read.c - reads a directory that came or changed: what is in it, and what readers find there.
- */
+/* dir_read.c - reads a new or changed directory: its entries, and what readers find there. */
 #include "sys/dir_watch_internal.h"
 
 #include <dirent.h>
@@ -11,8 +10,8 @@
 #include <unistd.h>
 
 enum {
-    MAX_ENTRIES = 10000000, /* that are read in one update */
-    MANY_TO_READ = 64,      /* that are worth some threads */
+    MAX_ENTRIES = 10000000, /* read in one update */
+    MANY_TO_READ = 64,      /* worth starting threads */
     PREFETCH_AT_ONCE = 256,
 };
 
@@ -24,7 +23,7 @@ static void note_change(struct dir_watch *w, struct watched_dir *d)
     w->has_changed = true;
 }
 
-/* What the readers find in one directory, until it is compared with what they had. */
+/* What the readers find in one directory, before it is compared with their earlier finds. */
 struct dir_reading {
     struct dir_find *finds[DIR_WATCH_MAX_READERS];
     size_t n[DIR_WATCH_MAX_READERS], room[DIR_WATCH_MAX_READERS];
@@ -40,16 +39,7 @@ static void dir_reading_done(struct dir_reading *r)
 }
 DEFINE_AUTO_VAL(dir_reading, dir_reading_done)
 
-static void add_find(struct dir_reading *r, int reader, const char *name, unsigned meaning)
-{
-    if (r->n[reader] == r->room[reader]) {
-        r->room[reader] = MAX((size_t)4, r->room[reader] * 2);
-        r->finds[reader] = mem_resize(r->finds[reader], r->room[reader] * sizeof *r->finds[reader]);
-    }
-    r->finds[reader][r->n[reader]++] = (struct dir_find){meaning, mem_strdup(name)};
-}
-
-/* Bits of the readers that judge nothing in it. */
+/* Returns the bits of the readers that judge nothing inside this entry. */
 static unsigned char judge_entry(const struct dir_watch *w, const struct watched_dir *d,
                                  struct dir_reading *r, const char *name)
 {
@@ -62,8 +52,10 @@ static unsigned char judge_entry(const struct dir_watch *w, const struct watched
         if (!judge->judge || d->closed & 1 << i)
             continue;
         meaning = judge->judge(judge->self, d, name);
-        if (meaning)
-            add_find(r, i, name, meaning);
+        if (meaning) {
+            r->finds[i] = mem_grow(r->finds[i], r->n[i], &r->room[i], sizeof *r->finds[i]);
+            r->finds[i][r->n[i]++] = (struct dir_find){meaning, mem_strdup(name)};
+        }
         if (meaning & judge->closing)
             closed |= (unsigned char)(1 << i);
     }
@@ -79,8 +71,8 @@ static bool is_directory(int fd, const struct dirent64 *entry)
     return fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Another one of the same name shows by its number; so does a mount point, which is read in vain.
- */
+/* Another directory of the same name shows by its number. So does a mount point, which is read in
+ * vain. */
 static void take_child(struct dir_watch *w, struct watched_dir *d, const struct dirent64 *entry,
                        unsigned char closed)
 {
@@ -109,7 +101,7 @@ static bool is_dots(const char *name)
     return name[0] == '.' && (!name[1] || (name[1] == '.' && !name[2]));
 }
 
-/* `fd` is for file systems that do not say what an entry is; -1: this one does. */
+/* `fd` is for file systems that do not tell the type of an entry; -1: this one does. */
 static struct err *take_entries(struct dir_watch *w, struct watched_dir *d, int fd,
                                 struct str entries, struct dir_reading *r)
 {
@@ -127,19 +119,6 @@ static struct err *take_entries(struct dir_watch *w, struct watched_dir *d, int 
             take_child(w, d, entry, closed);
     }
     return w->n_dirs > DIR_WATCH_MAX_DIRS ? too_much(w, "directories", DIR_WATCH_MAX_DIRS) : NULL;
-}
-
-static struct err *read_entries(struct dir_watch *w, struct watched_dir *d, int fd,
-                                struct dir_reading *r)
-{
-    ssize_t n;
-
-    while ((n = syscall(SYS_getdents64, fd, w->buffer, DIR_BUFFER_BYTES)) > 0)
-        TRY(take_entries(w, d, fd, str_make(w->buffer, (size_t)n), r));
-    /* One that goes away meanwhile is at its end; /proc says so in its own way. */
-    if (n < 0 && errno != ENOENT && errno != EINVAL)
-        return err_errno(ERR_SANDBOX, errno, "cannot read a directory in %s", w->root_path);
-    return NULL;
 }
 
 static bool are_same(const struct dir_finds *had, const struct dir_find *now, size_t n)
@@ -192,7 +171,7 @@ static void drop_unseen(struct dir_watch *w, struct watched_dir *d)
     }
 }
 
-/* Another directory in its place: nothing that was known counts. */
+/* Another directory in its place: what was known no longer counts. */
 static void become(struct dir_watch *w, struct watched_dir *d, const struct stat *st)
 {
     if (d->was_read && !dir_is_it(d, st)) {
@@ -220,14 +199,14 @@ static void keep_reading(struct dir_watch *w, struct watched_dir *d, struct dir_
     d->was_read = true;
 }
 
-/* Is it where another file system is mounted, or the root? */
+/* Is it the root, or a mount point of another file system? */
 static bool may_be_mount(const struct watched_dir *d, const struct stat *st)
 {
     return !d->above || d->above->device != st->st_dev;
 }
 
-/* Of processes: nobody can make anything in it, what is there changes all the time, and not even
- * root may list all of it. */
+/* Directories of processes: nothing can be created in them, they change all the time, and not even
+ * root may list all of them. */
 static bool is_proc(const struct watched_dir *d, int fd, const struct stat *st)
 {
     struct statfs fs;
@@ -243,19 +222,26 @@ static struct err *read_opened(struct dir_watch *w, struct watched_dir *d, int f
     w->n_read++;
     become(w, d, st);
     dir_events_watch(w, d, fd);
-    if (!is_proc(d, fd, st))
-        TRY(read_entries(w, d, fd, &r));
+    if (!is_proc(d, fd, st)) {
+        ssize_t n;
+
+        while ((n = syscall(SYS_getdents64, fd, w->buffer, DIR_BUFFER_BYTES)) > 0)
+            TRY(take_entries(w, d, fd, str_make(w->buffer, (size_t)n), &r));
+        /* A directory that disappears meanwhile is at its end; /proc reports it in its own way. */
+        if (n < 0 && errno != ENOENT && errno != EINVAL)
+            return err_errno(ERR_SANDBOX, errno, "cannot read a directory in %s", w->root_path);
+    }
     keep_reading(w, d, &r);
     return NULL;
 }
 
-/* For want of descriptors or memory: what is there is not known. */
+/* Descriptors or memory ran out: the content is unknown. */
 static bool is_passing(int error)
 {
     return error == EMFILE || error == ENFILE || error == ENOMEM;
 }
 
-/* A command of the same user can open such a directory, or make something in it. */
+/* A command of the same user can open such a directory, or create something in it. */
 static bool is_ours_to_open(int dir, const char *name)
 {
     struct stat st;
@@ -273,7 +259,8 @@ static struct err *cannot_read(struct dir_watch *w, struct watched_dir *d, int e
                      path.n ? "/" : "", strbuf_cstr(&path));
 }
 
-/* It cannot be opened. What is not there any more goes; what is shut keeps what was known of it. */
+/* The directory cannot be opened. If it is gone, it is removed; if it is shut, what was known of it
+ * stays. */
 static struct err *note_failure(struct dir_watch *w, struct watched_dir *d, int error)
 {
     int above;
@@ -287,8 +274,7 @@ static struct err *note_failure(struct dir_watch *w, struct watched_dir *d, int 
         return cannot_read(w, d, error);
     }
     if (error == ENOENT || error == ENOTDIR || error == ELOOP) {
-        if (!d->above
-                 ->is_to_be_read) /* a command moves things about: the next update looks again */
+        if (!d->above->is_to_be_read) /* something moves: the next update looks again */
             w->must_ask_all = d->above->is_young = true;
         note_change(w, d->above);
         dir_node_remove(w, d);
@@ -299,7 +285,7 @@ static struct err *note_failure(struct dir_watch *w, struct watched_dir *d, int 
         d->shut = DIR_IS_SHUT;
         note_change(w, d);
     }
-    d->changed = (struct timespec){0}; /* to be asked again */
+    d->changed = (struct timespec){0}; /* read again next time */
     return NULL;
 }
 
@@ -327,9 +313,9 @@ struct err *dir_read(struct dir_watch *w, struct watched_dir *d)
     return e;
 }
 
-/* --- many at a time --- */
+/* --- many at once --- */
 
-/* Does every entry say what it is? */
+/* Does every entry tell its type? */
 static bool has_types(const struct dir_prefetch *p)
 {
     for (size_t at = 0; at < p->n;) {
@@ -356,7 +342,7 @@ static struct err *take_prefetched(struct dir_watch *w, struct dir_prefetch *p)
     return NULL;
 }
 
-/* The next ones of the list. They stay marked, so that none is freed meanwhile. */
+/* Collects the next ones of the list. They stay marked, so that none is freed meanwhile. */
 static size_t collect(struct dir_watch *w, struct dir_prefetch *items)
 {
     struct watched_dir *d;
@@ -374,7 +360,7 @@ static size_t collect(struct dir_watch *w, struct dir_prefetch *items)
     return n;
 }
 
-/* What is not done, after an error, is done by the next update. */
+/* After an error, the next update does the rest. */
 struct err *dir_read_many(struct dir_watch *w)
 {
     AUTO_FREE struct dir_prefetch *items = mem_alloc(PREFETCH_AT_ONCE * sizeof *items);
@@ -398,7 +384,7 @@ struct err *dir_read_many(struct dir_watch *w)
     return e;
 }
 
-/* Before anything is watched: what is read then counts from its time on, for every reader. */
+/* Before anything is watched: what is read counts from its time on, for every reader. */
 bool dir_may_prefetch(const struct dir_watch *w)
 {
     return w->events_fd < 0 && !w->unlocker && w->to_read && w->to_read->next_to_read &&

@@ -1,4 +1,4 @@
-/* dir_readers.c - who wants to know what of the directories, and what was found for them. */
+/* dir_readers.c - the readers of a watch, and what they have found. */
 #include "sys/dir_watch_internal.h"
 
 static int find_reader(const struct dir_watch *w, const struct dir_judge *judge)

@@ -1,6 +1,5 @@
-/* dir_watch.c - keeps directories known: asks those that the kernel does not report, has those read
- * that changed.
- */
+/* dir_watch.c - keeps directories known: asks those that the kernel does not report, and has the
+ * changed ones read. */
 #include "sys/dir_watch_internal.h"
 
 #include "sys/open_below.h"
@@ -16,9 +15,9 @@ enum {
     FEW_EVENT_BYTES = 4096,
 };
 
-/* --- all of them --- */
+/* --- the whole tree --- */
 
-/* Directories come before those in them, and are gone with them. */
+/* Parents come before their children, and are removed with them. */
 static void ask(struct dir_watch *w, struct watched_dir *d)
 {
     int above = d->above ? dir_open_above(w, d) : w->root_fd;
@@ -35,19 +34,8 @@ static void ask(struct dir_watch *w, struct watched_dir *d)
         dir_node_read_later(w, d);
 }
 
-static void ask_all(struct dir_watch *w)
-{
-    bool is_each = w->must_ask_all;
-
-    w->must_ask_all = false;
-    for (struct watched_dir *d = w->oldest; d; d = d->newer)
-        if (d->watch < 0 || is_each)
-            ask(w, d);
-    w->is_log_broken = true;
-}
-
-/* Through no link: a command that can write above it may have put one in its place, and keel would
- * put files right where that leads. */
+/* Through no link: a command that can write above the root may have replaced it with one, and keel
+ * would change what that leads to. */
 static int open_root(const struct dir_watch *w, struct stat *ret_stat)
 {
     int top = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC), error;
@@ -61,7 +49,7 @@ static int open_root(const struct dir_watch *w, struct stat *ret_stat)
     return fd;
 }
 
-/* The root by its name: a person may have put another in its place. */
+/* Finds the root by its name: a person may have replaced it. */
 static struct err *find_root(struct dir_watch *w)
 {
     struct stat st;
@@ -90,8 +78,15 @@ static struct err *update(struct dir_watch *w)
     if (!w->root)
         return NULL;
     dir_events_read(w);
-    if (w->must_ask_all || w->n_watched < w->n_dirs)
-        ask_all(w);
+    if (w->must_ask_all || w->n_watched < w->n_dirs) {
+        bool is_each = w->must_ask_all;
+
+        w->must_ask_all = false;
+        for (d = w->oldest; d; d = d->newer)
+            if (d->watch < 0 || is_each)
+                ask(w, d);
+        w->is_log_broken = true;
+    }
     while (w->to_read) {
         if (work_cancelled())
             return err_new(ERR_CANCELLED, "interrupted");
@@ -131,7 +126,7 @@ struct err *dir_watch_update(struct dir_watch *w, const struct dir_unlocker *unl
     return e;
 }
 
-/* --- its life --- */
+/* --- life cycle --- */
 
 uint64_t dir_watch_version(const struct dir_watch *w)
 {

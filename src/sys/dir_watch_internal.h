@@ -1,13 +1,13 @@
-/* dir_watch_internal.h - what the files of dir_watch share, and only they.
+/* dir_watch_internal.h - what the files of dir_watch share.
  *
  *     dir_watch.c     updates: which directories are asked and read
- *     dir_open.c      opening one, and whether it is as it was
- *     dir_read.c      reading one, or many
- *     dir_readers.c   who wants to know what
+ *     dir_open.c      opens a directory, and checks whether it is unchanged
+ *     dir_read.c      reads one directory, or many
+ *     dir_readers.c   the readers and their finds
  *     dir_watches.c   several watches
  *     dir_nodes.c     the directories in memory
- *     dir_events.c    what the kernel reports, and the log of it
- *     dir_prefetch.c  many directories read at a time */
+ *     dir_events.c    the kernel's reports, and the log of them
+ *     dir_prefetch.c  reads many directories with several threads */
 #ifndef KEEL_SYS_DIR_WATCH_INTERNAL_H
 #define KEEL_SYS_DIR_WATCH_INTERNAL_H
 
@@ -24,7 +24,7 @@ struct dir_find {
     char *name;
 };
 
-/* What one reader has found in one directory. */
+/* What one reader found in one directory. */
 struct dir_finds {
     struct watched_dir *dir;
     struct dir_finds *next, **back; /* of the same reader */
@@ -35,11 +35,11 @@ struct dir_finds {
 };
 
 struct watched_dir {
-    struct watched_dir *above;         /* NULL: the root, or no part of the tree any more */
-    struct watched_dir *first, *after; /* what is in it; the next in the same one */
-    struct watched_dir **back;         /* what points here among those */
+    struct watched_dir *above;         /* NULL: the root, or no longer part of the tree */
+    struct watched_dir *first, *after; /* its first child; the next child of the same parent */
+    struct watched_dir **back;         /* the pointer to it among those */
     struct watched_dir *by_name, *by_watch;
-    struct watched_dir *older, *newer; /* all, as they came: a directory before those in it */
+    struct watched_dir *older, *newer; /* all, in the order of arrival: parents before children */
     struct watched_dir *next_to_read;
     struct dir_finds *finds;
     dev_t device;
@@ -49,7 +49,7 @@ struct watched_dir {
     unsigned n_logged;           /* entries of the log that point here */
     int watch;                   /* the kernel's number; -1: none */
     unsigned short depth;        /* of the root: 0 */
-    unsigned char closed;        /* a bit a reader that does not judge what is in it */
+    unsigned char closed;        /* a bit per reader that judges nothing in it */
     unsigned char shut;          /* enum dir_shut */
     bool was_read, is_young, is_to_be_read, is_seen, is_gone, is_told;
     char name[];
@@ -57,7 +57,7 @@ struct watched_dir {
 
 struct dir_change {
     struct watched_dir *dir;
-    char *name; /* NULL: all of it */
+    char *name; /* NULL: the whole tree */
 };
 
 struct dir_device {
@@ -74,7 +74,7 @@ struct dir_watch {
     size_t n_dirs, n_watched;
     struct watched_dir **by_name, **by_watch; /* chains */
     size_t n_slots;
-    struct watched_dir *to_read; /* the next one, and behind it the others */
+    struct watched_dir *to_read; /* the next one, followed by the others */
 
     struct dir_judge judges[DIR_WATCH_MAX_READERS];
     unsigned n_users[DIR_WATCH_MAX_READERS]; /* with the same judge */
@@ -86,13 +86,13 @@ struct dir_watch {
     const struct dir_unlocker *unlocker;
     char *buffer; /* for entries and events */
 
-    /* The directory that was opened last to reach what is in it, and the one that was read last. */
+    /* The directory opened last to reach its children, and the one read last. */
     struct watched_dir *above, *last;
     int above_fd, last_fd;
 
     /* dir_events.c */
     int events_fd; /* -1: none */
-    int mounts_fd; /* tells when something was mounted */
+    int mounts_fd; /* readable after a mount */
     size_t max_watches;
     bool follows_files;
     struct dir_device devices[16];
@@ -100,9 +100,9 @@ struct dir_watch {
     struct dir_change *log;
     size_t n_log, log_room;
     uint64_t log_start;  /* the mark of the first entry */
-    uint64_t log_update; /* where it was when the last update began */
-    uint64_t log_whole;  /* what is before this mark is not known */
-    bool is_log_broken;  /* and what is before the next update */
+    uint64_t log_update; /* its value at the start of the last update */
+    uint64_t log_whole;  /* changes before this mark are unknown */
+    bool is_log_broken;  /* and so are those before the next update */
     pthread_t settler;
     bool has_settler, is_closing;
     struct watched_dir *settle_next;
@@ -113,9 +113,9 @@ struct dir_watch {
 struct watched_dir *dir_node_add(struct dir_watch *w, struct watched_dir *above, const char *name);
 struct watched_dir *dir_node_find(const struct dir_watch *w, const struct watched_dir *above,
                                   const char *name);
-void dir_node_remove(struct dir_watch *w, struct watched_dir *d); /* with what is in it */
-void dir_node_empty(struct dir_watch *w, struct watched_dir *d);  /* of what is in it */
-void dir_node_release(struct watched_dir *d); /* frees one that is gone, unless the log has it */
+void dir_node_remove(struct dir_watch *w, struct watched_dir *d); /* with all below it */
+void dir_node_empty(struct dir_watch *w, struct watched_dir *d);  /* removes all below it */
+void dir_node_release(struct watched_dir *d); /* frees a removed one, unless the log refers to it */
 void dir_node_set_watch(struct dir_watch *w, struct watched_dir *d, int watch);
 void dir_node_read_later(struct dir_watch *w, struct watched_dir *d);
 struct watched_dir *dir_node_next_to_read(struct dir_watch *w);
@@ -127,9 +127,9 @@ void dir_nodes_done(struct dir_watch *w);
 
 void dir_events_init(struct dir_watch *w);
 void dir_events_done(struct dir_watch *w);
-/* Reads what the kernel has to report. */
+/* Reads the kernel's reports. */
 void dir_events_read(struct dir_watch *w);
-/* Has it watch the directory that is open as `fd`. */
+/* Has the kernel watch the directory that is open as `fd`. */
 void dir_events_watch(struct dir_watch *w, struct watched_dir *d, int fd);
 void dir_events_unwatch(struct dir_watch *w, struct watched_dir *d);
 void dir_log_add(struct dir_watch *w, struct watched_dir *d, const char *name);
@@ -140,18 +140,18 @@ struct dir_prefetch {
     struct watched_dir *dir;
     char *path;
     struct stat st;
-    char *bytes; /* as the kernel gives them: struct dirent64 */
+    char *bytes; /* struct dirent64, as the kernel returns them */
     size_t n;
     bool is_whole; /* all of it was read */
 };
-/* Reads what it can of each. */
+/* Reads as much as it can of each. */
 void dir_prefetch(const struct dir_watch *w, struct dir_prefetch *items, size_t n);
 
 /* --- dir_open.c --- */
 
 /* Opens it, by descriptor. -1 and errno. */
 int dir_open(struct dir_watch *w, struct watched_dir *d, struct stat *ret_stat);
-/* The directory that `d` is in; stays open for the next one in it. -1 and errno. */
+/* Opens the parent of `d` and keeps it open for the next directory in it. -1 and errno. */
 int dir_open_above(struct dir_watch *w, const struct watched_dir *d);
 void dir_close_kept(int *fd); /* if it is open */
 void dir_forget_fds(struct dir_watch *w);
@@ -159,13 +159,13 @@ void dir_forget_fds(struct dir_watch *w);
 bool dir_may_search(const struct stat *st);
 bool dir_is_it(const struct watched_dir *d, const struct stat *st); /* or another in its place */
 bool dir_is_as_it_was(const struct watched_dir *d, const struct stat *st);
-/* So close to now that a change which comes yet may get the same time? */
+/* Is it so close to now that a later change may get the same time? */
 bool dir_is_young(const struct timespec *changed);
 
 /* --- dir_read.c --- */
 
 MUST_USE struct err *dir_read(struct dir_watch *w, struct watched_dir *d);
-/* The next ones of the list, by several threads, if that is worth it. */
+/* Reads the next ones of the list with several threads, if that is worth it. */
 bool dir_may_prefetch(const struct dir_watch *w);
 MUST_USE struct err *dir_read_many(struct dir_watch *w);
 

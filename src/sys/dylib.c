@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <string.h>
 
-/* --- what was found before --- */
+/* --- libraries found before --- */
 
-/* The loader has one lock, and holds it for as long as a library and all that it needs take to
- * load. What was found once is therefore not asked of it again. */
+/* The loader has one lock, and holds it while a library and its dependencies load. So what was
+ * found once is not looked up again. */
 struct found_library {
     const struct found_library *next;
     const char *soname; /* a literal, as the names are */
@@ -67,7 +67,7 @@ static void keep_found(const char *soname, const struct dylib_symbol *symbols, s
 
 /* --- finding --- */
 
-/* dlerror() mostly begins with the library's name, which our text has already. */
+/* dlerror() usually begins with the library's name, which this message already has. */
 static const char *reason(const char *soname)
 {
     const char *why = dlerror();
@@ -80,8 +80,8 @@ static const char *reason(const char *soname)
     return why;
 }
 
-/* Binding lazily spares what the library itself depends on: libpq brings thirty libraries, and
- * calls into a few of them. */
+/* Lazy binding avoids work for dependencies: libpq loads thirty libraries, and calls into a few of
+ * them. */
 static struct err *find_symbols(const char *soname, const struct dylib_symbol *symbols,
                                 size_t n_symbols, void **found)
 {

@@ -1,8 +1,8 @@
-/* dylib.h - a shared library that is opened on first use.
+/* dylib.h - a shared library that is loaded on first use.
  *
- * What most commands do not need must not cost start-up, so heavy libraries are not linked: their
- * functions are looked up by name into a struct of pointers. Thread-safe; whoever asks again for
- * what he was given before does not wait while another library is being loaded. */
+ * A library that most commands do not need must not delay their start. So heavy libraries are not
+ * linked: their functions are looked up by name into a struct of pointers. Thread-safe. A caller
+ * that asks again does not wait while another library loads. */
 #ifndef KEEL_SYS_DYLIB_H
 #define KEEL_SYS_DYLIB_H
 

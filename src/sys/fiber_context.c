@@ -1,11 +1,11 @@
 /* fiber_context.c - fibers by makecontext() on mapped stacks.
  *
  * A stack is 256 KB of address space with a guard page below it; the kernel backs only what was
- * touched. Ended fibers wait in a short list with their stack: the first few keep its memory,
- * the next give it back, the rest are unmapped.
+ * touched. Ended fibers wait in a short list with their stack: the first few keep its memory, the
+ * next give it back, the rest are unmapped.
  *
- * The sanitizer must be told of every switch, and Valgrind of every stack, or they take the
- * change of the stack pointer for a wild one. */
+ * The sanitizer must learn of every switch, and Valgrind of every stack. Otherwise they report the
+ * change of the stack pointer as an error. */
 #undef _FORTIFY_SOURCE /* it forbids _longjmp() to another stack */
 
 #include "sys/fiber.h"
@@ -43,10 +43,10 @@ enum { STACK_BYTES = 256 << 10 };
 
 enum { MAX_WARM = 16, MAX_IDLE = 256 };
 
-/* A place to go on from. swapcontext() has the kernel save the signal mask, a system call that
- * costs ten times the rest, so only the first entry uses contexts and all others _longjmp(). But
- * the sanitizer's _longjmp() forgets the red zones of the stack that it leaves: there swapcontext()
- * has to do. */
+/* A point to continue from. swapcontext() saves the signal mask with a system call that costs ten
+ * times the rest, so only the first entry uses contexts, and all others _longjmp(). But the
+ * sanitizer's _longjmp() forgets the red zones of the stack that it leaves: there every switch uses
+ * swapcontext(). */
 #ifdef HAVE_ASAN
 struct jump_point {
     ucontext_t context;
@@ -67,7 +67,7 @@ struct fiber {
     char *mapping; /* the guard page, then the stack */
     char *stack;
     unsigned valgrind_id;
-    /* what the sanitizer wants to have kept */
+    /* what the sanitizer needs to keep */
     void *self_fake_stack, *caller_fake_stack;
     const void *caller_bottom;
     size_t caller_bytes;
@@ -179,9 +179,9 @@ static void jump(struct jump_point *from, struct jump_point *to)
 }
 #endif
 
-/* makecontext() passes ints, so the pointer comes in two halves. This frame is never returned from:
- * red zones in it would stay marked for the next fiber on the same stack. */
-__attribute__((no_sanitize_address)) static void run(unsigned high, unsigned low)
+/* makecontext() passes ints, so the pointer comes in two halves. This frame never returns: red
+ * zones in it would stay marked for the next fiber on the same stack. */
+__attribute__((no_sanitize_address)) static void fiber_run(unsigned high, unsigned low)
 {
     struct fiber *f = (struct fiber *)((uintptr_t)high << 32 | low);
 
@@ -201,14 +201,15 @@ static void make_context(struct fiber *f, ucontext_t *context)
     context->uc_stack.ss_sp = f->stack;
     context->uc_stack.ss_size = STACK_BYTES;
     context->uc_link = NULL;
-    makecontext(context, (void (*)(void))run, 2, (unsigned)(address >> 32), (unsigned)address);
+    makecontext(context, (void (*)(void))fiber_run, 2, (unsigned)(address >> 32),
+                (unsigned)address);
 }
 
 #ifdef HAVE_ASAN
 static void begin(struct fiber *f)
 {
     make_context(f, &f->self.context);
-    /* Its swapcontext() would clear the red zones of the stack named here on every switch. */
+    /* Its swapcontext() would clear the red zones of this stack on every switch. */
     f->self.context.uc_stack.ss_size = 0;
     jump(&f->caller, &f->self);
 }

@@ -1,6 +1,6 @@
-/* fiber_thread.c - fibers by threads: each has one, and only the one whose turn it is runs.
+/* fiber_thread.c - fibers by threads: each fiber has one, and only the one that has the turn runs.
  *
- * Slow, and made for gdb and ThreadSanitizer, which see plain threads and plain stacks. */
+ * Slow. It is for gdb and ThreadSanitizer, which see plain threads and plain stacks. */
 #include "sys/fiber.h"
 
 #include <pthread.h>
@@ -63,7 +63,7 @@ void fiber_free(struct fiber *f)
     mem_free(f);
 }
 
-/* Gives the turn away under the lock and waits until it comes back. */
+/* Passes the turn on under the lock and waits until it comes back. */
 static void hand_over(struct fiber *f, enum fiber_turn other, enum fiber_turn own)
 {
     f->turn = other;
@@ -72,11 +72,11 @@ static void hand_over(struct fiber *f, enum fiber_turn other, enum fiber_turn ow
         pthread_cond_wait(&f->turned, &f->lock);
 }
 
-static void *run(void *arg)
+static void *fiber_thread_run(void *arg)
 {
     struct fiber *f = arg;
 
-    pthread_mutex_lock(&f->lock); /* the caller lets go of it when it waits */
+    pthread_mutex_lock(&f->lock); /* the caller releases it when it waits */
     f->fn(f->arg);
     f->ended = true;
     f->turn = TURN_CALLER;
@@ -91,7 +91,7 @@ static void start(struct fiber *f)
 
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, STACK_BYTES);
-    if (pthread_create(&f->thread, &attr, run, f) != 0) {
+    if (pthread_create(&f->thread, &attr, fiber_thread_run, f) != 0) {
         fprintf(stderr, "keel: no thread for another task (%u are alive)\n", f->pool->n_live);
         abort();
     }

@@ -1,4 +1,4 @@
-/* fs.c - reading with a cap, writing without half-written files. */
+/* fs.c - reads with a cap, writes without half-written files. */
 #include "sys/fs.h"
 
 #include "sys/auto_fd.h"
@@ -90,7 +90,7 @@ struct err *fs_read_fd(int fd, const char *shown, struct strbuf *out)
 
 struct err *fs_open_error(int error, const char *shown)
 {
-    if (error == ENXIO) /* what open() says about a socket */
+    if (error == ENXIO) /* the error of open() for a socket */
         return err_new(ERR_STORAGE, "cannot read %s: it is a socket, not a file", shown);
     return err_errno(ERR_STORAGE, error, "cannot read %s", shown);
 }
@@ -159,14 +159,14 @@ static struct err *sync_dir(const struct spot *p)
     return NULL;
 }
 
-/* A file that is replaced; its descriptor is O_PATH, -1 where there is none. */
+/* A file to be replaced; its descriptor is O_PATH, or -1 if there is none. */
 struct replaced {
     int fd;
     struct stat stat;
 };
 
-/* What holds already is not asked for: where keel itself is confined, it may be refused. An access
- * list comes before the mode, which holds its mask then. */
+/* Sets only what differs: a confined keel may not be allowed to. The access list goes before the
+ * mode, which then holds its mask. */
 static struct err *set_attributes(int fd, const char *path, unsigned mode,
                                   const struct replaced *replaced)
 {
@@ -187,23 +187,17 @@ static struct err *set_attributes(int fd, const char *path, unsigned mode,
     return NULL;
 }
 
-static struct err *fill_temp(int fd, const char *path, struct str bytes, unsigned mode,
-                             const struct replaced *replaced)
-{
-    TRY(write_all(fd, path, bytes));
-    TRY(set_attributes(fd, path, mode, replaced));
-    if (fsync(fd) < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot make %s durable", path);
-    return NULL;
-}
-
-/* A new file for the spot, written and synced, which has yet to get its name. */
+/* Writes and syncs a new file for the spot, which still needs its name. */
 static struct err *write_temp(const struct spot *p, struct str bytes, unsigned mode,
                               const struct replaced *replaced, struct temp_file *t)
 {
     if (temp_file_open(t, p->dir_fd, p->name) < 0)
         return err_errno(ERR_STORAGE, errno, "cannot write beside %s", p->shown);
-    return fill_temp(t->fd, p->shown, bytes, mode, replaced);
+    TRY(write_all(t->fd, p->shown, bytes));
+    TRY(set_attributes(t->fd, p->shown, mode, replaced));
+    if (fsync(t->fd) < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot make %s durable", p->shown);
+    return NULL;
 }
 
 struct err *fs_write_atomic_at(const struct spot *p, struct str bytes, unsigned mode)
@@ -231,7 +225,7 @@ struct err *fs_create_at(const struct spot *p, struct str bytes, unsigned mode, 
     return *ret_created ? sync_dir(p) : NULL;
 }
 
-/* The spot of a path, through links. */
+/* Finds the spot of a path, through links. */
 static struct err *spot_of(struct arena *a, const char *path, const char *shown,
                            struct spot *ret_spot)
 {

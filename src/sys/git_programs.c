@@ -1,4 +1,4 @@
-/* git_programs.c - from git's configuration to the files that git runs. */
+/* git_programs.c - finds the files that git's configuration makes git run. */
 #include "sys/git_programs.h"
 
 #include "base/git_config.h"
@@ -12,7 +12,7 @@
 enum {
     MAX_BYTES = 1 << 20, /* of one file */
     MAX_FILES = 65536,
-    MAX_INCLUDED = 8, /* in each other */
+    MAX_INCLUDED = 8, /* within each other */
     MAX_LEAD_BYTES = 4096,
     MAX_DIRECTORIES = 4, /* in one line of a command */
     MAX_HOOKS = 4096,    /* entries of a directory of them */
@@ -44,12 +44,6 @@ bool git_stamps_are_good(const struct git_stamp *stamps, size_t n)
             return false;
     }
     return true;
-}
-
-static void add_stamp(struct git_settings *s, const char *path)
-{
-    s->stamps = arena_grow(s->arena, s->stamps, s->n_stamps, &s->stamp_room, sizeof s->stamps[0]);
-    s->stamps[s->n_stamps++] = stamp_of(path);
 }
 
 /* ~/x, or x beside `beside`. */
@@ -98,7 +92,8 @@ static void read_one(struct git_settings *s, const char *path, int depth)
 
     if (s->n_stamps >= MAX_FILES)
         return;
-    add_stamp(s, path);
+    s->stamps = arena_grow(s->arena, s->stamps, s->n_stamps, &s->stamp_room, sizeof s->stamps[0]);
+    s->stamps[s->n_stamps++] = stamp_of(path);
     strbuf_init(&text, MAX_BYTES);
     e = fs_read(path, &text, &exists);
     if (e) {
@@ -117,9 +112,9 @@ void git_settings_read(struct git_settings *s, const char *path)
     read_one(s, path, 0);
 }
 
-/* --- where they are --- */
+/* --- directories --- */
 
-/* The one line of a file such as "commondir", as a path; NULL: there is none. */
+/* Reads the one line of a file such as "commondir", as a path; NULL: there is none. */
 static const char *read_lead(struct arena *a, const char *directory, const char *name,
                              struct str prefix)
 {
@@ -167,7 +162,7 @@ void git_settings_read_global(struct git_settings *s)
     }
 }
 
-/* --- what is named --- */
+/* --- the files --- */
 
 struct finder {
     const struct git_settings *settings;
@@ -176,14 +171,14 @@ struct finder {
     void *self;
 };
 
-/* Between words of a shell, as far as paths go. */
+/* Does it separate words of a shell, as far as paths are concerned? */
 static bool is_between(char c)
 {
     return strchr(" \t\n\"'`;&|()<>=!$", c) != NULL;
 }
 
-/* A word of a command, below a directory: is it a file? One that is missing has no other place than
- * the first. */
+/* Is a word of a command, below a directory, a file? A missing file counts only in the first
+ * directory. */
 static void try_word(const struct finder *f, const char *below, struct str word)
 {
     const char *path = expand(f->settings, below, arena_cstr(f->settings->arena, word));
@@ -195,7 +190,7 @@ static void try_word(const struct finder *f, const char *below, struct str word)
         f->add(f->self, path);
 }
 
-/* Directories that a line goes to first: "cd tools && ./run". */
+/* Directories that a line changes to first: "cd tools && ./run". */
 struct line_dirs {
     const char *paths[MAX_DIRECTORIES];
     size_t n;
@@ -215,7 +210,7 @@ static void look_at_word(const struct finder *f, struct line_dirs *dirs, struct 
         dirs->paths[dirs->n++] = path;
 }
 
-/* Every word that is the name of a file; of what is quoted, also all of it. */
+/* Finds every word that is the name of a file; of a quoted text also the whole. */
 static void find_in_command(const struct finder *f, const char *line)
 {
     struct line_dirs dirs = {.n = 0};
@@ -233,7 +228,7 @@ static void find_in_command(const struct finder *f, const char *line)
     }
 }
 
-/* husky has its hooks in a directory "_", which run those above. */
+/* husky has its hooks in a directory "_"; they run those above. */
 static void find_hooks(const struct finder *f, const char *value)
 {
     const char *path = expand(f->settings, f->top, value);

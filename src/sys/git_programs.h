@@ -1,8 +1,8 @@
-/* git_programs.h - files in a workspace that git runs because its configuration says so.
+/* git_programs.h - files in a workspace that git runs because its configuration names them.
  *
- * The configuration itself cannot be written by commands, but it may name a directory of hooks
- * (husky), a filter, a diff driver or a further file of settings in the workspace, where they could
- * be. All of it blocks. */
+ * Commands cannot write the configuration itself. But it may name a directory of hooks (husky), a
+ * filter, a diff driver or another file of settings in the workspace, which they could write. All
+ * calls block. */
 #ifndef KEEL_SYS_GIT_PROGRAMS_H
 #define KEEL_SYS_GIT_PROGRAMS_H
 
@@ -13,10 +13,10 @@
 /* A setting that makes git run or read something. */
 struct git_named {
     int use;                         /* enum git_use */
-    const char *value, *config_path; /* in which file it stands */
+    const char *value, *config_path; /* the file that has the setting */
 };
 
-/* What files of settings were read, to tell later whether they still are what they were. */
+/* A file of settings that was read, to check later whether it is unchanged. */
 struct git_stamp {
     const char *path;
     ino_t inode;
@@ -24,12 +24,12 @@ struct git_stamp {
     struct timespec changed;
 };
 
-/* Settings of a few files, each before those that it includes. Zeroed is empty. */
+/* The settings of a few files, each before the files that it includes. Zeroed is empty. */
 struct git_settings {
     struct arena *arena;
     const char *home; /* may be NULL */
-    /* A file of a command that is not there counts too, where its path has a slash: somebody may be
-     * about to write it. */
+    /* A missing file of a command counts too, if its path has a slash: somebody may be about to
+     * write it. */
     bool takes_missing;
     struct git_named *items;
     size_t n, room;
@@ -37,16 +37,17 @@ struct git_settings {
     size_t n_stamps, stamp_room;
 };
 void git_settings_read(struct git_settings *s, const char *path);
-/* Those of a git directory, and of the one that it shares with others. */
+/* Reads those of a git directory, and of the one that it shares with others. */
 void git_settings_read_dir(struct git_settings *s, const char *git_dir);
 void git_settings_read_global(struct git_settings *s);
-/* The git directory of a repository whose files are in `top`, by the ".git" there; NULL: none. */
+/* Finds the git directory of a repository whose files are in `top`, by the ".git" there; NULL:
+ * none. */
 const char *git_dir_find(struct arena *a, const char *top);
 
 bool git_stamps_are_good(const struct git_stamp *stamps, size_t n);
 
 /* Calls `add` with the absolute path of each file or directory that items from `first` on name, for
- * a repository whose files are in `top`, or where its settings say they are; not only of those in a
+ * a repository whose files are in `top`, or where its settings say. The paths need not be in a
  * workspace. */
 void git_settings_each_path(const struct git_settings *s, size_t first, const char *top,
                             void (*add)(void *self, const char *path), void *self);

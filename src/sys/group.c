@@ -40,18 +40,6 @@ void group_begin_in(struct group *g, struct group *outer)
 
 /* --- children --- */
 
-static void link_child(struct group *g, struct task *t)
-{
-    t->index = g->n_spawned++;
-    t->previous = g->last_child;
-    if (g->last_child)
-        g->last_child->next = t;
-    else
-        g->first_child = t;
-    g->last_child = t;
-    g->n_live++;
-}
-
 static void unlink_child(struct group *g, struct task *t)
 {
     if (t->previous)
@@ -65,7 +53,7 @@ static void unlink_child(struct group *g, struct task *t)
     g->n_live--;
 }
 
-/* Children start in order, so those that have to wait are the end of the list. */
+/* Children start in order, so the waiting ones are the end of the list. */
 static void start_waiting(struct group *g)
 {
     while (g->first_waiting && (g->max_running == 0 || g->n_running < g->max_running)) {
@@ -81,13 +69,20 @@ void group_spawn(struct group *g, const char *name, task_fn fn, void *arg)
 {
     struct task *t = task_new(g, name, fn, arg);
 
-    link_child(g, t);
+    t->index = g->n_spawned++;
+    t->previous = g->last_child;
+    if (g->last_child)
+        g->last_child->next = t;
+    else
+        g->first_child = t;
+    g->last_child = t;
+    g->n_live++;
     if (!g->first_waiting)
         g->first_waiting = t;
     start_waiting(g);
 }
 
-/* Being cancelled is mostly the consequence of another child's error, which tells more. */
+/* Being cancelled is usually the consequence of another child's error, which says more. */
 static bool tells_more(const struct group *g, const struct err *e, size_t index)
 {
     bool is_cancel = err_is(e, ERR_CANCELLED), was_cancel = err_is(g->error, ERR_CANCELLED);
@@ -124,23 +119,14 @@ void group_child_ended(struct group *g, struct task *child)
 
 /* --- cancel --- */
 
-static void cancel_child(struct task *t)
-{
-    t->cancelled = true;
-    if (t->on_cancel)
-        t->on_cancel(t->on_cancel_arg);
-    if (t->parked_on && t->n_shields == 0)
-        task_make_ready(t);
-}
-
 static void cancel_later(struct group *g, struct group **todo)
 {
     g->next_to_cancel = *todo;
     *todo = g;
 }
 
-/* Down the tree without recursion: tasks may be nested deeper than a stack of theirs holds.
- * Groups that were begun inside a shield stay as they are. */
+/* Goes down the tree without recursion: tasks may be nested deeper than their stack allows. Groups
+ * that were begun inside a shield are not affected. */
 void group_cancel(struct group *g)
 {
     struct group *todo = g;
@@ -156,7 +142,11 @@ void group_cancel(struct group *g)
         for (struct group *inner = now->first_inner; inner; inner = inner->beside)
             cancel_later(inner, &todo);
         for (struct task *t = now->first_child; t; t = t->next) {
-            cancel_child(t);
+            t->cancelled = true;
+            if (t->on_cancel)
+                t->on_cancel(t->on_cancel_arg);
+            if (t->parked_on && t->n_shields == 0)
+                task_make_ready(t);
             for (struct group *inner = t->innermost_group; inner; inner = inner->outer)
                 if (inner->n_shields == 0)
                     cancel_later(inner, &todo);
@@ -166,7 +156,7 @@ void group_cancel(struct group *g)
 
 /* --- join --- */
 
-/* Until no child is left, or the owner is interrupted. */
+/* Waits until no child is left, or the owner is interrupted. */
 static struct err *wait_for_children(struct group *g)
 {
     struct waker waker;
@@ -203,7 +193,7 @@ struct err *group_join(struct group *g)
     return choose_error(g, own);
 }
 
-/* Of a group that belongs to no task. */
+/* For a group that belongs to no task. */
 static void unlink_group(struct group *g)
 {
     *g->back = g->beside;

@@ -1,4 +1,4 @@
-/* leftover.c - one list a process: paths with a NUL behind each, emptied when none is in use. */
+/* leftover.c - one list per process: paths, each followed by a NUL; emptied when none is in use. */
 #include "sys/leftover.h"
 
 #include "base/utf8.h"
@@ -41,7 +41,7 @@ static bool lock_list(int fd)
     return fcntl(fd, F_OFD_SETLK, &whole) == 0;
 }
 
-/* Somebody may have taken it for a dead one between making and locking it. */
+/* Another process may have removed it as a dead one between creating and locking it. */
 static bool is_linked(int fd)
 {
     struct stat st;
@@ -111,16 +111,7 @@ void leftover_end(void)
 
 /* --- names --- */
 
-static void make_name(struct leftover *l, const char *name)
-{
-    int n_end = (int)sizeof MARK + TOKEN_CHARS + 12;
-    struct str kept = utf8_truncate(str_of(name), (size_t)(NAME_MAX - n_end));
-
-    snprintf(l->name, sizeof l->name, ".%" STR_FMT MARK "%s-%u", STR_ARG(kept), list.token,
-             list.n_made++);
-}
-
-/* The directory may have moved since; then the file is not found again. */
+/* If the directory is moved later, the file is not found again. */
 static bool write_path(int dir_fd, const char *name)
 {
     char link[64], path[PATH_MAX + NAME_MAX + 2];
@@ -136,11 +127,15 @@ static bool write_path(int dir_fd, const char *name)
 
 void leftover_begin(struct leftover *l, int dir_fd, const char *name)
 {
+    size_t n_end = sizeof MARK + TOKEN_CHARS + 12;
+    struct str kept = utf8_truncate(str_of(name), NAME_MAX - n_end);
+
     pthread_mutex_lock(&list.lock);
     open_list();
     if (list.fd < 0)
         make_token();
-    make_name(l, name);
+    snprintf(l->name, sizeof l->name, ".%" STR_FMT MARK "%s-%u", STR_ARG(kept), list.token,
+             list.n_made++);
     l->is_listed = list.fd >= 0 && write_path(dir_fd, l->name);
     list.n_used += l->is_listed;
     pthread_mutex_unlock(&list.lock);
@@ -153,11 +148,11 @@ void leftover_done(struct leftover *l)
     pthread_mutex_lock(&list.lock);
     l->is_listed = false;
     if (--list.n_used == 0 && ftruncate(list.fd, 0) < 0)
-        close_list(); /* the next one begins another */
+        close_list(); /* the next one begins another list */
     pthread_mutex_unlock(&list.lock);
 }
 
-/* --- of processes that are gone --- */
+/* --- lists of dead processes --- */
 
 static bool is_token_of(struct str text)
 {
@@ -167,7 +162,7 @@ static bool is_token_of(struct str text)
     return text.n == TOKEN_CHARS;
 }
 
-/* The token in ".NAME.keel-TOKEN-7"; empty: the name is another. */
+/* The token in ".NAME.keel-TOKEN-7"; empty: the name has another form. */
 static struct str token_in(struct str name)
 {
     size_t dash = str_rfind_char(name, '-');
@@ -197,7 +192,7 @@ static void remove_path(const char *path, const char *token)
     if (path[0] != '/' || !str_is(token_in(str_of(slash + 1)), token))
         return;
     e = spot_find(path, path, &spot);
-    if (!e && strcmp(spot.name, slash + 1) == 0) /* its directory is there */
+    if (!e && strcmp(spot.name, slash + 1) == 0) /* its directory exists */
         unlinkat(spot.dir_fd, spot.name, 0);
 }
 

@@ -1,4 +1,4 @@
-/* locked_file.c - a short list of files, asked before something else is opened. */
+/* locked_file.c - a short list of files, checked before another file is opened. */
 #include "sys/locked_file.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct locked_file {
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct locked_file *files; /* guarded by the mutex */
-static atomic_uint n_files;       /* most processes have none, and must not pay for it */
+static atomic_uint n_files;       /* most processes have none, and must not pay for them */
 
 static struct locked_file *find(const struct stat *st)
 {

@@ -1,4 +1,4 @@
-/* log.c - lines of JSON, and the file that they go to. */
+/* log.c - writes lines of JSON to a file. */
 #include "sys/log.h"
 
 #include "sys/auto_fd.h"
@@ -17,8 +17,8 @@ struct log {
     struct json_writer json;
     struct strbuf line, hidden;
     uint64_t n_lost; /* lines since the last one that was written */
-    /* of one that log_open() has made */
-    char *name; /* in that directory; NULL: a device */
+    /* of a log from log_open() */
+    char *name; /* in dir_fd; NULL: a device */
     int dir_fd, fd;
     bool is_torn; /* the last line was written in part */
 };
@@ -40,7 +40,7 @@ bool log_level_find(struct str name, enum log_level *ret_level)
     return false;
 }
 
-/* --- its life --- */
+/* --- life cycle --- */
 
 struct log *log_new(enum log_level level, const struct clock *clock, struct log_sink sink)
 {
@@ -83,15 +83,14 @@ void log_hide(struct log *l, const struct secrets *secrets)
 
 #define OPEN_FLAGS (O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
 
-/* A link in the place of the file is not followed: a command may write where the log is, and what
- * it links to may be a file that it must not write. The directory is the one that was named first.
- */
+/* A link in the place of the file is not followed: a command may be able to create one beside the
+ * log, to a file that it must not write. The directory is the one that was named first. */
 static int open_file(const struct log *l)
 {
     return openat(l->dir_fd, l->name, OPEN_FLAGS | O_NOFOLLOW, 0600);
 }
 
-/* Has somebody renamed or removed it? */
+/* Was the file renamed or removed? */
 static bool was_moved(const struct log *l)
 {
     struct stat named, opened;
@@ -101,7 +100,7 @@ static bool was_moved(const struct log *l)
            named.st_dev != opened.st_dev;
 }
 
-/* Where a new file cannot be made the old one is better than none. */
+/* If a new file cannot be created, the old one is better than none. */
 static void follow_name(struct log *l)
 {
     int fd = l->name && was_moved(l) ? open_file(l) : -1;
@@ -112,7 +111,7 @@ static void follow_name(struct log *l)
     l->fd = fd;
 }
 
-static bool write_to_file(void *self, struct str line)
+static bool log_write_line(void *self, struct str line)
 {
     struct log *l = self;
     struct iovec parts[] = {{(char *)"\n", l->is_torn ? 1 : 0}, {(char *)line.p, line.n}};
@@ -127,7 +126,6 @@ static bool write_to_file(void *self, struct str line)
     return n == (ssize_t)n_bytes;
 }
 
-/* "dir/name" */
 static void open_in_dir(struct log *l, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -150,10 +148,10 @@ static struct err *cannot_open(const char *path)
 
 struct err *log_open(const char *path, enum log_level level, struct log **ret_log)
 {
-    AUTO(log) struct log *l = log_new(level, NULL, (struct log_sink){write_to_file});
+    AUTO(log) struct log *l = log_new(level, NULL, (struct log_sink){log_write_line});
 
     l->sink.self = l;
-    if (str_starts(str_of(path), S("/dev/"))) /* /dev/stderr is a link, and nobody renames it */
+    if (str_starts(str_of(path), S("/dev/"))) /* /dev/stderr is a link that is not renamed */
         l->fd = open(path, OPEN_FLAGS, 0600);
     else
         open_in_dir(l, path);
@@ -189,7 +187,7 @@ struct json_writer *log_begin(struct log *l, enum log_level level, const char *e
     return &l->json;
 }
 
-/* One that is too long is lost like one that cannot be written: half a line is no JSON. */
+/* A line that is too long is lost like one that cannot be written: half a line is not JSON. */
 void log_end(struct log *l)
 {
     struct str line;

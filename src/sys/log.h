@@ -2,10 +2,10 @@
  *
  * A log is a value that is passed along: there is no global one, and libraries print nothing. NULL
  * is a log that is off and costs a comparison. A line is one write to a file that is opened for
- * appending, so that processes may share it. When the file was renamed or removed, the next line
+ * appending, so that processes may share it. If the file was renamed or removed, the next line
  * begins a new one of that name in the same directory; a link there is not followed. Writing never
- * fails its caller: a line that cannot be written is counted, and the next one says how many are
- * missing. Known secrets are replaced wherever they are.
+ * fails the caller: lines that cannot be written are counted, and the next one says how many are
+ * missing. Known secrets are replaced everywhere.
  *
  *     {"time":"2026-11-18T20:31:18.042Z","level":"info","pid":4711,"event":"run_end",...} */
 #ifndef KEEL_SYS_LOG_H
@@ -22,22 +22,22 @@ bool log_level_find(struct str name, enum log_level *ret_level);
 
 struct log;
 
-struct log_sink { /* gets whole lines with their newline; false: it was not written */
+struct log_sink { /* gets whole lines with their newline; false: not written */
     bool (*write)(void *self, struct str line);
     void *self;
 };
 /* `clock` NULL: the machine's. */
 struct log *log_new(enum log_level level, const struct clock *clock, struct log_sink sink) MUST_USE;
-/* Into that file, which is made with mode 0600. ERR_VALIDATION: it cannot be written. */
+/* Writes to that file, which is created with mode 0600. ERR_VALIDATION: it cannot be written. */
 MUST_USE struct err *log_open(const char *path, enum log_level level, struct log **ret_log);
 void log_free(struct log *l);
 DEFINE_AUTO_PTR(log, log_free)
 
-/* From now on none of these values appears in a line. Keeps a reference; NULL: none are known. */
+/* From now on none of these values appears in a line. Keeps a reference; NULL: no secrets. */
 void log_hide(struct log *l, const struct secrets *secrets);
 
-/* A line is begun, gets its members and is ended. NULL: lines of this level are off, and
- * there is nothing to end. */
+/* Begin a line, add its members, end it. NULL: lines of this level are off, and there is nothing to
+ * end. */
 struct json_writer *log_begin(struct log *l, enum log_level level, const char *event);
 void log_end(struct log *l);
 

@@ -1,10 +1,10 @@
-/* loop.c - driving: look outside, fire timers, resume tasks, repeat. */
+/* loop.c - runs the loop: polls, fires timers, resumes tasks, repeats. */
 #include "sys/scheduler.h"
 
 #include <errno.h>
 #include <stdio.h>
 
-/* So many resumes before the loop looks outside again, however many tasks want to run. */
+/* The loop polls after this many resumes, however many tasks want to run. */
 enum { MAX_RESUMES = 1000 };
 
 static bool is_running(const struct loop *l)
@@ -78,13 +78,13 @@ static bool is_virtual(const struct loop *l)
     return l->clock->advance_to_ms != NULL;
 }
 
-/* Nothing moves a virtual clock but us, and we do not while the outside is at work. */
+/* Only the loop moves a virtual clock, and not while something outside is under way. */
 static bool can_jump(const struct loop *l)
 {
     return is_virtual(l) && l->n_external == 0;
 }
 
-/* How long there is nothing to do unless the outside says so; UINT64_MAX: for ever. */
+/* How long nothing happens without an event from outside; UINT64_MAX: for ever. */
 static uint64_t idle_ms(struct loop *l)
 {
     const struct timer *next = timer_find_next(&l->timers);
@@ -95,7 +95,7 @@ static uint64_t idle_ms(struct loop *l)
     return next && !is_virtual(l) ? next->at_ms - now_ms : UINT64_MAX;
 }
 
-/* Handles that others put on libuv's loop count, our own do not. */
+/* Handles of others on libuv's loop count; the loop's own do not. */
 static bool can_be_woken(struct loop *l)
 {
     bool alive;
@@ -120,9 +120,9 @@ static void list_tasks(const struct group *g, unsigned depth)
         list_tasks(inner, depth);
 }
 
-static void on_alarm(uv_timer_t *alarm)
+static void loop_on_alarm(uv_timer_t *alarm)
 {
-    (void)alarm; /* it has ended the poll; loop_step() looks at the heap itself */
+    (void)alarm; /* it ends the poll; loop_step() looks at the heap itself */
 }
 
 static void set_alarm(struct loop *l)
@@ -133,24 +133,14 @@ static void set_alarm(struct loop *l)
     if (delay_ms == UINT64_MAX)
         uv_timer_stop(&l->alarm);
     else
-        uv_timer_start(&l->alarm, on_alarm, delay_ms, 0);
+        uv_timer_start(&l->alarm, loop_on_alarm, delay_ms, 0);
 }
 
-/* Set at the last moment: libuv calls others' functions on its way to the poll, and what they
- * make ready or due must not wait behind it. */
-static void before_poll(uv_prepare_t *handle)
+/* Set at the last moment: libuv calls other functions before the poll, and what they make ready or
+ * due must not wait for it. */
+static void loop_before_poll(uv_prepare_t *handle)
 {
     set_alarm(handle->data);
-}
-
-static void wait_outside(struct loop *l)
-{
-    if (!can_be_woken(l)) {
-        fprintf(stderr, "keel: every task waits and nothing can wake one:\n");
-        list_tasks(&l->root, 0);
-        BUG("deadlock");
-    }
-    uv_run(&l->uv, UV_RUN_ONCE);
 }
 
 static void look_outside(struct loop *l, bool may_block)
@@ -158,7 +148,12 @@ static void look_outside(struct loop *l, bool may_block)
     const struct timer *next;
 
     if (may_block && idle_ms(l) > 0) {
-        wait_outside(l);
+        if (!can_be_woken(l)) {
+            fprintf(stderr, "keel: every task waits and nothing can wake one:\n");
+            list_tasks(&l->root, 0);
+            BUG("deadlock");
+        }
+        uv_run(&l->uv, UV_RUN_ONCE);
         return;
     }
     uv_run(&l->uv, UV_RUN_NOWAIT);
@@ -197,14 +192,14 @@ int loop_poll_fd(struct loop *l)
 
 int loop_poll_timeout_ms(struct loop *l)
 {
-    uv_run(&l->uv, UV_RUN_NOWAIT); /* libuv tells the kernel of new handles only here */
+    uv_run(&l->uv, UV_RUN_NOWAIT); /* only here libuv tells the kernel of new handles */
     if (!is_running(l))
         return 0;
     set_alarm(l);
     return uv_backend_timeout(&l->uv);
 }
 
-/* --- life --- */
+/* --- life cycle --- */
 
 struct loop *loop_new(const struct clock *clock)
 {
@@ -228,7 +223,7 @@ struct loop *loop_new(const struct clock *clock)
     uv_unref((uv_handle_t *)&l->alarm);
     uv_prepare_init(&l->uv, &l->before_poll);
     l->before_poll.data = l;
-    uv_prepare_start(&l->before_poll, before_poll);
+    uv_prepare_start(&l->before_poll, loop_before_poll);
     uv_unref((uv_handle_t *)&l->before_poll);
     return l;
 }
@@ -266,7 +261,7 @@ void loop_free(struct loop *l)
         BUG("a loop is freed before a group in it has ended");
     reaper_finish(l);
     while (post_queue_run(&l->posts))
-        ; /* what they were given has no other owner, and one may post another */
+        ; /* their arguments have no other owner, and one may post another */
     uv_close((uv_handle_t *)&l->posts.posted, NULL);
     uv_close((uv_handle_t *)&l->alarm, NULL);
     uv_close((uv_handle_t *)&l->before_poll, NULL);

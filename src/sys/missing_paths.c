@@ -1,4 +1,4 @@
-/* missing_paths.c - remembers directories that lack something. */
+/* missing_paths.c - remembers directories that lack a name. */
 #include "sys/missing_paths.h"
 
 #include "base/secret_places.h"
@@ -11,8 +11,8 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
-#define TICK_NS 20000000       /* of the slowest clock that stamps files, twice */
-#define WHOLE_S_NS 2000000000L /* where only seconds are kept */
+#define TICK_NS 20000000       /* twice the tick of the slowest clock that stamps files */
+#define WHOLE_S_NS 2000000000L /* for file systems that keep only seconds */
 
 /* --- the list --- */
 
@@ -48,7 +48,7 @@ int missing_paths_find(const struct missing_paths *m, const char *path)
 
 /* --- directories --- */
 
-/* A later change has a later time: this one's is past, at the grain in which it is kept. */
+/* Is its time past, at the grain of its file system, so that a later change gets a later time? */
 static bool is_past(struct timespec changed, struct timespec now)
 {
     int64_t grain_ns = changed.tv_nsec ? TICK_NS : WHOLE_S_NS;
@@ -66,7 +66,7 @@ static bool is_unchanged(const struct lacking_dir *d)
            st.st_ctim.tv_nsec == d->changed.tv_nsec;
 }
 
-/* False: nothing that it lacks is certain. */
+/* False: nothing about its missing names is certain. */
 static bool read_dir(struct lacking_dir *d)
 {
     AUTO_FD fd = -1;
@@ -85,7 +85,8 @@ static bool read_dir(struct lacking_dir *d)
     return d->is_fresh = true;
 }
 
-/* As it is in this look, before anybody asks what it lacks; -1: it cannot be relied on. */
+/* Finds the directory as it is in this look, before its missing names are used; -1: it is not
+ * reliable. */
 static short find_dir(struct missing_paths *m, const char *path)
 {
     size_t i = 0;
@@ -101,7 +102,7 @@ static short find_dir(struct missing_paths *m, const char *path)
 
 /* --- looking --- */
 
-/* Name by name, through directories only. */
+/* Goes name by name, through directories only. */
 static short ask(struct missing_paths *m, const char *path)
 {
     char above[PATH_MAX] = "/", next[PATH_MAX];
@@ -144,12 +145,12 @@ void missing_paths_look(struct missing_paths *m, struct missing_set *ret_set)
     }
 }
 
-/* --- of the system --- */
+/* --- the system's places --- */
 
 static struct missing_paths of_system;
 static pthread_mutex_t of_system_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Its list does not change any more once it is there. */
+/* The list is constant once it exists. */
 void missing_of_system_look(struct missing_set *ret_set)
 {
     const char *paths[MISSING_PATHS_MAX];

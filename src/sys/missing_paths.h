@@ -1,14 +1,14 @@
-/* missing_paths.h - which of many fixed paths are not there, without asking for each again.
+/* missing_paths.h - which of many fixed paths do not exist, without asking for each again.
  *
- * The gate and the sandbox must know before every command which places of credentials the system
- * has. Nearly all of some 80 are missing, in a dozen directories: as long as such a directory is
- * the one that it was, and unchanged, it still lacks what it lacked.
+ * Before every command the gate and the sandbox must know which places of credentials the system
+ * has. Nearly all of some 80 are missing, in a dozen directories. As long as such a directory is
+ * the same and unchanged, it still lacks what it lacked.
  *
- * It says only what is certain. A directory counts as unchanged when its path leads to the same
+ * It only says what is certain. A directory counts as unchanged when its path leads to the same
  * device and inode with the same time of change, which no program can set, and when that time was
  * past when it was read: two changes within one tick of the kernel's clock have the same time. Its
- * file system must be one of this machine's kernel (sys/dir_names.h). Of what lies behind a link,
- * on other file systems, or in a directory that may not be entered nothing is said. */
+ * file system must belong to this machine's kernel (sys/dir_names.h). Paths behind a link, on other
+ * file systems, or in a directory that may not be entered are never certain. */
 #ifndef KEEL_SYS_MISSING_PATHS_H
 #define KEEL_SYS_MISSING_PATHS_H
 
@@ -23,26 +23,27 @@ struct missing_paths {
     const char *paths[MISSING_PATHS_MAX]; /* absolute, borrowed */
     size_t n;
     unsigned char slots[2 * MISSING_PATHS_MAX]; /* by the hash of a path: its number + 1 */
-    /* The directory that lacks it or the first name on the way to it; -1: not certain. */
+    /* The directory that lacks it, or that lacks the first missing name on the way; -1: not
+     * certain. */
     short lacked_by[MISSING_PATHS_MAX];
     struct lacking_dir {
         const char *path;
         dev_t device;
         ino_t inode;
         struct timespec changed;
-        bool is_settled; /* the next change shows */
-        bool is_fresh;   /* so it is in this look */
-        bool is_stale;   /* so it was not when this look began */
+        bool is_settled; /* the next change will show */
+        bool is_fresh;   /* settled, and checked in this look */
+        bool is_stale;   /* changed when this look began */
     } *dirs;
     size_t n_dirs, dirs_room;
     struct arena arena;
 };
-/* Which of them are missing now. */
+/* The paths that are missing now. */
 struct missing_set {
     bool has[MISSING_PATHS_MAX];
 };
 
-/* At most MISSING_PATHS_MAX; of more nothing is said. */
+/* At most MISSING_PATHS_MAX; further paths are never certain. */
 void missing_paths_init(struct missing_paths *m, const char *const *paths, size_t n);
 void missing_paths_done(struct missing_paths *m);
 /* Blocks a little. Not thread-safe. */

@@ -1,7 +1,7 @@
-/* mounts.h - the mounts that this process sees now, kept up to date.
+/* mounts.h - the mounts that this process sees, kept up to date.
  *
- * The kernel says when its table has changed, so that to look again costs one poll(). Blocks a
- * little; not thread-safe. */
+ * The kernel signals changes of its table, so looking again costs one poll(). Blocks a little; not
+ * thread-safe. */
 #ifndef KEEL_SYS_MOUNTS_H
 #define KEEL_SYS_MOUNTS_H
 
@@ -12,12 +12,12 @@ struct mounts {
     int fd; /* -1: not opened yet */
     struct arena arena;
     struct mount_table table;
-    uint64_t version; /* another one when the table has changed */
+    uint64_t version; /* changes with the table */
 };
 #define MOUNTS_NONE ((struct mounts){.fd = -1})
 void mounts_done(struct mounts *m);
 
-/* What cannot be read belongs to a sandbox that keel itself runs in. */
+/* If it cannot be read, keel itself runs in a sandbox. */
 #define NESTED_SANDBOX_HINT                                                                        \
     "keel runs in a sandbox without namespaces, where a second one cannot be built. The first "    \
     "one confines everything that runs here: run the command without keel, or start keel outside " \

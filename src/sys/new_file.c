@@ -1,4 +1,4 @@
-/* new_file.c - a temporary file that takes its place at the end, or the file itself. */
+/* new_file.c - writes a temporary file that replaces the file at the end, or the file itself. */
 #include "sys/new_file.h"
 
 #include "sys/fs.h"
@@ -16,21 +16,13 @@ static struct err *failure(const struct new_file *f)
     return err_errno(ERR_STORAGE, errno, "cannot write %s", f->path);
 }
 
-/* The path is absolute, or has no slash at all. */
-static int open_dir(const char *path, const char **ret_name)
-{
-    const char *slash = strrchr(path, '/');
-    AUTO_FREE char *dir = slash ? str_dup(str_make(path, (size_t)(slash - path))) : NULL;
-
-    *ret_name = slash ? slash + 1 : path;
-    return open(!slash ? "." : *dir ? dir : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-}
-
 static struct err *open_temp(struct new_file *f, unsigned mode)
 {
-    const char *name;
+    const char *slash = strrchr(f->path, '/'), *name = slash ? slash + 1 : f->path;
+    AUTO_FREE char *dir = slash ? str_dup(str_make(f->path, (size_t)(slash - f->path))) : NULL;
 
-    f->dir_fd = open_dir(f->path, &name);
+    /* The path is absolute, or has no slash at all. */
+    f->dir_fd = open(!slash ? "." : *dir ? dir : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (f->dir_fd < 0 || temp_file_open(&f->temp, f->dir_fd, name) < 0 ||
         fchmod(f->temp.fd, mode) < 0)
         return failure(f);

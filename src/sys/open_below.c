@@ -1,5 +1,8 @@
-/* open_below.c - opens what lies below a directory. */
+/* open_below.c - opens what is below a directory: with openat2(), or name by name. */
 #include "sys/open_below.h"
+
+#include "sys/auto_fd.h"
+#include "sys/locked_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,9 +11,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-enum { MAX_STEP = 4000 }; /* bytes of a path; the kernel takes 4095 */
+enum {
+    MAX_STEP = 4000, /* bytes of a path; the kernel takes 4095 */
+    MAX_TRIES = 64,  /* a path with ".." is tried again when somebody moves directories meanwhile */
+};
+
+/* --- through no link --- */
 
 static int close_with(int fd, int error)
 {
@@ -91,4 +98,68 @@ int open_below(int root, const char *path, int flags)
         close(dir);
     errno = error;
     return fd;
+}
+
+/* --- through links that stay inside --- */
+
+static int open_resolved(int dir_fd, const char *path, int flags)
+{
+    struct open_how how = {
+        .flags = (unsigned)(flags | O_CLOEXEC),
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+    };
+    int fd, n_tries = 0;
+
+    do
+        fd = (int)syscall(SYS_openat2, dir_fd, path, &how, sizeof how);
+    while (fd < 0 && errno == EAGAIN && ++n_tries < MAX_TRIES);
+    return fd;
+}
+
+/* One name after the other, none of them a link or "..". */
+static int open_by_plain_names(int dir_fd, const char *path, int flags)
+{
+    AUTO_FD above = openat(dir_fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const char *slash;
+    char name[NAME_MAX + 1];
+
+    if (*path == '/') {
+        errno = EXDEV;
+        return -1;
+    }
+    for (; above >= 0 && (slash = strchr(path, '/')); path = slash + 1) {
+        size_t n = (size_t)(slash - path);
+        int below;
+
+        if (n == 0)
+            continue;
+        if (n > NAME_MAX || (n == 2 && memcmp(path, "..", 2) == 0)) {
+            errno = n > NAME_MAX ? ENAMETOOLONG : EXDEV;
+            return -1;
+        }
+        memcpy(name, path, n);
+        name[n] = 0;
+        below = openat(above, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        close(above);
+        above = below;
+    }
+    if (above >= 0 && strcmp(path, "..") == 0) {
+        errno = EXDEV;
+        return -1;
+    }
+    return above < 0 ? -1 : openat(above, *path ? path : ".", flags | O_NOFOLLOW | O_CLOEXEC);
+}
+
+int open_inside(int dir_fd, const char *path, int flags)
+{
+    int fd;
+
+    if (locked_file_is_at(dir_fd, path, flags)) {
+        errno = EBUSY;
+        return -1;
+    }
+    fd = open_resolved(dir_fd, path, flags);
+    if (fd < 0 && (errno == ENOSYS || errno == EPERM))
+        fd = open_by_plain_names(dir_fd, path, flags);
+    return locked_file_check(fd);
 }

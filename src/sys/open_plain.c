@@ -26,7 +26,8 @@ static int open_at_once(const char *path, int flags)
     return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof how);
 }
 
-/* The call is not there, or a filter refuses it. If EPERM means more, the other way finds out. */
+/* openat2() does not exist, or a filter refuses it. If EPERM means more, the other way finds
+ * out. */
 static bool is_unavailable(int error)
 {
     return error == ENOSYS || error == EPERM;
@@ -55,7 +56,7 @@ static int open_part(int dir_fd, const char *name, int flags)
 {
     int fd = openat(dir_fd, name, flags | O_NOFOLLOW | O_CLOEXEC);
 
-    if (fd < 0 && errno == ENOTDIR) /* a link is no directory either */
+    if (fd < 0 && errno == ENOTDIR) /* a link is not a directory either */
         errno = is_link(dir_fd, name) ? ELOOP : ENOTDIR;
     if (fd < 0 || !(flags & O_PATH) || !is_link(fd, ""))
         return fd;
@@ -64,7 +65,7 @@ static int open_part(int dir_fd, const char *name, int flags)
     return -1;
 }
 
-/* Copies the first part of the path; false, without an error, if it is the last one. */
+/* Copies the first part of the path. False, without an error: it is the last part. */
 static bool copy_part(const char *path, char name[NAME_MAX + 1], const char **ret_next, int *error)
 {
     size_t n = strcspn(path, "/");
@@ -78,8 +79,8 @@ static bool copy_part(const char *path, char name[NAME_MAX + 1], const char **re
     return true;
 }
 
-/* Opens directory after directory, up to the last part or to one that is not there, whose error is
- * in *ret_error then. *path becomes what is left. */
+/* Opens directory after directory, up to the last part or to a missing one, whose error goes to
+ * *ret_error. *path becomes the rest. */
 static int go_down(const char **path, int *ret_error)
 {
     int fd = open("/", DIR_FLAGS | O_CLOEXEC);

@@ -1,4 +1,4 @@
-/* pool.c - a queue of jobs, a stack of threads that wait for one. */
+/* pool.c - a queue of jobs, and a stack of idle threads. */
 #include "sys/pool.h"
 
 #include <pthread.h>
@@ -6,14 +6,14 @@
 struct pool_thread {
     pthread_t id;
     pthread_cond_t wake;
-    struct pool_job *job;          /* that it runs, or was given while it waited */
-    struct pool_thread *next_free; /* that became free before it */
+    struct pool_job *job;          /* running, or given while the thread was idle */
+    struct pool_thread *next_free; /* that became idle before it */
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of everything below */
 static struct pool_thread threads[POOL_MAX_THREADS];
 static struct pool_thread *last_free;
-static struct pool_job *first_job, *last_job; /* that no thread has taken up */
+static struct pool_job *first_job, *last_job; /* without a thread so far */
 static unsigned n_threads, n_freezes, max_threads = POOL_MAX_THREADS;
 static bool is_ending;
 
@@ -31,7 +31,7 @@ static struct pool_job *take_first(void)
     return j;
 }
 
-/* Leaves it at NULL when the process ends. */
+/* Leaves it NULL when the process ends. */
 static void find_job(struct pool_thread *t)
 {
     t->job = take_first();
@@ -60,7 +60,7 @@ static void *pool_thread_run(void *arg)
     return NULL;
 }
 
-/* --- their life --- */
+/* --- threads --- */
 
 /* A child of fork() has none of them. */
 static void forget_threads(void)
@@ -126,7 +126,7 @@ static bool give_to_new(struct pool_job *j)
         return true;
     if (n_threads == 0)
         BUG("the system refuses the first thread");
-    return false; /* those that there are do it later */
+    return false; /* the existing threads do it later */
 }
 
 void pool_add(struct pool_job *j)
@@ -165,7 +165,7 @@ void pool_freeze(unsigned n)
     pthread_mutex_lock(&lock);
     while (n_threads < MIN(n, max_threads) && !n_freezes && start_thread(NULL))
         ;
-    n_freezes += n_threads > 0; /* without any, the first job still starts one */
+    n_freezes += n_threads > 0; /* without threads, the first job still starts one */
     pthread_mutex_unlock(&lock);
 }
 

@@ -1,7 +1,7 @@
-/* pool.h - the threads behind work.h: one more is started when a job comes and none is free.
+/* pool.h - the threads behind work.h: a job without an idle thread starts another one.
  *
- * A job is given to the thread that became free last: its stack and its heap are warm. Most runs
- * never need a second thread at the same time. */
+ * A job goes to the thread that became idle last: its stack and its heap are warm. Most runs never
+ * need two threads at the same time. */
 #ifndef KEEL_SYS_POOL_H
 #define KEEL_SYS_POOL_H
 
@@ -14,10 +14,10 @@ struct pool_job {
     struct pool_job *next;
 };
 
-/* Jobs that find no thread free are taken up in order. */
+/* Jobs without an idle thread run in order. */
 void pool_add(struct pool_job *j);
 
-/* False: a thread has it. */
+/* False: a thread runs it. */
 bool pool_take_back(struct pool_job *j);
 
 /* Starts threads until there are n, then none until pool_thaw(): while a library is loaded, glibc

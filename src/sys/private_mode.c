@@ -1,4 +1,4 @@
-/* private_mode.c - what a mode says about a file. */
+/* private_mode.c - what a file's mode says about its privacy. */
 #include "sys/private_mode.h"
 
 #include "base/str.h"
@@ -8,7 +8,7 @@
 
 #define STATUS_BYTES 4096
 
-/* umask() cannot be asked without setting it, for all threads. */
+/* umask() cannot be read without setting it, for all threads. */
 static mode_t read_umask(void)
 {
     char text[STATUS_BYTES];
@@ -47,7 +47,7 @@ static bool is_below(const char *path, const char *directory, const char **ret_r
     return true;
 }
 
-/* Everybody writes there, or it is another one for each process. */
+/* Everybody writes there, or every process sees another file. */
 static bool is_nobodys(const char *path)
 {
     static const char *const places[] = {"/tmp", "/var/tmp", "/dev/shm", "/proc/self",

@@ -1,7 +1,7 @@
-/* proc.c - the life of a child: started, followed, ended, reaped.
+/* proc.c - the life of a child: start, follow, end, reap.
  *
- * A child is reaped by proc_free() alone, or after it; until then its pid and its process group are
- * nobody else's, so signals to them cannot go astray. */
+ * Only proc_free(), or the loop after it, reaps a child. Until then nobody else has its pid and its
+ * process group, so signals to them cannot go astray. */
 #include "sys/proc_internal.h"
 
 #include "sys/scheduler.h"
@@ -13,7 +13,7 @@
 
 enum {
     DEFAULT_GRACE_MS = 2000,
-    /* So long after the grace period a supervisor may need to see the last process go. */
+    /* After the grace period a supervisor may need this long to see the last process end. */
     SUPERVISOR_MARGIN_MS = 4000,
     LOOK_PERIOD_MS = 10,
 };
@@ -35,7 +35,7 @@ static bool is_supervised(const struct proc *p)
 
 /* --- the supervisor's channel --- */
 
-/* A supervisor that is gone has nothing left to do. */
+/* A supervisor that is gone needs no records. */
 static void send_record(struct proc *p, struct exec_record record)
 {
     record.version = EXEC_PROTOCOL_VERSION;
@@ -53,7 +53,7 @@ static struct err *supervisor_is_gone(const struct proc *p)
                     "keel-exec was killed, or the system is out of memory or processes");
 }
 
-/* Descriptors that came with a record. */
+/* Descriptors that arrived with a record. */
 struct came_fds {
     int fd[4];
     size_t n;
@@ -66,7 +66,7 @@ static void came_fds_done(struct came_fds *c)
 }
 DEFINE_AUTO_VAL(came_fds, came_fds_done)
 
-/* Takes the next one, or closes it where there is one already. */
+/* Moves the next one to `to`, or closes it if there is one already. */
 static void take_fd(struct came_fds *c, int *to)
 {
     if (c->n == 0)
@@ -103,7 +103,7 @@ static ssize_t receive(int control, struct exec_record *ret, struct came_fds *fd
     return n;
 }
 
-/* Waits for the next record. Descriptors may come with it, for the caller to take or to close. */
+/* Waits for the next record. Descriptors may arrive with it, for the caller to take or to close. */
 static struct err *read_record(struct proc *p, struct exec_record *ret, struct came_fds *ret_fds)
 {
     ssize_t n;
@@ -111,7 +111,7 @@ static struct err *read_record(struct proc *p, struct exec_record *ret, struct c
     do {
         TRY(task_wait_fd(p->control, TASK_FD_READ, NULL));
         n = receive(p->control, ret, ret_fds);
-        /* ECONNRESET tells that a request was not read any more; records come after it. */
+        /* ECONNRESET shows that a request was not read; records follow it. */
         p->is_unheard |= n < 0 && errno == ECONNRESET;
     } while (n < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNRESET));
     if (n <= 0)
@@ -124,7 +124,7 @@ static struct err *read_record(struct proc *p, struct exec_record *ret, struct c
 
 /* --- starting --- */
 
-static struct proc *make(const struct proc_spec *spec)
+static struct proc *proc_new(const struct proc_spec *spec)
 {
     struct proc *p = mem_alloc(sizeof *p);
 
@@ -136,24 +136,7 @@ static struct proc *make(const struct proc_spec *spec)
     return p;
 }
 
-static struct err *refuse(const struct proc *p, const struct proc_spec *spec,
-                          const struct exec_record *record)
-{
-    if (spec->confinement)
-        spec->confinement->refusal = *record;
-    return err_errno(ERR_SANDBOX, record->value, "cannot build the sandbox of %s", p->name);
-}
-
-/* With what keel needs for later commands. */
-static void take_confinement(struct proc_confinement *c, struct came_fds *fds)
-{
-    take_fd(fds, &c->network_fd);
-    if (c->has_proxy)
-        take_fd(fds, &c->listener_fd);
-    take_fd(fds, &c->user_fd);
-}
-
-/* The command itself sends it just before it is executed, where it is to send it. */
+/* If the command is to send it, it does so just before it is executed. */
 static struct err *await_notices(struct proc *p, struct proc_confinement *c,
                                  struct exec_record *ret_next, struct came_fds *ret_fds)
 {
@@ -174,22 +157,30 @@ static struct err *await_start(struct proc *p, const struct proc_spec *spec, con
     struct exec_record record;
     struct err *e = await_notices(p, spec->confinement, &record, &fds);
 
-    if (spec->confinement) /* a command starts when its supervisor has read all that was sent */
+    if (spec->confinement) /* a command starts when its supervisor has read everything */
         spec->confinement->died_unheard = err_is(e, ERR_TOOL_FAILED) && p->is_unheard;
     TRY(e);
     if (record.kind == EXEC_FAILED)
         return proc_exec_error(spec, program, record.value);
-    if (record.kind == EXEC_REFUSED)
-        return refuse(p, spec, &record);
-    if (spec->confinement)
-        take_confinement(spec->confinement, &fds);
+    if (record.kind == EXEC_REFUSED) {
+        if (spec->confinement)
+            spec->confinement->refusal = record;
+        return err_errno(ERR_SANDBOX, record.value, "cannot build the sandbox of %s", p->name);
+    }
+    if (spec->confinement) {
+        /* It comes with what later commands need. */
+        take_fd(&fds, &spec->confinement->network_fd);
+        if (spec->confinement->has_proxy)
+            take_fd(&fds, &spec->confinement->listener_fd);
+        take_fd(&fds, &spec->confinement->user_fd);
+    }
     p->is_isolated = record.value == EXEC_MODE_NAMESPACE;
     return NULL;
 }
 
 struct err *proc_spawn(const struct proc_spec *spec, struct proc **ret_proc)
 {
-    AUTO(proc) struct proc *p = make(spec);
+    AUTO(proc) struct proc *p = proc_new(spec);
     AUTO_FREE char *program = NULL;
 
     TRY(proc_find_program(spec, &program));
@@ -218,7 +209,7 @@ static bool can_say_last_word(const struct proc *p)
     return p->may_linger && is_supervised(p) && p->has_status && p->pidfd >= 0;
 }
 
-/* Comes after the command's end, when nobody else reads from its supervisor. */
+/* It follows the command's end, when nobody else reads from its supervisor. */
 static bool hear_last_word(struct proc *p)
 {
     struct exec_record record;
@@ -242,12 +233,12 @@ static bool is_gone(struct proc *p)
 struct err *proc_wait_gone(struct proc *p)
 {
     if (!p->tree_is_gone && can_say_last_word(p))
-        TRY(task_wait_fd(p->control, TASK_FD_READ, NULL)); /* or it ends without a word */
+        TRY(task_wait_fd(p->control, TASK_FD_READ, NULL)); /* or it ends without one */
     if (hear_last_word(p))
         return NULL;
     if (p->pidfd >= 0)
         return task_wait_fd(p->pidfd, TASK_FD_READ, NULL);
-    /* Valgrind and kernels before 5.3 have no pidfds: look now and then. */
+    /* Valgrind and kernels before 5.3 have no pidfds: poll. */
     while (!is_gone(p))
         TRY(task_sleep(LOOK_PERIOD_MS));
     return NULL;
@@ -274,21 +265,17 @@ static struct err *wait_plain(struct proc *p)
     return NULL;
 }
 
-/* The command stands still until it is answered. */
-static void answer(struct proc *p, const struct exec_record *question)
-{
-    send_record(p, (struct exec_record){.kind = EXEC_JUDGED,
-                                        .value = p->judge && p->judge->is_harmless(p->judge->self),
-                                        .item = (uint32_t)question->value});
-}
-
 static struct err *wait_supervised(struct proc *p)
 {
     struct exec_record record;
 
     TRY(read_record(p, &record, NULL));
     while (record.kind == EXEC_REPLACED) {
-        answer(p, &record);
+        /* The command waits for the answer. */
+        send_record(p,
+                    (struct exec_record){.kind = EXEC_JUDGED,
+                                         .value = p->judge && p->judge->is_harmless(p->judge->self),
+                                         .item = (uint32_t)record.value});
         TRY(read_record(p, &record, NULL));
     }
     if (record.kind == EXEC_LOST)
@@ -314,7 +301,7 @@ struct err *proc_wait(struct proc *p, struct proc_status *ret_status)
 
 /* --- ending --- */
 
-/* A child that a host has reaped against the rules has a number that may be another's by now. */
+/* If a host has reaped the child against the rules, its number may belong to another process. */
 static bool is_ours(const struct proc *p)
 {
     siginfo_t info;
@@ -336,17 +323,7 @@ void proc_signal(struct proc *p, int signal)
         signal_group(p, signal);
 }
 
-static void request_end(struct proc *p)
-{
-    if (is_supervised(p)) {
-        request(p, EXEC_END, 0);
-    } else {
-        signal_group(p, SIGTERM);
-        signal_group(p, SIGCONT); /* a stopped process does not hear TERM */
-    }
-}
-
-/* A supervisor that outlives its time is killed too: its namespace goes with it. */
+/* A supervisor that outlives its time is killed too: its namespace ends with it. */
 static void kill_at_once(struct proc *p)
 {
     if (!is_supervised(p))
@@ -377,7 +354,12 @@ struct err *proc_end(struct proc *p)
     bool gone = is_gone(p);
 
     if (!gone) {
-        request_end(p);
+        if (is_supervised(p)) {
+            request(p, EXEC_END, 0);
+        } else {
+            signal_group(p, SIGTERM);
+            signal_group(p, SIGCONT); /* a stopped process does not hear TERM */
+        }
         TRY(wait_at_most(p, limit_ms, &gone));
     }
     if (gone)
@@ -397,7 +379,7 @@ static void end_and_reap(struct proc *p)
         task_shield_end();
     }
     if (e || !is_supervised(p))
-        kill_at_once(p); /* what the leader left behind in its group */
+        kill_at_once(p); /* what the leader left in its group */
     err_ignore(e, "it is dead now");
     if (p->tree_is_gone && task_self()) {
         reaper_add(task_loop(), p->pidfd);

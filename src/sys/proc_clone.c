@@ -1,10 +1,10 @@
-/* proc_clone.c - starting a supervisor as init of a new pid namespace, where keel itself may.
+/* proc_clone.c - starts a supervisor as init of a new pid namespace, if keel itself may.
  *
- * That spares the process that would otherwise make the namespace and wait for its init: a fork,
- * an exit and two changes of process for every command. posix_spawn() has no flag for it, so what
- * it does is done here: the child runs in keel's memory, on a stack of its own, while this thread
- * stands still, and with every signal blocked, so that no handler of keel's runs in it. keel-exec
- * unblocks them for the command. */
+ * That saves the process that would otherwise make the namespace and wait for its init: a fork, an
+ * exit and two changes of process for every command. posix_spawn() has no flag for it, so its work
+ * is done here. The child runs in keel's memory, on a stack of its own, while this thread waits,
+ * and with every signal blocked, so that no handler of keel's runs in it. keel-exec unblocks them
+ * for the command. */
 #include "sys/proc_internal.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ struct cloned_child {
     int error; /* why it did not become the program */
 };
 
-/* What keel ignores a command shall not; handlers end with execve(). */
+/* A command must not ignore what keel ignores; handlers end with execve(). */
 static void reset_signals(void)
 {
     struct sigaction normal = {.sa_handler = SIG_DFL};
@@ -41,13 +41,13 @@ static bool take_fds(const struct child_fds *c)
     return close_range((unsigned)c->n, ~0u, 0) == 0;
 }
 
-/* Where a confined command starts its policy says. */
+/* The policy says where a confined command starts. */
 static bool enter_cwd(const struct proc_spec *spec)
 {
     return spec->confinement || !spec->cwd || chdir(spec->cwd) == 0;
 }
 
-/* Shares memory with its parent: changes none but its stack and the error. */
+/* Shares memory with its parent: changes nothing but its stack and the error. */
 __attribute__((no_sanitize_address)) static int become_program(void *arg)
 {
     static const char *const empty[] = {NULL};

@@ -1,4 +1,4 @@
-/* proc_find.c - which file is run: the command's by the child's PATH, and our own supervisor. */
+/* proc_find.c - finds the file to run: the command by the child's PATH, and keel's own programs. */
 #include "sys/proc_internal.h"
 
 #include <dlfcn.h>
@@ -34,7 +34,7 @@ static int check_executable(int dir, const char *file)
     return faccessat(dir, file, X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
-/* Is the file there, so that what is missing must be its interpreter? */
+/* Does the file exist, so that its interpreter must be missing? */
 static bool is_there(const struct proc_spec *spec, const char *program)
 {
     AUTO_CLOSE int dir = open(spec->cwd ? spec->cwd : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -42,7 +42,7 @@ static bool is_there(const struct proc_spec *spec, const char *program)
     return strchr(program, '/') && faccessat(dir, program, F_OK, AT_EACCESS) == 0;
 }
 
-/* Does it help to wait, or must somebody mend something? */
+/* Does waiting help, or must somebody repair something? */
 static bool is_passing(int error)
 {
     return error == EAGAIN || error == ENOMEM || error == EMFILE || error == ENFILE ||
@@ -96,7 +96,7 @@ static struct err *search(const struct proc_spec *spec, int dir, char **ret_path
             *ret_path = strbuf_take(&file);
             return NULL;
         }
-        /* A directory that we may not look into does not count: the file is elsewhere. */
+        /* A directory that may not be searched does not count: the file is elsewhere. */
         if (!denied && error == EACCES && faccessat(dir, strbuf_cstr(&file), F_OK, AT_EACCESS) == 0)
             denied = strbuf_take(&file);
     }
@@ -150,7 +150,7 @@ bool proc_find_file(const char *program, const char *const *environment, char pa
     return found && realpath(found, path);
 }
 
-/* --- programs of our own --- */
+/* --- keel's own programs --- */
 
 static bool try_program(char path[4096], const char *directory, const char *name)
 {

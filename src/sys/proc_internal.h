@@ -1,8 +1,8 @@
 /* proc_internal.h - what the files behind proc.h know of each other.
  *
- * proc.c is the life of a child, proc_spawn.c its start, proc_clone.c and proc_parked.c others,
- * proc_stdio.c its pipes and its terminal, proc_find.c which file is run, proc_run.c the whole of
- * it in one call. Only they include this. */
+ * proc.c is the life of a child, proc_spawn.c its start, proc_clone.c and proc_parked.c other ways
+ * to start, proc_stdio.c its pipes and its terminal, proc_find.c the file to run, proc_run.c all of
+ * it in one call. Only these files include it. */
 #ifndef KEEL_SYS_PROC_INTERNAL_H
 #define KEEL_SYS_PROC_INTERNAL_H
 
@@ -14,15 +14,15 @@
 struct proc {
     char *name;       /* argv[0], for errors */
     pid_t pid;        /* 0 until it was started */
-    int pidfd;        /* readable when it has ended; -1 where there are none */
-    int in, out, err; /* our ends, -1 when closed; on a terminal `in` and `out` are the master */
+    int pidfd;        /* readable when it has ended; -1 without pidfds */
+    int in, out, err; /* keel's ends, -1 when closed; on a terminal `in` and `out` are the master */
     int control;      /* to its supervisor, or -1 */
     bool is_pty, is_isolated;
     uint64_t grace_ms;
     bool may_linger;
     bool is_unheard;                /* its supervisor did not read the last request */
     const struct proc_judge *judge; /* NULL: none */
-    bool tree_is_gone;              /* its supervisor, which may linger, has said so */
+    bool tree_is_gone;              /* its supervisor, which may linger, has reported it */
     bool has_status;
     struct proc_status status;
 };
@@ -35,13 +35,13 @@ static inline void fd_close(int *fd)
 }
 #define AUTO_CLOSE __attribute__((cleanup(fd_close)))
 
-/* What the child will have as 0, 1, 2 and so on. The copies held here lie above all of those
- * numbers, so that none is overwritten before its turn. */
+/* The descriptors that the child will have as 0, 1, 2 and so on. The copies here are above all of
+ * those numbers, so that none is overwritten before its turn. */
 enum { CHILD_FDS_MAX = 34 };
 struct child_fds {
     int fd[CHILD_FDS_MAX];
     int n;
-    /* The terminal's path when the child must open it itself to make it its controlling one. */
+    /* The terminal's path if the child must open it to make it its controlling one. */
     char tty_path[64];
 };
 MUST_USE struct err *child_fds_add(struct child_fds *c, int fd); /* copies it */
@@ -56,23 +56,23 @@ MUST_USE struct err *proc_start(struct proc *p, const struct proc_spec *spec, co
 int proc_clone_init(const struct proc_spec *spec, const struct child_fds *c, const char *program,
                     const char *const *argv, pid_t *ret_pid);
 
-/* posix_spawn() of a program, with these descriptors and no others; an errno, or 0. */
+/* Calls posix_spawn() with these descriptors and no others. 0 or errno. */
 int proc_spawn_program(const struct proc_spec *spec, const struct child_fds *c, const char *program,
                        const char *const *argv, pid_t *ret_pid);
-/* Hands the command to the supervisor that the spec brings. False: it has died, and nothing has
+/* Hands the command to the spec's parked supervisor. False: it has died, and nothing has
  * happened. */
 MUST_USE struct err *proc_hand_over(struct proc *p, const struct proc_spec *spec,
                                     const struct child_fds *c, const char *program, bool *ret_done);
 
-/* Makes stdio and the extra fds: the child's ends into `c`, ours into `p`. */
+/* Makes stdio and the extra fds: the child's ends into `c`, keel's into `p`. */
 MUST_USE struct err *proc_open_stdio(struct proc *p, const struct proc_spec *spec,
                                      struct child_fds *c);
-/* Reads what is there without waiting. *ret_n is 0 at the end and when nothing is there now. */
+/* Reads what is there without waiting. *ret_n is 0 at the end, and when nothing is there now. */
 MUST_USE struct err *proc_read_now(struct proc *p, enum proc_stream stream, void *buffer,
                                    size_t size, size_t *ret_n);
 
-/* The file to execute for argv[0], which the child's PATH decides; on the heap. It may be relative
- * to the child's working directory. */
+/* Finds the file to execute for argv[0] by the child's PATH; on the heap. It may be relative to the
+ * child's working directory. */
 MUST_USE struct err *proc_find_program(const struct proc_spec *spec, char **ret_path);
 /* Why `program` could not be executed, with a hint. */
 MUST_USE struct err *proc_exec_error(const struct proc_spec *spec, const char *program, int error);

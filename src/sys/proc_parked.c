@@ -1,4 +1,4 @@
-/* proc_parked.c - a supervisor that is started ahead, and how it gets its command. */
+/* proc_parked.c - starts a supervisor ahead, and hands it its command. */
 #include "sys/proc_internal.h"
 
 #include "sys/scheduler.h"
@@ -15,8 +15,8 @@
 
 struct proc_parked {
     pid_t pid;
-    int pidfd;   /* -1 where there are none */
-    int control; /* ours */
+    int pidfd;   /* -1 without pidfds */
+    int control; /* keel's end */
     bool is_built;
 };
 
@@ -33,7 +33,7 @@ static void add_fd(struct order_fds *f, int fd)
     f->fd[f->n++] = fd;
 }
 
-/* False: it cannot be received. */
+/* False: it could not be sent. */
 static bool send_order(int control, struct exec_order *order, const struct order_fds *fds)
 {
     size_t n_bytes = fds->n * sizeof fds->fd[0];
@@ -52,13 +52,13 @@ static bool send_order(int control, struct exec_order *order, const struct order
     return sendmsg(control, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)sizeof *order;
 }
 
-/* --- its life --- */
+/* --- life cycle --- */
 
-static void reap(struct proc_parked *p)
+static void parked_reap(struct proc_parked *p)
 {
     siginfo_t info;
 
-    kill(p->pid, SIGCONT); /* one that somebody has stopped does not see the end of its channel */
+    kill(p->pid, SIGCONT); /* a stopped one does not see the end of its channel */
     if (p->pidfd >= 0 && task_self()) {
         reaper_add(task_loop(), p->pidfd);
         p->pidfd = -1;
@@ -74,7 +74,7 @@ void proc_parked_free(struct proc_parked *p)
         return;
     fd_close(&p->control);
     if (p->pid)
-        reap(p);
+        parked_reap(p);
     fd_close(&p->pidfd);
     mem_free(p);
 }
@@ -127,8 +127,8 @@ static int start(const struct proc_parking *how, const struct child_fds *c, cons
     return proc_spawn_program(&nothing, c, supervisor, argv + 1, ret_pid);
 }
 
-/* It has the channel to itself: there is room for it. */
-static bool tell_policy(const struct proc_parked *p, const struct proc_parking *how)
+/* It always fits: nobody else uses the channel. */
+static bool announce_policy(const struct proc_parked *p, const struct proc_parking *how)
 {
     struct exec_order order = {.version = EXEC_PROTOCOL_VERSION,
                                .kind = EXEC_EXPECT,
@@ -158,7 +158,7 @@ struct err *proc_park(const struct proc_parking *how, struct proc_parked **ret_p
     }
     p->pidfd = pidfd_open(p->pid, 0);
     p->is_built = how->policy_fd >= 0;
-    if (p->is_built && !tell_policy(p, how))
+    if (p->is_built && !announce_policy(p, how))
         return parking_error(errno, "send a policy to keel-exec");
     *ret_parked = TAKE(p);
     return NULL;
@@ -183,7 +183,7 @@ static uint32_t add_texts(struct strbuf *out, const char *const *texts)
     return n;
 }
 
-/* A file in memory that nobody can change any more. */
+/* A file in memory that cannot be changed any more. */
 static struct err *open_texts(struct str texts, int *ret_fd)
 {
     AUTO_CLOSE int fd = memfd_create("command", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -203,16 +203,6 @@ static struct err *open_texts(struct str texts, int *ret_fd)
     return NULL;
 }
 
-static uint32_t flags_of(const struct proc *p, const struct proc_spec *spec,
-                         const struct proc_parked *parked)
-{
-    return (parked->is_built ? EXEC_ORDER_BUILT : 0) | (p->is_pty ? EXEC_ORDER_TTY : 0) |
-           (spec->before_start ? EXEC_ORDER_HELD : 0) |
-           (spec->confinement->wants_notices ? EXEC_ORDER_NOTICES : 0) |
-           (spec->confinement->rules_fd >= 0 ? EXEC_ORDER_RULES : 0) |
-           (spec->confinement->network_fd >= 0 ? EXEC_ORDER_NETWORK : 0);
-}
-
 struct err *proc_hand_over(struct proc *p, const struct proc_spec *spec, const struct child_fds *c,
                            const char *program, bool *ret_done)
 {
@@ -221,11 +211,16 @@ struct err *proc_hand_over(struct proc *p, const struct proc_spec *spec, const s
     AUTO(strbuf) struct strbuf texts = {0};
     AUTO_CLOSE int texts_fd = -1;
     struct order_fds fds = {.n = 0};
-    struct exec_order order = {.version = EXEC_PROTOCOL_VERSION,
-                               .kind = EXEC_ORDER,
-                               .flags = flags_of(p, spec, parked),
-                               .grace_ms = (int32_t)MIN(p->grace_ms, (uint64_t)INT32_MAX),
-                               .n_fds = (uint32_t)c->n};
+    struct exec_order order = {
+        .version = EXEC_PROTOCOL_VERSION,
+        .kind = EXEC_ORDER,
+        .flags = (parked->is_built ? EXEC_ORDER_BUILT : 0) | (p->is_pty ? EXEC_ORDER_TTY : 0) |
+                 (spec->before_start ? EXEC_ORDER_HELD : 0) |
+                 (spec->confinement->wants_notices ? EXEC_ORDER_NOTICES : 0) |
+                 (spec->confinement->rules_fd >= 0 ? EXEC_ORDER_RULES : 0) |
+                 (spec->confinement->network_fd >= 0 ? EXEC_ORDER_NETWORK : 0),
+        .grace_ms = (int32_t)MIN(p->grace_ms, (uint64_t)INT32_MAX),
+        .n_fds = (uint32_t)c->n};
 
     *ret_done = false;
     if (!is_alive(parked))

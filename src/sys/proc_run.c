@@ -1,11 +1,11 @@
-/* proc_run.c - a command from its start to its end, with all that it printed. */
+/* proc_run.c - runs a command from start to end, and collects its output. */
 #include "sys/proc_internal.h"
 
 #include "sys/fs.h"
 
 enum {
     CHUNK_BYTES = 32 << 10,
-    /* What a pipe or a terminal may still hold when the last writer is gone. */
+    /* what a pipe or a terminal may hold after the last writer has gone */
     MAX_LEFT_BYTES = 1 << 20,
 };
 
@@ -15,14 +15,14 @@ void proc_output_done(struct proc_output *o)
     strbuf_done(&o->err);
 }
 
-/* One of the two streams on its way into the output. */
+/* One of the two streams. */
 struct collector {
     struct proc *proc;
     enum proc_stream stream;
     struct strbuf *kept;
     size_t *n_bytes;
     char *chunk;
-    bool is_over; /* the command is gone: being cancelled means to stop */
+    bool is_over; /* the command is gone: cancelling means to stop */
 };
 
 static void keep(struct collector *c, size_t n)
@@ -33,7 +33,7 @@ static void keep(struct collector *c, size_t n)
     strbuf_add(c->kept, str_make(c->chunk, MIN(n, max - c->kept->n)));
 }
 
-static struct err *collect(void *arg)
+static struct err *stream_collect(void *arg)
 {
     struct collector *c = arg;
     size_t n;
@@ -51,8 +51,8 @@ static struct err *collect(void *arg)
     return NULL;
 }
 
-/* Somebody outside the tree may hold the other end for ever, so the end of the stream is not
- * waited for. */
+/* Does not wait for the end of the stream: a process outside the tree may hold the other end for
+ * ever. */
 static struct err *collect_rest(struct collector *c)
 {
     size_t n, n_left = MAX_LEFT_BYTES;
@@ -88,7 +88,7 @@ static struct err *wait_for_end(struct proc *p, uint64_t timeout_ms, struct proc
     return proc_wait_gone(p);
 }
 
-/* Reads both streams until the command is gone, with all that it may have left behind. */
+/* Reads both streams until the command and everything that it started are gone. */
 static struct err *follow(struct collector *out, struct collector *err, uint64_t timeout_ms,
                           struct proc_output *o)
 {
@@ -96,8 +96,8 @@ static struct err *follow(struct collector *out, struct collector *err, uint64_t
     struct err *e;
 
     group_begin(&readers, 0, 0);
-    group_spawn(&readers, "stdout", collect, out);
-    group_spawn(&readers, "stderr", collect, err);
+    group_spawn(&readers, "stdout", stream_collect, out);
+    group_spawn(&readers, "stderr", stream_collect, err);
     e = wait_for_end(out->proc, timeout_ms, o);
     out->is_over = err->is_over = !e;
     group_cancel(&readers);

@@ -1,4 +1,4 @@
-/* proc_spawn.c - starting a child, by itself or under its supervisor. */
+/* proc_spawn.c - starts a child, by itself or under its supervisor. */
 #include "sys/proc_internal.h"
 
 #include "base/arena.h"
@@ -13,14 +13,14 @@
 
 /* --- posix_spawn --- */
 
-/* What prepares a spawn fails without memory only, and that is a bug of the caps as everywhere. */
+/* Preparing a spawn fails only without memory, which is a bug of the caps. */
 static void must(int error)
 {
     BUG_IF(error != 0);
 }
 
-/* The child begins with default signals and in a session of its own: Ctrl-C at keel's terminal
- * does not reach it, and it cannot prompt there. */
+/* The child has default signals and a session of its own: Ctrl-C at keel's terminal does not reach
+ * it, and it cannot prompt there. */
 static void init_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t all, none;
@@ -42,14 +42,14 @@ static void init_actions(posix_spawn_file_actions_t *actions, const struct proc_
         must(posix_spawn_file_actions_addchdir_np(actions, spec->cwd));
     for (int fd = 0; fd < c->n; fd++)
         must(posix_spawn_file_actions_adddup2(actions, c->fd[fd], fd));
-    /* A session leader that opens a terminal gets it as its controlling one. A supervisor must not
-     * have it: there the command takes it. */
+    /* A session leader that opens a terminal makes it its controlling one. A supervisor must not
+     * have it: the command gets it there. */
     if (c->tty_path[0] && !spec->supervised)
         must(posix_spawn_file_actions_addopen(actions, STDIN_FILENO, c->tty_path, O_RDWR, 0));
     must(posix_spawn_file_actions_addclosefrom_np(actions, c->n));
 }
 
-/* posix_spawn and not fork: a copy of the page tables of a large process takes milliseconds. */
+/* posix_spawn and not fork: copying the page tables of a large process takes milliseconds. */
 int proc_spawn_program(const struct proc_spec *spec, const struct child_fds *c, const char *program,
                        const char *const *argv, pid_t *ret_pid)
 {
@@ -68,7 +68,7 @@ int proc_spawn_program(const struct proc_spec *spec, const struct child_fds *c, 
     return error;
 }
 
-/* From here on the child is ours to end and to reap. */
+/* From here on keel must end and reap the child. */
 static struct err *follow(struct proc *p, pid_t pid)
 {
     int error;
@@ -79,15 +79,6 @@ static struct err *follow(struct proc *p, pid_t pid)
     if (error && error != ENOSYS)
         return err_errno(ERR_TOOL_FAILED, error, "cannot follow the process of %s", p->name);
     return NULL;
-}
-
-static struct err *start_plain(struct proc *p, const struct proc_spec *spec,
-                               const struct child_fds *c, const char *program)
-{
-    pid_t pid;
-    int error = proc_spawn_program(spec, c, program, spec->argv, &pid);
-
-    return error ? proc_exec_error(spec, program, error) : follow(p, pid);
 }
 
 /* --- under the supervisor --- */
@@ -131,7 +122,7 @@ static void add_option(struct supervisor_argv *v, const char *option, int64_t va
     v->words[v->n++] = arena_format(&v->arena, "%s%lld", option, (long long)value).p;
 }
 
-/* Gives the supervisor a descriptor of its own, and says which. */
+/* Gives the supervisor a descriptor, and an option that names it. */
 static struct err *add_fd(struct supervisor_argv *v, struct child_fds *c, const char *option,
                           int fd)
 {
@@ -183,7 +174,8 @@ static struct err *make_supervisor_argv(struct supervisor_argv *v, struct proc *
     return NULL;
 }
 
-/* Who may make a pid namespace starts the supervisor as its init; else it makes its own. */
+/* If keel may make a pid namespace, it starts the supervisor as its init; otherwise the supervisor
+ * makes its own. */
 static int spawn_supervisor(const struct proc_spec *spec, const struct child_fds *c,
                             const char *supervisor, const char **argv, pid_t *ret_pid)
 {
@@ -217,6 +209,8 @@ struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char 
 {
     AUTO(child_fds) struct child_fds c = {0};
     bool is_started = false;
+    pid_t pid;
+    int error;
 
     BUG_IF(spec->n_extra_fds > CHILD_FDS_MAX - 9);
     BUG_IF((spec->confinement || spec->before_start) && !spec->supervised);
@@ -227,5 +221,6 @@ struct err *proc_start(struct proc *p, const struct proc_spec *spec, const char 
         return NULL;
     if (spec->supervised)
         return start_supervised(p, spec, &c, program);
-    return start_plain(p, spec, &c, program);
+    error = proc_spawn_program(spec, &c, program, spec->argv, &pid);
+    return error ? proc_exec_error(spec, program, error) : follow(p, pid);
 }

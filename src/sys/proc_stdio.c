@@ -12,8 +12,8 @@
 #include <termios.h>
 
 enum {
-    PIPE_ROOM = 64 << 10,    /* what a new pipe holds */
-    MAX_PIPE_ROOM = 1 << 20, /* what a user may ask for */
+    PIPE_ROOM = 64 << 10,    /* the room of a new pipe */
+    MAX_PIPE_ROOM = 1 << 20, /* the most that a user may ask for */
 };
 
 /* --- the child's side --- */
@@ -53,7 +53,7 @@ static void set_nonblocking(int fd)
 
 /* --- pipes --- */
 
-/* Ours does not block; the child's does, as programs expect. */
+/* keel's end does not block; the child's does, as programs expect. */
 static struct err *open_pipe(struct child_fds *c, bool child_reads, int *ret_ours)
 {
     int ends[2];
@@ -76,7 +76,7 @@ static struct err *open_null(struct child_fds *c)
     return child_fds_add(c, fd);
 }
 
-/* Puts all bytes into a pipe before anybody reads. False when they do not fit. */
+/* Puts all bytes into a pipe before anybody reads. False: they do not fit. */
 static bool fill_pipe(int fd, struct str bytes)
 {
     set_nonblocking(fd);
@@ -110,8 +110,8 @@ static struct err *open_file(struct child_fds *c, struct str bytes)
     return child_fds_add(c, fd);
 }
 
-/* Nobody should have to feed a pipe while the child runs: the pipe is full before it starts, or
- * the bytes are a file in memory. */
+/* Nobody has to feed a pipe while the child runs: it is full before the start, or the bytes are a
+ * file in memory. */
 static struct err *open_bytes(struct child_fds *c, struct str bytes)
 {
     AUTO_CLOSE int ours = -1, theirs = -1;
@@ -205,7 +205,7 @@ static int *stream_fd(struct proc *p, enum proc_stream stream)
     return stream == PROC_OUT ? &p->out : &p->err;
 }
 
-/* The bytes read, 0 at the end of the stream, or -errno. */
+/* Returns the number of bytes, 0 at the end of the stream, or -errno. */
 static ssize_t read_some(int *fd, void *buffer, size_t size)
 {
     ssize_t n;
@@ -213,7 +213,7 @@ static ssize_t read_some(int *fd, void *buffer, size_t size)
     do
         n = read(*fd, buffer, size);
     while (n < 0 && errno == EINTR);
-    /* A terminal ends with EIO: the last process has closed it. */
+    /* A terminal ends with EIO, when the last process has closed it. */
     if (n == 0 || (n < 0 && errno == EIO)) {
         fd_close(fd);
         return 0;
@@ -239,8 +239,8 @@ struct err *proc_read(struct proc *p, enum proc_stream stream, void *buffer, siz
     int *fd = stream_fd(p, stream);
 
     *ret_n = 0;
-    /* Waiting first, even when bytes are there: a child that prints without end must not keep
-     * other tasks, time-outs and cancelling away. */
+    /* Waits first, even when bytes are there: a child that prints without end must not block other
+     * tasks, time-outs and cancelling. */
     while (*fd >= 0 && *ret_n == 0) {
         TRY(task_wait_fd(*fd, TASK_FD_READ, NULL));
         TRY(proc_read_now(p, stream, buffer, size, ret_n));
@@ -251,7 +251,7 @@ struct err *proc_read(struct proc *p, enum proc_stream stream, void *buffer, siz
 /* --- writing --- */
 
 /* write() without SIGPIPE, whose disposition belongs to the host program: this thread blocks it
- * for the time being and takes back the one that it may have caused. */
+ * meanwhile and consumes the one that it may have caused. */
 static ssize_t write_quietly(int fd, const void *bytes, size_t n)
 {
     static const struct timespec at_once = {0};
@@ -294,18 +294,14 @@ struct err *proc_write(struct proc *p, struct str bytes)
     return NULL;
 }
 
-/* A terminal has no end of its own: there it is typed. */
-static void type_end_of_file(int fd)
-{
-    struct termios settings;
-
-    if (tcgetattr(fd, &settings) == 0)
-        (void)!write_quietly(fd, &settings.c_cc[VEOF], 1);
-}
-
 void proc_close_stdin(struct proc *p)
 {
-    if (p->is_pty && p->in >= 0)
-        type_end_of_file(p->in);
+    if (p->is_pty && p->in >= 0) {
+        /* A terminal has no end of its own: it is typed. */
+        struct termios settings;
+
+        if (tcgetattr(p->in, &settings) == 0)
+            (void)!write_quietly(p->in, &settings.c_cc[VEOF], 1);
+    }
     fd_close(&p->in);
 }

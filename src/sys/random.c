@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* getentropy() is getrandom(2) with the retries done by libc; it gives 256 bytes at most. */
+/* getentropy() is getrandom(2) with the retries of libc; it returns at most 256 bytes. */
 static void system_fill(void *self, void *bytes, size_t n)
 {
     char *at = bytes;
@@ -41,7 +41,7 @@ static uint64_t next(uint64_t s[4])
     return result;
 }
 
-/* Lowest byte first on every machine. A rest of less than eight uses up a whole word. */
+/* The lowest byte first on every machine. A rest of less than eight bytes uses a whole word. */
 static void seeded_fill(void *self, void *bytes, size_t n)
 {
     struct seeded_random *s = self;
@@ -93,7 +93,7 @@ uint64_t random_below(const struct random *r, uint64_t bound)
     uint64_t value, n_odd;
 
     BUG_IF(bound == 0);
-    n_odd = -bound % bound; /* so many of the 2^64 values would make some results likelier */
+    n_odd = -bound % bound; /* this many of the 2^64 values would make some results likelier */
     do {
         value = random_uint64(r);
     } while (value < n_odd);

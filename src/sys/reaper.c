@@ -1,8 +1,8 @@
-/* reaper.c - children that are about to end and that no task waits for any more.
+/* reaper.c - children that are about to end, without a task that waits for them.
  *
- * A supervisor whose tree is gone still has its namespaces to take down, which takes the kernel
- * longer than all else at the end of a command. The loop reaps it when it has ended, and the end of
- * the loop waits for it. */
+ * A supervisor whose tree is gone still has its namespaces, and the kernel takes longer to remove
+ * them than for everything else at the end of a command. The loop reaps it when it has ended, and
+ * the end of the loop waits for it. */
 #include "sys/scheduler.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct leaving_child {
     struct loop *loop;
 };
 
-/* Waits if it must. */
+/* Waits if necessary. */
 static void bury(struct leaving_child *c)
 {
     struct leaving_child **link = &c->loop->leaving;
@@ -32,7 +32,7 @@ static void bury(struct leaving_child *c)
     mem_free(c);
 }
 
-static void on_ended(void *arg, int ready)
+static void child_on_ended(void *arg, int ready)
 {
     bury(arg);
 }
@@ -40,7 +40,7 @@ static void on_ended(void *arg, int ready)
 void reaper_add(struct loop *l, int take_pidfd)
 {
     struct leaving_child *c = mem_alloc(sizeof *c);
-    struct err *e = loop_watch_start(&c->watch, l, take_pidfd, TASK_FD_READ, on_ended, c);
+    struct err *e = loop_watch_start(&c->watch, l, take_pidfd, TASK_FD_READ, child_on_ended, c);
 
     c->loop = l;
     c->next = l->leaving;

@@ -1,5 +1,5 @@
-/* rsa_sign.c - a few functions of libcrypto. They are declared here, since their types are opaque:
- * so building keel does not take OpenSSL's headers. */
+/* rsa_sign.c - calls a few functions of libcrypto. They are declared here, because their types are
+ * opaque: so building keel needs no headers of OpenSSL. */
 #include "sys/rsa_sign.h"
 
 #include "sys/dylib.h"

@@ -1,5 +1,5 @@
 /* rsa_sign.h - RSA with SHA-256 (RS256), by OpenSSL's libcrypto, which net/tls.h uses as well.
- * Opened on first use. */
+ * Loaded on first use. */
 #ifndef KEEL_SYS_RSA_SIGN_H
 #define KEEL_SYS_RSA_SIGN_H
 

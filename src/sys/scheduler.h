@@ -1,8 +1,8 @@
 /* scheduler.h - what the files behind task.h, loop.h and work.h know of each other.
  *
- * The loop resumes tasks from its own stack; a task that waits switches back to it. So there is
- * one switch in and one out per wait, and callbacks (timers, watches, posts) run between tasks,
- * on the thread's stack. Only files of this folder include this one. */
+ * The loop resumes tasks from its own stack; a task that waits switches back to it. So a wait is
+ * one switch out and one in, and callbacks (timers, watches, posts) run between tasks, on the
+ * thread's stack. Only files of this folder include it. */
 #ifndef KEEL_SYS_SCHEDULER_H
 #define KEEL_SYS_SCHEDULER_H
 
@@ -22,16 +22,16 @@ struct task {
     struct err *result;
     struct fiber *fiber; /* NULL until it starts */
 
-    struct group *group; /* whose child it is */
+    struct group *group; /* its parent's */
     struct task *previous, *next;
     size_t index; /* in order of spawning */
 
-    struct group *innermost_group; /* that it has open itself */
+    struct group *innermost_group; /* that the task has open itself */
     struct deadline *innermost_deadline;
     struct deadline *inherited_deadline;
     unsigned n_shields;
     bool cancelled;
-    void (*on_cancel)(void *arg); /* or NULL; told even while it is shielded */
+    void (*on_cancel)(void *arg); /* or NULL; called even while it is shielded */
     void *on_cancel_arg;
 
     bool is_ready;
@@ -79,7 +79,7 @@ struct loop {
     struct leaving_child *leaving;
 };
 
-/* Saturates: a wait that long is a wait for ever. */
+/* Saturates: a wait that long is endless. */
 static inline uint64_t loop_ms_from_now(struct loop *l, uint64_t delay_ms)
 {
     uint64_t now_ms = loop_now_ms(l);
@@ -91,11 +91,11 @@ static inline uint64_t loop_ms_from_now(struct loop *l, uint64_t delay_ms)
 struct task *task_new(struct group *g, const char *name, task_fn fn, void *arg) MUST_USE;
 void task_make_ready(struct task *t); /* never switches */
 void task_resume(struct task *t);     /* from the loop; frees the task when it has ended */
-/* waker_park() with a word about what is waited for. */
+/* waker_park() with a word for people on what the task waits for. */
 MUST_USE struct err *task_park(struct waker *w, const char *waits_for);
-/* The one that limits the task's next wait, or NULL. */
+/* The deadline that limits the task's next wait, or NULL. */
 struct deadline *task_find_deadline(const struct task *t);
-/* Is its next wait going to fail with ERR_CANCELLED? */
+/* Will its next wait fail with ERR_CANCELLED? */
 bool task_is_cancelled(const struct task *t);
 
 /* group.c */
@@ -103,12 +103,12 @@ void group_init(struct group *g, struct loop *l, struct task *owner, unsigned ma
                 int flags);
 void group_child_ended(struct group *g, struct task *child);
 
-/* post.c; what it keeps in libuv's loop is closed before done */
+/* post.c; its libuv handles are closed before done */
 void post_queue_init(struct post_queue *q, uv_loop_t *uv);
 void post_queue_done(struct post_queue *q);
 bool post_queue_run(struct post_queue *q); /* false when there was nothing */
 
-/* reaper.c: reaps a child that is about to end, when it has; by loop_free() at the latest */
+/* reaper.c: reaps a child when it ends, in loop_free() at the latest */
 void reaper_add(struct loop *l, int take_pidfd);
 void reaper_finish(struct loop *l); /* blocks until there is none */
 

@@ -1,4 +1,4 @@
-/* spot.c - looks at, opens and makes what is in a directory that is held open. */
+/* spot.c - looks at, opens and creates what is in a directory that is held open. */
 #include "sys/spot.h"
 
 #include "sys/locked_file.h"
@@ -66,32 +66,27 @@ struct err *spot_open(const struct spot *p, int flags, int *ret_fd)
 
 /* --- directories --- */
 
-/* Goes into the first directory of the name, which must be a directory by itself, and no link. */
-static struct err *enter(struct spot *p, const char *dir)
-{
-    int fd = openat(p->dir_fd, dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-
-    if (fd < 0 && errno == ENOTDIR)
-        return err_new(ERR_STORAGE, "cannot create the directories of %s: %s is not a directory",
-                       p->shown, dir);
-    if (fd < 0)
-        return err_errno(ERR_STORAGE, errno, "cannot enter the directory %s of %s", dir, p->shown);
-    close(p->dir_fd);
-    p->dir_fd = fd;
-    return NULL;
-}
-
 struct err *spot_make_dirs(struct spot *p, unsigned mode)
 {
     const char *slash;
 
     while ((slash = strchr(p->name, '/'))) {
         AUTO_FREE char *dir = str_dup(str_make(p->name, (size_t)(slash - p->name)));
+        int fd;
 
         if (mkdirat(p->dir_fd, dir, mode) < 0 && errno != EEXIST)
             return err_errno(ERR_STORAGE, errno, "cannot create the directory %s of %s", dir,
                              p->shown);
-        TRY(enter(p, dir));
+        fd = openat(p->dir_fd, dir, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0 && errno == ENOTDIR)
+            return err_new(ERR_STORAGE,
+                           "cannot create the directories of %s: %s is not a directory", p->shown,
+                           dir);
+        if (fd < 0)
+            return err_errno(ERR_STORAGE, errno, "cannot enter the directory %s of %s", dir,
+                             p->shown);
+        close(p->dir_fd);
+        p->dir_fd = fd;
         p->name = slash + 1 + strspn(slash + 1, "/");
     }
     return NULL;

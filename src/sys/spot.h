@@ -1,9 +1,9 @@
-/* spot.h - where a file is or is to be: a directory that is held open, and a name in it.
+/* spot.h - a place for a file: a directory that is held open, and a name in it.
  *
- * What is looked up once stays the same spot, whatever happens to the path meanwhile. No link is
- * followed: neither on the way (see open_plain.h) nor by the name. All calls block. Errors are
- * ERR_STORAGE and call the file as `shown`; "has become a link" tells that the path is not what it
- * was when it was decided about. */
+ * A spot stays the same, whatever happens to its path. No link is followed: neither on the way (see
+ * open_plain.h) nor by the name. All calls block. Errors are ERR_STORAGE and name the file as
+ * `shown`; "has become a link" means that the path is no longer what it was when it was decided
+ * about. */
 #ifndef KEEL_SYS_SPOT_H
 #define KEEL_SYS_SPOT_H
 
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 
 struct spot {
-    const char *shown; /* borrowed, as the name */
-    const char *name;  /* "a/b/name" as long as the directories a and a/b are missing */
+    const char *shown; /* borrowed, like the name */
+    const char *name;  /* "a/b/name" while the directories a and a/b are missing */
     int dir_fd;        /* O_PATH; -1: not looked up */
 };
 #define SPOT_NONE ((struct spot){.dir_fd = -1})
@@ -23,12 +23,12 @@ MUST_USE struct err *spot_find(const char *path, const char *shown, struct spot 
 void spot_done(struct spot *p);
 DEFINE_AUTO_VAL(spot, spot_done)
 
-/* What is there now; *ret_exists false, without an error: nothing. */
+/* Looks what is there now. *ret_exists false, without an error: nothing. */
 MUST_USE struct err *spot_look(const struct spot *p, bool *ret_exists, struct stat *ret_stat);
-/* Opens what is there, with flags as for open(); not O_CREAT. *ret_fd is -1, without an error, when
- * nothing is. */
+/* Opens what is there, with flags as for open(), without O_CREAT. *ret_fd is -1, without an error,
+ * if nothing is there. */
 MUST_USE struct err *spot_open(const struct spot *p, int flags, int *ret_fd);
-/* Makes the directories that are missing. */
+/* Creates the missing directories. */
 MUST_USE struct err *spot_make_dirs(struct spot *p, unsigned mode);
 
 #endif

@@ -60,7 +60,7 @@ void task_make_ready(struct task *t)
     l->last_ready = t;
 }
 
-static void run(void *arg)
+static void task_run(void *arg)
 {
     struct task *t = arg;
 
@@ -70,25 +70,21 @@ static void run(void *arg)
         BUG("a task returned with a group, a deadline or a shield open");
 }
 
-static void call_host(struct task *t)
-{
-    current = NULL;
-    t->host_fn(t->host_arg);
-    t->host_fn = NULL;
-    t->loop->knows_unix_ms = false;
-    current = t;
-}
-
 void task_resume(struct task *t)
 {
     bool alive;
 
     if (!t->fiber)
-        t->fiber = fiber_new(t->loop->fibers, run, t);
+        t->fiber = fiber_new(t->loop->fibers, task_run, t);
     t->loop->knows_unix_ms = false;
     current = t;
-    while ((alive = fiber_enter(t->fiber)) && t->host_fn)
-        call_host(t);
+    while ((alive = fiber_enter(t->fiber)) && t->host_fn) {
+        current = NULL;
+        t->host_fn(t->host_arg);
+        t->host_fn = NULL;
+        t->loop->knows_unix_ms = false;
+        current = t;
+    }
     current = NULL;
     if (alive)
         return;
@@ -109,14 +105,14 @@ void loop_call_host(void (*fn)(void *arg), void *arg)
     fiber_leave(current->fiber);
 }
 
-/* --- what ends a wait early --- */
+/* --- interruptions --- */
 
 bool task_is_cancelled(const struct task *t)
 {
     return t->cancelled && t->n_shields == 0;
 }
 
-/* A shield hides the deadlines that were begun outside of it. */
+/* A shield hides deadlines that were begun outside of it. */
 struct deadline *task_find_deadline(const struct task *t)
 {
     struct deadline *d = t->innermost_deadline;
@@ -140,23 +136,18 @@ static void format_duration(uint64_t ms, char *out, size_t size)
         snprintf(out, size, "%llu min", s / 60);
 }
 
-static struct err *timeout_error(struct deadline *d)
-{
-    char duration[40];
-
-    d->expired = true;
-    format_duration(d->duration_ms, duration, sizeof duration);
-    return err_new(ERR_TIMEOUT, "%s took longer than %s", d->what, duration);
-}
-
 static struct err *interruption(struct task *t)
 {
     struct deadline *d = task_find_deadline(t);
+    char duration[40];
 
     if (task_is_cancelled(t))
         return err_new(ERR_CANCELLED, "cancelled");
-    if (d && loop_now_ms(t->loop) >= d->at_ms)
-        return timeout_error(d);
+    if (d && loop_now_ms(t->loop) >= d->at_ms) {
+        d->expired = true;
+        format_duration(d->duration_ms, duration, sizeof duration);
+        return err_new(ERR_TIMEOUT, "%s took longer than %s", d->what, duration);
+    }
     return NULL;
 }
 
@@ -237,9 +228,8 @@ static void on_deadline(void *arg)
     task_make_ready(arg);
 }
 
-/* Interruption goes first when the wait begins, what was waited for when it ends: so a task that
- * always finds its event there still notices that it is cancelled, and an event that was handed
- * over is never lost. */
+/* An interruption counts first when the wait begins, the event when it ends. So a task that always
+ * finds its event notices that it is cancelled, and an event that was handed over is never lost. */
 struct err *task_park(struct waker *w, const char *waits_for)
 {
     struct task *t = self();
@@ -267,9 +257,9 @@ struct err *waker_park(struct waker *w)
     return task_park(w, "waits to be woken");
 }
 
-/* --- the waits --- */
+/* --- waits --- */
 
-static void wake(void *arg)
+static void sleeper_wake(void *arg)
 {
     waker_wake(arg);
 }
@@ -282,7 +272,7 @@ struct err *task_sleep(uint64_t duration_ms)
     struct err *e;
 
     waker_init(&waker);
-    timer_add(&l->timers, &timer, loop_ms_from_now(l, duration_ms), wake, &waker);
+    timer_add(&l->timers, &timer, loop_ms_from_now(l, duration_ms), sleeper_wake, &waker);
     e = task_park(&waker, "sleeps");
     timer_remove(&l->timers, &timer);
     return e;
@@ -304,37 +294,33 @@ struct fd_wait {
     int ready;
 };
 
-static void on_ready(void *arg, int ready)
+static void fd_wait_ready(void *arg, int ready)
 {
     struct fd_wait *wait = arg;
 
     wait->ready = ready;
     waker_wake(&wait->waker);
-    loop_watch_stop(&wait->watch); /* at once, or it would be reported until the task has run */
-}
-
-/* Regular files cannot be watched; they are always ready. */
-static struct err *always_ready(int events, int *ret_ready)
-{
-    TRY(task_check());
-    if (ret_ready)
-        *ret_ready = events;
-    return NULL;
+    loop_watch_stop(&wait->watch); /* otherwise it is reported until the task has run */
 }
 
 struct err *task_wait_fd(int fd, int events, int *ret_ready)
 {
     struct loop *l = task_loop();
     struct fd_wait wait = {
-        .watch = {.fd = fd, .events = events, .fn = on_ready, .arg = &wait},
+        .watch = {.fd = fd, .events = events, .fn = fd_wait_ready, .arg = &wait},
     };
     struct err *e;
     int error;
 
     waker_init(&wait.waker);
     error = watch_start(&wait.watch, l);
-    if (error == EPERM)
-        return always_ready(events, ret_ready);
+    if (error == EPERM) {
+        /* Regular files cannot be watched; they are always ready. */
+        TRY(task_check());
+        if (ret_ready)
+            *ret_ready = events;
+        return NULL;
+    }
     if (error)
         return err_errno(ERR_INTERNAL, error, "cannot wait for file descriptor %d", fd);
     loop_external_begin(l);

@@ -1,4 +1,4 @@
-/* temp_file.c - O_TMPFILE where there is such a thing, a name beside the other where not. */
+/* temp_file.c - uses O_TMPFILE if the file system has it, otherwise a name beside the final one. */
 #include "sys/temp_file.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@ static int link_to(const struct temp_file *t, const char *name)
     return linkat(AT_FDCWD, path, t->dir_fd, name, AT_SYMLINK_FOLLOW);
 }
 
-/* --- with one --- */
+/* --- with a name --- */
 
 static int make_named(struct temp_file *t)
 {
@@ -64,7 +64,7 @@ static int take_own_name(struct temp_file *t)
     return result;
 }
 
-/* --- what callers want --- */
+/* --- both ways --- */
 
 int temp_file_open(struct temp_file *t, int dir_fd, const char *name)
 {
@@ -79,7 +79,7 @@ int temp_file_open(struct temp_file *t, int dir_fd, const char *name)
     return t->fd < 0 ? -1 : 0;
 }
 
-/* File systems know one way or the other to leave alone what is there. */
+/* File systems know one of the two ways to keep an existing file. */
 static int rename_if_free(struct temp_file *t)
 {
     int result = renameat2(t->dir_fd, t->own.name, t->dir_fd, t->name, RENAME_NOREPLACE);

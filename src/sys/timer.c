@@ -52,10 +52,7 @@ void timer_add(struct timer_heap *h, struct timer *t, uint64_t at_ms, void (*fn)
                void *arg)
 {
     BUG_IF(t->position);
-    if (h->n == h->room) {
-        h->room = MAX(h->room * 2, (size_t)16);
-        h->timers = mem_resize(h->timers, h->room * sizeof *h->timers);
-    }
+    h->timers = mem_grow(h->timers, h->n, &h->room, sizeof *h->timers);
     *t = (struct timer){.at_ms = at_ms, .sequence = h->next_sequence++, .fn = fn, .arg = arg};
     h->n++;
     sift_up(h, t, h->n);
@@ -86,7 +83,8 @@ struct timer *timer_find_next(const struct timer_heap *h)
 
 void timer_fire_due(struct timer_heap *h, uint64_t now_ms)
 {
-    uint64_t end = h->next_sequence; /* a timer that adds itself again must not keep us here */
+    uint64_t end =
+        h->next_sequence; /* a timer that adds itself again must not keep the loop here */
     struct timer *t;
 
     while ((t = timer_find_next(h)) && t->at_ms <= now_ms && t->sequence < end) {

@@ -23,7 +23,7 @@ static bool set_mode(int path_fd, mode_t mode)
     return chmod(path, mode & 07777) == 0;
 }
 
-/* Beyond what can be given back, the directory stays readable. */
+/* If the mode cannot be remembered, the directory stays readable. */
 static void remember(struct unlocks *u, int path_fd, mode_t mode)
 {
     int fd = u->n < MAX_UNLOCKED ? fcntl(path_fd, F_DUPFD_CLOEXEC, 0) : -1;
@@ -77,7 +77,7 @@ void unlocks_forget(struct unlocks *u)
     unlocks_done(u);
 }
 
-/* The innermost first: the way there is open that long. */
+/* The innermost first: the way to it must still be open. */
 void unlocks_done(struct unlocks *u)
 {
     while (u->n > 0) {

@@ -55,7 +55,7 @@ struct tree_walk {
     const struct walk_visitor *visitor;
     size_t max_entries;
     unsigned max_depth;
-    struct strbuf prefix; /* the way from the top of the rules to the root */
+    struct strbuf prefix; /* the path from the top of the rules to the root */
     struct walk_rules *rules_above;
 
     atomic_bool is_over;
@@ -116,7 +116,7 @@ static void dir_unref(struct tree_walk *w, struct dir *d)
     }
 }
 
-/* Opens it from the nearest directory above that is open; recurses at most MAX_DEPTH times. */
+/* Opens it from the nearest open directory above it; recurses at most MAX_DEPTH times. */
 static int dir_open(const struct dir *d)
 {
     const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -170,7 +170,7 @@ static void push_found(struct walker *t)
     pthread_mutex_unlock(&w->lock);
 }
 
-/* Gives the batch to a thread that has nothing to do; false when there is none. */
+/* Gives the batch to an idle thread; false if there is none. */
 static bool hand_over(struct walker *t)
 {
     struct tree_walk *w = t->walk;
@@ -188,14 +188,14 @@ static bool hand_over(struct walker *t)
     return true;
 }
 
-/* Waits for work; false when there will be no more. */
+/* Waits for work; false when no more will come. */
 static bool take_work(struct tree_walk *w, struct dir **ret_dir, struct walk_batch **ret_batch)
 {
     *ret_dir = NULL;
     *ret_batch = NULL;
     pthread_mutex_lock(&w->lock);
     while (!w->dirs && !w->batches && !atomic_load(&w->is_over)) {
-        if (atomic_fetch_add(&w->n_idle, 1) + 1 == w->n_running) { /* nobody can bring any */
+        if (atomic_fetch_add(&w->n_idle, 1) + 1 == w->n_running) { /* nobody can add any */
             atomic_store(&w->is_over, true);
             pthread_cond_broadcast(&w->work_came);
         } else {
@@ -371,7 +371,8 @@ static struct walk_rules *enter_rules(struct walker *t, const struct dir *d, int
     return walk_rules_enter(d->parent ? d->parent->rules : w->rules_above, fd, base);
 }
 
-/* It was there when its parent was read. Gone by now, or replaced, is nothing to tell of. */
+/* It existed when its parent was read. That it is gone or replaced by now is not worth
+ * reporting. */
 static bool is_race(int error)
 {
     return error == ENOENT || error == ENOTDIR || error == ELOOP;
@@ -401,7 +402,7 @@ static void read_dir(struct walker *t, struct dir *d)
 
 /* --- threads --- */
 
-static void work(struct walker *t)
+static void walker_work(struct walker *t)
 {
     struct dir *d;
     struct walk_batch *b;
@@ -418,7 +419,7 @@ static void work(struct walker *t)
     }
 }
 
-static void *run_thread(void *arg)
+static void *walker_run(void *arg)
 {
     struct tree_walk *w = arg;
     const struct walk_visitor *visitor = w->visitor;
@@ -428,7 +429,7 @@ static void *run_thread(void *arg)
     strbuf_add(&t->path, strbuf_str(&w->prefix));
     if (visitor->begin_thread)
         t->thread = visitor->begin_thread(visitor->self);
-    work(t);
+    walker_work(t);
     if (visitor->end_thread)
         visitor->end_thread(visitor->self, t->thread);
     strbuf_done(&t->path);
@@ -452,7 +453,7 @@ static unsigned count_threads(const struct walk_options *options)
     return (unsigned)MIN(CPU_COUNT(&cpus), 8);
 }
 
-/* Starts them with all signals blocked: handlers are the business of the threads that set them. */
+/* Starts them with all signals blocked: handlers belong to the threads that set them. */
 static unsigned start_threads(struct tree_walk *w, pthread_t *threads, unsigned n_wanted)
 {
     sigset_t all, before;
@@ -461,7 +462,7 @@ static unsigned start_threads(struct tree_walk *w, pthread_t *threads, unsigned 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     pthread_mutex_lock(&w->lock); /* none looks for work before n_running is right */
-    while (n < n_wanted && pthread_create(&threads[n], NULL, run_thread, w) == 0)
+    while (n < n_wanted && pthread_create(&threads[n], NULL, walker_run, w) == 0)
         n++;
     w->n_running = n;
     pthread_mutex_unlock(&w->lock);
@@ -469,7 +470,7 @@ static unsigned start_threads(struct tree_walk *w, pthread_t *threads, unsigned 
     return n;
 }
 
-/* work_cancelled() knows the calling thread only, so that one does nothing but ask and wait. */
+/* work_cancelled() knows only the calling thread, so that one does nothing but check and wait. */
 static bool wait_for_threads(struct tree_walk *w)
 {
     bool was_cancelled = false;
@@ -493,7 +494,7 @@ static bool wait_for_threads(struct tree_walk *w)
     return was_cancelled;
 }
 
-/* --- the whole --- */
+/* --- the walk --- */
 
 static void walk_init(struct tree_walk *w, const struct walk_options *options,
                       const struct walk_visitor *visitor)

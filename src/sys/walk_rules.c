@@ -10,14 +10,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAX_RULE_BYTES ((size_t)1 << 20) /* of one file; what is beyond is not read */
+#define MAX_RULE_BYTES ((size_t)1 << 20) /* of one file; the rest is not read */
 #define MAX_POINTER_BYTES 8192           /* of a file that names a directory of git's */
 
 struct walk_rules {
     atomic_uint n_refs;
     struct walk_rules *above;
     struct ignore *dot_ignore, *git_ignore, *git_exclude; /* or NULL */
-    bool is_repository; /* rules of git from further up do not count here */
+    bool is_repository; /* git's rules from above do not count here */
 };
 
 struct walk_rules *walk_rules_ref(struct walk_rules *r)
@@ -56,7 +56,7 @@ static bool read_up_to(int fd, size_t max_bytes, struct strbuf *out)
     return got >= 0;
 }
 
-/* The start of a regular file; links are not followed, as git does not. */
+/* Reads the start of a regular file; like git, it follows no link. */
 static bool read_file_at(int dir_fd, const char *name, size_t max_bytes, struct strbuf *out)
 {
     int fd =
@@ -109,7 +109,7 @@ static int open_git_dir(int dir_fd, bool is_dir)
     return common;
 }
 
-/* Whether a repository begins here. */
+/* Does a repository begin here? */
 static bool find_git(int dir_fd, bool *ret_is_dir)
 {
     struct stat st;
@@ -179,7 +179,7 @@ static size_t find_top(char *path)
         path[n] = saved;
         if (found)
             return n;
-        n = slash == STR_NONE ? 0 : slash; /* "/" itself is nobody's repository */
+        n = slash == STR_NONE ? 0 : slash; /* "/" itself is not a repository */
     }
     return STR_NONE;
 }
@@ -223,7 +223,7 @@ struct walk_rules *walk_rules_above(const char *root, bool is_canonical, struct 
 
 /* --- asking --- */
 
-/* One directory's word on what git ignores. */
+/* What one directory says of a path that git may ignore. */
 static enum ignore_verdict check_git(const struct walk_rules *r, struct str path, bool is_dir)
 {
     enum ignore_verdict verdict = IGNORE_NO_RULE;

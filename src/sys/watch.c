@@ -1,9 +1,9 @@
-/* watch.c - which fds somebody waits for: an epoll set of our own inside libuv's.
+/* watch.c - the fds that somebody waits for: an epoll set of its own inside libuv's.
  *
- * uv_poll_t will not do: it makes the file non-blocking, which a terminal shares with the shell
- * that started us; it allows one handle per fd, though one task may read and another write; and
- * what it starts the kernel learns at the next turn of the loop only, which a host that polls
- * loop_poll_fd() may never reach. */
+ * uv_poll_t does not fit: it makes the file non-blocking, which a terminal shares with the shell
+ * that started keel; it allows one handle per fd, though one task may read and another write; and
+ * the kernel learns of it only at the next turn of the loop, which a host that polls loop_poll_fd()
+ * may never reach. */
 #include "sys/scheduler.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static unsigned to_epoll(int events)
            (events & TASK_FD_WRITE ? (unsigned)EPOLLOUT : 0);
 }
 
-/* A hang-up or an error is for everyone: the next read or write will tell. */
+/* A hang-up or an error is for all: the next read or write reports it. */
 static int from_epoll(unsigned events)
 {
     int ready = 0;
@@ -28,14 +28,9 @@ static int from_epoll(unsigned events)
     return ready;
 }
 
-static struct loop_watch **find_list(const struct watch_set *s, int fd)
-{
-    return (size_t)fd < s->n_by_fd ? &s->by_fd[fd] : NULL;
-}
-
 static int wanted_events(const struct watch_set *s, int fd)
 {
-    struct loop_watch **list = find_list(s, fd);
+    struct loop_watch **list = (size_t)fd < s->n_by_fd ? &s->by_fd[fd] : NULL;
     int events = 0;
 
     for (const struct loop_watch *w = list ? *list : NULL; w; w = w->next)
@@ -68,15 +63,6 @@ static void link_watch(struct watch_set *s, struct loop_watch *w)
     s->by_fd[w->fd] = w;
 }
 
-static void unlink_watch(struct watch_set *s, struct loop_watch *w)
-{
-    struct loop_watch **link = &s->by_fd[w->fd];
-
-    while (*link != w)
-        link = &(*link)->next;
-    *link = w->next;
-}
-
 int watch_start(struct loop_watch *w, struct loop *l)
 {
     struct watch_set *s = &l->watches;
@@ -91,7 +77,7 @@ int watch_start(struct loop_watch *w, struct loop *l)
         return error;
     link_watch(s, w);
     w->loop = l;
-    w->round = s->round; /* what is being reported now happened before this began */
+    w->round = s->round; /* the events being reported happened before it began */
     return 0;
 }
 
@@ -109,6 +95,7 @@ struct err *loop_watch_start(struct loop_watch *w, struct loop *l, int fd, int e
 
 void loop_watch_stop(struct loop_watch *w)
 {
+    struct loop_watch **link;
     struct watch_set *s;
     int old_events;
 
@@ -117,12 +104,15 @@ void loop_watch_stop(struct loop_watch *w)
     s = &w->loop->watches;
     w->loop = NULL;
     old_events = wanted_events(s, w->fd);
-    unlink_watch(s, w);
-    /* It fails when the fd was closed before; then the kernel has forgotten it by itself. */
+    link = &s->by_fd[w->fd];
+    while (*link != w)
+        link = &(*link)->next;
+    *link = w->next;
+    /* Fails if the fd was closed before: the kernel has then forgotten it. */
     tell_kernel(s, w->fd, old_events, wanted_events(s, w->fd));
 }
 
-/* Its function may start and stop any watch, so the walk begins anew after each. */
+/* Its function may start and stop any watch, so the search begins anew after each. */
 static void report(struct watch_set *s, int fd, int ready)
 {
     struct loop_watch *w = s->by_fd[fd];
@@ -138,7 +128,7 @@ static void report(struct watch_set *s, int fd, int ready)
     }
 }
 
-static void on_readable(uv_poll_t *handle, int status, int events)
+static void watch_set_on_readable(uv_poll_t *handle, int status, int events)
 {
     struct watch_set *s = handle->data;
     struct epoll_event ready[64];
@@ -162,7 +152,7 @@ int watch_set_init(struct watch_set *s, uv_loop_t *uv)
         return error;
     }
     s->readable.data = s;
-    BUG_IF(uv_poll_start(&s->readable, UV_READABLE, on_readable) < 0);
+    BUG_IF(uv_poll_start(&s->readable, UV_READABLE, watch_set_on_readable) < 0);
     uv_unref((uv_handle_t *)&s->readable);
     return 0;
 }

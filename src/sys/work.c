@@ -1,4 +1,4 @@
-/* work.c - blocking functions in other threads, with the task parked meanwhile. */
+/* work.c - runs blocking functions in other threads while the task is parked. */
 #include "sys/work.h"
 
 #include "sys/pool.h"
@@ -8,7 +8,7 @@
 #include <poll.h>
 #include <time.h>
 
-#define LAST_PAUSES_MS 1000 /* in all, of a loop that was cancelled */
+#define LAST_PAUSES_MS 1000 /* in total, after the loop was cancelled */
 
 struct work_item {
     struct pool_job job; /* first */
@@ -17,7 +17,7 @@ struct work_item {
     void *arg;
     struct err *result;
     atomic_bool cancelled;
-    bool is_dropped; /* it was cancelled before a worker took it up */
+    bool is_dropped; /* cancelled before a worker took it */
     struct waker waker;
     struct timer timer; /* for the task's deadline */
 };
@@ -38,7 +38,7 @@ bool work_wait_fd(int fd, short events)
         int n = poll(&file, 1, WORK_PAUSE_MS);
 
         if (n > 0 || (n < 0 && errno != EINTR))
-            return true; /* the caller's read or write says what is wrong */
+            return true; /* the caller's read or write reports the error */
     }
     return false;
 }
@@ -55,24 +55,24 @@ bool work_pause(unsigned n_tries)
     return true;
 }
 
-static void on_done(void *arg)
+static void work_on_done(void *arg)
 {
     struct work_item *w = arg;
 
     waker_wake(&w->waker);
 }
 
-static void in_worker(struct pool_job *j)
+static void work_in_worker(struct pool_job *j)
 {
     struct work_item *w = (struct work_item *)j;
 
     running = w;
     w->result = w->fn(w->arg);
     running = NULL;
-    loop_post(w->loop, on_done, w);
+    loop_post(w->loop, work_on_done, w);
 }
 
-static void cancel(void *arg)
+static void work_time_out(void *arg)
 {
     struct work_item *w = arg;
 
@@ -87,14 +87,14 @@ static void pass_on_interruptions(struct work_item *w, struct task *t)
     const struct deadline *d = task_find_deadline(t);
 
     if (d)
-        timer_add(&t->loop->timers, &w->timer, d->at_ms, cancel, w);
+        timer_add(&t->loop->timers, &w->timer, d->at_ms, work_time_out, w);
     if (t->n_shields == 0) {
-        t->on_cancel = cancel;
+        t->on_cancel = work_time_out;
         t->on_cancel_arg = w;
     }
 }
 
-/* The worker uses this stack, so nothing may end the wait before it is done. */
+/* The worker uses this stack, so nothing may end the wait before the worker is done. */
 static void wait_for_worker(struct work_item *w, struct task *t)
 {
     loop_external_begin(t->loop);
@@ -109,7 +109,7 @@ static void wait_for_worker(struct work_item *w, struct task *t)
 struct err *work_run(struct err *(*fn)(void *arg), void *arg)
 {
     struct loop *l = task_loop();
-    struct work_item w = {.job.run = in_worker, .loop = l, .fn = fn, .arg = arg};
+    struct work_item w = {.job.run = work_in_worker, .loop = l, .fn = fn, .arg = arg};
 
     TRY(task_check());
     waker_init(&w.waker);
@@ -197,7 +197,7 @@ static void *beside_run(void *arg)
     return NULL;
 }
 
-/* A thread of its own, which ends with it: libraries keep something for every thread that has
+/* A thread of its own, which ends with the work: libraries keep data for every thread that has
  * called them, and free it only then. */
 struct work_beside *work_beside_begin(void (*fn)(void *arg), void *arg)
 {

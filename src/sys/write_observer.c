@@ -1,4 +1,4 @@
-/* write_observer.c */
+/* write_observer.c - references to observers. */
 #include "sys/write_observer.h"
 
 #include <stdatomic.h>

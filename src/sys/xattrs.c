@@ -15,8 +15,8 @@
 #define CAPABILITY "security.capability"
 
 struct xattr_names {
-    struct strbuf list;           /* as the kernel gives it */
-    const char *names[MAX_NAMES]; /* those that are ours to look after, in order */
+    struct strbuf list;           /* as the kernel returns it */
+    const char *names[MAX_NAMES]; /* those that are copied, in order */
     size_t n;
 };
 
@@ -96,14 +96,13 @@ bool xattrs_read(const char *path, struct strbuf *out)
 {
     struct xattr_names x;
     bool is_read = list_names(path, &x);
-
     for (size_t i = 0; i < x.n && is_read; i++)
         is_read = add_value(path, x.names[i], out);
     strbuf_done(&x.list);
     return is_read;
 }
 
-/* The next record; false: there is none, or it is broken. */
+/* Takes the next record. False: there is none, or it is broken. */
 static bool take_record(struct str *text, struct str *ret_name, struct str *ret_value)
 {
     struct str length;
@@ -127,27 +126,21 @@ static bool has_record(struct str text, const char *name)
     return false;
 }
 
-static bool remove_others(const char *path, struct str text)
-{
-    struct xattr_names x;
-    bool is_done = list_names(path, &x);
-
-    for (size_t i = 0; i < x.n; i++)
-        if (!has_record(text, x.names[i]))
-            is_done &= removexattr(path, x.names[i]) == 0;
-    strbuf_done(&x.list);
-    return is_done;
-}
-
 bool xattrs_write(const char *path, struct str text)
 {
     AUTO(strbuf) struct strbuf now = {.max_bytes = XATTRS_MAX_BYTES};
+    struct xattr_names x;
     struct str name, value;
     bool is_done;
 
     if (xattrs_read(path, &now) && str_eq(strbuf_str(&now), text))
         return true;
-    is_done = remove_others(path, text);
+    is_done = list_names(path, &x);
+
+    for (size_t i = 0; i < x.n; i++)
+        if (!has_record(text, x.names[i]))
+            is_done &= removexattr(path, x.names[i]) == 0;
+    strbuf_done(&x.list);
     while (take_record(&text, &name, &value))
         is_done &= setxattr(path, name.p, value.p, value.n, 0) == 0;
     return is_done && text.n == 0;

@@ -1,5 +1,5 @@
-/* html.c - a transcript as one page: no script, nothing loaded from anywhere, all text escaped. */
-#include "transcript/html_style.h"
+/* html.c - writes a transcript as one page: no script, nothing loaded from elsewhere, all text
+ * escaped. */
 #include "transcript/html_text.h"
 #include "transcript/tool_face.h"
 #include "transcript/words.h"
@@ -46,7 +46,7 @@ static void add_time(struct strbuf *out, int64_t unix_ms)
     strbuf_add_cstr(out, "</time>");
 }
 
-/* The day is told once, with the first message of it. */
+/* The first message of a day shows the day. */
 static void add_hour(struct html *h, int64_t unix_ms)
 {
     char iso[CLOCK_ISO_SIZE];
@@ -95,7 +95,7 @@ static void leave_answer(struct html *h)
     h->place = OUTSIDE;
 }
 
-/* Everything between two prompts is one answer, tool calls among it. */
+/* Everything between two prompts is one answer, including tool calls. */
 static void enter_answer(struct html *h, const struct story_item *item)
 {
     if (h->place == IN_ANSWER)
@@ -259,7 +259,7 @@ static void add_tool(struct html *h, const struct story_item *item)
     strbuf_add_cstr(out, "</div></details>\n");
 }
 
-/* --- what is told --- */
+/* --- items --- */
 
 static void add_prompt(struct html *h, const struct story_item *item)
 {
@@ -317,7 +317,7 @@ static void add_told(struct html *h, const struct story_item *item)
     strbuf_add_cstr(out, "</div></details>\n");
 }
 
-static void tell(void *self, const struct story_item *item)
+static void html_add_item(void *self, const struct story_item *item)
 {
     struct html *h = self;
 
@@ -355,16 +355,16 @@ static void tell(void *self, const struct story_item *item)
 
 /* --- the page --- */
 
-static struct writer *make(void)
+static struct writer *html_new(void)
 {
     struct html *h = mem_alloc(sizeof *h);
     AUTO(err) struct err *e = md4c_api_load(&h->md4c);
 
-    h->has_md4c = !e; /* without it answers are shown as they are */
+    h->has_md4c = !e; /* without it answers are shown unformatted */
     return &h->writer;
 }
 
-static void open_all(struct writer *w, const struct store_summary *root)
+static void html_open(struct writer *w, const struct store_summary *root)
 {
     strbuf_add_cstr(&w->out,
                     "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -379,7 +379,7 @@ static void open_all(struct writer *w, const struct store_summary *root)
     strbuf_add_cstr(&w->out, "</style>\n</head>\n<body>\n<main>\n");
 }
 
-static void close_all(struct writer *w)
+static void html_close(struct writer *w)
 {
     strbuf_add_cstr(&w->out, "</main>\n</body>\n</html>\n");
 }
@@ -393,14 +393,14 @@ static void add_fact(struct strbuf *out, const char *tag, struct str text)
     strbuf_addf(out, "</%s>", tag);
 }
 
-static void begin(struct writer *w, const struct store_summary *s, unsigned depth)
+static void html_begin(struct writer *w, const struct store_summary *s, unsigned depth)
 {
     struct html *h = (struct html *)w;
     const char *heading = depth ? "h2" : "h1";
 
     h->n_streams++;
     h->place = OUTSIDE;
-    h->story = story_new(w->redaction, tell, h);
+    h->story = story_new(w->redaction, html_add_item, h);
     strbuf_clear(&h->cwd);
     strbuf_add(&h->cwd, s->cwd);
     strbuf_addf(&w->out, "<section>\n<header><%s>", heading);
@@ -413,12 +413,12 @@ static void begin(struct writer *w, const struct store_summary *s, unsigned dept
     strbuf_add_cstr(&w->out, "</p>\n</header>\n");
 }
 
-static void add_event(struct writer *w, const struct event *e)
+static void html_event(struct writer *w, const struct event *e)
 {
     story_event(((struct html *)w)->story, e);
 }
 
-static void end(struct writer *w)
+static void html_end(struct writer *w)
 {
     struct html *h = (struct html *)w;
     AUTO(strbuf) struct strbuf totals = {0};
@@ -432,7 +432,7 @@ static void end(struct writer *w)
     story_free(TAKE(h->story));
 }
 
-static void free_all(struct writer *w)
+static void html_free(struct writer *w)
 {
     struct html *h = (struct html *)w;
 
@@ -441,5 +441,5 @@ static void free_all(struct writer *w)
     mem_free(h);
 }
 
-const struct writer_ops writer_html = {make,      open_all, close_all, begin,
-                                       add_event, end,      free_all,  story_unwanted};
+const struct writer_ops writer_html = {html_new,   html_open, html_close, html_begin,
+                                       html_event, html_end,  html_free,  story_unwanted};

@@ -1,5 +1,5 @@
 /* html_style.c - the style sheet: light and dark, narrow and wide, on paper. */
-#include "transcript/html_style.h"
+#include "transcript/writer.h"
 
 const char html_style[] =
     ":root {\n"

@@ -1,9 +1,21 @@
-/* html_text.c - escapes, and writes the elements that md4c finds. */
+/* html_text.c - escapes text, and writes the elements that md4c finds. */
 #include "transcript/html_text.h"
 
+#include "base/ascii.h"
+#include "sys/dylib.h"
 #include "transcript/words.h"
 
-#define MAX_DEPTH 48 /* of blocks in blocks; deeper ones are not told apart */
+#define MAX_DEPTH 48 /* of nested blocks; deeper ones are not distinguished */
+
+struct err *md4c_api_load(struct md4c_api *ret_api)
+{
+    struct md4c_api api;
+    const struct dylib_symbol symbols[] = {{"md_parse", (void **)&api.parse}};
+
+    TRY(dylib_load("libmd4c.so.0", "libmd4c0", symbols, ARRAY_LEN(symbols)));
+    *ret_api = api;
+    return NULL;
+}
 
 /* --- plain text --- */
 
@@ -54,7 +66,7 @@ bool html_url_is_safe(struct str url)
 struct rendering {
     struct strbuf *out;
     unsigned depth;    /* of blocks */
-    unsigned n_images; /* that the text of the moment describes */
+    unsigned n_images; /* whose description is being read */
     bool is_link;      /* an <a> is open */
 };
 
@@ -79,7 +91,7 @@ static const char *const span_names[] = {
     [MD_SPAN_DEL] = "del",
 };
 
-/* What stands between the parentheses of a link. An entity could spell anything: only & is one. */
+/* The target of a link. An entity could spell anything: only & is decoded. */
 static void attribute_text(struct strbuf *out, const MD_ATTRIBUTE *a)
 {
     for (size_t i = 0; a->text && a->substr_offsets[i] < a->size; i++) {
@@ -213,7 +225,7 @@ static void begin_link(struct rendering *r, const MD_SPAN_A_DETAIL *d)
     strbuf_add_cstr(r->out, "\">");
 }
 
-/* Within the words of an image there are no elements, only text. */
+/* The description of an image has no elements, only text. */
 static int enter_span(MD_SPANTYPE type, void *detail, void *self)
 {
     struct rendering *r = self;
@@ -249,8 +261,7 @@ static int leave_span(MD_SPANTYPE type, void *detail, void *self)
 static bool is_entity(struct str s)
 {
     for (size_t i = 1; i + 1 < s.n; i++)
-        if (!((s.p[i] >= '0' && s.p[i] <= '9') || (s.p[i] >= 'a' && s.p[i] <= 'z') ||
-              (s.p[i] >= 'A' && s.p[i] <= 'Z') || (i == 1 && s.p[i] == '#')))
+        if (!ascii_is_alnum(s.p[i]) && !(i == 1 && s.p[i] == '#'))
             return false;
     return s.n > 2 && s.p[0] == '&' && s.p[s.n - 1] == ';';
 }

@@ -1,19 +1,19 @@
-/* import.c - finds out what a file is, and has it read. */
+/* import.c - recognizes the form of a file, and has it read. */
 #include "transcript/import_parts.h"
 
 #include "base/utf8.h"
 
 #include <stdarg.h>
 
-#define MAX_PROBLEMS 50 /* that are told; all are counted */
+#define MAX_PROBLEMS 50 /* reported; all are counted */
 #define MAX_PROBLEM_BYTES 500
 #define MAX_KINDS 64
 #define MAX_KIND_BYTES 80
-#define MAX_BUFFER ((size_t)8 << 20) /* of lines that are not walked over */
-#define LOOKED_AT 200                /* lines, to recognise a form by */
+#define MAX_BUFFER ((size_t)8 << 20) /* of lines that are parsed whole */
+#define LOOKED_AT 200                /* lines, to recognize a form */
 #define LOOKED_AT_BYTES ((uint64_t)1 << 30)
 
-/* --- what is wrong --- */
+/* --- problems --- */
 
 void import_problem(struct importing *x, const char *format, ...)
 {
@@ -52,7 +52,7 @@ void import_leave_out(struct importing *x, struct str kind)
     o->left_out[o->n_left_out++] = (struct import_left_out){arena_str(&o->arena, kind), 1};
 }
 
-/* --- which form --- */
+/* --- forms --- */
 
 enum import_form { FORM_NONE, FORM_LOG, FORM_CLAUDE, FORM_CODEX };
 
@@ -67,7 +67,7 @@ static bool is_codex(const struct json *v)
         if (str_is(json_get_text(v, "type"), types[i]) &&
             json_is(json_get(v, "payload"), JSON_OBJECT))
             return true;
-    /* as the first ones wrote it: who it is, without a type */
+    /* the first versions wrote the session's identity without a type */
     return json_has(v, "instructions") && json_has(v, "id") && json_has(v, "timestamp") &&
            !json_has(v, "messages");
 }
@@ -84,7 +84,8 @@ static enum import_form form_of(const struct json *v)
     return FORM_NONE;
 }
 
-/* By the first line that says it; lines that do not are looked at again by its reader. */
+/* Recognizes the form by the first line that shows it. The reader of the form looks at the lines
+ * before it again. */
 static enum import_form find_form(struct importing *x)
 {
     enum import_form form = FORM_NONE;
@@ -136,7 +137,7 @@ static struct err *read_form(struct importing *x)
     return not_a_session(x);
 }
 
-/* Results alone are omitted: nothing has called for them. */
+/* Results alone are omitted: no call belongs to them. */
 static bool has_message(const struct imported *s)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -145,8 +146,8 @@ static bool has_message(const struct imported *s)
     return false;
 }
 
-/* A session of keel may be empty: a copy from before the first turn, or one that was rewound to
- * it. A file that neither says which session it is nor holds a message is something else. */
+/* A session of keel may be empty: a copy from before the first turn, or one that was rewound to it.
+ * A file without a session's id and without a message is something else. */
 static bool is_session(const struct imported *s)
 {
     return has_message(s) || (s->id.n && s->cwd.n);
@@ -166,7 +167,7 @@ static struct err *check(const struct import *o, const struct import_options *op
     return is_empty ? err_new(ERR_VALIDATION, "%s contains no messages", options->name) : NULL;
 }
 
-/* From the first message that has a time to the last; a record may know it better. */
+/* From the first message with a time to the last; a record may know it better. */
 static void find_times(struct imported *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -177,7 +178,7 @@ static void find_times(struct imported *s)
     s->updated_ms = MAX(s->updated_ms, s->created_ms);
 }
 
-/* Behind a mark of the encoding, if there is one. */
+/* Skips a byte order mark. */
 static struct err *find_start(struct importing *x)
 {
     AUTO(strbuf) struct strbuf mark = {0};
@@ -198,7 +199,7 @@ struct err *import_read(struct import *ret, const struct import_source *source,
     e = find_start(&x);
     if (!e)
         e = read_form(&x);
-    if (x.error) { /* it is the reason of all else */
+    if (x.error) { /* it caused everything else */
         err_free(e);
         e = x.error;
     }

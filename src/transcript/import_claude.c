@@ -1,15 +1,15 @@
 /* import_claude.c - transcripts of Claude Code: lines with a uuid and that of their parent.
  *
- * The lines are a tree; the way from its root to the last leaf is the conversation. Answers come in
- * several lines of one message id, and results of parallel calls hang beside the way: both belong
- * to it. What stands before a compact boundary was seen by the person, and no longer by the model.
- * Lines of subagents (sidechains) and of the program itself (meta) are left out. */
+ * The lines are a tree; the path from its root to the last leaf is the conversation. An answer has
+ * several lines with one message id, and results of parallel calls are beside the path: both belong
+ * to it. The person has seen the lines before a compact boundary, but the model no longer does.
+ * Lines of subagents (sidechains) and of the program itself (meta) are omitted. */
 #include "transcript/import_parts.h"
 
-/* A line that the tree needs. Of names only their keys are kept (import_index.h). */
+/* A line that the tree needs. It keeps only the keys of names (import_index.c). */
 struct claude_node {
     size_t line;
-    uint64_t uuid, parent, message_id; /* 0: it has none */
+    uint64_t uuid, parent, message_id; /* 0: none */
     bool is_message, is_answer, has_result, is_side, is_meta, is_boundary;
     bool is_taken;
 };
@@ -20,11 +20,11 @@ struct claude {
     size_t n, room;
     struct import_index by_uuid; /* nodes, + 1 */
     struct imported *session;
-    /* the answer that lines are still added to */
+    /* the answer that more lines are added to */
     struct message *answer;
     uint64_t answer_id;
     int64_t answer_ms;
-    struct import_item *results; /* that came between its lines */
+    struct import_item *results; /* between its lines */
     size_t n_results, results_room;
     bool is_compacted; /* the next message begins a shorter history */
 };
@@ -71,15 +71,12 @@ static struct claude_node node_of(const struct json *v, size_t line)
     };
 }
 
-/* Of two lines with one uuid the later counts. */
+/* Of two lines with one uuid the later one counts. */
 static void add_node(struct claude *c, const struct claude_node *n)
 {
     if (!n->uuid && !n->is_message && !n->is_boundary)
         return;
-    if (c->n == c->room) {
-        c->room = c->room ? c->room + c->room / 2 : 64;
-        c->nodes = mem_resize(c->nodes, c->room * sizeof *c->nodes);
-    }
+    c->nodes = mem_grow(c->nodes, c->n, &c->room, sizeof *c->nodes);
     c->nodes[c->n++] = *n;
     if (n->uuid)
         *import_index_at(&c->by_uuid, n->uuid) = c->n;
@@ -104,13 +101,13 @@ static void take_way(struct claude *c)
 {
     struct claude_node *n = last_leaf(c);
 
-    while (n && !n->is_taken) { /* a loop is no way either */
+    while (n && !n->is_taken) { /* a loop ends the path */
         n->is_taken = true;
         n = find_node(c, n->parent);
     }
 }
 
-/* Of the answers on the way. */
+/* Takes the other lines of the answers on the path. */
 static void take_further_lines(struct claude *c)
 {
     AUTO(import_index) struct import_index answers = {0};
@@ -151,7 +148,7 @@ static void push(struct claude *c, struct import_item item, bool is_summary)
                     item);
 }
 
-/* The answer is whole: it and the results that came meanwhile. */
+/* Ends the answer: adds it and the results that came meanwhile. */
 static void end_answer(struct claude *c)
 {
     if (c->answer && c->answer->n_parts)
@@ -202,7 +199,7 @@ static void add_input(struct claude *c, const struct json *block)
                     strbuf_str(&args));
 }
 
-/* Reasoning goes back with its signature, to the provider that signed it. */
+/* Signed reasoning goes back to the provider that signed it. */
 static void add_thinking(struct claude *c, const struct json *block)
 {
     struct part p = {.kind = PART_REASONING,
@@ -263,10 +260,7 @@ static void add_result(struct claude *c, const struct json *block)
         import_result(c->x, json_get_text(block, "tool_use_id"), json_get(block, "content"),
                       json_bool(json_get(block, "is_error"), false));
 
-    if (c->n_results == c->results_room) {
-        c->results_room = 2 * c->results_room + 4;
-        c->results = mem_resize(c->results, c->results_room * sizeof *c->results);
-    }
+    c->results = mem_grow(c->results, c->n_results, &c->results_room, sizeof *c->results);
     c->results[c->n_results++] = import_put(c->x, m, 0);
 }
 
@@ -325,8 +319,7 @@ static void take_node(struct claude *c, const struct json *v, const struct claud
 
 /* --- the file --- */
 
-/* What it is called stands on lines of its own; only those that are about this conversation count.
- */
+/* Lines of their own hold its name; only those about this conversation count. */
 static void take_title(struct claude *c, const struct json *v)
 {
     struct str type = json_get_text(v, "type");
@@ -353,7 +346,7 @@ static void count_left_out(struct claude *c, const struct json *v, const struct 
         import_leave_out(c->x, type.n ? type : S("lines without a type"));
 }
 
-/* The file may have changed since the tree was read: what belongs to no node of it is not taken. */
+/* The file may have changed since the tree was read: lines without a node are skipped. */
 static void read_messages(struct claude *c)
 {
     struct importing *x = c->x;
@@ -396,7 +389,7 @@ struct err *import_claude(struct importing *x)
     }
     n_problems = x->out->n_problems;
     n_bytes = x->out->problems.n;
-    x->out->n_left_out = 0; /* lines are read again, and told again */
+    x->out->n_left_out = 0; /* lines are read, and counted, again */
     c.session = import_new_session(x);
     c.session->provider = S("anthropic");
     read_messages(&c);

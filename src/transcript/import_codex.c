@@ -1,15 +1,15 @@
-/* import_codex.c - rollouts of Codex: lines {"timestamp","type","payload"}, or the items alone, as
- * the first versions wrote them.
+/* import_codex.c - rollouts of Codex: lines {"timestamp","type","payload"}, or the items alone, in
+ * the form of the first versions.
  *
- * What the model said, thought and called until somebody else speaks is one answer. Encrypted
- * reasoning is left out: only the account that it was made for can send it back. So is what Codex
- * itself told the model of its surroundings: keel tells its own. */
+ * Everything that the model said, thought and called until another role speaks is one answer.
+ * Encrypted reasoning is omitted: only the account that it was made for can send it back. So are
+ * the messages in which Codex describes the environment to the model: keel sends its own. */
 #include "transcript/import_parts.h"
 
 struct codex {
     struct importing *x;
     struct imported *session;
-    struct message *answer; /* that items are still added to */
+    struct message *answer; /* that more items are added to */
     int64_t answer_ms;
     int64_t now_ms;        /* of the line */
     enum import_step step; /* COMPACT while a shorter history is being read */
@@ -119,7 +119,7 @@ static void take_reasoning(struct codex *c, const struct json *v)
         import_leave_out(c->x, S("encrypted reasoning"));
 }
 
-/* A call of its shell that has an item of its own. */
+/* A shell call, which has an item of its own. */
 static void take_shell(struct codex *c, const struct json *v)
 {
     AUTO(strbuf) struct strbuf args = {0};
@@ -183,7 +183,7 @@ static void take_meta(struct codex *c, const struct json *v)
     const struct json *base = json_get(v, "base_instructions");
 
     if (s->id.n)
-        return; /* a copy says whose it is, too */
+        return; /* a copy names its original, too */
     import_set(c->x, &s->id, json_get_text(v, "id"));
     import_set(c->x, &s->cwd, json_get_text(v, "cwd"));
     s->created_ms = import_time(json_get(v, "timestamp"));
@@ -217,7 +217,7 @@ static void take_compacted(struct codex *c, const struct json *v)
     c->begins = false;
 }
 
-/* The last so many prompts and all after them are taken back. */
+/* Removes the last n_turns prompts and everything after them. */
 static void roll_back(struct codex *c, int64_t n_turns)
 {
     struct imported *s = c->session;

@@ -1,4 +1,4 @@
-/* import_finish.c - makes what was read a history that a model can be asked with, message by
+/* import_finish.c - turns what was read into a history that can be sent to a model, message by
  * message. */
 #include "transcript/import_parts.h"
 
@@ -21,12 +21,12 @@ struct import_finishing {
     const struct imported *session;
     struct err *(*take)(void *self, struct imported_message *m);
     void *self;
-    size_t n;    /* that were given */
-    bool begins; /* a history begins anew, and its first message was none */
+    size_t n;    /* passed on so far */
+    bool begins; /* a new history begins, and its first message was empty */
     enum import_step begin_step;
     enum import_step last_step;
     int64_t last_ms;
-    struct import_index ids; /* of messages that were given */
+    struct import_index ids; /* of messages passed on */
     struct message *answer;  /* whose calls are open */
     struct imported_call *calls;
     size_t n_calls;
@@ -59,8 +59,8 @@ static bool take_id(struct import_finishing *f, struct str id)
     return was_free;
 }
 
-/* One that is missing, twice there or no good is made from its place: the same file gives the same
- * ids. */
+/* An id that is missing, repeated or unusable is derived from its place: the same file gives the
+ * same ids. */
 static void set_id(struct import_finishing *f, struct message *m)
 {
     char name[64], id[UUID_TEXT_SIZE];
@@ -76,9 +76,9 @@ static void set_id(struct import_finishing *f, struct message *m)
     }
 }
 
-/* A message without a time has that of the one before it. */
-static struct err *give(struct import_finishing *f, enum import_step step, bool begins,
-                        int64_t unix_ms, struct message *take_message)
+/* A message without a time gets that of the one before it. */
+static struct err *pass_on(struct import_finishing *f, enum import_step step, bool begins,
+                           int64_t unix_ms, struct message *take_message)
 {
     struct imported_message m = {step, begins, take_message, unix_ms ? unix_ms : f->last_ms};
     struct err *e;
@@ -105,7 +105,7 @@ static struct message *result_message(const struct part *result, const struct im
     return m;
 }
 
-static struct err *give_missing_results(struct import_finishing *f, int64_t unix_ms)
+static struct err *pass_on_missing_results(struct import_finishing *f, int64_t unix_ms)
 {
     struct part text = {.kind = PART_TEXT, .text = S(NOT_KNOWN)};
 
@@ -117,13 +117,13 @@ static struct err *give_missing_results(struct import_finishing *f, int64_t unix
                                .n_content = 1};
 
         if (!f->calls[i].is_answered)
-            TRY(give(f, f->last_step, false, unix_ms, result_message(&unknown, &f->calls[i])));
+            TRY(pass_on(f, f->last_step, false, unix_ms, result_message(&unknown, &f->calls[i])));
     }
     close_answer(f);
     return NULL;
 }
 
-/* An empty id is one, too. */
+/* An empty id counts, too. */
 static uint64_t key_of_call(struct str id)
 {
     return id.n ? import_key(id) : 1;
@@ -150,7 +150,7 @@ static void open_calls(struct import_finishing *f, struct message *answer)
     }
 }
 
-/* Of several calls with one id, the first that has no result yet. */
+/* Of several calls with one id, the first without a result. */
 static struct imported_call *answer_call(struct import_finishing *f, struct str id)
 {
     size_t *first;
@@ -165,9 +165,9 @@ static struct imported_call *answer_call(struct import_finishing *f, struct str 
     return c;
 }
 
-/* One message for each result; those that answer no call are left out. */
-static struct err *give_results(struct import_finishing *f, const struct import_item *item,
-                                struct message *take_message)
+/* One message per result; results without a call are omitted. */
+static struct err *pass_on_results(struct import_finishing *f, const struct import_item *item,
+                                   struct message *take_message)
 {
     AUTO(message) struct message *m = take_message;
 
@@ -177,18 +177,18 @@ static struct err *give_results(struct import_finishing *f, const struct import_
         if (c && m->n_parts == 1) {
             if (m->parts[0].name.n == 0)
                 m->parts[0].name = arena_str(&m->arena, c->name);
-            return give(f, item->step, false, item->unix_ms, TAKE(m));
+            return pass_on(f, item->step, false, item->unix_ms, TAKE(m));
         }
         if (c)
-            TRY(give(f, item->step, false, item->unix_ms, result_message(&m->parts[i], c)));
+            TRY(pass_on(f, item->step, false, item->unix_ms, result_message(&m->parts[i], c)));
     }
     return NULL;
 }
 
-/* --- all of it --- */
+/* --- the history --- */
 
-static struct err *give_item(struct import_finishing *f, struct import *from,
-                             const struct import_item *item)
+static struct err *pass_on_item(struct import_finishing *f, struct import *from,
+                                const struct import_item *item)
 {
     AUTO(message) struct message *m = NULL;
     bool begins;
@@ -196,19 +196,19 @@ static struct err *give_item(struct import_finishing *f, struct import *from,
     if (item->n_bytes)
         TRY(import_fetch(from, item, &m));
     if (!m || item->begins || m->role != ROLE_TOOL)
-        TRY(give_missing_results(f, item->unix_ms));
+        TRY(pass_on_missing_results(f, item->unix_ms));
     if (item->begins) {
         f->begins = true;
         f->begin_step = item->step;
     }
     if (m && m->role == ROLE_TOOL)
-        return give_results(f, item, TAKE(m));
+        return pass_on_results(f, item, TAKE(m));
     if (m && m->role == ROLE_ASSISTANT && !m->is_error)
         open_calls(f, m);
     begins = f->begins;
     f->begins = false;
-    return give(f, begins && !item->begins ? f->begin_step : item->step, begins, item->unix_ms,
-                TAKE(m));
+    return pass_on(f, begins && !item->begins ? f->begin_step : item->step, begins, item->unix_ms,
+                   TAKE(m));
 }
 
 struct err *import_each(struct import *i, const struct imported *s,
@@ -219,6 +219,6 @@ struct err *import_each(struct import *i, const struct imported *s,
         .session = s, .take = take, .self = self, .last_ms = s->created_ms};
 
     for (size_t k = 0; k < s->n; k++)
-        TRY(give_item(&f, i, &s->items[k]));
-    return give_missing_results(&f, 0);
+        TRY(pass_on_item(&f, i, &s->items[k]));
+    return pass_on_missing_results(&f, 0);
 }

@@ -1,6 +1,7 @@
-/* import_handles.c - results and commands that an imported history has names for. */
+/* import_handles.c - the results and commands that an imported history names. */
 #include "transcript/import_handles.h"
 
+#include "base/ascii.h"
 #include "engine/hide.h"
 #include "port/kept_shell.h"
 #include "port/state_keys.h"
@@ -8,7 +9,7 @@
 
 #include <inttypes.h>
 
-#define MIN_RESULT_BYTES 512 /* no shorter one is stored apart from its message */
+#define MIN_RESULT_BYTES 512 /* shorter ones are stored with their message */
 #define MAX_RESULTS 1000000
 #define MAX_NAMES 10000
 #define MAX_TOOL_BYTES 100
@@ -17,13 +18,13 @@
     "What was stored here is not in the file that this session was imported from. Run the tool "   \
     "again if you need it.\n"
 
-/* The number at the beginning; 0: there is none, or none that is given. */
+/* The number at the start; 0: none, or not a valid one. */
 static uint32_t read_number(struct str text)
 {
     uint32_t number = 0;
     size_t n = 0;
 
-    while (n < text.n && text.p[n] >= '0' && text.p[n] <= '9')
+    while (n < text.n && ascii_is_digit(text.p[n]))
         n++;
     for (size_t i = 0; n <= 9 && i < n; i++)
         number = number * 10 + (uint32_t)(text.p[i] - '0');
@@ -39,10 +40,7 @@ void import_keep_result(struct importing *x, struct imported *s, struct str text
 
     if (text.n < MIN_RESULT_BYTES || text.n > UINT32_MAX || s->n_results == MAX_RESULTS)
         return;
-    if (s->n_results == s->results_room) {
-        s->results_room = MAX(s->results_room * 2, (size_t)16);
-        s->results = mem_resize(s->results, s->results_room * sizeof *s->results);
-    }
+    s->results = mem_grow(s->results, s->n_results, &s->results_room, sizeof *s->results);
     t = &s->results[s->n_results++];
     *t = (struct import_text){.at = import_put_text(x, text), .n_bytes = (uint32_t)text.n};
     sha256_init(&hash);
@@ -86,10 +84,7 @@ static void note_result(struct import_names *n, uint32_t number)
             return;
     if (number == 0 || n->n_results == MAX_NAMES)
         return;
-    if (n->n_results == n->room) {
-        n->room = MAX(n->room * 2, (size_t)16);
-        n->results = mem_resize(n->results, n->room * sizeof *n->results);
-    }
+    n->results = mem_grow(n->results, n->n_results, &n->room, sizeof *n->results);
     n->results[n->n_results++] = number;
 }
 
@@ -181,7 +176,7 @@ static struct err *add_result(const struct import_state *from, uint32_t number, 
     return NULL;
 }
 
-/* The last one is enough for the next to have another number. */
+/* The last number is enough: the next command gets another one. */
 static void add_command(const struct import_names *n, struct arena *a, struct json *state)
 {
     struct kept_shell k = {

@@ -2,8 +2,8 @@
  * background commands. Private to import.
  *
  * A message may name a result that was too long for it ("out_3") or a command ("bash_2"). Each such
- * name gets its place in the state of the new session, so that it can be used and no later one is
- * given again: a result with its text where the file has it, else with a text that says so. */
+ * name goes to the state of the new session, so that it can be used and is not given again: a
+ * result with its text if the file has it, else with a text that says so. */
 #ifndef KEEL_TRANSCRIPT_IMPORT_HANDLES_H
 #define KEEL_TRANSCRIPT_IMPORT_HANDLES_H
 
@@ -12,9 +12,9 @@
 
 /* --- reading --- */
 
-/* A result that a log holds whole: one of them may be behind a name. */
+/* Keeps a result that a log holds whole: a name may refer to it. */
 void import_keep_result(struct importing *x, struct imported *s, struct str text);
-/* A change of state, where it gives a result its name. */
+/* Reads a change of state that gives a result its name. */
 void import_take_state(struct importing *x, struct imported *s, struct str key,
                        const struct json *value);
 

@@ -1,5 +1,5 @@
 /* import_index.c - an open table that doubles. */
-#include "transcript/import_index.h"
+#include "transcript/import_parts.h"
 
 #include "base/sha256.h"
 
@@ -26,7 +26,7 @@ uint64_t import_key(struct str name)
     return key ? key : 1;
 }
 
-/* The slot of the key, or the free one where it belongs. */
+/* The slot of the key, or a free one for it. */
 static struct import_slot *slot_of(const struct import_index *x, uint64_t key)
 {
     size_t at = key & (x->room - 1);

@@ -1,14 +1,14 @@
-/* import_keep.c - what is kept of a file: sessions, and messages in the spool.
+/* import_keep.c - keeps sessions, and messages in the spool.
  *
- * A message waits there as JSON. What has come last is still in `tail`; without a spool, all of
- * it is. */
+ * A message in the spool is JSON. The last ones are still in `tail`; without a spool, all are. */
 #include "transcript/import_parts.h"
 
 #include "model/message_json.h"
 
-#define TAIL_BYTES ((size_t)1 << 20)    /* that are written together */
-#define WINDOW_BYTES ((size_t)64 << 10) /* that are read together */
-#define MAX_PARTS 32768 /* of a message: more could be more values than a reader takes */
+#define TAIL_BYTES ((size_t)1 << 20)    /* written together */
+#define WINDOW_BYTES ((size_t)64 << 10) /* read together */
+#define MAX_PARTS                                                                                  \
+    32768 /* of a message: more could exceed the number of values that a reader accepts */
 #define MAX_ID_BYTES 1024
 #define TOO_LARGE "[This message was too large to import.]"
 
@@ -48,7 +48,7 @@ static bool is_too_large(const struct message *m)
     return e || count_parts(m->parts, m->n_parts) > MAX_PARTS;
 }
 
-/* What others pair with, and a note where it said something. */
+/* Keeps what other messages pair with, and a note instead of its text. */
 static struct message *outline_of(const struct message *m)
 {
     struct message *outline =
@@ -130,16 +130,13 @@ void import_add_item(struct importing *x, struct imported *s, enum import_step s
         import_leave_out(x, S("messages over the limit of a session"));
         return;
     }
-    if (s->n == s->room) {
-        s->room = s->room ? s->room + s->room / 2 : 16;
-        s->items = mem_resize(s->items, s->room * sizeof *s->items);
-    }
+    s->items = mem_grow(s->items, s->n, &s->room, sizeof *s->items);
     item.step = (uint8_t)step;
     item.begins = begins;
     s->items[s->n++] = item;
 }
 
-/* One that says nothing is none, unless a history begins with it. */
+/* An empty message is dropped, unless a history begins with it. */
 void import_add(struct importing *x, struct imported *s, enum import_step step, bool begins,
                 struct message *take_message, int64_t unix_ms)
 {
@@ -151,7 +148,7 @@ void import_add(struct importing *x, struct imported *s, enum import_step step, 
         message_unref(take_message);
 }
 
-/* --- and back --- */
+/* --- reading back --- */
 
 struct err *import_fetch_text(struct import *i, uint64_t at, uint32_t n_bytes, struct str *ret_text)
 {

@@ -1,8 +1,8 @@
-/* import_lines.c - lines and values of any length, of which only what is used is held.
+/* import_lines.c - lines and values of any length, of which only the used part is in memory.
  *
- * A short line is parsed where it stands in the buffer. A long one is walked over: members that
- * nothing is taken from are skipped, and of the rest JSON_MAX_BYTES and JSON_MAX_VALUES are kept,
- * as much as a reader of a session takes. */
+ * A short line is parsed in the buffer. A long one is walked over: unused members are skipped, and
+ * of the rest JSON_MAX_BYTES and JSON_MAX_VALUES are kept, as much as a reader of a session
+ * accepts. */
 #include "transcript/import_parts.h"
 
 #include "base/utf8.h"
@@ -12,7 +12,7 @@
 #define READ_BYTES ((size_t)256 << 10)
 #define SHORT_LINE ((size_t)1 << 20)
 #define SHORT_VALUE ((size_t)64 << 10) /* of a long line: parsed as a whole */
-#define MAX_MEMBERS 1024               /* of an object that is longer than that */
+#define MAX_MEMBERS 1024               /* of a longer object */
 
 /* --- bytes --- */
 
@@ -24,7 +24,7 @@ void import_rewind(struct importing *x)
     x->is_over = x->is_last = false;
 }
 
-/* Some more behind what is left in the buffer; nothing at the end. */
+/* Reads more after the rest in the buffer; nothing at the end. */
 static void read_more(struct importing *x)
 {
     size_t before;
@@ -58,7 +58,7 @@ void import_walk(struct importing *x, struct json_walk *ret_walk)
 
 /* --- values --- */
 
-/* Members that hold what a person or a model reads: there, a note says what is missing. */
+/* A member for a person or a model: a note in it says what is missing. */
 static bool is_prose(struct str key)
 {
     static const char *const names[] = {"text", "content", "thinking", "output", "message"};
@@ -138,8 +138,7 @@ static struct err *build_short(struct importing *x, struct str raw, struct str k
     return NULL;
 }
 
-/* Is something taken from this member of a line? A log that repeats its history has much of which
- * nothing is. */
+/* Is this member of a line used? A log that repeats its history has many unused ones. */
 static bool is_used(const struct json *line, struct str key)
 {
     static const char *const unused[] = {"messages", "history",     "historyStructure",
@@ -183,7 +182,7 @@ static struct err *build_inside(struct importing *x, struct json_walk *w, struct
             continue;
         }
         key = arena_str(&x->scratch, key);
-        if (str_is(key, "parts") && !x->has_parts) { /* they repeat what the `content` says */
+        if (str_is(key, "parts") && !x->has_parts) { /* they repeat `content` */
             x->has_parts = true;
             x->n_bytes_left = JSON_MAX_BYTES;
         }
@@ -201,7 +200,7 @@ static struct err *build_inside(struct importing *x, struct json_walk *w, struct
     if (lacks_content && !json_has(into, "parts"))
         import_leave_out(x, S("texts that are too long"));
     if (is_cut)
-        json_remove(into, S("signature")); /* it was that of the whole text */
+        json_remove(into, S("signature")); /* it was of the whole text */
     return NULL;
 }
 
@@ -221,7 +220,7 @@ static struct err *build(struct importing *x, struct json_walk *w, struct str ke
     if (type == JSON_STRING)
         return build_text(x, w, key, ret_value);
     if (type != JSON_OBJECT && type != JSON_ARRAY)
-        return json_walk_skip(w); /* digits without an end are no number */
+        return json_walk_skip(w); /* endless digits are not a number */
     *ret_value = json_new(&x->scratch, type);
     return build_inside(x, w, *ret_value);
 }
@@ -242,8 +241,8 @@ struct err *import_value(struct importing *x, struct json_walk *w, struct json *
 
 #define CUT_OFF "a last line that was cut off"
 
-/* Finds the next line that holds something; its bytes up to the line feed, or those that the buffer
- * has of a long one. False at the end. */
+/* Finds the next line that is not empty: its bytes up to the line feed, or the bytes of a long one
+ * that are in the buffer. False at the end. */
 static bool find_line(struct importing *x, struct str *ret_text, bool *ret_is_long)
 {
     size_t n_searched = 0, max = x->options->short_bytes ? x->options->short_bytes : SHORT_LINE;
@@ -313,7 +312,7 @@ static struct err *read_line_on(void *self, struct strbuf *out)
     return NULL;
 }
 
-/* What stands behind a mistake is skipped, up to the end of the line. */
+/* After an error it skips the rest of the line. */
 static bool parse_long(struct importing *x, struct json **ret_value)
 {
     AUTO(json_walk) struct json_walk w;

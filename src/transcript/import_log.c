@@ -1,13 +1,13 @@
 /* import_log.c - logs: lines {"timestamp","sessionId","event",...}, keel's own and those of its
- * kind. The history is what the history_mutation events say; a field that was too long may stand in
- * a file beside the log. */
+ * kind. The history_mutation events are the history; a field that was too long may be in a file
+ * beside the log. */
 #include "transcript/import_handles.h"
 
 #include "model/message_json.h"
 
 #include <inttypes.h>
 
-#define MAX_TOTAL ((int64_t)1 << 53) /* what keel adds to it must not wrap */
+#define MAX_TOTAL ((int64_t)1 << 53) /* adding to it must not overflow */
 
 struct log_reading {
     struct importing *x;
@@ -16,7 +16,7 @@ struct log_reading {
 
 static uint64_t key_of_session(struct str id)
 {
-    return id.n ? import_key(id) : 1; /* a log that does not say it is of one session */
+    return id.n ? import_key(id) : 1; /* a log without ids is one session */
 }
 
 /* The session that a line belongs to; NULL: there are too many. */
@@ -34,7 +34,7 @@ static struct imported *find_session(struct log_reading *r, struct str id)
     return &o->sessions[o->n - 1];
 }
 
-/* A session above comes first in every file that has both. */
+/* Every file has a parent session before its children. */
 static void find_parents(struct log_reading *r)
 {
     struct import *o = r->x->out;
@@ -48,7 +48,7 @@ static void find_parents(struct log_reading *r)
     }
 }
 
-/* The field itself, or what it refers to. */
+/* The field itself, or the content that it refers to. */
 static struct err *resolve(struct importing *x, const struct json *v, const struct json **ret_value)
 {
     AUTO(strbuf) struct strbuf bytes = {.max_bytes = JSON_MAX_BYTES};
@@ -101,7 +101,7 @@ static enum import_step step_of(struct str mutation)
                                         : IMPORT_APPEND;
 }
 
-/* As an entry of a timeline it is wrapped once more. */
+/* An entry of a timeline has one more layer. */
 static const struct json *message_in(const struct json *v)
 {
     const struct json *message = json_get(v, "message");
@@ -129,7 +129,7 @@ static struct err *take_history(struct importing *x, struct imported *s, const s
         return err_new(ERR_VALIDATION, "a history_mutation without its message");
     TRY(import_message(x, value, &m));
     if (m->role == ROLE_SYSTEM && !json_has(value, "parts")) {
-        message_unref(m); /* another program's instructions; they stand in session_init, too */
+        message_unref(m); /* another program's instructions, which are in session_init, too */
         return NULL;
     }
     import_add(x, s, step, step != IMPORT_APPEND && index == 0, m, at);

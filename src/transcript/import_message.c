@@ -1,13 +1,14 @@
-/* import_message.c - messages, calls, results and images out of other programs' words. */
+/* import_message.c - messages, calls, results and images in the forms of other programs. */
 #include "transcript/import_parts.h"
 
+#include "base/ascii.h"
 #include "base/base64.h"
 #include "model/message_json.h"
 
 #include <time.h>
 
 #define MAX_NAME_BYTES ((size_t)2 << 10)
-#define MAX_BARE_CALLS 100000 /* more are beyond every limit of a message */
+#define MAX_BARE_CALLS 100000 /* more exceed every limit of a message */
 
 /* --- times --- */
 
@@ -34,7 +35,7 @@ static int read_fraction(const char **at, const char *end)
 {
     int ms = 0, scale = 100;
 
-    while (*at < end && **at >= '0' && **at <= '9') {
+    while (*at < end && ascii_is_digit(**at)) {
         ms += (**at - '0') * scale;
         scale /= 10;
         (*at)++;
@@ -42,7 +43,7 @@ static int read_fraction(const char **at, const char *end)
     return ms;
 }
 
-/* Minutes east of UTC; nothing is UTC. */
+/* Minutes east of UTC; no zone means UTC. */
 static int read_zone(const char **at, const char *end)
 {
     int sign = *at < end && **at == '-' ? -1 : 1, hours, minutes = 0;
@@ -96,7 +97,7 @@ int64_t import_time(const struct json *v)
 
 /* --- counts --- */
 
-#define MAX_TOKENS ((int64_t)1 << 40) /* of one message; sums of them must not wrap */
+#define MAX_TOKENS ((int64_t)1 << 40) /* of one message; sums must not overflow */
 
 static void limit(int64_t *n)
 {
@@ -176,7 +177,7 @@ static bool is_object(struct str text)
     return !e && json_is(v, JSON_OBJECT);
 }
 
-/* Arguments that are none go where those of a model that sent nonsense go. */
+/* Invalid arguments go where invalid arguments from a model go. */
 static void repair_args(struct part *p)
 {
     if (p->is_free_text || is_object(p->args))
@@ -186,7 +187,7 @@ static void repair_args(struct part *p)
     p->args = S("{}");
 }
 
-/* A call stays without its arguments, so that its result has one. */
+/* A call without usable arguments stays, so that its result has one. */
 void import_add_part(struct importing *x, struct message *m, const struct part *p)
 {
     struct part bare = {.kind = p->kind, .id = p->id, .name = p->name, .args = S("{}")};
@@ -260,7 +261,7 @@ static bool is_json(struct str text)
     return !e;
 }
 
-/* What a provider's bytes are is for it to judge, but they go into a request: JSON they must be. */
+/* A provider judges its own bytes. But they go into a request, so they must be JSON. */
 static void clean_part(struct arena *a, struct part *p)
 {
     size_t n = 0;
@@ -283,7 +284,7 @@ static void clean_part(struct arena *a, struct part *p)
         p->content = NULL;
 }
 
-/* Does a message of this role have such a part? */
+/* May a message of this role have such a part? */
 static bool fits(enum role role, enum part_kind kind)
 {
     switch (role) {
@@ -299,7 +300,7 @@ static bool fits(enum role role, enum part_kind kind)
     return false;
 }
 
-/* Other programs have a list of blocks where keel has a text and its parts. */
+/* Other programs have a list of blocks where keel has a text and parts. */
 static void add_blocks(struct importing *x, const struct json *v, struct message *m)
 {
     const struct json *content = json_has(v, "parts") ? NULL : json_get(v, "content");

@@ -1,8 +1,8 @@
-/* import_record.c - session records: one object with `messages`, which a model is sent, and
- * `history`, which a person has seen.
+/* import_record.c - session records: one object with `messages`, which the model gets, and
+ * `history`, which the person has seen.
  *
- * Where the two end alike, as after a summary, what a person has seen before comes first and what
- * the model was given instead of it after that. A record without a history has only messages. */
+ * If both end alike, as after a summary, the earlier history of the person comes first, and then
+ * what the model got instead of it. A record without a history has only messages. */
 #include "transcript/import_parts.h"
 
 /* A message of a list, and what it is compared by. */
@@ -19,10 +19,7 @@ struct listed_messages {
 
 static void push_entry(struct listed_messages *to, const struct listed_message *e)
 {
-    if (to->n == to->room) {
-        to->room = to->room ? to->room + to->room / 2 : 64;
-        to->items = mem_resize(to->items, to->room * sizeof *to->items);
-    }
+    to->items = mem_grow(to->items, to->n, &to->room, sizeof *to->items);
     to->items[to->n++] = *e;
 }
 
@@ -96,7 +93,7 @@ static void add_all(struct importing *x, struct imported *s, const struct listed
         import_add_item(x, s, IMPORT_APPEND, false, all->items[i].item);
 }
 
-/* `seen` and `sent` with the same end. */
+/* Joins `seen` and `sent`, which have the same end. */
 static void join(struct importing *x, struct imported *s, const struct listed_messages *seen,
                  const struct listed_messages *sent)
 {
@@ -231,8 +228,8 @@ static struct err *read_members(struct importing *x, struct json_walk *w, size_t
     }
 }
 
-/* What was read before a mistake is kept: it is used where the file may be read in part. A session
- * has its place before its children, whatever stands first in the file. */
+/* What was read before an error is kept, for a partial import. A session has its place before its
+ * children, whatever comes first in the file. */
 static struct err *read_record(struct importing *x, struct json_walk *w, size_t parent)
 {
     AUTO(record_reading) struct record_reading r = {0};
@@ -251,8 +248,8 @@ static struct err *read_record(struct importing *x, struct json_walk *w, size_t 
     return e;
 }
 
-/* Children stand in one list and name the one above. Of two with that id it is the first; what is
- * not among them is the record that has the list. */
+/* Children are in one list and name their parents. Of two with the same id the first is meant; if
+ * none has it, the parent is the record with the list. */
 static void find_parents(struct importing *x, size_t root)
 {
     AUTO(import_index) struct import_index by_id = {0};
@@ -308,7 +305,7 @@ static struct err *read_values(struct importing *x, struct json_walk *w)
     }
 }
 
-/* What stands behind a mistake cannot be told apart any more. */
+/* After an error the rest cannot be parsed. */
 struct err *import_records(struct importing *x)
 {
     AUTO(json_walk) struct json_walk w;
@@ -326,7 +323,8 @@ struct err *import_records(struct importing *x)
     return NULL;
 }
 
-/* An object with a list of messages, and no event of a log; or a list that begins with one. */
+/* A record is an object with a list of messages that is not an event of a log, or a list that
+ * begins with one. */
 static struct err *look_for_record(struct json_walk *w, bool *ret_is_record)
 {
     bool found, has_list = false;

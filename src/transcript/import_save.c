@@ -14,7 +14,7 @@
 
 #define APPEND_BYTES ((size_t)8 << 20) /* of records that are appended together */
 #define MAX_LINE_BYTES                                                                             \
-    ((size_t)1 << 10) /* of a name, a model's, a provider's: lists hold them all */
+    ((size_t)1 << 10) /* of a name, also of a model's and a provider's: lists hold them all */
 #define PREVIEW_BYTES 200
 
 struct saving {
@@ -23,9 +23,9 @@ struct saving {
     struct saved_session *saved;
     uint64_t *found;         /* credentials */
     struct import_index ids; /* that were chosen */
-    bool *is_made;           /* of sessions that have none above them */
+    bool *is_made;           /* for sessions without a parent */
     uint64_t n_given, n_all; /* messages */
-    struct draft draft;      /* all of them are there in the end, or none is */
+    struct draft draft;      /* in the end all of them exist, or none */
 };
 
 /* The records of one stream. */
@@ -41,7 +41,7 @@ struct saved_stream {
     struct store_record *records; /* that are not appended yet */
     size_t n, room, n_bytes;
     uint64_t first_seq, next_seq;
-    bool has_history, is_replaced; /* by a second one */
+    bool has_history, is_replaced; /* by another one */
     uint64_t n_messages;           /* of the last history */
     struct import_names names;     /* that its messages use */
 };
@@ -56,7 +56,7 @@ DEFINE_AUTO_VAL(saved_stream, stream_done)
 
 /* --- the store --- */
 
-/* Long texts go at once: they need not wait for what refers to them. */
+/* Long texts are stored at once, before the records that refer to them. */
 static struct err *put_blobs(struct saved_stream *s, struct codec_record *r)
 {
     struct blob_store *blobs = store_blobs(s->store, s->id);
@@ -132,7 +132,7 @@ static struct err *emit_begin(struct saved_stream *s, struct str cwd)
     return emit(s, EVENT_SESSION_BEGIN, i->created_ms, &e);
 }
 
-/* Without what would break the line that it is shown in. */
+/* Without characters that would break the line that shows it. */
 static struct str one_line(struct arena *a, struct str text, size_t max_bytes)
 {
     AUTO(strbuf) struct strbuf line = {0};
@@ -248,7 +248,7 @@ static struct str new_id(struct saving *v)
     return arena_str(&v->import->arena, str_of(id));
 }
 
-/* Its own, where neither the store nor this file has it already. */
+/* Its own id, unless the store or this file already has it. */
 static struct err *choose_id(struct saving *v, size_t index)
 {
     struct saved_session *saved = &v->saved[index];
@@ -265,7 +265,7 @@ static struct err *choose_id(struct saving *v, size_t index)
     return NULL;
 }
 
-/* --- all of it --- */
+/* --- saving --- */
 
 static struct err *save_one(struct saving *v, size_t index, uint64_t fence)
 {
@@ -298,7 +298,7 @@ static struct err *save_one(struct saving *v, size_t index, uint64_t fence)
     return is_root ? session_record_save(store, s.id) : NULL;
 }
 
-/* In the order of the file, which has those above first. */
+/* In the order of the file, which has parents first. */
 static struct err *save_below(struct saving *v, size_t root, uint64_t fence)
 {
     AUTO(arena) struct arena a = {0};
@@ -349,7 +349,7 @@ static struct err *save_root(struct saving *v, size_t index)
     return e;
 }
 
-/* What cannot be removed stays noted, for the next keel. */
+/* If something cannot be removed, the next keel does it. */
 static void undo(struct saving *v)
 {
     bool is_gone = true;
@@ -369,8 +369,8 @@ static void undo(struct saving *v)
         draft_done(&v->draft);
 }
 
-/* What the index of the store and its lists hold. As everything else that comes from outside, it is
- * searched for credentials. */
+/* Cleans the values of the store's index and lists: like all foreign text, they are searched for
+ * credentials. */
 static void clean_facts(struct saving *v, struct imported *s)
 {
     struct arena *a = &v->import->arena;

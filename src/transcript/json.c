@@ -1,5 +1,5 @@
-/* json.c - a transcript as one object, the session's record (session/record.h). Children stand in
- * one list, each with the id of its parent. */
+/* json.c - writes a transcript as one object, the session's record (session/record.h). Children are
+ * in one list, each with the id of its parent. */
 #include "session/record.h"
 #include "transcript/requests.h"
 

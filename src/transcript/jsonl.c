@@ -1,21 +1,21 @@
-/* jsonl.c - a transcript as the lines of the session's log.
+/* jsonl.c - writes a transcript as the lines of the session's log.
  *
- * What the log has told before is only named (view/journal.h), and what a tool has printed is read
- * and written piece by piece: neither the export nor the memory that it takes grows with more than
- * the session. Where whole requests are wanted, each of them says everything. */
+ * A value that an earlier line has is only named (view/journal.h), and the output of tools is read
+ * and written piece by piece. So the export, and the memory that it takes, grow no faster than the
+ * session. If whole requests are wanted, each of them has everything. */
 #include "transcript/requests.h"
 
 #include "base/sha256.h"
 #include "view/journal.h"
 #include "view/journal_fields.h"
 
-/* Stands for a text that is written piece by piece. A line is searched for it once, and it is not
- * the only thing that must fit: a tool_end whose result the reader did not load. */
+/* The place of a text that is written piece by piece. A line is searched for it once. The line must
+ * also be a tool_end whose result the reader did not load. */
 #define MARK "keel:the-result-is-written-here:5f1d8e0c7a934b26"
 #define STRUCTURE_MAX_BYTES ((size_t)4 << 20)
 
 /* A value that later lines may name. */
-struct told_value {
+struct known_value {
     uint64_t seq;
     const char *field;
     char sha256[SHA256_HEX_SIZE];
@@ -24,13 +24,13 @@ struct told_value {
 struct jsonl {
     struct writer writer;
     struct strbuf line, hidden, value;
-    struct told_value system, tools;
-    /* of the messages since the last line that told it */
+    struct known_value system, tools;
+    /* of the messages since the last line that had it */
     struct strbuf structure;
     size_t structure_from;
 };
 
-static struct writer *make(void)
+static struct writer *jsonl_new(void)
 {
     struct jsonl *j = mem_alloc(sizeof *j);
 
@@ -39,28 +39,28 @@ static struct writer *make(void)
     return &j->writer;
 }
 
-static void begin(struct writer *w, const struct store_summary *s, unsigned depth)
+static void jsonl_begin(struct writer *w, const struct store_summary *s, unsigned depth)
 {
     struct jsonl *j = (struct jsonl *)w;
 
-    j->system = j->tools = (struct told_value){0};
+    j->system = j->tools = (struct known_value){0};
     j->structure_from = 0;
     strbuf_clear(&j->structure);
 }
 
-/* --- what earlier lines have --- */
+/* --- values of earlier lines --- */
 
 /* The earlier line that has it; seq 0: this line is the first. */
-static struct journal_same tell_value(struct told_value *told, const struct event *e,
-                                      const char *field, struct str json)
+static struct journal_same find_earlier(struct known_value *known, const struct event *e,
+                                        const char *field, struct str json)
 {
     char sha256[SHA256_HEX_SIZE];
 
     sha256_hex(json, sha256);
-    if (told->seq && strcmp(told->sha256, sha256) == 0)
-        return (struct journal_same){told->seq, told->field, told->sha256};
-    *told = (struct told_value){.seq = e->seq, .field = field};
-    memcpy(told->sha256, sha256, sizeof sha256);
+    if (known->seq && strcmp(known->sha256, sha256) == 0)
+        return (struct journal_same){known->seq, known->field, known->sha256};
+    *known = (struct known_value){.seq = e->seq, .field = field};
+    memcpy(known->sha256, sha256, sizeof sha256);
     return (struct journal_same){0};
 }
 
@@ -84,20 +84,20 @@ static struct str tools_json(struct jsonl *j, const struct model_request *r)
     return strbuf_str(&j->value);
 }
 
-/* The list that a session begins with is mostly the one that its requests offer. */
+/* The first list of a session is usually the one that its requests offer. */
 static void note_session(struct jsonl *j, const struct event *e)
 {
     const struct event_session *s = &e->body.session;
     struct json_writer w;
 
-    (void)tell_value(&j->system, e, "systemPrompt", system_json(j, s->system));
+    (void)find_earlier(&j->system, e, "systemPrompt", system_json(j, s->system));
     strbuf_clear(&j->value);
     jw_init(&w, &j->value);
     jw_begin_array(&w);
     for (size_t i = 0; s->tools && i < s->tools->n; i++)
         journal_schema(&w, &s->tools->entries[i].def);
     jw_end_array(&w);
-    (void)tell_value(&j->tools, e, "toolSchemas", strbuf_str(&j->value));
+    (void)find_earlier(&j->tools, e, "toolSchemas", strbuf_str(&j->value));
 }
 
 static void note_message(struct jsonl *j, const struct event_message *b)
@@ -132,16 +132,16 @@ static struct journal_links links_of(struct jsonl *j, const struct event *e,
     if (e->type == EVENT_PROVIDER_REQUEST) {
         const struct model_request *r = e->body.request.request;
 
-        l.system = tell_value(&j->system, e, "system", system_json(j, r->system));
-        l.tools = tell_value(&j->tools, e, "tools", tools_json(j, r));
+        l.system = find_earlier(&j->system, e, "system", system_json(j, r->system));
+        l.tools = find_earlier(&j->tools, e, "tools", tools_json(j, r));
     }
     return l;
 }
 
-/* --- what must not be seen --- */
+/* --- credentials --- */
 
-/* A copy of the event without what stands under names of credentials. `ret_message` holds what is
- * borrowed from it. */
+/* A copy of the event without values under names of credentials. `ret_message` holds what it
+ * borrows. */
 static struct event redact(const struct event *e, struct arena *a, struct message **ret_message)
 {
     struct event shown = *e;
@@ -189,7 +189,7 @@ static void pour(struct jsonl *j, struct str text)
         writer_flush(&j->writer);
 }
 
-static struct err *take_piece(void *self, struct str text)
+static struct err *write_piece(void *self, struct str text)
 {
     struct pouring *p = self;
 
@@ -201,7 +201,7 @@ static void pour_result(struct jsonl *j)
 {
     struct pouring p = {.jsonl = j, .redaction.redaction = j->writer.redaction};
     const struct transcript *t = j->writer.transcript;
-    AUTO(err) struct err *e = codec_reader_result(j->writer.reader, take_piece, &p);
+    AUTO(err) struct err *e = codec_reader_result(j->writer.reader, write_piece, &p);
 
     pour(j, redaction_stream_end(&p.redaction));
     redaction_stream_done(&p.redaction);
@@ -211,7 +211,7 @@ static void pour_result(struct jsonl *j)
 
 /* --- lines --- */
 
-/* What j->line holds. */
+/* Writes what j->line holds. */
 static void add_line(struct jsonl *j)
 {
     struct writer *w = &j->writer;
@@ -242,7 +242,7 @@ static void add_whole_request(struct jsonl *j, const struct event *e)
     add_line(j);
 }
 
-static void add_event(struct writer *w, const struct event *e)
+static void jsonl_event(struct writer *w, const struct event *e)
 {
     struct jsonl *j = (struct jsonl *)w;
     AUTO(arena) struct arena a = {0};
@@ -275,7 +275,7 @@ static void add_event(struct writer *w, const struct event *e)
     }
 }
 
-static void free_all(struct writer *w)
+static void jsonl_free(struct writer *w)
 {
     struct jsonl *j = (struct jsonl *)w;
 
@@ -287,4 +287,4 @@ static void free_all(struct writer *w)
 }
 
 const struct writer_ops writer_jsonl = {
-    .make = make, .begin = begin, .event = add_event, .free = free_all};
+    .make = jsonl_new, .begin = jsonl_begin, .event = jsonl_event, .free = jsonl_free};

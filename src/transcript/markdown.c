@@ -1,5 +1,5 @@
-/* markdown.c - a transcript as a Markdown document: prompts are headings, answers stand as they
- * are, tool calls are a line and what came of them. */
+/* markdown.c - writes a transcript as a Markdown document: prompts are headings, answers are
+ * unchanged, a tool call is a line and its result. */
 #include "transcript/tool_face.h"
 #include "transcript/words.h"
 #include "transcript/writer.h"
@@ -22,7 +22,7 @@ struct markdown {
 
 /* --- pieces --- */
 
-/* One line of text that is no Markdown. */
+/* One line of plain text. */
 static void add_escaped(struct strbuf *out, struct str text)
 {
     AUTO(strbuf) struct strbuf clean = {0};
@@ -76,7 +76,7 @@ static void add_code_span(struct strbuf *out, struct str text)
     add_run(out, '`', n_ticks);
 }
 
-/* Head and tail of it, each line cut where it is too long to be read. */
+/* Head and tail of it, with long lines cut. */
 static void clip(struct strbuf *out, struct str text)
 {
     AUTO(strbuf) struct strbuf clean = {0}, lines = {0};
@@ -135,7 +135,7 @@ static size_t fence_of(struct str line, char *ret_mark)
     return n >= MIN_FENCE ? n : 0;
 }
 
-/* A document of its own: a block of code that it does not close must not take the rest in. */
+/* The text is a document of its own: a code block that it leaves open must not swallow the rest. */
 static void add_markdown(struct strbuf *out, struct str text)
 {
     AUTO(strbuf) struct strbuf clean = {0};
@@ -181,7 +181,7 @@ static void add_media(struct strbuf *out, const struct story_item *item)
     }
 }
 
-/* --- what is told --- */
+/* --- items --- */
 
 static void add_prompt(struct markdown *m, const struct story_item *item)
 {
@@ -273,7 +273,7 @@ static void add_note(struct strbuf *out, const struct story_item *item)
     strbuf_add_cstr(out, "*\n\n");
 }
 
-static void tell(void *self, const struct story_item *item)
+static void markdown_add_item(void *self, const struct story_item *item)
 {
     struct markdown *m = self;
     struct strbuf *out = &m->writer.out;
@@ -311,19 +311,19 @@ static void tell(void *self, const struct story_item *item)
 
 /* --- the document --- */
 
-static struct writer *make(void)
+static struct writer *markdown_new(void)
 {
     struct markdown *m = mem_alloc(sizeof *m);
 
     return &m->writer;
 }
 
-static void begin(struct writer *w, const struct store_summary *s, unsigned depth)
+static void markdown_begin(struct writer *w, const struct store_summary *s, unsigned depth)
 {
     struct markdown *m = (struct markdown *)w;
 
     m->depth = depth;
-    m->story = story_new(w->redaction, tell, m);
+    m->story = story_new(w->redaction, markdown_add_item, m);
     strbuf_clear(&m->cwd);
     strbuf_add(&m->cwd, s->cwd);
     strbuf_add_cstr(&w->out, depth ? "\n## Child run: " : "# ");
@@ -343,7 +343,7 @@ static void begin(struct writer *w, const struct store_summary *s, unsigned dept
     strbuf_add_cstr(&w->out, "\n\n");
 }
 
-static void add_event(struct writer *w, const struct event *e)
+static void markdown_event(struct writer *w, const struct event *e)
 {
     story_event(((struct markdown *)w)->story, e);
 }
@@ -360,7 +360,7 @@ static void end(struct writer *w)
     story_free(TAKE(m->story));
 }
 
-static void free_all(struct writer *w)
+static void markdown_free(struct writer *w)
 {
     struct markdown *m = (struct markdown *)w;
 
@@ -370,10 +370,10 @@ static void free_all(struct writer *w)
 }
 
 const struct writer_ops writer_markdown = {
-    .make = make,
-    .begin = begin,
-    .event = add_event,
+    .make = markdown_new,
+    .begin = markdown_begin,
+    .event = markdown_event,
     .end = end,
-    .free = free_all,
+    .free = markdown_free,
     .unwanted = story_unwanted,
 };

@@ -1,7 +1,7 @@
-/* requests.c - the requests of a session with all that they said, one after the other.
+/* requests.c - writes the requests of a session with all their content, one after the other.
  *
- * A session keeps of a request what is not said elsewhere; its messages are made again from the
- * history, so that one history is in memory, as it was when the request was sent. */
+ * A session stores of a request only what is not stored elsewhere. Its messages are rebuilt from
+ * the history: one history is in memory, as it was when the request was sent. */
 #include "transcript/requests.h"
 
 #include "view/field.h"
@@ -76,7 +76,7 @@ static struct err *add_requests(struct request_listing *l, struct codec_reader *
         if (codec_reader_has_failed(r))
             return TAKE(failure);
         if (failure)
-            continue; /* it was reported when the rest of the record was written */
+            continue; /* reported when the rest of the record was written */
         if (!e)
             return NULL;
         if (e->type == EVENT_PROVIDER_REQUEST)

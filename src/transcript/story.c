@@ -1,4 +1,4 @@
-/* story.c - pairs calls with results and omits what only programs care about. */
+/* story.c - pairs calls with results, and omits what only programs need. */
 #include "transcript/story.h"
 
 #include "view/field.h"
@@ -17,7 +17,7 @@ struct pending_call {
 
 struct story {
     struct redaction *redaction;
-    void (*tell)(void *self, const struct story_item *item);
+    void (*on_item)(void *self, const struct story_item *item);
     void *self;
 
     struct arena arena; /* of the calls that wait for their results */
@@ -25,30 +25,30 @@ struct story {
     size_t n_calls, calls_room;
 
     unsigned n_messages;
-    bool is_base;   /* the message of the moment is one that the history began anew with */
-    bool had_error; /* the run's failure was told as a message */
+    bool is_base;   /* the present message belongs to the base of a new history */
+    bool had_error; /* a message has shown the run's failure */
     struct story_totals totals;
 };
 
-/* --- telling --- */
+/* --- items --- */
 
-static void tell(struct story *s, struct story_item *item)
+static void emit_item(struct story *s, struct story_item *item)
 {
     AUTO(strbuf) struct strbuf text = {0}, title = {0}, url = {0};
 
     item->text = redaction_hide(s->redaction, item->text, &text);
     item->title = redaction_hide(s->redaction, item->title, &title);
     item->url = redaction_hide(s->redaction, item->url, &url);
-    s->tell(s->self, item);
+    s->on_item(s->self, item);
 }
 
 static void note(struct story *s, const struct event *e, enum story_tone tone, struct str text)
 {
-    tell(s, &(struct story_item){
-                .kind = STORY_NOTE, .tone = tone, .unix_ms = e->unix_ms, .text = text});
+    emit_item(s, &(struct story_item){
+                     .kind = STORY_NOTE, .tone = tone, .unix_ms = e->unix_ms, .text = text});
 }
 
-/* The parts that are media, one after the other. */
+/* The media parts, one after the other. */
 static const struct part *media_of(struct arena *a, const struct part *parts, size_t n,
                                    size_t *ret_n)
 {
@@ -80,14 +80,14 @@ static void read_args(const struct story *s, struct arena *a, const struct part 
     }
 }
 
-static void tell_call(struct story *s, struct pending_call *c, const struct part *result)
+static void emit_call(struct story *s, struct pending_call *c, const struct part *result)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf text = {0};
     struct story_item item = {.kind = STORY_TOOL,
                               .unix_ms = c->unix_ms,
                               .tool = c->part.name,
-                              /* a provider's own tools tell theirs in the answer */
+                              /* a provider's own tools have theirs in the answer */
                               .has_result = result || c->part.kind == PART_SERVER_TOOL_USE,
                               .was_denied = c->was_denied,
                               .duration_ms = c->duration_ms};
@@ -102,7 +102,7 @@ static void tell_call(struct story *s, struct pending_call *c, const struct part
         item.is_error = result->is_error;
     }
     item.text = strbuf_str(&text);
-    tell(s, &item);
+    emit_item(s, &item);
 }
 
 static void forget_calls(struct story *s)
@@ -112,11 +112,11 @@ static void forget_calls(struct story *s)
     arena_clear(&s->arena);
 }
 
-static void tell_unanswered(struct story *s)
+static void emit_unanswered(struct story *s)
 {
     for (size_t i = 0; i < s->n_calls; i++)
         if (!s->calls[i].is_told)
-            tell_call(s, &s->calls[i], NULL);
+            emit_call(s, &s->calls[i], NULL);
     forget_calls(s);
 }
 
@@ -141,7 +141,7 @@ static void take_results(struct story *s, const struct message *m)
         struct pending_call *c = find_call(s, m->parts[i].id);
 
         if (m->parts[i].kind == PART_TOOL_RESULT && c)
-            tell_call(s, c, &m->parts[i]);
+            emit_call(s, c, &m->parts[i]);
     }
 }
 
@@ -168,7 +168,7 @@ static void take_prompt(struct story *s, const struct event *e, const struct mes
                               .number = ++s->n_messages,
                               .is_first = true};
 
-    tell_unanswered(s);
+    emit_unanswered(s);
     add_parts(&text, m, PART_TEXT);
     item.media = media_of(&a, m->parts, m->n_parts, &item.n_media);
     if (!text.n && !item.n_media && !s->is_base) {
@@ -176,7 +176,7 @@ static void take_prompt(struct story *s, const struct event *e, const struct mes
         add_parts(&text, m, PART_CONTEXT);
     }
     item.text = strbuf_str(&text);
-    tell(s, &item);
+    emit_item(s, &item);
 }
 
 static void take_part(struct story *s, const struct part *p, struct story_item *item)
@@ -213,7 +213,7 @@ static void take_part(struct story *s, const struct part *p, struct story_item *
     }
     if (str_trim(item->text).n == 0 && item->n_media == 0 && item->url.n == 0)
         return;
-    tell(s, item);
+    emit_item(s, item);
     item->is_first = false;
 }
 
@@ -221,7 +221,7 @@ static void take_answer(struct story *s, const struct event *e, const struct mes
 {
     bool is_first = true;
 
-    tell_unanswered(s);
+    emit_unanswered(s);
     s->n_messages++;
     if (m->is_error) {
         AUTO(strbuf) struct strbuf text = {0};
@@ -404,15 +404,15 @@ void story_event(struct story *s, const struct event *e)
     }
 }
 
-/* --- its life --- */
+/* --- life cycle --- */
 
 struct story *story_new(struct redaction *redaction,
-                        void (*teller)(void *self, const struct story_item *item), void *self)
+                        void (*on_item)(void *self, const struct story_item *item), void *self)
 {
     struct story *s = mem_alloc(sizeof *s);
 
     s->redaction = redaction;
-    s->tell = teller;
+    s->on_item = on_item;
     s->self = self;
     s->totals = (struct story_totals){.usage = USAGE_UNKNOWN, .cost_is_known = true};
     return s;
@@ -420,7 +420,7 @@ struct story *story_new(struct redaction *redaction,
 
 void story_end(struct story *s)
 {
-    tell_unanswered(s);
+    emit_unanswered(s);
 }
 
 const struct story_totals *story_totals(const struct story *s)

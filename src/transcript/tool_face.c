@@ -41,7 +41,7 @@ static void add_change(struct strbuf *out, const struct json *edit)
                  either(edit, "new_string", "newString"), DIFF_CONTEXT, NULL);
 }
 
-/* Without the numbers of the lines: they count within the piece that is replaced. */
+/* Without line numbers: they count within the replaced piece. */
 static struct str without_numbers(struct arena *a, struct str diff)
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -56,7 +56,7 @@ static struct str without_numbers(struct arena *a, struct str diff)
     return arena_str(a, strbuf_str(&out));
 }
 
-/* keel's own tools tell a change with the lines around it. */
+/* keel's own tools report a change with the lines around it. */
 static struct str find_diff(const struct story_item *item)
 {
     size_t at = item->is_error ? STR_NONE : str_find(item->text, S("\n@@ -"));
@@ -85,7 +85,7 @@ static bool show_change(struct arena *a, const struct json *args, struct tool_fa
 
 /* --- commands --- */
 
-/* ["bash", "-lc", "make"] is the last of them. */
+/* ["bash", "-lc", "make"] means its last element. */
 static struct str join_command(struct arena *a, const struct json *words)
 {
     AUTO(strbuf) struct strbuf out = {0};

@@ -1,6 +1,6 @@
-/* tool_face.h - how a tool call looks in a document: one line, and what is worth showing of its
- * arguments. Told by what the arguments are called, so that calls of other programs' tools look as
- * well as those of keel's. Pure. */
+/* tool_face.h - how a document shows a tool call: one line, and the arguments that are worth
+ * showing. It goes by the names of the arguments, so that calls of other programs' tools look as
+ * good as those of keel's. Pure. */
 #ifndef KEEL_TRANSCRIPT_TOOL_FACE_H
 #define KEEL_TRANSCRIPT_TOOL_FACE_H
 
@@ -10,12 +10,12 @@ struct tool_face {
     struct str headline;      /* one line; may be empty */
     struct str code;          /* a command of several lines, a file, a diff; may be empty */
     const char *language;     /* of the code: "sh", "diff", "" */
-    bool has_result;          /* the code says what came of it, too */
-    struct str plan;          /* Markdown: what the call is for; may be empty */
+    bool has_result;          /* the code includes the result */
+    struct str plan;          /* Markdown: the purpose of the call; may be empty */
     const struct json *todos; /* a list of objects with `content` or `step`, and `status` */
 };
 
-/* Texts live in `a` or in the item. Paths below `cwd` are told without it; it may be empty. */
+/* Texts live in `a` or in the item. Paths below `cwd`, which may be empty, are shortened. */
 struct tool_face tool_face_of(struct arena *a, const struct story_item *item, struct str cwd);
 
 /* "[x]", "[~]" or "[ ]" and the text of an entry of a todo list. */

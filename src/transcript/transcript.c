@@ -1,9 +1,9 @@
-/* transcript.c - reads a session and its children, and hands their events to a form. */
+/* transcript.c - reads a session and its children, and passes their events to a form. */
 #include "transcript/transcript.h"
 
 #include "transcript/writer.h"
 
-#define MAX_DEPTH 16 /* of runs within runs; deeper ones are no session of ours */
+#define MAX_DEPTH 16 /* of runs within runs; keel makes no deeper ones */
 
 bool transcript_form_find(struct str name, enum transcript_form *ret_form)
 {
@@ -69,23 +69,22 @@ struct err *transcript_each(const struct transcript *t, struct redaction *r,
     return visit_tree(&(struct visit){t, r, each, self}, t->session, 0);
 }
 
-/* --- what must not be seen --- */
+/* --- credentials --- */
 
 struct redaction_learning {
     const struct transcript *transcript;
     struct redaction *redaction;
 };
 
-/* Messages and calls; what records refer to comes along. */
+/* Only messages and calls count; content that records refer to is loaded with them. */
 static const bool not_learned_from[EVENT_N_TYPES] = {
     [EVENT_PROVIDER_REQUEST] = true, [EVENT_NATIVE_PAYLOAD] = true, [EVENT_DELTA] = true,
     [EVENT_PRE_IMAGE] = true,        [EVENT_TOOL_PROGRESS] = true,  [EVENT_TOOL_COMMITTED] = true,
     [EVENT_BATCH_BEGIN] = true,
 };
 
-/* A log tells a call before it is known what it is called with, and documents tell results that
- * quote it: so the values that are to be hidden are looked for first. What cannot be read is
- * reported when it is written. */
+/* A log has a call before its arguments are known, and documents have results that quote them. So
+ * the values to hide are collected first. Unreadable records are reported when they are written. */
 static struct err *learn_stream(void *self, const struct store_summary *s, unsigned depth)
 {
     struct redaction_learning *l = self;

@@ -1,11 +1,10 @@
 /* transcript.h - a session as text: for people and for other programs.
  *
- * The stream is read event by event and written out as it is read, so that memory does not grow
- * with the session; a log tells a history once, so that it does not grow with its square either,
- * unless whole requests are wanted: then one of them at a time is in memory.
- * Children follow, each after all of its parent, the oldest first. Values of known credentials
- * appear in none of the forms, nor do those that have the name of a credential in the arguments of
- * a call. */
+ * The stream is read event by event and written as it is read, so memory does not grow with the
+ * session. A log has a history once, so its size does not grow with the square of the session
+ * either, unless whole requests are wanted: then one of them at a time is in memory. Children
+ * follow, each after all of its parent, the oldest first. No form shows values of known
+ * credentials, or values under the name of a credential in the arguments of a call. */
 #ifndef KEEL_TRANSCRIPT_TRANSCRIPT_H
 #define KEEL_TRANSCRIPT_TRANSCRIPT_H
 
@@ -26,16 +25,15 @@ struct transcript {
     const struct store_summary *session;
     enum transcript_form form;
     bool without_children;
-    /* JSON and JSONL: requests with all their messages, system text and tools, each time. */
+    /* JSON and JSONL: every request with all its messages, system text and tools. */
     bool with_requests;
     const struct message_form *(*find_form)(struct str protocol); /* for these; may be NULL */
     const struct secrets *secrets;                                /* may be NULL */
-    /* Takes what was written, piece by piece; may wait. */
+    /* Gets the text, piece by piece; may wait. */
     struct err *(*write)(void *self, struct str text);
-    /* A record that cannot be read: the rest is written. May be NULL. */
+    /* A record is unreadable; the rest is written. May be NULL. */
     void (*on_broken)(void *self, const struct err *e);
-    /* How far it is, after each piece: events that were read, and how many there are. May be NULL.
-     */
+    /* The progress after each piece: events read, of all. May be NULL. */
     void (*on_progress)(void *self, uint64_t n_events, uint64_t n_all);
     void *self;
 };

@@ -1,4 +1,4 @@
-/* words.c - small things that documents say in words. */
+/* words.c - writes small things of documents in words. */
 #include "transcript/words.h"
 
 #include "base/utf8.h"
@@ -79,7 +79,8 @@ void words_add_totals(struct strbuf *out, const struct story_totals *t)
 
 /* --- foreign text --- */
 
-/* Of an escape sequence at the start of the text: CSI up to its last byte, OSC up to its end. */
+/* The length of an escape sequence at the start of the text: CSI up to its last byte, OSC up to its
+ * end. */
 static size_t escape_length(struct str s)
 {
     size_t at = 2;

@@ -1,7 +1,7 @@
-/* writer.h - what a form of a transcript implements. Private to transcript/.
+/* writer.h - implements a form of a transcript. Private to transcript/.
  *
- * Writers append to `out` and do not fail; their driver empties it between events. One that
- * has much to say about an event calls writer_flush() on its way. */
+ * Writers append to `out` and do not fail; their driver empties it between events. A writer with a
+ * long text for one event calls writer_flush() on its way. */
 #ifndef KEEL_TRANSCRIPT_WRITER_H
 #define KEEL_TRANSCRIPT_WRITER_H
 
@@ -17,15 +17,15 @@ struct writer;
 
 struct writer_ops {
     struct writer *(*make)(void); /* required, as are event and free */
-    /* Around everything. */
+    /* Before and after everything. */
     void (*open)(struct writer *w, const struct store_summary *root);
     void (*close)(struct writer *w);
-    /* Around one stream; depth 0 is the session itself. Streams do not nest. */
+    /* Before and after one stream; depth 0 is the session itself. Streams do not nest. */
     void (*begin)(struct writer *w, const struct store_summary *session, unsigned depth);
     void (*event)(struct writer *w, const struct event *e);
     void (*end)(struct writer *w);
     void (*free)(struct writer *w);
-    const bool *unwanted; /* types of events that it has no use for; may be NULL */
+    const bool *unwanted; /* types of events that it ignores; may be NULL */
 };
 
 /* Forms embed this first. */
@@ -33,22 +33,25 @@ struct writer {
     const struct writer_ops *ops;
     const struct transcript *transcript;
     struct strbuf out;
-    struct err *error; /* the first one of writing */
+    struct err *error; /* the first error of writing */
     struct redaction *redaction;
-    struct codec_reader *reader; /* of the stream: it only passes, and keeps no history */
+    struct codec_reader *reader; /* of the stream: it only passes events on, and keeps no history */
 };
 void writer_flush(struct writer *w);
 
 extern const struct writer_ops writer_jsonl, writer_markdown, writer_html;
 
-/* The form that is one object instead of a text of events (json.c). */
+/* The form that is one object, not a text of events (json.c). */
 MUST_USE struct err *transcript_write_record(const struct transcript *t, struct redaction *r);
 
-/* transcript.c: calls `each` for a session and all below it, parents first, without secrets in what
- * the summary says. */
+/* transcript.c: calls `each` for a session and all below it, parents first, without secrets in the
+ * summary. */
 MUST_USE struct err *transcript_each(const struct transcript *t, struct redaction *r,
                                      struct err *(*each)(void *self, const struct store_summary *s,
                                                          unsigned depth),
                                      void *self);
+
+/* html_style.c: the style sheet of a page. */
+extern const char html_style[];
 
 #endif

@@ -1,4 +1,4 @@
-/* event_fields.c - the rows, body by body. */
+/* event_fields.c - the rows of all bodies. */
 #include "view/event_fields.h"
 
 #include "model/message_json.h"
@@ -53,7 +53,7 @@ static const struct event_field change_fields[] = {
     END,
 };
 
-/* The input of PRE_RUN is in one other record: a blob would cost more than it saves. */
+/* Another record has the input of PRE_RUN: a blob would cost more than it saves. */
 static const struct event_field run_fields[] = {
     FIELD(event_run, policy, "policy", WORD, ALWAYS),
     FIELD(event_run, provider, "provider", TEXT, ALWAYS),
@@ -252,9 +252,9 @@ static const struct event_field notice_fields[] = {
     END,
 };
 
-/* --- of an event --- */
+/* --- events --- */
 
-/* Bodies that are all code: EVENT_TABLE names them. */
+/* Bodies without rows, which have code: EVENT_TABLE names them. */
 #define error_fields no_fields
 #define delta_fields no_fields
 #define image_fields no_fields
@@ -285,7 +285,7 @@ const void *event_body(const struct event *e)
     return e->type == EVENT_RUN_END ? (const void *)e->body.result : &e->body;
 }
 
-/* --- of a field --- */
+/* --- fields --- */
 
 static bool is_in(uint64_t types, enum event_type t)
 {
@@ -328,7 +328,7 @@ bool field_is_set(const struct event_field *f, const void *body)
     BUG("a field of no known kind");
 }
 
-/* --- as a line of the log has them --- */
+/* --- lines of the log --- */
 
 static void log_field(struct json_writer *w, const struct event_field *f, const void *body)
 {

@@ -1,4 +1,4 @@
-/* field.c - times, money, owners and errors as JSON. */
+/* field.c - writes times, money, owners and errors as JSON. */
 #include "view/field.h"
 
 #include "sys/clock.h"
@@ -34,7 +34,7 @@ void value_raw(struct json_writer *w, struct str json_text)
     size_t from = w->out->n;
 
     jw_raw(w, json_text.n ? json_text : S("{}"));
-    /* In valid JSON a bare line end is white space: strings spell theirs as \n. */
+    /* In valid JSON a bare line end is white space: strings have \n. */
     for (size_t i = from; i < w->out->n; i++)
         if (w->out->p[i] == '\n' || w->out->p[i] == '\r')
             w->out->p[i] = ' ';
@@ -112,7 +112,7 @@ void field_failure(struct json_writer *w, const char *key, const struct err *e)
 
 void field_context(struct json_writer *w, const char *key, int64_t used, int64_t window)
 {
-    /* in tenths, rounded down: what is not full must not read 100 */
+    /* in tenths, rounded down: 100 only if full */
     int64_t tenths = window > 0 ? (int64_t)((__int128)MAX(used, 0) * 1000 / window) : 0;
 
     jw_key(w, key);
@@ -150,7 +150,7 @@ const struct owner *owner_find(const struct owner *owner, const char *type)
     return owner;
 }
 
-/* Not the call that an event is about: the one above the agent whose event it is. */
+/* Not the call of the event itself, but the one above the agent of the event. */
 const struct owner *owner_call(const struct owner *owner)
 {
     const struct owner *agent = owner_find(owner, "agent");

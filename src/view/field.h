@@ -1,30 +1,30 @@
-/* field.h - fields that more than one view writes. Pure; every value is whole JSON on one line. */
+/* field.h - fields that several views write. Pure; every value is complete JSON on one line. */
 #ifndef KEEL_VIEW_FIELD_H
 #define KEEL_VIEW_FIELD_H
 
 #include "port/event.h"
 
 void field_time(struct json_writer *w, const char *key, int64_t unix_ms); /* ISO 8601, UTC */
-/* Dollars as an exact decimal number; money that is not known is 0. */
+/* Dollars as an exact decimal number; unknown money is 0. */
 void field_usd(struct json_writer *w, const char *key, int64_t microcents);
-/* Valid JSON that came from outside; its line ends become blanks. Empty: {}. */
+/* Valid JSON from outside; line ends become blanks. Empty: {}. */
 void field_raw(struct json_writer *w, const char *key, struct str json_text);
 void value_raw(struct json_writer *w, struct str json_text);
 void field_json(struct json_writer *w, const char *key, const struct json *v); /* NULL: null */
 /* [{"ownerType":...,"ownerId":...}], outermost first. */
 void field_owner_path(struct json_writer *w, const char *key, const struct owner *owner);
-/* The texts of an error and of its causes in one. */
+/* The texts of an error and its causes, joined. */
 void field_error(struct json_writer *w, const char *key, const struct err *e);
 /* {"code","category","message","hint","httpStatus","refusedMedia","hidesThoughts","retryable",
  * "recoverable"}; NULL: null */
 void field_failure(struct json_writer *w, const char *key, const struct err *e);
 /* {"maxTokens","usedTokens","usedPercentage"} */
 void field_context(struct json_writer *w, const char *key, int64_t used, int64_t window);
-/* A tool's result as text: what it holds besides is named in brackets. */
+/* The result of a tool as text: other parts are named in brackets. */
 void field_result_text(struct json_writer *w, const char *key, const struct part *result);
 void result_text(const struct part *result, struct strbuf *out);
 
-/* The call that this event's run was started by, or NULL. */
+/* The call that started this event's run, or NULL. */
 const struct owner *owner_call(const struct owner *owner);
 /* The innermost owner of a type, or NULL. */
 const struct owner *owner_find(const struct owner *owner, const char *type);

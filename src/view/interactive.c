@@ -1,4 +1,4 @@
-/* interactive.c - the eight events of an interactive session. */
+/* interactive.c - writes the eight events of an interactive session. */
 #include "view/interactive.h"
 
 #include "model/message_json.h"
@@ -19,7 +19,7 @@ static void end(struct json_writer *w)
 
 /* --- tools --- */
 
-/* What a person recognises a call by: its first argument. */
+/* The first argument, by which a person recognises a call. */
 static void field_first_arg(struct json_writer *w, const struct json *args)
 {
     const struct json *first = args ? args->first : NULL;
@@ -50,7 +50,7 @@ static void end_tool(struct json_writer *w)
     end(w);
 }
 
-/* "@@ -3,2 +7,4 @@": where the hunk stands in the new file. */
+/* "@@ -3,2 +7,4 @@": the start of the hunk in the new file. */
 static int64_t hunk_start(struct str line)
 {
     size_t plus = str_find_char(line, '+');
@@ -74,7 +74,7 @@ static void write_diff_line(struct json_writer *w, const char *type, struct str 
     jw_end_object(w);
 }
 
-/* A unified diff, line by line. A line that is gone has the number of what follows it. */
+/* A unified diff, line by line. A removed line has the number of the line after it. */
 static void field_diff_lines(struct json_writer *w, struct str diff)
 {
     bool in_hunk = false;

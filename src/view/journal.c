@@ -1,4 +1,4 @@
-/* journal.c - one line for each event. */
+/* journal.c - writes one line for each event. */
 #include "view/journal.h"
 
 #include "model/message_json.h"
@@ -140,7 +140,7 @@ static void batch_line(struct json_writer *w, const struct event_batch *b)
     if (b->max_concurrency)
         jw_int(w, b->max_concurrency);
     else
-        jw_null(w); /* no bound */
+        jw_null(w); /* no limit */
     jw_key(w, "tools");
     jw_begin_array(w);
     for (size_t i = 0; b->message && i < b->message->n_parts; i++)
@@ -185,7 +185,7 @@ struct str journal_name(const struct event *e)
 {
     if (e->type == EVENT_DELTA && e->body.delta.delta->kind == DELTA_SERVER_TOOL)
         return S("server_tool");
-    /* Text that people saw and no provider sent: round separators, a report's text. */
+    /* Text that people saw but no provider sent: separators of rounds, the text of a report. */
     if (e->type == EVENT_DELTA &&
         (e->body.delta.is_separator || e->body.delta.source == SOURCE_FINALIZE))
         return S("text_delta");
@@ -196,7 +196,7 @@ struct str journal_name(const struct event *e)
     return str_of(view_names(VIEW_JOURNAL, e->type));
 }
 
-/* What rows of fields cannot say. */
+/* Writes what rows of fields cannot describe. */
 static void rest_of_line(struct json_writer *w, const struct event *e,
                          const struct journal_links *l)
 {

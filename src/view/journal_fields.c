@@ -1,4 +1,4 @@
-/* journal_fields.c - what goes to a provider and comes back, as fields of a log line. */
+/* journal_fields.c - writes requests to a provider and its answers as fields of a log line. */
 #include "view/journal_fields.h"
 
 #include "base/secrets.h"
@@ -73,7 +73,7 @@ void journal_attempt(struct json_writer *w, const struct event *e)
     jw_kv_int(w, "costMicrocents", a->cost_microcents);
 }
 
-/* --- what is written once --- */
+/* --- values that are written once --- */
 
 void journal_range_entry(struct json_writer *w, const struct journal_links *l, size_t n)
 {
@@ -188,7 +188,7 @@ void journal_request(struct json_writer *w, const struct event_request *b,
     jw_kv_int(w, "toolsVersion", (int64_t)b->tools_version);
 }
 
-/* As JSON where it is that, else as text. */
+/* As JSON if it is JSON, else as text. */
 static void field_payload(struct json_writer *w, struct str bytes)
 {
     AUTO(arena) struct arena scratch = {0};

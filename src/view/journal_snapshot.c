@@ -1,10 +1,10 @@
-/* journal_snapshot.c - fields of log lines that tell what files were, and back. */
+/* journal_snapshot.c - writes and reads former states of files as fields of log lines. */
 #include "view/journal_fields.h"
 
 #include "base/base64.h"
 #include "base/utf8.h"
 
-/* Names of files are bytes; what is no UTF-8 is told as it is besides. */
+/* Names of files are bytes; those that are not UTF-8 are also written in base64. */
 void journal_path(struct json_writer *w, struct str path)
 {
     AUTO(strbuf) struct strbuf exact = {0};

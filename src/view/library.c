@@ -1,4 +1,4 @@
-/* library.c - events of the library: which event gives which, except for logs and accounting. */
+/* library.c - writes the events of the library, except logs and accounting. */
 #include "view/library_line.h"
 
 void library_begin(struct json_writer *w, struct strbuf *out, const char *type)
@@ -10,7 +10,7 @@ void library_begin(struct json_writer *w, struct strbuf *out, const char *type)
     jw_kv_str(w, "type", str_of(type));
 }
 
-/* isFinal counts for reports only. */
+/* isFinal applies only to reports. */
 static void end_line(const struct library_view *v, struct json_writer *w, const struct event *e,
                      bool is_final)
 {
@@ -104,7 +104,7 @@ static void write_agent_started(const struct library_view *v, const struct event
     end_progress(v, &w, e);
 }
 
-/* A mirror of it comes as `status`, for those who show one line only. */
+/* A copy of it is `status`, for listeners that show one line only. */
 static void write_update(const struct library_view *v, const struct event *e, struct strbuf *out)
 {
     static const char *const types[] = {"progress", "status"};
@@ -210,7 +210,7 @@ static void field_entries(struct json_writer *w, const char *key, const struct r
     jw_end_array(w);
 }
 
-/* The run as a tree of what was done: its operations in their order. */
+/* The run as a tree of its operations, in order. */
 static void field_tree(struct json_writer *w, const char *key, const struct event *e)
 {
     const struct run_result *r = e->body.result;

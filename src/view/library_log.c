@@ -1,4 +1,4 @@
-/* library_log.c - the library's log entries and accounting records. */
+/* library_log.c - writes the library's log entries and accounting records. */
 #include "view/library_line.h"
 
 #include <inttypes.h>
@@ -90,7 +90,7 @@ static void account_attempt(const struct library_view *v, const struct event *e,
     write_accounting(v, e, &entry, out);
 }
 
-/* One that failed before anybody took it has no server. */
+/* A call that failed before any tool got it has no server. */
 static void account_tool(const struct library_view *v, const struct event *e, struct strbuf *out)
 {
     const struct event_tool *t = &e->body.tool;
@@ -118,14 +118,14 @@ static void account_tool(const struct library_view *v, const struct event *e, st
 
 enum source { OF_LLM, OF_TOOL };
 
-struct entry {
+struct library_entry {
     const char *severity;
     bool is_request;
     enum source source;
     struct str remote; /* provider:model, protocol:namespace:tool, agent:EXIT-... */
 };
 
-static void write_log(const struct library_view *v, const struct event *e, struct entry log,
+static void write_log(const struct library_view *v, const struct event *e, struct library_entry log,
                       struct str message, struct strbuf *out)
 {
     struct json_writer w;
@@ -180,9 +180,10 @@ static void log_request(const struct library_view *v, const struct event *e, str
     AUTO(strbuf) struct strbuf remote = {0}, text = {0};
 
     strbuf_addf(&text, "%zu messages, %zu tools", r->n_messages, r->n_tools);
-    write_log(v, e,
-              (struct entry){"VRB", true, OF_LLM, remote_model(&remote, r->provider, r->model)},
-              strbuf_str(&text), out);
+    write_log(
+        v, e,
+        (struct library_entry){"VRB", true, OF_LLM, remote_model(&remote, r->provider, r->model)},
+        strbuf_str(&text), out);
 }
 
 static void log_payload(const struct library_view *v, const struct event *e, struct strbuf *out)
@@ -190,7 +191,8 @@ static void log_payload(const struct library_view *v, const struct event *e, str
     const struct native_payload *p = e->body.payload;
 
     if (v->trace_llm)
-        write_log(v, e, (struct entry){"TRC", p->kind == PAYLOAD_REQUEST, OF_LLM, p->provider},
+        write_log(v, e,
+                  (struct library_entry){"TRC", p->kind == PAYLOAD_REQUEST, OF_LLM, p->provider},
                   p->bytes, out);
 }
 
@@ -220,7 +222,8 @@ static void log_attempt(const struct library_view *v, const struct event *e, str
     }
     strbuf_add(&text, str_of(error));
     write_log(v, e,
-              (struct entry){severity, false, OF_LLM, remote_model(&remote, a->provider, a->model)},
+              (struct library_entry){severity, false, OF_LLM,
+                                     remote_model(&remote, a->provider, a->model)},
               strbuf_str(&text), out);
 }
 
@@ -228,7 +231,8 @@ static void log_tool(const struct library_view *v, const struct event *e, struct
 {
     const struct event_tool *t = &e->body.tool;
     AUTO(strbuf) struct strbuf remote = {0}, text = {0};
-    struct entry log = {"VRB", e->type == EVENT_TOOL_BEGIN, OF_TOOL, remote_tool(&remote, t)};
+    struct library_entry log = {"VRB", e->type == EVENT_TOOL_BEGIN, OF_TOOL,
+                                remote_tool(&remote, t)};
 
     if (log.is_request && t->args)
         json_write(&text, t->args);
@@ -250,10 +254,11 @@ static void log_reasoning(const struct library_view *v, const struct event *e, s
         if (m->parts[i].kind == PART_REASONING)
             strbuf_add(&text, m->parts[i].text);
     if (text.n)
-        write_log(v, e,
-                  (struct entry){"THK", false, OF_LLM,
-                                 remote_model(&remote, m->origin.provider, m->origin.model)},
-                  strbuf_str(&text), out);
+        write_log(
+            v, e,
+            (struct library_entry){"THK", false, OF_LLM,
+                                   remote_model(&remote, m->origin.provider, m->origin.model)},
+            strbuf_str(&text), out);
 }
 
 static void log_final_turn(const struct library_view *v, const struct event *e, struct strbuf *out)
@@ -261,8 +266,8 @@ static void log_final_turn(const struct library_view *v, const struct event *e, 
     bool is_full = e->body.final.reason == FINAL_TOKEN_LIMIT;
 
     write_log(v, e,
-              (struct entry){is_full ? "WRN" : "VRB", true, OF_LLM,
-                             is_full ? S("agent:EXIT-TOKEN-LIMIT") : S("agent:final-turn")},
+              (struct library_entry){is_full ? "WRN" : "VRB", true, OF_LLM,
+                                     is_full ? S("agent:EXIT-TOKEN-LIMIT") : S("agent:final-turn")},
               str_of(final_reason_name(e->body.final.reason)), out);
 }
 
@@ -276,11 +281,11 @@ static void log_compacted(const struct library_view *v, const struct event *e, s
     if (c->n_results)
         strbuf_addf(&text, ", %zu tool result%s removed", c->n_results,
                     c->n_results == 1 ? "" : "s");
-    write_log(v, e, (struct entry){"VRB", false, OF_LLM, S("agent:compaction")}, strbuf_str(&text),
-              out);
+    write_log(v, e, (struct library_entry){"VRB", false, OF_LLM, S("agent:compaction")},
+              strbuf_str(&text), out);
 }
 
-/* The callback has no word for what is worth knowing and no warning. */
+/* The callback has no level for notices below a warning. */
 static const char *severity_of(const struct event_notice *n)
 {
     return severity_name(n->severity == SEVERITY_INFO ? SEVERITY_VERBOSE : n->severity);
@@ -292,7 +297,8 @@ static void log_notice(const struct library_view *v, const struct event *e, stru
     bool is_tool = n->source && (strcmp(n->source, "tool") == 0 || strstr(n->source, "tool_"));
 
     write_log(v, e,
-              (struct entry){severity_of(n), false, is_tool ? OF_TOOL : OF_LLM, str_of(n->source)},
+              (struct library_entry){severity_of(n), false, is_tool ? OF_TOOL : OF_LLM,
+                                     str_of(n->source)},
               n->text, out);
 }
 
@@ -300,7 +306,8 @@ static void log_error(const struct library_view *v, const struct event *e, struc
 {
     AUTO_FREE char *text = err_message(e->body.error);
 
-    write_log(v, e, (struct entry){"ERR", false, OF_LLM, S("agent:error")}, str_of(text), out);
+    write_log(v, e, (struct library_entry){"ERR", false, OF_LLM, S("agent:error")}, str_of(text),
+              out);
 }
 
 void library_log(const struct library_view *v, const struct event *e, struct strbuf *out)
@@ -327,7 +334,7 @@ void library_log(const struct library_view *v, const struct event *e, struct str
         log_attempt(v, e, out);
         break;
     case EVENT_TEXT_DROPPED:
-        write_log(v, e, (struct entry){"WRN", false, OF_LLM, S("agent:text-dropped")},
+        write_log(v, e, (struct library_entry){"WRN", false, OF_LLM, S("agent:text-dropped")},
                   S("the text of the failed attempt is discarded"), out);
         break;
     case EVENT_RESPONSE_NORMALIZED:
@@ -410,7 +417,8 @@ static void log_llm_summary(const struct library_view *v, const struct event *e,
                 s.n, s.n_failed, usage_fresh_input(&r->usage), usage_completion(&r->usage),
                 MAX(r->usage.cache_read, 0), MAX(r->usage.cache_write, 0),
                 cost / MICROCENTS_PER_USD, cost % MICROCENTS_PER_USD, s.duration_ms);
-    write_log(v, e, (struct entry){"FIN", false, OF_LLM, S("summary")}, strbuf_str(&text), out);
+    write_log(v, e, (struct library_entry){"FIN", false, OF_LLM, S("summary")}, strbuf_str(&text),
+              out);
 }
 
 static void log_tool_summary(const struct library_view *v, const struct event *e,
@@ -422,7 +430,8 @@ static void log_tool_summary(const struct library_view *v, const struct event *e
     strbuf_addf(&text,
                 "requests=%zu failed=%zu charactersIn=%zu charactersOut=%zu latencyMs=%" PRIu64,
                 s.n, s.n_failed, s.n_chars_in, s.n_chars_out, s.duration_ms);
-    write_log(v, e, (struct entry){"FIN", false, OF_TOOL, S("summary")}, strbuf_str(&text), out);
+    write_log(v, e, (struct library_entry){"FIN", false, OF_TOOL, S("summary")}, strbuf_str(&text),
+              out);
 }
 
 void library_end_logs(const struct library_view *v, const struct event *e, struct strbuf *out)
@@ -430,7 +439,7 @@ void library_end_logs(const struct library_view *v, const struct event *e, struc
     const struct run_result *r = e->body.result;
     AUTO_FREE char *error = r->error ? err_message(r->error) : NULL;
 
-    write_log(v, e, (struct entry){"VRB", false, OF_LLM, exit_marker(r)},
+    write_log(v, e, (struct library_entry){"VRB", false, OF_LLM, exit_marker(r)},
               error ? str_of(error) : str_of(run_outcome_name(r->outcome)), out);
     log_llm_summary(v, e, out);
     log_tool_summary(v, e, out);

@@ -1,4 +1,4 @@
-/* map.c - the table of all views, and why some of them leave something out. */
+/* map.c - the table of all views, with the reasons for what they omit. */
 #include "view/map.h"
 
 #define NOT_SHOWN ""
@@ -9,9 +9,9 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_JOURNAL] = "session_init",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* the client opened it */
             [VIEW_EMITTER] = "agent.session_start",
-            [VIEW_LIBRARY] = NOT_SHOWN, /* the library knows runs only */
+            [VIEW_LIBRARY] = NOT_SHOWN, /* the library has only runs */
             [VIEW_RUN_EVENTS] = "session:started",
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* each run begins with an init of its own */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* each run begins with its own init */
             [VIEW_LOG] = "session_begin",
         },
     [EVENT_RUN_BEGIN] =
@@ -32,7 +32,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the caller's own words */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* run:started has the input */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the reference repeats no prompt */
-            [VIEW_LOG] = NOT_SHOWN,         /* what people write is not in it */
+            [VIEW_LOG] = NOT_SHOWN,         /* it has no texts of people */
         },
     [EVENT_PRE_RUN] =
         {
@@ -42,28 +42,28 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_EMITTER] = "execution.ready",
             [VIEW_LIBRARY] = NOT_SHOWN,     /* no such name there */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* run:started has the input */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* init has been said */
-            [VIEW_LOG] = NOT_SHOWN,         /* what people write is not in it */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* init came before */
+            [VIEW_LOG] = NOT_SHOWN,         /* it has no texts of people */
         },
     [EVENT_TOOLS_CHANGED] =
         {
             [VIEW_JOURNAL] = "tools_changed",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* nothing that a person waits for */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* no news for a person */
             [VIEW_EMITTER] = "agent.tools_changed",
-            [VIEW_LIBRARY] = NOT_SHOWN,     /* each request says what it offers */
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* each request lists its tools */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* init lists the tools */
-            [VIEW_LOG] = NOT_SHOWN,         /* of use in a session's own log */
+            [VIEW_LOG] = NOT_SHOWN,         /* useful in the session's log */
         },
     [EVENT_CONTEXT] =
         {
             [VIEW_JOURNAL] = "context",
             [VIEW_INTERACTIVE] = "context_update",
             [VIEW_EMITTER] = "execution.context",
-            [VIEW_LIBRARY] = NOT_SHOWN,     /* its log tells when a limit is near */
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* its log warns when a limit is near */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* readers add up the usage */
-            [VIEW_LOG] = NOT_SHOWN,         /* of use in a session's own log */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* readers sum up the usage */
+            [VIEW_LOG] = NOT_SHOWN,         /* useful in the session's log */
         },
     [EVENT_COMPACTED] =
         {
@@ -78,20 +78,20 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
     [EVENT_FINAL_TURN] =
         {
             [VIEW_JOURNAL] = "final_turn",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the answer is what counts */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* only the answer matters */
             [VIEW_EMITTER] = "execution.final_turn",
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result says it: forced_final_reason */
-            [VIEW_LOG] = NOT_SHOWN,         /* the end of the run says it */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result has forced_final_reason */
+            [VIEW_LOG] = NOT_SHOWN,         /* the end of the run has it */
         },
     [EVENT_ATTEMPT_BEGIN] =
         {
             [VIEW_JOURNAL] = "attempt_begin",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts are not a person's business */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts do not concern a person */
             [VIEW_EMITTER] = "execution.attempt_start",
             [VIEW_LIBRARY] = "turn_started",
-            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* cost:updated tells of each attempt at its end */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* cost:updated reports each attempt at its end */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the request follows at once */
             [VIEW_LOG] = "attempt_begin",
         },
@@ -103,17 +103,17 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* wire */
             [VIEW_STREAM_JSON] = "system/status",
-            [VIEW_LOG] = NOT_SHOWN, /* contents are not in it */
+            [VIEW_LOG] = NOT_SHOWN, /* it has no contents */
         },
     [EVENT_NATIVE_PAYLOAD] =
         {
             [VIEW_JOURNAL] = "provider_native_raw_payload",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* wire */
             [VIEW_EMITTER] = "execution.provider_payload",
-            [VIEW_LIBRARY] = "log",         /* TRC, when it is asked for */
+            [VIEW_LIBRARY] = "log",         /* TRC, on request */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* wire */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* wire */
-            [VIEW_LOG] = NOT_SHOWN,         /* contents are not in it */
+            [VIEW_LOG] = NOT_SHOWN,         /* it has no contents */
         },
     [EVENT_DELTA] =
         {
@@ -123,7 +123,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = "output thinking",
             [VIEW_RUN_EVENTS] = "agent:token agent:reasoning",
             [VIEW_STREAM_JSON] = "assistant stream_event",
-            [VIEW_LOG] = NOT_SHOWN, /* contents are not in it */
+            [VIEW_LOG] = NOT_SHOWN, /* it has no contents */
         },
     [EVENT_RESPONSE_RAW] =
         {
@@ -133,22 +133,22 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,    /* the attempt's end is logged */
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* wire */
             [VIEW_STREAM_JSON] = "stream_event",
-            [VIEW_LOG] = NOT_SHOWN, /* contents are not in it */
+            [VIEW_LOG] = NOT_SHOWN, /* it has no contents */
         },
     [EVENT_ATTEMPT_END] =
         {
             [VIEW_JOURNAL] = "attempt_end",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts are not a person's business */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts do not concern a person */
             [VIEW_EMITTER] = "execution.attempt_end",
             [VIEW_LIBRARY] = "log accounting",
             [VIEW_RUN_EVENTS] = "cost:updated",
-            [VIEW_STREAM_JSON] = "stream_event", /* ends a message that broke off */
+            [VIEW_STREAM_JSON] = "stream_event", /* ends an interrupted message */
             [VIEW_LOG] = "attempt_end",
         },
     [EVENT_RETRY] =
         {
             [VIEW_JOURNAL] = "retry",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts are not a person's business */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts do not concern a person */
             [VIEW_EMITTER] = "execution.retry",
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* node:retrying is the workflow's, above the chain */
@@ -158,7 +158,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
     [EVENT_FALLBACK] =
         {
             [VIEW_JOURNAL] = "fallback",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts are not a person's business */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* attempts do not concern a person */
             [VIEW_EMITTER] = "execution.fallback",
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN, /* cost:updated names each attempt's model */
@@ -168,22 +168,22 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
     [EVENT_TEXT_DROPPED] =
         {
             [VIEW_JOURNAL] = "text_dropped",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* who cannot take text back is not given the choice */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* clients that cannot revoke text are not offered it */
             [VIEW_EMITTER] = "execution.text_dropped",
             [VIEW_LIBRARY] = "log",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* as for interactive clients */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the broken message has ended; it is not committed */
-            [VIEW_LOG] = NOT_SHOWN,         /* the retry says it */
+            [VIEW_LOG] = NOT_SHOWN,         /* the retry has it */
         },
     [EVENT_RESPONSE_NORMALIZED] =
         {
             [VIEW_JOURNAL] = "provider_response_normalized",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* its pieces were shown */
             [VIEW_EMITTER] = "execution.response",
-            [VIEW_LIBRARY] = "log",         /* THK: the reasoning, whole */
+            [VIEW_LIBRARY] = "log",         /* THK: the whole reasoning */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its pieces were shown */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the committed message is shown */
-            [VIEW_LOG] = NOT_SHOWN,         /* contents are not in it */
+            [VIEW_LOG] = NOT_SHOWN,         /* it has no contents */
         },
     [EVENT_ASSISTANT_COMMITTED] =
         {
@@ -192,8 +192,8 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_EMITTER] = "execution.assistant_message",
             [VIEW_LIBRARY] = NOT_SHOWN,                    /* its pieces were shown */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,                 /* its pieces were shown */
-            [VIEW_STREAM_JSON] = "stream_event assistant", /* ends what streamed in */
-            [VIEW_LOG] = NOT_SHOWN,                        /* contents are not in it */
+            [VIEW_STREAM_JSON] = "stream_event assistant", /* ends the streamed message */
+            [VIEW_LOG] = NOT_SHOWN,                        /* it has no contents */
         },
     [EVENT_HISTORY] =
         {
@@ -203,27 +203,27 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the result has the conversation */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* messages have lines of their own */
-            [VIEW_LOG] = NOT_SHOWN,         /* contents are not in it */
+            [VIEW_LOG] = NOT_SHOWN,         /* it has no contents */
         },
     [EVENT_TOOL_EARLY] =
         {
             [VIEW_JOURNAL] = "tool_early",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* tool_start follows when the answer is there */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* tool_start follows after the answer */
             [VIEW_EMITTER] = "tool.execute_early",
             [VIEW_LIBRARY] = NOT_SHOWN,     /* its progress begins with the batch */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* agent:tool_call follows */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
-            [VIEW_LOG] = NOT_SHOWN,         /* its result says it */
+            [VIEW_LOG] = NOT_SHOWN,         /* its result has it */
         },
     [EVENT_TOOL_DROPPED] =
         {
             [VIEW_JOURNAL] = "tool_dropped",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* nothing was shown of it */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* nothing of it was shown */
             [VIEW_EMITTER] = "tool.execute_dropped",
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the attempt's end is logged */
-            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* nothing was told of it */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the retry is told */
-            [VIEW_LOG] = NOT_SHOWN,         /* it has had no effect */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* nothing of it was reported */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the retry is reported */
+            [VIEW_LOG] = NOT_SHOWN,         /* it had no effect */
         },
     [EVENT_BATCH_BEGIN] =
         {
@@ -233,7 +233,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* each call is shown */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* each call is shown */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* each call is shown */
-            [VIEW_LOG] = NOT_SHOWN,         /* its calls say it */
+            [VIEW_LOG] = NOT_SHOWN,         /* its calls have it */
         },
     [EVENT_TOOL_REQUEST] =
         {
@@ -243,7 +243,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN, /* it may still be refused */
             [VIEW_RUN_EVENTS] = "agent:tool_call",
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
-            [VIEW_LOG] = NOT_SHOWN,         /* its result says it */
+            [VIEW_LOG] = NOT_SHOWN,         /* its result has it */
         },
     [EVENT_TOOL_BEGIN] =
         {
@@ -251,7 +251,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_INTERACTIVE] = "tool_start",
             [VIEW_EMITTER] = "tool.execute_start",
             [VIEW_LIBRARY] = "progress log",
-            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* agent:tool_call has told it */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* agent:tool_call came before */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the assistant's line has the call */
             [VIEW_LOG] = "tool_begin",
         },
@@ -260,20 +260,20 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_JOURNAL] = "snapshot",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* nothing has happened yet */
             [VIEW_EMITTER] = "tool.snapshot",
-            [VIEW_LIBRARY] = NOT_SHOWN,    /* its "snapshot" is another thing */
-            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* handles of contents are no remote reader's business */
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* its "snapshot" means something else */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* handles of contents do not concern remote readers */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* nothing has happened yet */
-            [VIEW_LOG] = NOT_SHOWN,         /* of use in a session's own log */
+            [VIEW_LOG] = NOT_SHOWN,         /* useful in the session's log */
         },
     [EVENT_PRE_IMAGE] =
         {
             [VIEW_JOURNAL] = "pre_image",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* not one of the eight */
             [VIEW_EMITTER] = "tool.pre_image",
-            [VIEW_LIBRARY] = NOT_SHOWN,    /* no such name there */
-            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* handles of contents are no remote reader's business */
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* no such name there */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* handles of contents do not concern remote readers */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the call's result shows what it did */
-            [VIEW_LOG] = NOT_SHOWN,         /* of use in a session's own log */
+            [VIEW_LOG] = NOT_SHOWN,         /* useful in the session's log */
         },
     [EVENT_TOOL_PROGRESS] =
         {
@@ -282,8 +282,8 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_EMITTER] = "tool.progress",
             [VIEW_LIBRARY] = "progress status",
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* a line for each piece of output helps nobody */
-            [VIEW_LOG] = NOT_SHOWN,         /* contents are not in it */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* one line per piece of output is too many */
+            [VIEW_LOG] = NOT_SHOWN,         /* it has no contents */
         },
     [EVENT_TOOL_END] =
         {
@@ -293,7 +293,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* likewise */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* likewise */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* likewise */
-            [VIEW_LOG] = NOT_SHOWN,         /* its result says it */
+            [VIEW_LOG] = NOT_SHOWN,         /* its result has it */
         },
     [EVENT_TOOL_RESULT] =
         {
@@ -313,15 +313,15 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_LIBRARY] = NOT_SHOWN,     /* the result was shown */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* the result was shown */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result was shown */
-            [VIEW_LOG] = NOT_SHOWN,         /* its result says it */
+            [VIEW_LOG] = NOT_SHOWN,         /* its result has it */
         },
     [EVENT_CHILD_BEGIN] =
         {
             [VIEW_JOURNAL] = "child_begin",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* the call is shown */
             [VIEW_EMITTER] = "task.child_start",
-            [VIEW_LIBRARY] = NOT_SHOWN,     /* its run says the same */
-            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its run says the same */
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* its run reports the same */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its run reports the same */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* its lines name the call */
             [VIEW_LOG] = "child_begin",
         },
@@ -330,37 +330,37 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_JOURNAL] = "child_end",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* the call is shown */
             [VIEW_EMITTER] = "task.child_end",
-            [VIEW_LIBRARY] = NOT_SHOWN,     /* its run says the same */
-            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its run says the same */
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* its run reports the same */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* its run reports the same */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result of the call follows */
             [VIEW_LOG] = "child_end",
         },
     [EVENT_STATE] =
         {
             [VIEW_JOURNAL] = "tool_state",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* inner state of tools */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* internal state of tools */
             [VIEW_EMITTER] = "tool.state",
-            [VIEW_LIBRARY] = NOT_SHOWN,    /* inner state of tools */
-            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* inner state of tools */
+            [VIEW_LIBRARY] = NOT_SHOWN,    /* internal state of tools */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN, /* internal state of tools */
             [VIEW_STREAM_JSON] = "system/task_started system/task_notification",
             [VIEW_LOG] = "background_command mode",
         },
     [EVENT_ASKED] =
         {
             [VIEW_JOURNAL] = "asked",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the asker itself talks to the person */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the asker shows it */
             [VIEW_EMITTER] = "user.asked",
-            [VIEW_LIBRARY] = NOT_SHOWN, /* a report run asks nobody */
+            [VIEW_LIBRARY] = NOT_SHOWN, /* a report run asks no questions */
             [VIEW_RUN_EVENTS] = "agent:approval_requested human_gate:paused budget:paused",
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result tells what was refused or waits */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the result lists refused and waiting calls */
             [VIEW_LOG] = "asked",
         },
     [EVENT_ANSWERED] =
         {
             [VIEW_JOURNAL] = "answered",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the asker itself talks to the person */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* the asker shows it */
             [VIEW_EMITTER] = "user.answered",
-            [VIEW_LIBRARY] = NOT_SHOWN, /* a report run asks nobody */
+            [VIEW_LIBRARY] = NOT_SHOWN, /* a report run asks no questions */
             [VIEW_RUN_EVENTS] = "human_gate:resumed",
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* the call's result shows it */
             [VIEW_LOG] = "answered",
@@ -378,12 +378,12 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
     [EVENT_ERROR] =
         {
             [VIEW_JOURNAL] = "error",
-            [VIEW_INTERACTIVE] = NOT_SHOWN, /* told once, at the run's end */
+            [VIEW_INTERACTIVE] = NOT_SHOWN, /* reported once, at the run's end */
             [VIEW_EMITTER] = "execution.error",
             [VIEW_LIBRARY] = "log",
-            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* told once, at the run's end */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* told once, in the result */
-            [VIEW_LOG] = NOT_SHOWN,         /* the end of the run says it */
+            [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* reported once, at the run's end */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* reported once, in the result */
+            [VIEW_LOG] = NOT_SHOWN,         /* the end of the run has it */
         },
     [EVENT_RUN_END] =
         {
@@ -403,7 +403,7 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_JOURNAL] = "rewound",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* between runs */
             [VIEW_EMITTER] = "agent.rewound",
-            [VIEW_LIBRARY] = NOT_SHOWN,     /* the library knows runs only */
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the library has only runs */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
             [VIEW_STREAM_JSON] = NOT_SHOWN, /* between runs */
             [VIEW_LOG] = "rewound",
@@ -423,9 +423,9 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_JOURNAL] = "session_changed",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* not one of the eight */
             [VIEW_EMITTER] = "agent.session_changed",
-            [VIEW_LIBRARY] = NOT_SHOWN,     /* the library knows runs only */
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the library has only runs */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the next run's init says it */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the next run's init has it */
             [VIEW_LOG] = "session_changed",
         },
     [EVENT_SESSION_END] =
@@ -433,9 +433,9 @@ static const char *const names[EVENT_N_TYPES][VIEW_N] = {
             [VIEW_JOURNAL] = "session_shutdown",
             [VIEW_INTERACTIVE] = NOT_SHOWN, /* the client closed it */
             [VIEW_EMITTER] = "agent.session_end",
-            [VIEW_LIBRARY] = NOT_SHOWN,     /* the library knows runs only */
+            [VIEW_LIBRARY] = NOT_SHOWN,     /* the library has only runs */
             [VIEW_RUN_EVENTS] = NOT_SHOWN,  /* no such name there */
-            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the end of the output says it */
+            [VIEW_STREAM_JSON] = NOT_SHOWN, /* the end of the output shows it */
             [VIEW_LOG] = "session_end",
         },
 };

@@ -1,8 +1,8 @@
-/* map.h - what every view makes of every event: one table.
+/* map.h - how each view shows each event: one table.
  *
- * A cell lists the names that a view may give to an event, blanks between them; which one depends
- * on what the event holds. An empty cell says that the view leaves the event out. No cell is
- * missing: a test asserts it, and that views say what stands here. */
+ * A cell lists the names that a view may give to an event, separated by blanks; the contents of the
+ * event decide which one. An empty cell means that the view omits the event. A test asserts that no
+ * cell is missing, and that the views use these names. */
 #ifndef KEEL_VIEW_MAP_H
 #define KEEL_VIEW_MAP_H
 

@@ -1,10 +1,10 @@
-/* operator_log.c - which event is worth which line. */
+/* operator_log.c - writes lines for the events that an operator needs. */
 #include "view/operator_log.h"
 
 #include "port/kept_shell.h"
 #include "view/field.h"
 
-/* --- what lines share --- */
+/* --- shared members --- */
 
 static void put_place(struct json_writer *w, const struct event *e)
 {
@@ -21,7 +21,7 @@ static void put_place(struct json_writer *w, const struct event *e)
         jw_kv_int(w, "attempt", e->attempt);
 }
 
-/* NULL: it is off. */
+/* NULL: this level is off. */
 static struct json_writer *begin(struct log *l, enum log_level level, const char *name,
                                  const struct event *e)
 {
@@ -108,7 +108,7 @@ static void log_change(struct log *l, const struct event *e)
     if (!w)
         return;
     if (e->body.change.name.n)
-        jw_kv_bool(w, "renamed", true); /* a person has written it */
+        jw_kv_bool(w, "renamed", true); /* the name is the text of a person */
     put_target(w, e->body.change.provider, e->body.change.model);
     log_end(l);
 }
@@ -233,7 +233,7 @@ static void log_tool_begin(struct log *l, const struct event *e)
     log_end(l);
 }
 
-/* Of calls that were denied, too: they never began. */
+/* Also for denied calls, which never began. */
 static void log_tool(struct log *l, const struct event *e)
 {
     const struct event_tool *t = &e->body.tool;
@@ -297,7 +297,7 @@ static void log_mode(struct log *l, const struct event *e)
     log_end(l);
 }
 
-/* Of what tools remember only that; the rest says what people and models wrote. */
+/* Only these states of tools; others contain texts of people and models. */
 static void log_state(struct log *l, const struct event *e)
 {
     struct kept_shell shell;

@@ -1,15 +1,15 @@
-/* redact.c - what stands under the names of credentials in calls. */
+/* redact.c - hides values under the names of credentials in calls. */
 #include "view/redact.h"
 
 #include "base/secret_places.h"
 #include "base/secrets.h"
 
-/* --- arguments that are no JSON --- */
+/* --- arguments that are not JSON --- */
 
-/* "name" : "value", or a bare value, in a text that a model has cut off or misspelt. */
+/* "name" : "value", or a bare value, in a text that a model has cut off or misspelled. */
 struct pair {
     struct str name, value;
-    size_t start, end; /* of the value in the text, quotes included */
+    size_t start, end; /* of the value in the text, including quotes */
 };
 
 static size_t skip_blanks(struct str s, size_t at)
@@ -19,7 +19,7 @@ static size_t skip_blanks(struct str s, size_t at)
     return at;
 }
 
-/* Behind the closing quote, or at the end of a text that has none. */
+/* The position after the closing quote, or the end of a text without one. */
 static size_t string_end(struct str s, size_t at)
 {
     for (at++; at < s.n && s.p[at] != '"'; at++)
@@ -27,7 +27,7 @@ static size_t string_end(struct str s, size_t at)
     return MIN(at + 1, s.n);
 }
 
-/* Behind the bracket that closes the list, or at the end of a text that has none. */
+/* The position after the bracket that closes the list, or the end of a text without one. */
 static size_t list_end(struct str s, size_t at)
 {
     size_t depth = 0;
@@ -54,7 +54,7 @@ static struct str without_quotes(struct str s, size_t start, size_t end)
     return text.n && text.p[text.n - 1] == '"' ? str_slice(text, 0, text.n - 1) : text;
 }
 
-/* The next one from `at` on; false: there is none. */
+/* The next pair from `at` on; false: none. */
 static bool next_pair(struct str s, size_t *at, struct pair *ret_pair)
 {
     while (*at < s.n) {
@@ -136,7 +136,8 @@ struct str redact_args(struct str args, struct arena *a)
     if (redact_json(args, a, &shown))
         return shown;
     text = redact_text(args, a);
-    if (text.p != args.p && redact_json(text, a, &shown)) /* what was cut off had hidden that */
+    if (text.p != args.p &&
+        redact_json(text, a, &shown)) /* the part that was cut off had hidden it */
         return shown;
     return text;
 }
@@ -148,7 +149,7 @@ static bool is_call(const struct part *p)
     return p->kind == PART_TOOL_CALL || p->kind == PART_SERVER_TOOL_USE;
 }
 
-/* The text of a refusal may quote the arguments that it refuses. */
+/* The text of a refusal may quote the refused arguments. */
 const struct part *redact_result(const struct part *p, struct arena *a)
 {
     struct part *copy;
@@ -167,7 +168,7 @@ const struct part *redact_result(const struct part *p, struct arena *a)
     return is_hidden ? copy : p;
 }
 
-/* True: something is hidden in it now. */
+/* True: something was hidden. */
 static bool redact_part(struct part *p, struct arena *a)
 {
     struct str args = p->args, bad_args = p->bad_args;
@@ -279,7 +280,7 @@ static void keep_value(void *self, struct str value)
     r->values[r->n++] = (struct secret_value){S("argument"), arena_str(&r->arena, value)};
 }
 
-/* --- what was read in places of credentials --- */
+/* --- contents of places of credentials --- */
 
 static bool reads_secrets(struct str args)
 {
@@ -313,7 +314,7 @@ static struct str trim_any(struct str s, const char *chars)
     return s;
 }
 
-/* The line without its number, and the value in it. */
+/* Keeps the line without its number, and the value in it. */
 static void keep_line(struct redaction *r, struct str line)
 {
     static const struct str arrow = S("\xe2\x86\x92");
@@ -386,7 +387,7 @@ void redaction_done(struct redaction *r)
     arena_done(&r->arena);
 }
 
-/* What both sets leave of it. */
+/* Hides the values of both sets. */
 static struct str hide_twice(struct redaction *r, struct str text, struct strbuf *out,
                              struct str (*hide)(const struct secrets *s, struct str text,
                                                 struct strbuf *out, uint64_t *found))

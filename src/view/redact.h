@@ -1,8 +1,8 @@
-/* redact.h - messages as exports show them: without what stands under the name of a credential in
- * the arguments of calls. Pure.
+/* redact.h - messages for exports, without values under the names of credentials in the arguments
+ * of calls. Pure.
  *
- * A block in which the provider had written such a call is omitted with it: it would say the same
- * again. What results quote of arguments is found by the values that were hidden there. */
+ * The provider's block of such a call is omitted, as it repeats the values. Quotes of arguments in
+ * results are found by the hidden values. */
 #ifndef KEEL_VIEW_REDACT_H
 #define KEEL_VIEW_REDACT_H
 
@@ -10,29 +10,29 @@
 #include "model/message.h"
 #include "model/reply.h"
 
-/* A reference to the message itself where nothing is hidden, else a copy. */
+/* A reference to the message itself if nothing is hidden, else a copy. */
 struct message *redact_message(const struct message *m) MUST_USE;
-/* The same for an answer as it came, and for what a tool gave back. Shallow: good as long as the
- * original and `a` are. */
+/* The same for an answer and for the result of a tool. Shallow: valid as long as the original and
+ * `a`. */
 const struct reply *redact_reply(const struct reply *r, struct arena *a) MUST_USE;
 const struct part *redact_result(const struct part *p, struct arena *a) MUST_USE;
-/* Arguments as text, JSON or the beginning of it. The text itself where nothing is hidden. */
+/* Arguments as text: JSON or the beginning of it. Returns the text itself if nothing is hidden. */
 struct str redact_args(struct str args, struct arena *a) MUST_USE;
 
 /* --- values --- */
 
 #define REDACTION_MAX_VALUES 1000
 
-/* What an export hides wherever it stands: values of known credentials, those that stood under the
- * name of one in the arguments of a call, and what a file tool read in a place of credentials
+/* The values that an export hides everywhere: known credentials, values under the names of
+ * credentials in the arguments of calls, and values that a file tool read in places of credentials
  * (base/secret_places.h). */
 struct redaction {
-    const struct secrets *known; /* the caller's to set; may be NULL */
+    const struct secrets *known; /* set by the caller; may be NULL */
     /* private */
     struct arena arena;
     struct secret_value *values;
     size_t n, room;
-    struct str *reads; /* ids of calls that looked into a place of credentials */
+    struct str *reads; /* ids of calls that read places of credentials */
     size_t n_reads, reads_room;
     struct secrets *learned;
     struct strbuf scratch;
@@ -42,14 +42,14 @@ DEFINE_AUTO_VAL(redaction, redaction_done)
 
 void redaction_learn(struct redaction *r, const struct message *m);
 void redaction_learn_args(struct redaction *r, const struct json *args); /* may be NULL */
-void redaction_ready(struct redaction *r);                               /* all was learned */
+void redaction_ready(struct redaction *r); /* after everything was learned */
 
-/* As secrets_hide() and secrets_hide_in_json_text(). NULL hides nothing. */
+/* Like secrets_hide() and secrets_hide_in_json_text(). NULL hides nothing. */
 struct str redaction_hide(struct redaction *r, struct str text, struct strbuf *out);
 struct str redaction_hide_json(struct redaction *r, struct str json_text, struct strbuf *out);
 const struct json *redaction_hide_in(struct redaction *r, struct arena *a, const struct json *v);
 
-/* What comes in pieces. Zeroed but for `redaction`. */
+/* For text in pieces. Zeroed except for `redaction`. */
 struct redaction_stream {
     struct redaction *redaction; /* may be NULL */
     struct secrets_stream known, learned;

@@ -32,7 +32,7 @@ static void end(struct json_writer *w)
     strbuf_add_char(w->out, '\n');
 }
 
-/* The node whose work it is, or the agent, where no workflow runs. */
+/* The node of the event or, without a workflow, the agent. */
 static void field_node(struct json_writer *w, const struct event *e)
 {
     const struct owner *node = owner_find(e->owner, "node");
@@ -71,7 +71,7 @@ static void write_begin(struct run_events *v, const struct event *e, struct strb
     }
 }
 
-/* The closed set of codes there has no tool_unavailable. */
+/* Its closed set of codes has no tool_unavailable. */
 static void field_run_error(struct json_writer *w, const struct err *e)
 {
     enum err_kind kind = e->kind == ERR_TOOL_UNAVAILABLE ? ERR_INTERNAL : e->kind;
@@ -140,7 +140,7 @@ static void write_end(struct run_events *v, const struct event *e, struct strbuf
     end(&w);
 }
 
-/* --- what happens in them --- */
+/* --- within runs --- */
 
 static void write_delta(struct run_events *v, const struct event *e, struct strbuf *out)
 {

@@ -1,29 +1,27 @@
-/* run_events.h - a run as its remote subscribers see it: NDJSON lines, numbered without a gap.
+/* run_events.h - a run for remote subscribers: NDJSON lines, numbered without a gap.
  *
  *     {"type":"agent:token","runId":...,"timestamp":...,"sequenceNumber":7,...}
  *
- * The view leaves events out and makes several of one, so it numbers for itself, from 0. One that
- * follows a whole session is keyed by sessionId and speaks of turns (session:turn_started), one
- * that follows a run by runId (run:started); there child runs are nodes (node:started). Readers
- * ignore types that they do not know. */
+ * The view omits events and splits others, so it has its own numbers, from 0. For a whole session
+ * the lines have sessionId and report turns (session:turn_started). For a run they have runId
+ * (run:started), and child runs are nodes (node:started). Readers ignore unknown types. */
 #ifndef KEEL_VIEW_RUN_EVENTS_H
 #define KEEL_VIEW_RUN_EVENTS_H
 
 #include "port/event.h"
 
-/* Zeroed is ready. */
+/* Ready when zeroed. */
 struct run_events {
-    bool of_session;      /* keyed by the session, not by the run */
-    uint64_t next_number; /* of the next line; set it to go on where an earlier view stopped */
-    struct strbuf
-        id; /* the outermost run's or session's: learned from the first event if not set */
-    struct strbuf model; /* of the last attempt that began */
-    bool is_node;        /* the outermost run is itself a node of a workflow */
+    bool of_session;      /* the lines have sessionId, not runId */
+    uint64_t next_number; /* of the next line; set it to continue an earlier view */
+    struct strbuf id;     /* the outermost run's or session's: from the first event if not set */
+    struct strbuf model;  /* of the last attempt that began */
+    bool is_node;         /* the outermost run is itself a node of a workflow */
 };
 void run_events_done(struct run_events *v);
 DEFINE_AUTO_VAL(run_events, run_events_done)
 
-/* Appends zero or more whole lines. */
+/* Appends zero or more complete lines. */
 void run_events_event(struct run_events *v, const struct event *e, struct strbuf *out);
 
 #endif

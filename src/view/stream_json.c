@@ -1,4 +1,4 @@
-/* stream_json.c - events in, stream-json lines out: which event gives which line. */
+/* stream_json.c - writes the stream-json lines of events. */
 #include "view/stream_json_line.h"
 
 #include "base/sha256.h"
@@ -15,7 +15,7 @@ void line_begin(struct json_writer *w, struct strbuf *out, const char *type)
     jw_kv_str(w, "type", str_of(type));
 }
 
-/* No line of any run has the uuid of another: the seed is the run's, the count the line's. */
+/* The uuid of a line is unique among all runs: the run gives the seed, the line the count. */
 static void make_uuid(struct stream_json *s, int64_t unix_ms, char out[UUID_TEXT_SIZE])
 {
     unsigned char bytes[sizeof s->uuid_seed];
@@ -51,7 +51,7 @@ void line_parent(struct json_writer *w, const struct event *e)
     if (call)
         jw_str(w, call->id);
     else if (event_is_child(e))
-        jw_str(w, e->run_id); /* started by no call: still not the main run's */
+        jw_str(w, e->run_id); /* not started by a call: still not the main run's */
     else
         jw_null(w);
 }
@@ -154,18 +154,18 @@ static void write_retry(struct stream_json *s, const struct event *e, struct str
     line_end(s, &w, e);
 }
 
-/* The reference has no word for it: lines of a message that will not be there. */
+/* The reference has no such type: lines of a message that will not be committed. */
 static void write_dropped(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     struct json_writer w;
 
-    if (!s->n_told_lines)
+    if (!s->n_reported_lines)
         return;
     line_begin(&w, out, "system");
     jw_kv_str(&w, "subtype", S("assistant_dropped"));
     jw_kv_str(&w, "message_id", strbuf_str(&s->message_id));
     line_end(s, &w, e);
-    s->n_told = s->n_told_lines = 0;
+    s->n_reported = s->n_reported_lines = 0;
 }
 
 static void write_compacted(struct stream_json *s, const struct event *e, struct strbuf *out)
@@ -186,7 +186,7 @@ static void write_compacted(struct stream_json *s, const struct event *e, struct
     line_end(s, &w, e);
 }
 
-/* --- what models take --- */
+/* --- usage of models --- */
 
 static struct model_total *model_total(struct stream_json *s, struct str name)
 {
@@ -213,7 +213,7 @@ static void learn_limits(struct stream_json *s, const struct model_request *r)
         m->max_output = r->info->max_output;
 }
 
-/* The total of the model that has answered, with the limits of the one that was asked. */
+/* The total of the model that has answered, with the limits of the requested one. */
 static struct model_total *answering_model(struct stream_json *s, const struct event_attempt *a)
 {
     bool is_other = a->usage && a->usage->routed_model.n;
@@ -250,7 +250,7 @@ static void begin_attempt(struct stream_json *s, const struct event_attempt *a)
     strbuf_clear(&s->message_id);
     strbuf_clear(&s->model);
     strbuf_add(&s->model, a->model);
-    s->n_told = s->n_told_lines = 0;
+    s->n_reported = s->n_reported_lines = 0;
     if (a->call_id.n == 0)
         s->in_tools = false;
 }
@@ -265,7 +265,7 @@ static void end_attempt(struct stream_json *s, const struct event *e, struct str
         partial_end(s, e, NULL, out);
 }
 
-/* Lines that all runs give, children too. */
+/* Lines of all runs, also of children. */
 static void any_run_event(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     switch (e->type) {
@@ -286,7 +286,7 @@ static void any_run_event(struct stream_json *s, const struct event *e, struct s
     }
 }
 
-/* An approved plan ends plan mode: the next run's line says so. */
+/* An approved plan ends plan mode: the next run's line has the new mode. */
 static void follow_mode(struct stream_json *s, const struct event_state *state)
 {
     enum permission_mode mode;

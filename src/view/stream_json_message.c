@@ -1,4 +1,4 @@
-/* stream_json_message.c - messages and tool results as the Messages API spells them. */
+/* stream_json_message.c - writes messages and tool results in the form of the Messages API. */
 #include "view/stream_json_line.h"
 
 #include "base/base64.h"
@@ -9,8 +9,8 @@ static int64_t or_zero(int64_t n)
     return MAX(n, 0);
 }
 
-/* The SDK's type has no optional member here. What other providers do not have is what Anthropic
- * sends when it was not used. */
+/* The SDK's type has no optional members here. Members that other providers lack have the values
+ * that Anthropic sends for unused features. */
 void usage_block(struct json_writer *w, const struct usage *u)
 {
     int64_t written = or_zero(u->cache_write);
@@ -79,7 +79,7 @@ void field_stop(struct json_writer *w, struct str reason, enum stop stop)
                                         [STOP_UNREAD] = "tool_use"};
 
     jw_key(w, "stop_reason");
-    if (str_is(reason, REPLY_ABORTED)) /* not a word of that API */
+    if (str_is(reason, REPLY_ABORTED)) /* not a reason of that API */
         jw_null(w);
     else if (str_is(reason, "stop_sequence"))
         jw_str(w, reason);
@@ -121,7 +121,7 @@ struct str failure_word(enum err_kind kind)
 
 /* --- blocks --- */
 
-/* A text with citations is kept as its block, which is in this very form. */
+/* A text with citations is kept as its block, which has this form. */
 static bool has_citations(const struct part *p)
 {
     return p->kind == PART_TEXT && str_starts(p->native, S("{\"type\":\"text\""));
@@ -195,7 +195,7 @@ static void media_block(struct json_writer *w, const struct media *m)
     jw_end_object(w);
 }
 
-/* False: the part is no block of its own there. */
+/* False: the part is not a block of its own there. */
 static bool part_is_block(const struct message *m, const struct part *p)
 {
     switch (p->kind) {
@@ -204,7 +204,7 @@ static bool part_is_block(const struct message *m, const struct part *p)
         return p->text.n > 0;
     case PART_REASONING:
         return p->text.n || p->data.n || p->signature.n;
-    case PART_SERVER_TOOL_RESULT: /* in its provider's own form, which only one shares with them */
+    case PART_SERVER_TOOL_RESULT: /* in its provider's form, which only Anthropic's shares */
         return p->native.n && str_is(m->origin.protocol, "anthropic-messages");
     case PART_MEDIA:
     case PART_TOOL_CALL:
@@ -270,13 +270,13 @@ static void write_block_line(struct stream_json *s, const struct event *e, const
     line_end(s, &w, e);
 }
 
-/* One line a block, as the reference does it; they share the message's id. Of an answer that has
- * streamed in, the first ones may be out. */
+/* One line per block, as in the reference; the lines share the id of the message. The first lines
+ * of a streamed answer may be written already. */
 void write_assistant(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     const struct message *m = e->body.message.message;
     bool is_own = event_is_child(e) || m->is_error;
-    bool is_ours = m->is_error || m->origin.model.n == 0; /* keel's own words, not a model's */
+    bool is_ours = m->is_error || m->origin.model.n == 0; /* keel's text, not a model's */
     struct str model = m->usage.routed_model.n ? m->usage.routed_model : m->origin.model;
     struct message_line line = {.id = is_own ? m->id : message_id(s, e, m->id),
                                 .model = is_ours ? S("<synthetic>") : model,
@@ -284,17 +284,17 @@ void write_assistant(struct stream_json *s, const struct event *e, struct strbuf
                                 .is_error = m->is_error,
                                 .is_aborted = m->state == MESSAGE_INTERRUPTED};
 
-    for (size_t i = is_own ? 0 : s->n_told; i < m->n_parts; i++)
+    for (size_t i = is_own ? 0 : s->n_reported; i < m->n_parts; i++)
         if (part_is_block(m, &m->parts[i]))
             write_block_line(s, e, &m->parts[i], &line, out);
     if (is_own)
         return;
     strbuf_clear(&s->message_id); /* the next message is another one */
-    s->n_told = s->n_told_lines = 0;
+    s->n_reported = s->n_reported_lines = 0;
 }
 
-/* Lines stay in the order of the parts: where one is not known yet, the rest waits, too. What only
- * its provider can read depends on who that is, and waits as well. */
+/* Lines keep the order of the parts: if one is not complete, the following ones wait, too. Parts
+ * that only their provider can read depend on the provider, and wait as well. */
 void write_part(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     const struct event_delta *d = &e->body.delta;
@@ -303,17 +303,17 @@ void write_part(struct stream_json *s, const struct event *e, struct strbuf *out
                                     d->reply->model.n ? d->reply->model : strbuf_str(&s->model),
                                 .usage = &d->reply->usage};
 
-    if (!d->part || d->delta->part != s->n_told || d->part->kind == PART_SERVER_TOOL_RESULT)
+    if (!d->part || d->delta->part != s->n_reported || d->part->kind == PART_SERVER_TOOL_RESULT)
         return;
-    s->n_told++;
+    s->n_reported++;
     if (!part_is_block(&from_model, d->part))
         return;
     line.id = message_id(s, e, d->reply->id);
     write_block_line(s, e, d->part, &line, out);
-    s->n_told_lines++;
+    s->n_reported_lines++;
 }
 
-/* Under the uuid that its sender gave it, if that is one. */
+/* With the uuid of its sender, if that is valid. */
 void write_prompt(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     const struct message *m = e->body.message.message;
@@ -357,7 +357,7 @@ static void field_content(struct json_writer *w, const struct part *result)
     jw_end_array(w);
 }
 
-/* A failure is told as text, like the reference does; else what the tool says to programs. */
+/* A failure is a text, as in the reference; else the details that the tool has for programs. */
 static void field_details(struct json_writer *w, const struct event_tool *t)
 {
     AUTO(strbuf) struct strbuf text = {0};

@@ -1,8 +1,8 @@
-/* stream_json_partial.c - deltas as the Messages API's streaming events.
+/* stream_json_partial.c - writes deltas as streaming events of the Messages API.
  *
- * Whatever protocol an answer comes in, readers see one message at a time, one block at a time,
- * each begun before its deltas. A piece of a block that another one has followed (some protocols
- * mix parallel calls) goes to its own index. */
+ * In every protocol, readers see one message at a time and one block at a time, each begun before
+ * its deltas. A piece for an earlier block (some protocols mix parallel calls) has that block's
+ * index. */
 #include "view/stream_json_line.h"
 
 static void event_begin(struct json_writer *w, struct strbuf *out, const char *type)
@@ -35,7 +35,7 @@ static void begin_message(struct stream_json *s, const struct event *e, const st
     s->partial.is_open = true;
 }
 
-/* What signs a block of reasoning comes last in it. */
+/* The signature of a block of reasoning is its last delta. */
 static void sign_block(struct stream_json *s, const struct event *e, const struct reply *reply,
                        struct strbuf *out)
 {
@@ -165,7 +165,7 @@ void partial_delta(struct stream_json *s, const struct event *e, struct strbuf *
     const struct delta *d = body->delta;
     bool begins = d->kind == DELTA_TOOL_BEGIN || d->kind == DELTA_SERVER_TOOL;
 
-    /* What is not the model's has no block; what is made at the end stands in the result. */
+    /* Text that is not the model's has no block; text that is made at the end is in the result. */
     if (body->is_separator || body->source == SOURCE_FINALIZE || d->part >= REPLY_MAX_PARTS ||
         d->kind == DELTA_END)
         return;

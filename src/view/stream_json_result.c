@@ -1,13 +1,13 @@
-/* stream_json_result.c - the last line of a run: how it ended and what it took. */
+/* stream_json_result.c - writes the last line of a run: its outcome and usage. */
 #include "view/stream_json_line.h"
 
-/* The reference's words for an ending. */
+/* The reference's words for an outcome. */
 struct ending {
     struct str subtype;
-    struct str terminal_reason; /* empty: it has no word for it */
+    struct str terminal_reason; /* empty: no such word */
 };
 
-/* The last attempt; NULL: there was none. */
+/* The last attempt; NULL: none. */
 static const struct accounting_entry *last_attempt(const struct run_result *r)
 {
     for (size_t i = r->n_accounting; i > 0; i--)
@@ -16,7 +16,7 @@ static const struct accounting_entry *last_attempt(const struct run_result *r)
     return NULL;
 }
 
-/* What a run was given is not valid, or an answer never fitted its schema. */
+/* The input of the run is not valid, or no answer fitted its schema. */
 static struct ending invalid_ending(const struct accounting_entry *attempt)
 {
     if (!attempt)
@@ -135,7 +135,7 @@ static void field_denials(struct json_writer *w, const struct run_result *r)
     jw_end_array(w);
 }
 
-/* The reference's form: the first call that waits. */
+/* In the reference's form: the first waiting call. */
 static void field_deferred(struct json_writer *w, const struct run_result *r)
 {
     if (r->outcome != RUN_SUSPENDED || r->n_asks == 0 || asks_for_budget(r))
@@ -148,7 +148,7 @@ static void field_deferred(struct json_writer *w, const struct run_result *r)
     jw_end_object(w);
 }
 
-/* And ours: all that is asked, in words. */
+/* In keel's form: all questions, in words. */
 static void field_asks(struct json_writer *w, const struct run_result *r)
 {
     if (r->outcome != RUN_SUSPENDED)
@@ -181,7 +181,7 @@ static void field_api_status(struct json_writer *w, const struct run_result *r)
         jw_null(w);
 }
 
-/* On success the answer; a failure is told as one too, because scripts show what is there. */
+/* The answer, or the failure, because scripts show this text. */
 static void field_answer(struct json_writer *w, const struct run_result *r, bool is_error)
 {
     if (asks_for_budget(r))

@@ -1,4 +1,4 @@
-/* stream_json_task.c - commands in the background: that one has started, and how it ended. */
+/* stream_json_task.c - writes the start and the end of commands in the background. */
 #include "port/kept_shell.h"
 #include "view/stream_json_line.h"
 
@@ -39,12 +39,12 @@ static void write_ended(struct stream_json *s, const struct event *e, const stru
     jw_kv_str(&w, "task_id", k->id);
     jw_kv_str(&w, "tool_use_id", k->call_id);
     jw_kv_str(&w, "status", end_status(k));
-    jw_kv_str(&w, "output_file", S("")); /* there is none: the session keeps the output */
+    jw_kv_str(&w, "output_file", S("")); /* none: the session keeps the output */
     jw_kv_str(&w, "summary", strbuf_str(&summary));
     line_end(s, &w, e);
 }
 
-/* What changes later is whether the model has seen it, and where its output is stored. */
+/* Later changes are whether the model has seen it, and where its output is stored. */
 void write_task(struct stream_json *s, const struct event *e, struct strbuf *out)
 {
     struct kept_shell k;

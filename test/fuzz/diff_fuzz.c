@@ -1,5 +1,6 @@
 /* diff_fuzz.c - the diff of any two texts leads from one to the other, and any text may be tried as
  * a diff. The input: lines of context, the old text, a NUL, the new text or diff. */
+#include "../unit/base/diff_apply.h"
 #include "base/diff.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

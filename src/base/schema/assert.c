@@ -1,4 +1,4 @@
-/* assert.c - the rules that look at a value alone: choices, numbers, texts, sizes. */
+/* assert.c - the rules that check a value alone: choices, numbers, texts, sizes. */
 #include "base/schema/check.h"
 #include "base/utf8.h"
 
@@ -163,7 +163,7 @@ bool schema_check_max_properties(struct checker *c, const struct frame *f,
     return check_size(c, f, JSON_OBJECT, 0, r->limit);
 }
 
-/* --- members that must be there --- */
+/* --- required members --- */
 
 static const struct str *find_required(const struct schema_names *names, struct str name)
 {
@@ -205,7 +205,7 @@ bool schema_check_required(struct checker *c, const struct frame *f, const struc
 
 /* --- unique items --- */
 
-/* Two equal items stand in the same run of equal hashes. */
+/* Two equal items are in the same run of equal hashes. */
 static bool find_twins(struct checker *c, const struct value_key *keys, size_t n,
                        const struct value_key **ret_a, const struct value_key **ret_b)
 {

@@ -3,7 +3,7 @@
 
 #define MAX_DEPTH 256 /* schemas inside schemas; a frame is small, but so is a task's stack */
 #define MAX_STEPS ((uint64_t)10 << 20)
-#define MAX_REPORT_STEPS ((uint64_t)1 << 20) /* for explaining what the first pass found */
+#define MAX_REPORT_STEPS ((uint64_t)1 << 20) /* for explaining the findings of the first pass */
 
 bool schema_spend(struct checker *c, uint64_t steps)
 {
@@ -63,7 +63,7 @@ static void seen_merge(struct seen *s, const struct seen *from)
 
 /* --- applying a node --- */
 
-/* Long numbers and texts are read by almost every rule. */
+/* Almost every rule reads long numbers and texts. */
 static bool enter(struct checker *c, const struct frame *f)
 {
     if (!schema_spend(c, 1 + f->value->text.n / 64))
@@ -151,7 +151,7 @@ bool schema_apply_child(struct checker *c, const struct frame *f, const struct n
     return apply(c, &inner);
 }
 
-/* Asks for yes or no only. What a branch evaluated counts when it fits. */
+/* Answers only yes or no. What a branch evaluated counts if it fits. */
 static bool fits(struct checker *c, const struct frame *f, const struct node *node)
 {
     struct faults *faults = c->faults;
@@ -173,7 +173,8 @@ static bool fits(struct checker *c, const struct frame *f, const struct node *no
 
 /* --- references --- */
 
-/* Only a reference can lead a schema back to itself; with the same value it would for ever. */
+/* Only a reference can lead a schema back to itself; with the same value it would do so for
+ * ever. */
 static bool follow(struct checker *c, const struct frame *f, const struct node *target)
 {
     const struct frame *o = f;
@@ -229,7 +230,7 @@ bool schema_check_any_of(struct checker *c, const struct frame *f, const struct 
 {
     bool ok = false;
 
-    /* all branches that fit tell what they evaluated, so then none is left out */
+    /* with `seen` every branch is checked, because each one that fits adds what it evaluated */
     for (size_t i = 0; i < r->nodes.n && (!ok || f->seen); i++)
         ok |= fits(c, f, r->nodes.items[i]);
     return ok || schema_fail_branches(c, f, &r->nodes);
@@ -270,7 +271,7 @@ bool schema_check_branch(struct checker *c, const struct frame *f, const struct 
 
 /* --- objects --- */
 
-/* A child that only the schema for all others is left for. */
+/* A child that only the schema for all others applies to. */
 static bool check_other(struct checker *c, const struct frame *f, const struct node *node,
                         const struct json *child, size_t index)
 {
@@ -315,7 +316,7 @@ bool schema_check_members(struct checker *c, const struct frame *f, const struct
     return ok;
 }
 
-/* Names have no place of their own in the value: what is wrong is said of the object. */
+/* A name has no path of its own: the object gets the fault. */
 static bool check_name(struct checker *c, const struct frame *f, const struct node *node,
                        struct str name)
 {
@@ -440,7 +441,7 @@ bool schema_check_contains(struct checker *c, const struct frame *f, const struc
     return n <= r->contains.max || fail_contains(c, f, "at most", r->contains.max, n);
 }
 
-/* --- what nobody else looked at --- */
+/* --- children that no keyword has evaluated --- */
 
 static bool check_unevaluated(struct checker *c, const struct frame *f, const struct schema_rule *r)
 {
@@ -469,7 +470,7 @@ bool schema_check_unevaluated_properties(struct checker *c, const struct frame *
     return f->value->type != JSON_OBJECT || check_unevaluated(c, f, r);
 }
 
-/* --- the way in --- */
+/* --- the entry --- */
 
 static bool run(struct checker *c, const struct schema *s, const struct json *instance)
 {
@@ -478,8 +479,8 @@ static bool run(struct checker *c, const struct schema *s, const struct json *in
     return apply(c, &root);
 }
 
-/* Goes through the value again, now saying what is wrong. That there is something is known: if
- * the smaller budget ends first, what was found until then has to do. */
+/* Checks the value again, and describes the faults. It is known that there are some: if the smaller
+ * budget ends first, the faults so far must do. */
 static void explain(const struct schema *s, const struct json *instance, struct arena *a,
                     struct schema_report *ret_report)
 {

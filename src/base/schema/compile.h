@@ -1,9 +1,9 @@
-/* compile.h - compiling: documents become sites, sites become nodes. For the schema_*.c
- * files only.
+/* compile.h - compiling: documents become sites, sites become nodes. For the files of this folder
+ * only.
  *
- * A site is a place in a document where a schema stands. Loading a document finds all its sites
- * and what they are called ($id, $anchor); only those that can be reached from the root are then
- * compiled. Nothing here recurses: sites wait in lists. */
+ * A site is a place of a schema in a document. Loading a document finds all its sites and their
+ * names ($id, $anchor). Only those that can be reached from the root are then compiled. Nothing
+ * recurses: sites wait in lists. */
 #ifndef KEEL_BASE_SCHEMA_COMPILE_H
 #define KEEL_BASE_SCHEMA_COMPILE_H
 
@@ -11,7 +11,7 @@
 
 /* A document, or a part of one with its own $id. */
 struct base {
-    struct str uri; /* empty: the root document, when it has no $id */
+    struct str uri; /* empty: the root document without an $id */
     struct site *site;
     struct resource *resource;
     unsigned vocabularies; /* bits of enum vocabulary */
@@ -22,9 +22,9 @@ struct site {
     struct base *base;
     struct node *node;
     const struct site *parent; /* NULL: the root of a document */
-    struct str keyword, name;  /* how to get here from the parent; name: in a map or list */
+    struct str keyword, name;  /* how the parent leads here; name: in a map or list */
     struct site *next_scan, *next_compile;
-    bool is_wanted; /* is or was among those to compile */
+    bool is_wanted; /* it is to be compiled, or was */
 };
 
 struct schema_entry {
@@ -41,13 +41,13 @@ struct site_table {
 struct compiler {
     struct schema *schema;
     const struct schema_resolver *resolver; /* may be NULL */
-    struct arena scratch;                   /* all that only compiling needs */
+    struct arena scratch;                   /* only for compiling */
     struct site_table places;               /* by the address of the JSON value */
     struct site_table names;                /* by URI without fragment */
     struct site_table anchors;              /* by base and name */
-    struct schema_dialect *dialects;        /* what is known of metaschemas */
+    struct schema_dialect *dialects;        /* the known metaschemas */
     struct site *to_scan, *to_compile, *last_scan;
-    uint64_t n_looked_at; /* members, to find what references point to */
+    uint64_t n_looked_at; /* members that references were searched in */
 };
 
 enum vocabulary {
@@ -55,7 +55,7 @@ enum vocabulary {
     VOCABULARY_APPLICATOR = 1 << 1,
     VOCABULARY_UNEVALUATED = 1 << 2,
     VOCABULARY_VALIDATION = 1 << 3,
-    VOCABULARY_ANNOTATION = 1 << 4, /* what never makes a value invalid */
+    VOCABULARY_ANNOTATION = 1 << 4, /* never makes a value invalid */
     VOCABULARY_ALL = (1 << 5) - 1,
 };
 
@@ -66,7 +66,7 @@ enum shape {
     SHAPE_LIST,
     SHAPE_MAP,
     SHAPE_SCHEMA_OR_LIST,
-    SHAPE_MAP_OR_NAMES, /* a map; what is an array there is no schema */
+    SHAPE_MAP_OR_NAMES, /* a map; an array in it is not a schema */
 };
 
 struct schema_keyword {
@@ -77,7 +77,7 @@ struct schema_keyword {
     struct err *(*compile)(struct compiler *c, struct site *site, const struct schema_keyword *k,
                            const struct json *value);
     rule_check *check;
-    bool takes_null; /* else null is as if the keyword were not there */
+    bool takes_null; /* otherwise null means that the keyword is missing */
 };
 
 /* In the order in which the rules are checked; ends with an empty name. */
@@ -86,27 +86,27 @@ extern const struct schema_keyword schema_keywords[];
 /* The text of one of the standard's own schemas, or an empty one. */
 struct str schema_meta_find(struct str uri);
 
-/* --- documents (schema_dialect.c) --- */
+/* --- documents (dialect.c) --- */
 
-/* The JSON at an absolute URI, the standard's or the resolver's; NULL when nobody has it. */
+/* The JSON at an absolute URI, the standard's or the resolver's; NULL: unknown. */
 MUST_USE struct err *schema_find_document(struct compiler *c, struct str uri,
                                           const struct json **ret_json);
-/* $schema: sets which vocabularies are in use. Each metaschema is looked at once. */
+/* Sets the vocabularies that $schema names. Reads each metaschema once. */
 MUST_USE struct err *schema_read_dialect(struct compiler *c, struct site *site, struct str uri);
 
-/* --- sites (schema_site.c) --- */
+/* --- sites (site.c) --- */
 
-/* Fails when the schema has grown over its caps. */
+/* Fails if the schema exceeds its caps. */
 MUST_USE struct err *schema_check_size(const struct compiler *c);
 
 /* Loads a document and finds all its sites. */
 MUST_USE struct err *schema_load(struct compiler *c, const struct json *document, struct str uri,
                                  struct site **ret_site);
-/* The site of a value that loading has found, put among those to compile. */
+/* The site of a value that loading has found, added to those to compile. */
 const struct node *schema_want(struct compiler *c, const struct json *at);
 void schema_want_site(struct compiler *c, struct site *site);
 struct site *schema_find_site(const struct compiler *c, const struct json *at);
-/* What a $ref or $dynamicRef at the site points to. */
+/* Finds the target of a $ref or $dynamicRef at the site. */
 MUST_USE struct err *schema_resolve(struct compiler *c, const struct site *site,
                                     struct str reference, struct site **ret_target);
 

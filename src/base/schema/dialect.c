@@ -1,4 +1,4 @@
-/* dialect.c - documents from elsewhere, and what a metaschema says about vocabularies. */
+/* dialect.c - documents from elsewhere, and the vocabularies of a metaschema. */
 #include "base/schema/compile.h"
 #include "base/schema/uri.h"
 
@@ -50,8 +50,8 @@ static unsigned vocabulary_of(struct str uri)
     return 0;
 }
 
-/* What a metaschema says with $vocabulary. One that is not known, such as that of an older draft,
- * is taken for the standard's: most of what was written for it means the same. */
+/* Reads $vocabulary of a metaschema. An unknown one, such as that of an older draft, counts as the
+ * standard's: most of what was written for it means the same. */
 static struct err *read_vocabularies(struct compiler *c, const struct site *site, struct str uri,
                                      unsigned *ret_vocabularies)
 {

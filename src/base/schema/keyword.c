@@ -1,9 +1,9 @@
-/* keyword.c - keywords become rules.
+/* keyword.c - turns keywords into rules.
  *
- * The table at the end names every keyword. What is wrong in a schema is an error that says where;
- * but schemas for tools come from many hands, so what older drafts wrote is read as it was meant:
- * `items` as a list, `additionalItems`, `dependencies`, `definitions`, a boolean `exclusiveMinimum`
- * or `required`, and null for a keyword that is not there. */
+ * The table at the end names every keyword. A wrong schema is an error that says where it is wrong.
+ * But schemas for tools come from many authors, so the forms of older drafts are read as they were
+ * meant: `items` as a list, `additionalItems`, `dependencies`, `definitions`, a boolean
+ * `exclusiveMinimum` or `required`, and null for a missing keyword. */
 #include "base/schema/compile.h"
 #include "base/schema/uri.h"
 #include "base/utf8.h"
@@ -27,7 +27,7 @@ static struct schema_rule *add_rule(struct compiler *c, struct site *site,
 
 /* --- readers of values --- */
 
-/* A member that is there and not null. */
+/* A member that exists and is not null. */
 static const struct json *present(const struct json *at, const char *name)
 {
     const struct json *value = json_get(at, name);
@@ -47,7 +47,7 @@ static struct err *want_type(struct compiler *c, const struct site *site, const 
                            phrases[type]);
 }
 
-/* A count: an integer that is not negative. One that is beyond all sizes stays so. */
+/* A count: an integer that is not negative. One beyond all sizes stays beyond. */
 static struct err *read_count(struct compiler *c, const struct site *site, const struct json *value,
                               uint64_t *ret_count)
 {
@@ -61,7 +61,7 @@ static struct err *read_count(struct compiler *c, const struct site *site, const
     return NULL;
 }
 
-/* A list of names, sorted and each once. */
+/* A list of names, sorted and without repetition. */
 static struct err *read_names(struct compiler *c, const struct site *site, const struct json *value,
                               struct schema_names *ret_names)
 {
@@ -111,7 +111,7 @@ static struct err *read_pattern(struct compiler *c, const struct site *site, str
     return NULL;
 }
 
-/* A copy without the source bytes. The depth of what a parser let through is bounded. */
+/* A copy without the source bytes. The parser has bounded its depth. */
 static struct json *copy_value(struct arena *a, const struct json *v)
 {
     struct json *copy = json_new(a, v->type);
@@ -143,7 +143,7 @@ static struct err *compile_ref(struct compiler *c, struct site *site,
     return NULL;
 }
 
-/* Dynamic only where it leads, as it stands, to a $dynamicAnchor of that name. */
+/* Dynamic only if it leads, without a dynamic scope, to a $dynamicAnchor of that name. */
 static struct err *compile_dynamic_ref(struct compiler *c, struct site *site,
                                        const struct schema_keyword *k, const struct json *value)
 {
@@ -299,7 +299,7 @@ static struct err *compile_required(struct compiler *c, struct site *site,
     struct schema_names names;
 
     if (value->type == JSON_BOOL)
-        return NULL; /* draft 3: a property said so of itself */
+        return NULL; /* draft 3: a property declares itself required */
     TRY(read_names(c, site, value, &names));
     add_rule(c, site, k)->names = names;
     return NULL;
@@ -331,8 +331,8 @@ static struct err *read_matched(struct compiler *c, const struct site *site, con
     return NULL;
 }
 
-/* properties, patternProperties and additionalProperties are one rule, made for the first of them
- * that is there. */
+/* properties, patternProperties and additionalProperties are one rule, made for the first of
+ * them. */
 static struct err *compile_members(struct compiler *c, struct site *site,
                                    const struct schema_keyword *k, const struct json *value)
 {
@@ -354,7 +354,7 @@ static struct err *compile_members(struct compiler *c, struct site *site,
     return NULL;
 }
 
-/* dependentRequired, dependentSchemas, and the older keyword that was both. */
+/* dependentRequired, dependentSchemas, and the older keyword for both. */
 static struct err *compile_dependencies(struct compiler *c, struct site *site,
                                         const struct schema_keyword *k, const struct json *value)
 {
@@ -399,7 +399,7 @@ static struct err *compile_items(struct compiler *c, struct site *site,
     return NULL;
 }
 
-/* Means something only beside `items` as a list. */
+/* Has a meaning only beside `items` as a list. */
 static struct err *compile_additional_items(struct compiler *c, struct site *site,
                                             const struct schema_keyword *k,
                                             const struct json *value)
@@ -435,7 +435,7 @@ static struct err *compile_contains(struct compiler *c, struct site *site,
 
 /* --- combinations --- */
 
-/* A list without any schemas asks for nothing. */
+/* A list without any schemas requires nothing. */
 static struct err *compile_list(struct compiler *c, struct site *site,
                                 const struct schema_keyword *k, const struct json *value)
 {

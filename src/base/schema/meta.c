@@ -1,6 +1,6 @@
 /* meta.c - the metaschemas of draft 2020-12, as the standard publishes them.
  *
- * Titles, comments and defaults are left out; nothing that validates is. */
+ * Titles, comments and defaults are omitted; everything that validates is there. */
 #include "base/schema/compile.h"
 
 #define JSON(...) #__VA_ARGS__

@@ -1,10 +1,10 @@
-/* number.c - integers and multiples, exactly, on numbers that are kept as text. */
+/* number.c - integers and multiples, exactly, for numbers that are kept as text. */
 #include "base/schema/node.h"
 
 #define EXPONENT_LIMIT ((int64_t)1 << 40) /* far beyond any text that fits into memory */
 #define MAX_DIVISOR_DIGITS 19             /* all of them fit into 64 bits */
 
-/* digits x 10^scale. The digits stand in the source, perhaps with a point among them, and neither
+/* digits x 10^scale. The digits are in the source, perhaps with a point among them, and neither
  * start nor end with a zero; zero itself has none. */
 struct scaled_number {
     struct str digits;
@@ -108,7 +108,7 @@ bool schema_divisor_divides(const struct divisor *d, struct str number)
     if (v.digits.n == 0)
         return true;
     if (v.scale < d->scale)
-        return false; /* the digits would have to end with a zero, and they do not */
+        return false; /* the digits would have to end with a zero */
     for (size_t i = 0; i < v.digits.n; i++) {
         if (v.digits.p[i] == '.')
             continue;

@@ -1,10 +1,10 @@
 /* pattern.c - `pattern` and `patternProperties`: PCRE2, with every step counted.
  *
- * PCRE2's own match limit starts anew at every position of the text, so on a long text it limits
- * nothing. Here an automatic callout before each item of the pattern takes a step from the budget
- * of the whole validation. Between two callouts only a few things can take longer than a moment:
- * moving through the text, which shows in the position; a counted repeat and a back-reference that
- * fail at their end, which the price of a step allows for. */
+ * PCRE2's own match limit starts anew at every position of the text, so it does not limit a long
+ * text. Here an automatic callout before each item of the pattern takes a step from the budget of
+ * the whole validation. Between two callouts only a few things take long: moving through the text,
+ * which shows in the position; and a counted repeat or a back-reference that fails at its end,
+ * which the price of a step allows for. */
 #include "base/schema/check.h"
 
 #define PCRE2_CODE_UNIT_WIDTH 8
@@ -34,12 +34,12 @@ static void *take_from_arena(size_t size, void *arena)
     return arena_alloc(arena, size);
 }
 
-/* The arena gives everything back at once. */
+/* The arena frees everything at once. */
 static void leave_in_arena(void *block, void *arena)
 {
 }
 
-/* Without the offset, which is one of the translated pattern. */
+/* Without the offset, which is of the translated pattern. */
 static struct err *reason(int code)
 {
     char text[256] = "";

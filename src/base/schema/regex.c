@@ -1,11 +1,12 @@
-/* regex.c - ECMA-262 regular expressions, written as PCRE2 reads them.
+/* regex.c - translates ECMA-262 regular expressions for PCRE2.
  *
  * The two languages mostly agree; where they do not, ECMA-262 in Unicode mode wins. So \s and the
- * dot get their sets, \p its long names, [] and [^] their meaning, \u its number, and what PCRE2
- * would read as an extension of its own is escaped or refused. Three things that are not ECMA-262
- * are let through because schemas made by Python programs hold them: \A and \Z, (?P<name>...) and
- * the flags (?i), (?m), (?s). */
+ * dot get their sets, \p its long names, [] and [^] their meaning, \u its number, and an extension
+ * of PCRE2 is escaped or refused. Three things that are not ECMA-262 are accepted because schemas
+ * from Python programs hold them: \A and \Z, (?P<name>...) and the flags (?i), (?m), (?s). */
 #include "base/schema/node.h"
+
+#include "base/ascii.h"
 #include "base/utf8.h"
 
 #define SPACES                                                                                     \
@@ -22,7 +23,7 @@ struct regex_translator {
     size_t at;
     struct strbuf *out;
     struct regex_traits traits;
-    bool dot_is_all; /* the flag s was seen: PCRE2 knows where it ends */
+    bool dot_is_all; /* the flag s was seen: PCRE2 knows its scope */
 };
 
 /* The long names of the general categories, which PCRE2 does not know. */
@@ -79,7 +80,7 @@ static bool at_end(const struct regex_translator *t)
     return t->at >= t->in.n;
 }
 
-/* NUL stands for the end as well; a NUL in the pattern is a character like any other. */
+/* NUL also means the end; a NUL in the pattern is an ordinary character. */
 static char peek(const struct regex_translator *t, size_t ahead)
 {
     return t->at + ahead < t->in.n ? t->in.p[t->at + ahead] : 0;
@@ -93,31 +94,13 @@ static bool skip_over(struct regex_translator *t, const char *text)
     return true;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_letter(char c)
-{
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z');
-}
-
-static int hex_value(char c)
-{
-    if (is_digit(c))
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
-/* Exactly n hexadecimal digits at this place. */
+/* Exactly n hexadecimal digits. */
 static bool read_hex(struct regex_translator *t, unsigned n, uint32_t *ret_value)
 {
     uint32_t value = 0;
 
     for (unsigned i = 0; i < n; i++) {
-        int digit = hex_value(peek(t, i));
+        int digit = ascii_hex_value(peek(t, i));
 
         if (digit < 0)
             return false;
@@ -132,13 +115,13 @@ static bool read_hex(struct regex_translator *t, unsigned n, uint32_t *ret_value
 
 static void add_char(struct strbuf *out, uint32_t c)
 {
-    if (c < 0x80 && (is_letter((char)c) || is_digit((char)c)))
+    if (c < 0x80 && (ascii_is_alpha((char)c) || ascii_is_digit((char)c)))
         strbuf_add_char(out, (char)c);
     else
         strbuf_addf(out, "\\x{%x}", (unsigned)c);
 }
 
-/* \u0041, \u{1f432}, or two halves of a pair. The 'u' has been read. */
+/* \u0041, \u{1f432}, or a surrogate pair. The 'u' has been read. */
 static struct err *read_unicode(struct regex_translator *t, uint32_t *ret_char)
 {
     size_t start;
@@ -147,8 +130,8 @@ static struct err *read_unicode(struct regex_translator *t, uint32_t *ret_char)
     if (skip_over(t, "{")) {
         uint32_t value = 0;
 
-        for (start = t->at; hex_value(peek(t, 0)) >= 0 && value <= 0x10FFFF; t->at++)
-            value = value * 16 + (uint32_t)hex_value(peek(t, 0));
+        for (start = t->at; ascii_hex_value(peek(t, 0)) >= 0 && value <= 0x10FFFF; t->at++)
+            value = value * 16 + (uint32_t)ascii_hex_value(peek(t, 0));
         if (t->at == start || value > 0x10FFFF || !skip_over(t, "}"))
             return err_new(ERR_VALIDATION, "\\u{...} is not a code point");
         *ret_char = value;
@@ -166,8 +149,8 @@ static struct err *read_unicode(struct regex_translator *t, uint32_t *ret_char)
     return NULL;
 }
 
-/* The escapes that stand for one character, in a class or outside; *ret_known says if it was one.
- * The backslash has been read. */
+/* Escapes for one character, in a class or outside; *ret_known says if it was one. The backslash
+ * has been read. */
 static struct err *read_char_escape(struct regex_translator *t, uint32_t *ret_char, bool *ret_known)
 {
     static const char from[] = "tnrfv", to[] = "\t\n\r\f\v";
@@ -187,19 +170,19 @@ static struct err *read_char_escape(struct regex_translator *t, uint32_t *ret_ch
         return read_hex(t, 2, ret_char)
                    ? NULL
                    : err_new(ERR_VALIDATION, "\\x is not followed by two hexadecimal digits");
-    if (c == 'c' && is_letter(peek(t, 1))) {
+    if (c == 'c' && ascii_is_alpha(peek(t, 1))) {
         *ret_char = (uint32_t)peek(t, 1) & 0x1F;
         t->at += 2;
         return NULL;
     }
-    if (c == '0' && !is_digit(peek(t, 1))) {
+    if (c == '0' && !ascii_is_digit(peek(t, 1))) {
         t->at++;
         *ret_char = 0;
         return NULL;
     }
     n = utf8_decode(str_skip(t->in, t->at), ret_char);
-    *ret_known = n && !is_letter(c) && !is_digit(c);
-    if (*ret_known) /* \. \- \/ and the like stand for themselves */
+    *ret_known = n && !ascii_is_alpha(c) && !ascii_is_digit(c);
+    if (*ret_known) /* \. \- \/ and the like mean themselves */
         t->at += n;
     return NULL;
 }
@@ -212,15 +195,15 @@ static struct err *unknown_escape(const struct regex_translator *t)
                    t->at - 1);
 }
 
-/* \p{Letter}, \P{Script=Greek}. Appends it in PCRE2's words. */
+/* \p{Letter}, \P{Script=Greek}. Appends PCRE2's form. */
 static struct err *add_property(struct regex_translator *t)
 {
     char letter = peek(t, 0);
     struct str name = str_skip(t->in, t->at + 2);
     size_t end = 0;
 
-    while (end < name.n && (is_letter(name.p[end]) || is_digit(name.p[end]) || name.p[end] == '_' ||
-                            name.p[end] == '='))
+    while (end < name.n && (ascii_is_alpha(name.p[end]) || ascii_is_digit(name.p[end]) ||
+                            name.p[end] == '_' || name.p[end] == '='))
         end++;
     if (peek(t, 1) != '{' || end == 0 || end >= name.n || name.p[end] != '}')
         return err_new(ERR_VALIDATION, "\\%c is not followed by {the name of a property}", letter);
@@ -249,7 +232,7 @@ static struct err *add_backreference(struct regex_translator *t)
         return NULL; /* the name is copied like any text */
     }
     strbuf_add(t->out, S("\\g{"));
-    for (; is_digit(peek(t, 0)); t->at++)
+    for (; ascii_is_digit(peek(t, 0)); t->at++)
         strbuf_add_char(t->out, peek(t, 0));
     strbuf_add_char(t->out, '}');
     return NULL;
@@ -303,7 +286,7 @@ static struct err *add_escape(struct regex_translator *t)
 
 /* --- classes --- */
 
-/* Whether an escape that stands for several characters is `ahead`. */
+/* Is an escape for several characters `ahead`? */
 static bool is_set_escape(const struct regex_translator *t, size_t ahead)
 {
     char c = peek(t, ahead + 1);
@@ -346,7 +329,7 @@ static struct err *add_class_char(struct regex_translator *t)
     return NULL;
 }
 
-/* "x", "a-z", "\w" or "\w-": beside a set the hyphen is a character, as browsers have it. */
+/* "x", "a-z", "\w" or "\w-": beside a set the hyphen is a character, as in browsers. */
 static struct err *add_class_member(struct regex_translator *t)
 {
     bool is_set = is_set_escape(t, 0);
@@ -386,7 +369,7 @@ static struct err *add_class(struct regex_translator *t)
 
 /* --- groups and repeats --- */
 
-/* "(?i)" or "(?i-s:": how many bytes, or 0 when it is something else. */
+/* The length of "(?i)" or "(?i-s:", or 0 for anything else. */
 static size_t flags_length(const struct regex_translator *t)
 {
     size_t n = 2;
@@ -430,7 +413,7 @@ static void add_brace(struct regex_translator *t)
     uint64_t numbers[2] = {0};
     size_t n = 1, part = 0;
 
-    for (; is_digit(peek(t, n)) || (peek(t, n) == ',' && part == 0 && n > 1); n++) {
+    for (; ascii_is_digit(peek(t, n)) || (peek(t, n) == ',' && part == 0 && n > 1); n++) {
         if (peek(t, n) == ',')
             part = 1;
         else

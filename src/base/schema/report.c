@@ -1,5 +1,5 @@
-/* report.c - says what is wrong, to a person and to a model: where, what was wanted, and of
- * several possible forms the one that was most likely meant. */
+/* report.c - describes faults to a person and to a model: where, what was wanted, and of several
+ * possible forms the most likely one. */
 #include "base/schema/check.h"
 #include "base/utf8.h"
 
@@ -32,7 +32,7 @@ const char *schema_quote(struct arena *a, struct str text)
     return arena_cstr(a, strbuf_str(&out));
 }
 
-/* Takes what the value would need from the room; false when it is too little. */
+/* Takes what the value needs from the room. False: it is too little. */
 static bool has_room(const struct json *v, size_t *room)
 {
     size_t need = 4 + v->text.n + v->key.n;
@@ -66,7 +66,7 @@ const char *schema_brief(struct arena *a, const struct json *v)
 
 /* --- paths --- */
 
-/* The frame is for another value than the one around it. */
+/* Is the frame for another value than the one around it? */
 static bool is_step(const struct frame *f)
 {
     return f->outer && f->outer->value != f->value;
@@ -81,7 +81,7 @@ static size_t token_length(struct str key)
     return n;
 }
 
-/* Writes "/name" so that it ends before `end`; returns where it starts. */
+/* Writes "/name" so that it ends before `end`; returns its start. */
 static char *write_token(char *end, struct str key)
 {
     for (size_t i = key.n; i-- > 0;) {

@@ -1,6 +1,7 @@
 /* uri.c - takes URI references apart and puts them together (RFC 3986, section 5). */
 #include "base/schema/uri.h"
 
+#include "base/ascii.h"
 #include "base/strbuf.h"
 
 struct uri {
@@ -8,20 +9,15 @@ struct uri {
     bool has_scheme, has_authority, has_query;
 };
 
-static bool is_alpha(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /* Length of "scheme" when a colon follows it; 0 when there is none. */
 static size_t scheme_length(struct str text)
 {
     size_t n = 0;
 
-    if (text.n == 0 || !is_alpha(text.p[0]))
+    if (text.n == 0 || !ascii_is_alpha(text.p[0]))
         return 0;
-    while (n < text.n && (is_alpha(text.p[n]) || (text.p[n] >= '0' && text.p[n] <= '9') ||
-                          text.p[n] == '+' || text.p[n] == '-' || text.p[n] == '.'))
+    while (n < text.n &&
+           (ascii_is_alnum(text.p[n]) || text.p[n] == '+' || text.p[n] == '-' || text.p[n] == '.'))
         n++;
     return n < text.n && text.p[n] == ':' ? n : 0;
 }
@@ -85,19 +81,6 @@ static void add_without_dots(struct strbuf *out, struct str path)
     }
 }
 
-/* The base's path up to its last slash, then the reference's. */
-static struct str merge(struct strbuf *out, const struct uri *base, struct str path)
-{
-    size_t slash = str_rfind_char(base->path, '/');
-
-    if (slash != STR_NONE)
-        strbuf_add(out, str_slice(base->path, 0, slash + 1));
-    else if (base->has_authority)
-        strbuf_add_char(out, '/');
-    strbuf_add(out, path);
-    return strbuf_str(out);
-}
-
 static struct uri against(const struct uri *base, struct uri u, struct strbuf *path)
 {
     if (u.has_scheme)
@@ -115,7 +98,15 @@ static struct uri against(const struct uri *base, struct uri u, struct strbuf *p
             u.query = base->query;
         }
     } else if (u.path.p[0] != '/') {
-        u.path = merge(path, base, u.path);
+        size_t slash = str_rfind_char(base->path, '/');
+
+        /* The base's path up to its last slash, then the reference's. */
+        if (slash != STR_NONE)
+            strbuf_add(path, str_slice(base->path, 0, slash + 1));
+        else if (base->has_authority)
+            strbuf_add_char(path, '/');
+        strbuf_add(path, u.path);
+        u.path = strbuf_str(path);
     }
     return u;
 }
@@ -159,14 +150,6 @@ struct str schema_uri_cut_fragment(struct str *uri)
     return fragment;
 }
 
-static int hex_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    c |= 0x20;
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 struct str schema_uri_decode(struct arena *a, struct str text)
 {
     char *out = arena_cstr(a, text);
@@ -176,8 +159,8 @@ struct str schema_uri_decode(struct arena *a, struct str text)
         int high = -1, low = -1;
 
         if (text.p[i] == '%' && i + 2 < text.n) {
-            high = hex_value(text.p[i + 1]);
-            low = hex_value(text.p[i + 2]);
+            high = ascii_hex_value(text.p[i + 1]);
+            low = ascii_hex_value(text.p[i + 2]);
         }
         if (high >= 0 && low >= 0) {
             out[n++] = (char)(high * 16 + low);

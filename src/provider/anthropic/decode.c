@@ -5,27 +5,26 @@
  * is read as if its blocks had been streamed. */
 #include "provider/anthropic/anthropic.h"
 
-#include "provider/decode.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 
 #define MAX_BLOCKS REPLY_MAX_PARTS
 
-/* A block being read: the part it became, and how it began, for putting it back together. */
-struct block {
+/* A block being read: its part, and its first form, to put it together again. */
+struct anthropic_block {
     bool is_open;
     size_t part;
     struct str start;
 };
 
-struct state {
-    struct block *blocks;
+struct anthropic_stream {
+    struct anthropic_block *blocks;
     size_t n_blocks, room;
     bool has_begun;
 };
 
 void anthropic_begin(struct decode *d)
 {
-    d->state = ARENA_NEW(&d->reply->arena, struct state);
+    d->state = ARENA_NEW(&d->reply->arena, struct anthropic_stream);
 }
 
 /* --- errors --- */
@@ -50,21 +49,21 @@ struct err *anthropic_classify(int status, const struct json *body)
     struct str type = json_get_text(json_get(error_body_first(body), "error"), "type");
     struct str message = error_body_message(body);
 
-    /* Who only speaks like this API calls every error of its own an "api_error". */
+    /* Other servers with this API call all their errors "api_error". */
     if (status >= 400 && status < 500 && str_is(type, "api_error"))
         type = (struct str){0};
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (str_is(type, types[i].type)) {
-            struct err *e = provider_error(types[i].kind, status, message.n ? message : type);
+            struct err *e = provider_error_new(types[i].kind, status, message.n ? message : type);
 
             return str_is(type, "billing_error") ? err_hint(e, PROVIDER_NO_CREDIT) : e;
         }
-    return provider_error(status ? kind_of_status(status) : ERR_PROVIDER_ERROR, status, message);
+    return provider_error_new(provider_error_kind(status), status, message);
 }
 
 /* --- usage and stop --- */
 
-/* Every report is cumulative, and a later one may repeat only a part of the numbers. */
+/* Every report is cumulative; a later one may repeat only some of the numbers. */
 static void take_usage(struct reply *r, const struct json *usage)
 {
     struct usage *u = &r->usage;
@@ -98,7 +97,8 @@ static enum stop stop_of(struct str reason)
     return STOP_UNKNOWN;
 }
 
-/* Why the model declined, as far as it is said: words, a policy, and who may answer instead. */
+/* Why the model declined, as far as the API says: words, a policy, and a model that may answer
+ * instead. */
 static void take_refusal(struct reply *r, const struct json *details)
 {
     struct str words = str_trim(json_get_text(details, "explanation"));
@@ -148,7 +148,7 @@ static enum part_kind kind_of_block(struct str type)
         return PART_TOOL_CALL;
     if (str_ends(type, S("tool_use")))
         return PART_SERVER_TOOL_USE;
-    return PART_SERVER_TOOL_RESULT; /* results, and kinds that are younger than this code */
+    return PART_SERVER_TOOL_RESULT; /* results, and kinds newer than this code */
 }
 
 static struct err *add_citation(struct reply *r, const struct json *citation)
@@ -165,13 +165,8 @@ static struct err *add_citation(struct reply *r, const struct json *citation)
     return reply_set_field(r, &p->native, citation->raw);
 }
 
-static bool is_empty_object(const struct json *v)
-{
-    return json_is(v, JSON_OBJECT) && v->n == 0;
-}
-
-/* What a block already holds when it begins: nothing in a stream, everything in a whole answer.
- * Thinking has no arguments: its signature gathers there until the block ends. */
+/* Takes the content with which a block begins: none in a stream, all of it in a whole answer.
+ * Thinking has no arguments: they collect its signature until the block ends. */
 static struct err *take_block_content(struct reply *r, size_t index, const struct json *block)
 {
     struct part *p = reply_part(r, index);
@@ -186,13 +181,16 @@ static struct err *take_block_content(struct reply *r, size_t index, const struc
         return reply_add_text(r, index, json_get_text(block, "thinking"));
     case PART_TOOL_CALL:
     case PART_SERVER_TOOL_USE:
-        return input && !is_empty_object(input) ? reply_add_args(r, index, input->raw) : NULL;
+        if (!input || (input->type == JSON_OBJECT && input->n == 0))
+            return NULL;
+        return reply_add_args(r, index, input->raw);
     default:
         return NULL;
     }
 }
 
-static struct err *begin_block(struct reply *r, const struct json *block, struct block *ret_block)
+static struct err *begin_block(struct reply *r, const struct json *block,
+                               struct anthropic_block *ret_block)
 {
     struct str type = json_get_text(block, "type");
     struct str id = json_get_text(block, "id"), name = json_get_text(block, "name");
@@ -214,8 +212,8 @@ static void set_streamed(struct arena *a, struct json *block, const char *key, s
         json_set_str(a, block, key, text);
 }
 
-/* Puts what was streamed into the block; false when it came to nothing that can go back. */
-static bool complete_block(struct decode *d, const struct block *b, struct json *block)
+/* Adds the streamed content to the block; false if it cannot be sent back. */
+static bool complete_block(struct decode *d, const struct anthropic_block *b, struct json *block)
 {
     struct str text = reply_part_text(d->reply, b->part), args = reply_part_args(d->reply, b->part);
     const struct part *p = reply_part(d->reply, b->part);
@@ -236,7 +234,7 @@ static bool complete_block(struct decode *d, const struct block *b, struct json 
     return true;
 }
 
-/* A text with the citations that came with it, which are the parts behind it, as the API wants it
+/* Keeps a text with its citations, which are the parts after it, in the form that the API accepts
  * back. */
 static struct err *keep_citations(struct reply *r, size_t text)
 {
@@ -257,8 +255,8 @@ static struct err *keep_citations(struct reply *r, size_t text)
     return n ? reply_set_field(r, &reply_part(r, text)->native, strbuf_str(&native)) : NULL;
 }
 
-/* The block as the provider would have sent it in one piece, for going back unchanged. */
-static struct err *keep_block(struct decode *d, struct block *b)
+/* Keeps the block as the provider would have sent it whole, to send it back unchanged. */
+static struct err *keep_block(struct decode *d, struct anthropic_block *b)
 {
     struct reply *r = d->reply;
     struct part *p = reply_part(r, b->part);
@@ -274,13 +272,13 @@ static struct err *keep_block(struct decode *d, struct block *b)
     TRY(json_parse(&d->scratch, b->start, 0, &block));
     if (!complete_block(d, b, block))
         return NULL;
-    if (block->raw.n) /* nothing was added: the bytes themselves */
+    if (block->raw.n) /* nothing was added: keeps the bytes */
         return reply_set_field(r, &p->native, b->start);
     json_write(&native, block);
     return reply_set_field(r, &p->native, strbuf_str(&native));
 }
 
-static struct err *end_block(struct decode *d, struct block *b)
+static struct err *end_block(struct decode *d, struct anthropic_block *b)
 {
     b->is_open = false;
     TRY(keep_block(d, b));
@@ -288,7 +286,7 @@ static struct err *end_block(struct decode *d, struct block *b)
     return NULL;
 }
 
-static struct err *take_delta(struct reply *r, struct block *b, const struct json *delta)
+static struct err *take_delta(struct reply *r, struct anthropic_block *b, const struct json *delta)
 {
     struct str type = json_get_text(delta, "type");
 
@@ -304,12 +302,13 @@ static struct err *take_delta(struct reply *r, struct block *b, const struct jso
         return add_citation(r, json_get(delta, "citation"));
     if (str_is(type, "signature_delta") && reply_part(r, b->part)->kind == PART_REASONING)
         return reply_add_args(r, b->part, json_get_text(delta, "signature"));
-    return NULL; /* a kind of delta that is younger than this code */
+    return NULL; /* a kind of delta newer than this code */
 }
 
 /* --- events --- */
 
-static struct err *find_block(struct state *s, const struct json *event, struct block **ret_block)
+static struct err *find_block(struct anthropic_stream *s, const struct json *event,
+                              struct anthropic_block **ret_block)
 {
     int64_t index = json_int_or(json_get(event, "index"), -1);
 
@@ -321,7 +320,7 @@ static struct err *find_block(struct state *s, const struct json *event, struct 
 
 static struct err *on_block_start(struct decode *d, const struct json *event)
 {
-    struct state *s = d->state;
+    struct anthropic_stream *s = d->state;
     int64_t index = json_int_or(json_get(event, "index"), -1);
     const struct json *block = json_get(event, "content_block");
 
@@ -330,14 +329,14 @@ static struct err *on_block_start(struct decode *d, const struct json *event)
     while (s->n_blocks <= (size_t)index) {
         s->blocks =
             arena_grow(&d->reply->arena, s->blocks, s->n_blocks, &s->room, sizeof *s->blocks);
-        s->blocks[s->n_blocks++] = (struct block){0};
+        s->blocks[s->n_blocks++] = (struct anthropic_block){0};
     }
     return begin_block(d->reply, block, &s->blocks[index]);
 }
 
 static struct err *on_block_delta(struct decode *d, const struct json *event)
 {
-    struct block *b;
+    struct anthropic_block *b;
 
     TRY(find_block(d->state, event, &b));
     return take_delta(d->reply, b, json_get(event, "delta"));
@@ -345,7 +344,7 @@ static struct err *on_block_delta(struct decode *d, const struct json *event)
 
 static struct err *on_block_stop(struct decode *d, const struct json *event)
 {
-    struct block *b;
+    struct anthropic_block *b;
 
     TRY(find_block(d->state, event, &b));
     return end_block(d, b);
@@ -353,7 +352,7 @@ static struct err *on_block_stop(struct decode *d, const struct json *event)
 
 static struct err *on_message_start(struct decode *d, const struct json *event)
 {
-    struct state *s = d->state;
+    struct anthropic_stream *s = d->state;
 
     if (s->has_begun)
         return err_new(ERR_BAD_RESPONSE, "the provider began a second message in one stream");
@@ -380,6 +379,15 @@ static struct err *on_error(struct decode *d, const struct json *event)
     return anthropic_classify(0, event);
 }
 
+bool anthropic_is_event(struct str type, const struct json *event)
+{
+    struct str own = json_get_text(event, "type");
+
+    type = own.n ? own : type;
+    return str_starts(type, S("message_")) || str_starts(type, S("content_block_")) ||
+           str_is(type, "ping");
+}
+
 struct err *anthropic_event(struct decode *d, struct str type, const struct json *event)
 {
     static const struct {
@@ -396,15 +404,15 @@ struct err *anthropic_event(struct decode *d, struct str type, const struct json
     };
 
     if (d->is_over)
-        return NULL; /* after message_stop there is no answer to add to */
+        return NULL; /* no answer after message_stop */
     if (json_get_text(event, "type").n)
         type = json_get_text(event, "type");
     else if (error_body_is_error(event))
-        type = S("error"); /* not this API's, but somebody's on the way to it */
+        type = S("error"); /* not from this API, but from a server in between */
     for (size_t i = 0; i < ARRAY_LEN(events); i++)
         if (str_is(type, events[i].type))
             return events[i].take(d, event);
-    return NULL; /* ping, and what is younger than this code */
+    return NULL; /* ping, and types newer than this code */
 }
 
 struct err *anthropic_body(struct decode *d, const struct json *body)
@@ -417,7 +425,7 @@ struct err *anthropic_body(struct decode *d, const struct json *body)
         return err_new(ERR_BAD_RESPONSE, "the answer has no content");
     take_message(d->reply, body);
     json_each (content, json_get(body, "content")) {
-        struct block block;
+        struct anthropic_block block;
 
         if (content->type != JSON_OBJECT)
             continue;

@@ -1,5 +1,7 @@
-/* encode.c - writes requests for the Anthropic Messages API. */
+/* encode.c - the Anthropic Messages protocol, POST /v1/messages, and its requests. */
 #include "provider/encode.h"
+
+#include "net/url.h"
 #include "provider/anthropic/anthropic.h"
 #include "provider/schema_lower.h"
 
@@ -14,7 +16,7 @@ static bool forces_a_tool(const struct model_request *r)
     return r->n_tools && r->tool_choice.kind >= TOOL_CHOICE_ANY && !request_can(r, NO_FORCED_TOOLS);
 }
 
-/* Models that the catalogue does not know are taken for new ones, which choose their own budget. */
+/* Models that the catalogue does not know are assumed to be new; these choose their own budget. */
 static bool thinks_adaptively(const struct model_request *r)
 {
     return !r->info || request_can(r, REASONS_ADAPTIVELY);
@@ -25,8 +27,8 @@ static bool is_thought(const struct model_request *r, const struct message *m, c
     return p->kind == PART_REASONING && part_is_native(r, m, p) && (p->signature.n || p->data.n);
 }
 
-/* Is this a turn under way, with tools, that did not begin with thinking? Another model may have
- * begun it, or this one when it was not to think. */
+/* Is this a turn in progress, with tools, that did not begin with thinking? Another model may have
+ * begun it, or this one with thinking off. */
 static bool is_in_thoughtless_turn(const struct model_request *r)
 {
     const struct message *first = NULL;
@@ -40,7 +42,7 @@ static bool is_in_thoughtless_turn(const struct model_request *r)
     return first && !(first->n_parts && is_thought(r, first, &first->parts[0]));
 }
 
-/* A setting that thinking would forbid was made on purpose; thinking by default was not. */
+/* A setting that excludes thinking was made on purpose; thinking is only the default. */
 static bool has_sampling(const struct model_request *r)
 {
     const struct sampling *s = &r->sampling;
@@ -49,7 +51,7 @@ static bool has_sampling(const struct model_request *r)
            (s->temperature.is_set || s->top_p.is_set || s->top_k > 0);
 }
 
-/* How much a model that takes a budget may think before it answers. */
+/* How much a model with a budget may think before it answers. */
 static int64_t thinking_budget(const struct model_request *r)
 {
     int64_t most = request_max_output(r);
@@ -60,15 +62,15 @@ static int64_t thinking_budget(const struct model_request *r)
 }
 
 enum thinking {
-    THINKING_UNSAID, /* the API's default holds */
+    THINKING_UNSAID, /* the API's default applies */
     THINKING_OFF,
     THINKING_BETWEEN_TOOLS,
     THINKING_ADAPTIVE,
     THINKING_BUDGET,
 };
 
-/* Models think unless they are told not to. The API refuses thinking together with a forced tool,
- * and with a budget in the middle of a turn that began without. */
+/* Models think by default. The API refuses thinking together with a forced tool, and a budget in
+ * the middle of a turn that began without. */
 static enum thinking choose_thinking(const struct model_request *r)
 {
     bool is_asked = r->effort > EFFORT_NONE || r->reasoning_budget > 0;
@@ -94,7 +96,7 @@ static bool wants_thinking(const struct model_request *r)
     return choose_thinking(r) >= THINKING_ADAPTIVE;
 }
 
-/* Without a display the newer models keep their thoughts, and what they say between tool calls. */
+/* Without a display, newer models omit their thoughts and the text between tool calls. */
 static void write_thinking(struct body *b)
 {
     static const char *const kinds[] = {
@@ -116,8 +118,8 @@ static void write_thinking(struct body *b)
     jw_end_object(&b->w);
 }
 
-/* Which levels it takes is known of the models in the catalogue, and some take none; the others are
- * taken for new ones, which take all. */
+/* The catalogue has the levels of known models; some have none. Unknown models are assumed to be
+ * new and have all. */
 static struct str effort_level(const struct model_request *r)
 {
     static const unsigned all = EFFORT_BIT(EFFORT_LOW) | EFFORT_BIT(EFFORT_MEDIUM) |
@@ -154,7 +156,7 @@ static void write_output_config(struct body *b)
     jw_end_object(&b->w);
 }
 
-/* Thinking takes no temperature and no top_k. */
+/* Thinking allows neither temperature nor top_k. */
 static void write_sampling(struct body *b)
 {
     const struct sampling *s = &b->request->sampling;
@@ -176,9 +178,9 @@ static void write_cache_mark(struct body *b)
                       : S("{\"type\":\"ephemeral\"}"));
 }
 
-/* One mark behind tools and system text, which stay the same all session long. The moving mark
- * behind the last message stands at the top level, where the API places it itself: a mark inside
- * the messages would change bytes that were sent before. */
+/* One mark follows tools and system text, which do not change during a session. The moving mark
+ * after the last message is requested at the top level, where the API places it itself: a mark
+ * inside the messages would change bytes that were sent before. */
 static void write_system(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -224,8 +226,8 @@ static void write_tool(struct body *b, const struct tool_def *t, bool is_last)
     jw_end_object(&b->w);
 }
 
-/* The tools of 2026 may be called by code that the model runs at the provider. Called directly they
- * leave nothing behind that a later request would have to name. */
+/* The tools of 2026 can be called by code that the model runs at the provider. If called directly
+ * they leave nothing behind that later requests must name. */
 static void write_server_tool(struct body *b, const char *name, const char *old_version)
 {
     bool is_new = request_can(b->request, TAKES_TOOLS_OF_2026);
@@ -373,13 +375,6 @@ static struct err *write_user_part(struct json_writer *w, const struct model_req
     }
 }
 
-static void write_reasoning(struct json_writer *w, const struct model_request *r,
-                            const struct message *m, const struct part *p)
-{
-    if (is_thought(r, m, p))
-        jw_raw(w, p->native);
-}
-
 static void write_tool_use(struct json_writer *w, const struct part *p)
 {
     jw_begin_object(w);
@@ -410,7 +405,8 @@ static void write_assistant_part(struct json_writer *w, const struct model_reque
             write_text(w, p->text);
         break;
     case PART_REASONING:
-        write_reasoning(w, r, m, p);
+        if (is_thought(r, m, p))
+            jw_raw(w, p->native);
         break;
     case PART_TOOL_CALL:
         write_tool_use(w, p);
@@ -420,10 +416,10 @@ static void write_assistant_part(struct json_writer *w, const struct model_reque
         if (part_is_native(r, m, p))
             jw_raw(w, p->native);
         break;
-    case PART_MEDIA: /* the API takes none from the assistant */
+    case PART_MEDIA: /* the API accepts none from the assistant */
     case PART_CITATION:
     case PART_TOOL_RESULT:
-    case PART_CONTEXT: /* is text by now */
+    case PART_CONTEXT: /* converted to text before */
         break;
     }
 }
@@ -433,20 +429,20 @@ static bool is_of_assistant(const struct message *m)
     return m->role == ROLE_ASSISTANT;
 }
 
-/* Writes one message from a run of history messages. A message that comes out empty (its parts
- * were another provider's) is taken back: the API refuses it. */
-static struct err *write_message(struct body *b, size_t from, size_t to)
+/* Writes one message from a run of history messages. An empty one (its parts were from another
+ * provider) is removed again: the API refuses it. */
+static struct err *write_message(struct body *b, struct message_run run)
 {
     const struct message *const *messages = b->request->messages;
     struct json_writer before = b->w;
     size_t start = b->w.out->n, content;
 
     jw_begin_object(&b->w);
-    jw_kv_str(&b->w, "role", is_of_assistant(messages[from]) ? S("assistant") : S("user"));
+    jw_kv_str(&b->w, "role", is_of_assistant(messages[run.from]) ? S("assistant") : S("user"));
     jw_key(&b->w, "content");
     jw_begin_array(&b->w);
     content = b->w.out->n;
-    for (size_t i = from; i < to; i++)
+    for (size_t i = run.from; i < run.to; i++)
         for (size_t k = 0; k < messages[i]->n_parts; k++) {
             if (is_of_assistant(messages[i]))
                 write_assistant_part(&b->w, b->request, messages[i], &messages[i]->parts[k]);
@@ -463,7 +459,7 @@ static struct err *write_message(struct body *b, size_t from, size_t to)
     return NULL;
 }
 
-/* The results of one round must stand together in one message. */
+/* The results of one round must be in one message. */
 static struct err *write_messages(struct body *b)
 {
     static const struct run_writer writer = {run_of_results, write_message};
@@ -476,13 +472,13 @@ static struct err *write_messages(struct body *b)
     return NULL;
 }
 
-struct err *anthropic_encode(const struct model_request *r, const struct dialect *d,
-                             struct strbuf *out)
+static struct err *anthropic_encode(const struct model_request *r, const struct dialect *d,
+                                    struct strbuf *out)
 {
     struct body b;
 
     body_begin(&b, r, d, out);
-    if (d->bedrock || d->vertex) /* the model stands in the path */
+    if (d->bedrock || d->vertex) /* the path has the model */
         body_str(&b, "anthropic_version",
                  d->bedrock ? S("bedrock-2023-05-31") : S("vertex-2023-10-16"));
     else
@@ -502,11 +498,11 @@ struct err *anthropic_encode(const struct model_request *r, const struct dialect
     return body_end(&b);
 }
 
-void anthropic_headers(const struct model_request *r, const struct dialect *d, struct arena *a,
-                       struct http_headers *out)
+static void anthropic_headers(const struct model_request *r, const struct dialect *d,
+                              struct arena *a, struct http_headers *out)
 {
     bool fetches = r->web_fetch && !request_can(r, TAKES_TOOLS_OF_2026);
-    /* With a budget a model thinks once a turn, unless this lets it think between its calls. */
+    /* With a budget a model thinks once per turn, unless this lets it think between its calls. */
     bool interleaves = r->n_tools && choose_thinking(r) == THINKING_BUDGET;
 
     if (d->bedrock && r->stream)
@@ -518,3 +514,55 @@ void anthropic_headers(const struct model_request *r, const struct dialect *d, s
     if (interleaves)
         http_headers_add(a, out, S("anthropic-beta"), S("interleaved-thinking-2025-05-14"));
 }
+
+/* --- the protocol --- */
+
+/* The '@' before a version is sent as it is. */
+static void add_vertex_model(struct strbuf *out, struct str model)
+{
+    struct str part;
+    const char *at = "";
+
+    while (str_split(&model, '@', &part)) {
+        strbuf_add_cstr(out, at);
+        url_add_encoded(out, part);
+        at = "@";
+    }
+}
+
+/* On Vertex AI the base URL ends with the project and the location. */
+static void anthropic_path(const struct model_request *r, const struct dialect *d,
+                           struct strbuf *out)
+{
+    if (d->bedrock) {
+        strbuf_add_cstr(out, "/model/");
+        url_add_encoded(out, r->model);
+        strbuf_add_cstr(out, r->stream ? "/invoke-with-response-stream" : "/invoke");
+    } else if (d->vertex) {
+        strbuf_add_cstr(out, "/publishers/anthropic/models/");
+        add_vertex_model(out, r->model);
+        strbuf_add_cstr(out, r->stream ? ":streamRawPredict" : ":rawPredict");
+    } else {
+        strbuf_add_cstr(out, "/v1/messages");
+    }
+}
+
+const struct protocol protocol_anthropic_messages = {
+    .name = "anthropic-messages",
+    .api_surface = "anthropic-messages",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf text/ ",
+             .addresses = FORM_WEB_IMAGES "application/pdf ",
+             .has_plain_errors = true,
+             .binds_reasoning = true,
+             .reasoning_leads_on = true,
+             .pairs_server_tools = true,
+             .continues_pauses = true},
+    .path = anthropic_path,
+    .headers = anthropic_headers,
+    .encode = anthropic_encode,
+    .begin = anthropic_begin,
+    .is_event = anthropic_is_event,
+    .event = anthropic_event,
+    .body = anthropic_body,
+    .classify = anthropic_classify,
+};

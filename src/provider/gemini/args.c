@@ -2,13 +2,12 @@
  *
  * Vertex AI streams arguments as {"jsonPath": "$.lines[2].text", "stringValue": "..."} in the
  * order in which the model writes them. A string may come in several pieces, all with the same
- * path. Objects and arrays are never sent themselves: they come to be when a path goes through
- * them. */
+ * path. Objects and arrays are never sent: they are created when a path leads through them. */
 #include "provider/gemini/gemini.h"
 
 #define MAX_DEPTH 64
 /* How far a path may reach back into an array, and how many members an object may have: finding
- * them is a walk, and a stream must not make it a long one. */
+ * them takes a walk, which a stream must not make long. */
 #define MAX_WALK 4096
 
 static struct err *bad_path(struct str path)
@@ -25,7 +24,7 @@ struct step {
     struct str name;
 };
 
-/* The text between quotes. JSON's escapes are also those of JSON paths, but for \'. */
+/* The text between quotes. JSON paths have JSON's escapes and \'. */
 static bool unquote(struct arena *a, struct str quoted, struct str *ret_name)
 {
     AUTO(strbuf) struct strbuf text = {0};
@@ -58,7 +57,7 @@ static size_t find_quote(struct str s, char quote)
     return STR_NONE;
 }
 
-/* After '[': an index, or a name in quotes; then ']'. */
+/* Cuts an index or a quoted name, and the ']' after it. */
 static bool take_bracket(struct arena *a, struct str *rest, struct step *ret)
 {
     size_t end;
@@ -121,16 +120,16 @@ static struct json *find_member(const struct json *object, struct str name)
     return json_get_str(object, name);
 }
 
-/* A null turns into what the path takes it for: it stands for a value that is still to come. */
+/* A null becomes what the path needs: it is a value that is still to come. */
 static bool is_or_becomes(struct json *at, enum json_type type)
 {
     if (at->type == JSON_NULL)
         at->type = type;
-    at->raw = (struct str){0}; /* what is below it will change */
+    at->raw = (struct str){0}; /* its children will change */
     return at->type == type;
 }
 
-/* The child that the step leads to, made if it is the next one. NULL if the step is impossible. */
+/* The child at the step, created if it is the next one. NULL: the step is impossible. */
 static struct json *go(struct arena *a, struct json *at, const struct step *step)
 {
     struct json *child;
@@ -171,7 +170,7 @@ static struct err *find_leaf(struct gemini_args *g, struct arena *a, struct str 
 
 /* --- values --- */
 
-/* Pieces of one string are added in place; room doubles, so that many small ones stay cheap. */
+/* Appends the pieces of a string in place; the room doubles, so that many small ones stay cheap. */
 static void add_text(struct gemini_args *g, struct arena *a, struct json *leaf, struct str piece)
 {
     size_t n = leaf == g->leaf ? leaf->text.n : 0;
@@ -214,7 +213,7 @@ static bool set_value(struct gemini_args *g, struct arena *a, struct json *leaf,
     }
     if (leaf->type != JSON_STRING)
         g->leaf = NULL;
-    return true; /* a piece without a value says only that there will be one */
+    return true; /* a piece without a value only announces one */
 }
 
 void gemini_args_begin(struct gemini_args *g, struct arena *a)

@@ -1,21 +1,22 @@
 /* content.c - writes a conversation as Gemini contents: roles "user" and "model".
  *
- * A function call must follow a user's turn or results at once, and all results of one round stand
- * in the content after their calls: so runs of assistant messages and runs of results are each
- * written as one content. */
+ * A function call must directly follow a turn of the user or results, and all results of one round
+ * must be in the content after their calls. So a run of assistant messages is one content, and so
+ * is a run of results. */
 #include "provider/encode.h"
+
+#include "base/ascii.h"
 #include "provider/gemini/gemini.h"
 
 #define MAX_CALL_ID 64
-/* Documented for calls that another model made, or whose signature is lost. */
+/* Documented for calls of other models and calls without their signature. */
 #define NO_SIGNATURE "skip_thought_signature_validator"
 
 /* --- names and ids --- */
 
 static bool is_name_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-           c == '.' || c == ':' || c == '-';
+    return ascii_is_alnum(c) || c == '_' || c == '.' || c == ':' || c == '-';
 }
 
 static bool is_first_name_char(char c)
@@ -33,7 +34,7 @@ bool gemini_is_function_name(struct str name)
     return true;
 }
 
-/* A call in the history may have any name: models make mistakes. What is no name is made one. */
+/* Calls in the history may have any name: models make mistakes. Invalid names are converted. */
 static void write_name(struct json_writer *w, struct str name)
 {
     char text[GEMINI_MAX_NAME];
@@ -60,8 +61,8 @@ static bool native_has_id(const struct part *call)
            gemini_get(gemini_get(part, "functionCall"), "id");
 }
 
-/* Ids are optional, and not every model gives them. A result has one if its call goes out with
- * one. Vertex AI refuses them for models that give none. */
+/* Ids are optional, and not every model sends them. A result has one if its call is sent with one.
+ * Vertex AI refuses ids for models that do not send them. */
 static void write_id(struct body *b, const struct message *m, const struct part *call)
 {
     bool is_native = m && part_is_native(b->request, m, call);
@@ -128,8 +129,8 @@ static void write_args(struct json_writer *w, const struct part *call)
     jw_end_object(w);
 }
 
-/* Models that demand a signature demand it on the first call of a turn. One that is not known may
- * be such a model, but what it said itself it will take back as it was. */
+/* Models that require a signature require it on the first call of a turn. An unknown model may
+ * require one, but accepts its own calls as they were. */
 static void write_call(struct body *b, const struct message *m, const struct part *call,
                        bool is_first)
 {
@@ -192,7 +193,7 @@ static struct err *write_model_part(struct body *b, const struct message *m, con
                                : (struct str){0});
     case PART_CITATION:
     case PART_TOOL_RESULT:
-    case PART_CONTEXT: /* is text by now */
+    case PART_CONTEXT: /* converted to text before */
         return NULL;
     }
     BUG("part kind");
@@ -205,7 +206,7 @@ static bool is_of_model(const struct message *m)
     return m->role == ROLE_ASSISTANT;
 }
 
-/* The call that a result answers: it stands in the assistant messages right before `at`. */
+/* The call of a result: it is in the assistant messages directly before `at`. */
 static const struct part *find_call(const struct model_request *r, size_t at, struct str id,
                                     const struct message **ret_message)
 {
@@ -221,7 +222,7 @@ static const struct part *find_call(const struct model_request *r, size_t at, st
     return NULL;
 }
 
-/* Only newer models take files inside a result, and only Vertex AI takes their URLs there. */
+/* Only newer models accept files inside a result, and only Vertex AI accepts their URLs there. */
 static bool fits_in_result(const struct body *b, const struct media *m)
 {
     return gemini_is_third_generation(b->request) &&
@@ -293,12 +294,7 @@ static struct err *write_user_part(struct body *b, size_t at, const struct part 
 
 /* --- contents --- */
 
-/* The messages from `from` to `to` that become one content. */
-struct run {
-    size_t from, to;
-};
-
-static struct err *write_run_parts(struct body *b, struct run run)
+static struct err *write_run_parts(struct body *b, struct message_run run)
 {
     bool has_call = false;
 
@@ -317,8 +313,8 @@ static struct err *write_run_parts(struct body *b, struct run run)
     return NULL;
 }
 
-/* Files of results that cannot be inside them follow in a content of their own. */
-static struct err *write_loose_files(struct body *b, struct run run)
+/* Files that cannot be inside their results follow in a content of their own. */
+static struct err *write_loose_files(struct body *b, struct message_run run)
 {
     for (size_t i = run.from; i < run.to; i++)
         for (size_t k = 0; k < b->request->messages[i]->n_parts; k++) {
@@ -341,10 +337,10 @@ static struct err *write_loose_files(struct body *b, struct run run)
     return NULL;
 }
 
-/* One content. One that comes out empty (its parts were another provider's, or there are no loose
- * files) is taken back: the API refuses it. */
-static struct err *write_content(struct body *b, struct run run,
-                                 struct err *(*write)(struct body *b, struct run run))
+/* Writes one content. An empty one (its parts were from another provider, or there are no loose
+ * files) is removed again: the API refuses it. */
+static struct err *write_content(struct body *b, struct message_run run,
+                                 struct err *(*write)(struct body *b, struct message_run run))
 {
     struct json_writer before = b->w;
     size_t start = b->w.out->n, parts;
@@ -376,12 +372,10 @@ static size_t find_run_end(const struct model_request *r, size_t from)
     return to;
 }
 
-static struct err *write_run(struct body *b, size_t from, size_t to)
+static struct err *write_run(struct body *b, struct message_run run)
 {
-    struct run run = {from, to};
-
     TRY(write_content(b, run, write_run_parts));
-    if (b->request->messages[from]->role == ROLE_TOOL)
+    if (b->request->messages[run.from]->role == ROLE_TOOL)
         TRY(write_content(b, run, write_loose_files));
     return NULL;
 }

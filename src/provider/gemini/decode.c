@@ -1,13 +1,14 @@
 /* decode.c - reads answers of the Gemini API and of Vertex AI.
  *
- * A stream is a row of whole answers (GenerateContentResponse), each with the next parts of every
- * candidate; an unstreamed answer is the only one of its row. It has ended when a candidate has a
- * finish reason or the prompt was blocked; counts may follow. Old models give a finish reason in
- * every piece, so where all pieces so far had one, more text is read and the last one holds. */
+ * A stream is a series of whole answers (GenerateContentResponse), each with the next parts of
+ * every candidate; an answer that is not streamed is a series of one. The answer ends when a
+ * candidate has a finish reason or the prompt was blocked; counts may follow. Old models send a
+ * finish reason with every piece: if all pieces so far had one, more text is read and the last
+ * reason counts. */
 #include "provider/gemini/gemini.h"
 
-#include "provider/decode.h"
-#include "provider/error_body.h"
+#include "base/ascii.h"
+#include "provider/provider_error.h"
 
 void gemini_begin(struct decode *d)
 {
@@ -20,11 +21,43 @@ static void set_text(struct reply *r, struct str *at, struct str value)
         reply_set_word(r, at, value);
 }
 
+/* --- fields --- */
+
+/* "mimeType" becomes "mime_type". */
+static void to_snake_case(const char *key, char *out, size_t room)
+{
+    size_t n = 0;
+
+    for (; *key && n + 2 < room; key++) {
+        if (ascii_is_upper(*key))
+            out[n++] = '_';
+        out[n++] = ascii_lower(*key);
+    }
+    out[n] = 0;
+}
+
+const struct json *gemini_get(const struct json *object, const char *key)
+{
+    const struct json *v = json_get(object, key);
+    char snake[64];
+
+    if (!v) {
+        to_snake_case(key, snake, sizeof snake);
+        v = json_get(object, snake);
+    }
+    return json_is(v, JSON_NULL) ? NULL : v;
+}
+
+struct str gemini_get_text(const struct json *object, const char *key)
+{
+    return json_str(gemini_get(object, key));
+}
+
 /* --- sources --- */
 
 #define MAX_SOURCES REPLY_MAX_PARTS
 
-/* A stream tells its sources again and again. */
+/* A stream repeats its sources. */
 static bool is_cited(const struct reply *r, struct str native)
 {
     for (size_t i = r->n_parts; i-- > 0;)
@@ -33,7 +66,7 @@ static bool is_cited(const struct reply *r, struct str native)
     return false;
 }
 
-/* `source` has the fields; `native` is the whole of which it is a part. Text may go on after it. */
+/* `source` has the fields; `native` is the whole entry. Text may continue after it. */
 static struct err *cite(struct reply *r, const struct json *source, struct str native)
 {
     struct str url = gemini_get_text(source, "uri");
@@ -50,7 +83,7 @@ static struct err *cite(struct reply *r, const struct json *source, struct str n
     return reply_add_text(r, index, gemini_get_text(source, "text"));
 }
 
-/* A stream tells them again and again. Empty ones are not charged for. */
+/* A stream repeats them. Empty ones are not charged for. */
 static void count_searches(struct usage *u, const struct json *metadata)
 {
     const struct json *sources = gemini_get(metadata, "groundingChunks");
@@ -95,7 +128,7 @@ static bool was_fetched(const struct reply *r, struct str args)
     return false;
 }
 
-/* Pages that the provider fetched. They are no part of the content, so nothing goes back. */
+/* Pages that the provider fetched. They are not part of the content, so they are not sent back. */
 static struct err *take_fetched_pages(struct reply *r, const struct json *metadata)
 {
     size_t index, n = 0;
@@ -112,7 +145,7 @@ static struct err *take_fetched_pages(struct reply *r, const struct json *metada
 
 static enum stop stop_of(struct str reason)
 {
-    /* Some libraries write the number of the enumeration instead of its name. */
+    /* Some libraries write the number instead of the name. */
     static const struct {
         const char *reason, *number;
         enum stop stop;
@@ -181,7 +214,7 @@ static struct err *take_candidate(struct decode *d, const struct json *candidate
 
     if (d->reply->is_complete) {
         if (s->had_open_piece)
-            return NULL; /* the answer has ended, whatever else comes */
+            return NULL; /* the answer has ended */
         s->takes_no_calls = true;
     }
     s->had_open_piece |= !gemini_get(candidate, "finishReason");
@@ -206,7 +239,7 @@ static void take_usage(struct usage *u, const struct json *usage)
     u->output_lacks_reasoning = true;
 }
 
-/* An answer takes memory beside its text too: signatures, sources, files. */
+/* Signatures, sources and files take memory, too. */
 static struct err *check_size(const struct reply *r)
 {
     if (r->arena.used_bytes <= REPLY_MAX_BYTES)
@@ -233,7 +266,7 @@ static struct err *take_response(struct decode *d, const struct json *response)
     return check_size(r);
 }
 
-/* Google's own tools talk to a host that wraps every answer once more. */
+/* Google's tools use a host that wraps every answer once more. */
 static const struct json *unwrap(const struct json *answer)
 {
     const struct json *inner = gemini_get(answer, "response");
@@ -241,11 +274,19 @@ static const struct json *unwrap(const struct json *answer)
     return json_is(inner, JSON_OBJECT) && !gemini_get(answer, "candidates") ? inner : answer;
 }
 
-/* Google's own errors, and those of what stands before it. */
+/* Errors of Google, and of servers in front of it. */
 static bool is_error(const struct json *answer)
 {
     return gemini_get(answer, "error") ||
            (error_body_is_error(answer) && !gemini_get(unwrap(answer), "candidates"));
+}
+
+bool gemini_is_event(struct str type, const struct json *event)
+{
+    const struct json *inner = gemini_get(event, "response");
+
+    return gemini_get(event, "candidates") || gemini_get(event, "promptFeedback") ||
+           gemini_get(event, "usageMetadata") || (inner && gemini_is_event(type, inner));
 }
 
 struct err *gemini_event(struct decode *d, struct str type, const struct json *event)
@@ -269,6 +310,6 @@ struct err *gemini_body(struct decode *d, const struct json *body)
     if (!gemini_get(answer, "candidates") && !gemini_get(answer, "promptFeedback"))
         return err_new(ERR_BAD_RESPONSE, "the answer has no candidates");
     TRY(take_response(d, answer));
-    d->reply->is_complete |= d->reply->n_parts > 0; /* it came whole, whatever it says */
+    d->reply->is_complete |= d->reply->n_parts > 0; /* it is not a stream */
     return gemini_end(d);
 }

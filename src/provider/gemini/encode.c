@@ -1,9 +1,11 @@
-/* encode.c - writes requests for the Gemini API and Vertex AI. */
+/* encode.c - the Gemini protocol, POST .../models/MODEL:streamGenerateContent, and its requests. */
 #include "provider/encode.h"
+
+#include "net/url.h"
 #include "provider/gemini/gemini.h"
 #include "provider/schema_lower.h"
 
-/* The largest thinking budget that all models with budgets take. */
+/* The largest thinking budget that all models with budgets accept. */
 #define MAX_THINKING_BUDGET 24576
 
 /* --- settings --- */
@@ -17,7 +19,7 @@ static void write_level(struct json_writer *w, const struct model_request *r)
     };
     enum effort effort = request_effort(r);
 
-    /* Models that always think know no "minimal". */
+    /* Models that always think do not have "minimal". */
     if (effort <= EFFORT_MINIMAL && request_can(r, REASONS_ALWAYS))
         effort = EFFORT_LOW;
     jw_kv_str(w, "thinkingLevel", str_of(levels[effort]));
@@ -40,8 +42,8 @@ static bool is_unsaid(const struct model_request *r)
     return r->effort == EFFORT_UNSET && r->reasoning_budget <= 0;
 }
 
-/* Nothing is said that the model would refuse. Models that think do so by themselves, but tell what
- * they think only when that is asked for. */
+/* Omits what the model would refuse. Models that think do so by default, but show their thoughts
+ * only on request. */
 static bool has_thinking_config(const struct model_request *r)
 {
     if (is_unsaid(r))
@@ -84,7 +86,7 @@ static void write_sampling(struct body *b)
     body_stop(b, "stopSequences");
 }
 
-/* "$schema" is not among the keywords that the API knows. */
+/* The API does not know the keyword "$schema". */
 static void write_schema(struct json_writer *w, const struct json *schema)
 {
     if (!json_has(schema, "$schema")) {
@@ -108,7 +110,7 @@ static void write_output(struct body *b)
 
     if (r->max_output > 0)
         body_int(b, "maxOutputTokens", r->max_output);
-    if (!r->output_schema || gemini_tells_schema(r))
+    if (!r->output_schema || gemini_needs_schema_message(r))
         return;
     body_str(b, "responseMimeType", S("application/json"));
     if (!body_key(b, "responseJsonSchema"))
@@ -124,8 +126,8 @@ static void write_generation_config(struct body *config)
     write_thinking(config);
 }
 
-/* A member that is an object: ours and the profile's of that name in one, the profile's have the
- * say. `write` may be NULL. */
+/* Writes a member that is an object, with the profile's member of that name merged in; the
+ * profile's values win. `write` may be NULL. */
 static struct err *write_merged(struct body *b, const char *key, void (*write)(struct body *b))
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -169,7 +171,8 @@ static void write_function_mode(struct body *b)
     jw_end_object(&b->w);
 }
 
-/* Functions beside the provider's own tools: the API then wants the calls of both on record. */
+/* If there are functions beside the provider's tools, the API needs the calls of both in the
+ * history. */
 static bool mixes_tools(const struct body *b)
 {
     const struct model_request *r = b->request;
@@ -245,15 +248,15 @@ static void write_options(struct body *b)
         }
 }
 
-struct err *gemini_encode(const struct model_request *r, const struct dialect *d,
-                          struct strbuf *out)
+static struct err *gemini_encode(const struct model_request *r, const struct dialect *d,
+                                 struct strbuf *out)
 {
-    AUTO(told_schema) struct told_schema told = {0};
+    AUTO(schema_request) struct schema_request with_schema = {0};
     struct body b;
 
-    if (gemini_tells_schema(r)) {
-        told_schema_init(&told, r);
-        r = &told.request;
+    if (gemini_needs_schema_message(r)) {
+        schema_request_init(&with_schema, r);
+        r = &with_schema.request;
     }
     body_begin(&b, r, d, out);
     TRY(write_merged(&b, "generationConfig", write_generation_config));
@@ -264,3 +267,51 @@ struct err *gemini_encode(const struct model_request *r, const struct dialect *d
     TRY(gemini_write_contents(&b));
     return body_end(&b);
 }
+
+/* --- the protocol --- */
+
+/* Cuts the name of its collection off the model and returns it. */
+static struct str take_collection(struct str *model, const struct dialect *d)
+{
+    struct str tuned = S("tunedModels/"), models = S("models/");
+
+    if (!d->vertex && str_starts(*model, tuned)) {
+        *model = str_skip(*model, tuned.n);
+        return tuned;
+    }
+    if (str_starts(*model, models))
+        *model = str_skip(*model, models.n);
+    return models;
+}
+
+/* On Vertex AI the base URL ends with the project and the location. */
+static void gemini_path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
+{
+    struct str model = r->model;
+    struct str collection = take_collection(&model, d);
+
+    strbuf_add_cstr(out, d->vertex ? "/publishers/google/" : "/v1beta/");
+    strbuf_add(out, collection);
+    url_add_encoded(out, model);
+    strbuf_add_cstr(out, r->stream ? ":streamGenerateContent?alt=sse" : ":generateContent");
+}
+
+const struct protocol protocol_gemini = {
+    .name = "gemini",
+    .api_surface = "gemini-generate-content",
+    .form = {.bytes = " image/png image/jpeg image/webp image/heic image/heif audio/wav audio/mpeg "
+                      "audio/aiff audio/aac audio/ogg audio/flac video/mp4 video/mpeg "
+                      "video/quicktime video/avi video/x-flv video/webm video/wmv video/3gpp "
+                      "application/pdf text/ ",
+             .addresses = " image/ audio/ video/ application/pdf text/ ",
+             .answers = " image/ audio/ video/ ",
+             .finds_types = true},
+    .path = gemini_path,
+    .encode = gemini_encode,
+    .begin = gemini_begin,
+    .is_event = gemini_is_event,
+    .event = gemini_event,
+    .body = gemini_body,
+    .end = gemini_end,
+    .classify = gemini_classify,
+};

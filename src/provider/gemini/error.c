@@ -1,12 +1,11 @@
-/* error.c - Google's error objects (google.rpc.Status) as ours. */
+/* error.c - converts Google's error objects (google.rpc.Status). */
 #include "provider/gemini/gemini.h"
 
-#include "provider/decode.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 
 #include <math.h>
 
-/* --- what went wrong --- */
+/* --- kinds --- */
 
 static const struct json *find_detail(const struct json *error, const char *type)
 {
@@ -16,7 +15,7 @@ static const struct json *find_detail(const struct json *error, const char *type
     return NULL;
 }
 
-/* Reasons that say more than the status: a bad key is an INVALID_ARGUMENT to Google. */
+/* Reasons that say more than the status: Google calls a bad key an INVALID_ARGUMENT. */
 static bool is_about_the_key(const struct json *error)
 {
     static const char *const reasons[] = {
@@ -50,7 +49,8 @@ static bool find_kind(struct str status, enum err_kind *ret_kind)
         enum err_kind kind;
     } statuses[] = {
         {"UNAUTHENTICATED", ERR_PROVIDER_AUTH},          {"PERMISSION_DENIED", ERR_PROVIDER_AUTH},
-        {"FAILED_PRECONDITION", ERR_PROVIDER_AUTH}, /* no free tier here: billing is needed */
+        {"FAILED_PRECONDITION", ERR_PROVIDER_AUTH}, /* no free tier in this region: billing is
+                                                       needed */
         {"RESOURCE_EXHAUSTED", ERR_PROVIDER_RATE_LIMIT}, {"NOT_FOUND", ERR_MODEL_NOT_AVAILABLE},
         {"INVALID_ARGUMENT", ERR_PROVIDER_ERROR},        {"OUT_OF_RANGE", ERR_PROVIDER_ERROR},
         {"UNIMPLEMENTED", ERR_PROVIDER_ERROR},           {"DEADLINE_EXCEEDED", ERR_TIMEOUT},
@@ -76,14 +76,14 @@ static enum err_kind kind_of(int http_status, const struct json *error)
         return ERR_PROVIDER_AUTH;
     if (find_kind(gemini_get_text(error, "status"), &kind))
         return kind;
-    return code >= 400 && code < 600 ? kind_of_status((int)code) : ERR_PROVIDER_ERROR;
+    return code >= 400 && code < 600 ? provider_error_kind((int)code) : ERR_PROVIDER_ERROR;
 }
 
-/* --- when to come back --- */
+/* --- delays --- */
 
 #define MAX_DELAY_S 86400.0
 
-/* "34.5s", as protocol buffers write a duration. */
+/* "34.5s": a duration of protocol buffers. */
 static int64_t delay_ms(struct str duration)
 {
     double seconds;
@@ -107,7 +107,7 @@ struct err *gemini_classify(int status, const struct json *body)
         message = gemini_get_text(error, "status");
     if (message.n == 0)
         message = error_body_message(body);
-    e = provider_error(kind_of(status, error), status, message);
+    e = provider_error_new(kind_of(status, error), status, message);
     e->retry_after_ms =
         delay_ms(gemini_get_text(find_detail(error, "google.rpc.RetryInfo"), "retryDelay"));
     return e;

@@ -1,7 +1,7 @@
 /* part.c - reads the parts of a Gemini answer's content.
  *
- * Parts carry no number: text goes on where text stopped. A part with a signature stands alone and
- * keeps its bytes, because it must go back as it came. */
+ * Parts have no number: text continues where text stopped. A part with a signature is a part of its
+ * own and keeps its bytes, because it must be sent back unchanged. */
 #include "provider/gemini/gemini.h"
 
 #include "base/base64.h"
@@ -64,7 +64,7 @@ static struct err *take_text(struct decode *d, const struct json *part, const st
 
 /* --- function calls --- */
 
-/* What one unbroken part would have looked like, for going back. */
+/* Keeps the call as one whole part, to send it back. */
 static struct err *set_native_call(struct reply *r, size_t index)
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -88,8 +88,8 @@ static struct err *set_native_call(struct reply *r, size_t index)
     return reply_set_field(r, &p->native, strbuf_str(&out));
 }
 
-/* Arguments that came in pieces are known when the call ends. Those that were cut off must not look
- * whole, or half a file would be written: they stay without their end, and count as bad ones. */
+/* Arguments in pieces are complete when the call ends. Those that were cut off must not look
+ * complete, or half a file would be written: without their closing brace they count as invalid. */
 struct err *gemini_end_call(struct decode *d, bool is_whole)
 {
     AUTO(strbuf) struct strbuf args = {0};
@@ -99,7 +99,7 @@ struct err *gemini_end_call(struct decode *d, bool is_whole)
     if (index == NO_PART)
         return NULL;
     s->call = NO_PART;
-    strbuf_init(&args, 8 * REPLY_MAX_BYTES); /* reply_add_args() is the one to say no */
+    strbuf_init(&args, 8 * REPLY_MAX_BYTES); /* reply_add_args() checks the size */
     json_write(&args, s->args.root);
     if (!is_whole)
         strbuf_cut(&args, args.n - 1);
@@ -153,7 +153,7 @@ static struct err *take_call(struct decode *d, const struct json *part, const st
         return take_pieces(d, part, call);
     TRY(gemini_end_call(d, /* is_whole= */ true));
     if (name.n == 0 && !args && !gemini_get(call, "partialArgs"))
-        return NULL; /* the end of a call that has ended before */
+        return NULL; /* the end of a call that has already ended */
     TRY(begin_part(d, PART_TOOL_CALL, gemini_get_text(call, "id"), name, &index));
     s->has_calls = true;
     if (get_bool(call, "willContinue") || gemini_get(call, "partialArgs")) {
@@ -170,7 +170,7 @@ static struct err *take_call(struct decode *d, const struct json *part, const st
 
 /* --- media --- */
 
-/* The native bytes would only say the same again, at great length: media go back from the field. */
+/* The native bytes would only repeat the data: media are sent back from the field. */
 static struct err *add_media(struct decode *d, const struct json *part, const struct media *media)
 {
     size_t index;
@@ -272,7 +272,7 @@ struct err *gemini_take_part(struct decode *d, const struct json *part)
     if (gemini_get(part, "thoughtSignature"))
         return take_text(d, part, NULL);
     json_each (value, part)
-        if (value->type == JSON_OBJECT) /* a kind that is younger than this code: kept, sent back */
+        if (value->type == JSON_OBJECT) /* a kind newer than this code is kept and sent back */
             return add_server_part(d, PART_SERVER_TOOL_RESULT, part, value, value->key);
     return NULL;
 }

@@ -1,26 +1,25 @@
 /* decode.c - reads answers of Ollama's API.
  *
- * A stream is a row of JSON lines, each with a piece of the message; the last one says "done" and
- * brings the counts. A whole answer looks like a stream of one line. /api/generate answers with
- * "response" and "thinking" instead of a message. Calls always come whole. */
+ * A stream is a series of JSON lines, each with a piece of the message; the last one has "done" and
+ * the counts. A whole answer looks like a stream of one line. /api/generate answers with "response"
+ * and "thinking" instead of a message. Calls always arrive whole. */
 #include "provider/ollama/ollama.h"
 
 #include "base/base64.h"
-#include "provider/decode.h"
-#include "provider/error_body.h"
 #include "provider/inline_tags.h"
+#include "provider/provider_error.h"
 
 /* --- errors --- */
 
-/* Errors are a text and nothing else; the hosted service adds the status. */
+/* Errors are just a text; the hosted service adds the status. */
 struct err *ollama_classify(int status, const struct json *body)
 {
     struct str message = error_body_message(body);
-    int64_t told = json_int_or(json_get(body, "StatusCode"), 0);
+    int64_t reported = json_int_or(json_get(body, "StatusCode"), 0);
 
-    if (status == 0 && told >= 400 && told <= 599)
-        status = (int)told;
-    return provider_error(status ? kind_of_status(status) : ERR_PROVIDER_ERROR, status, message);
+    if (status == 0 && reported >= 400 && reported <= 599)
+        status = (int)reported;
+    return provider_error_new(provider_error_kind(status), status, message);
 }
 
 /* --- the message --- */
@@ -115,13 +114,13 @@ static struct err *take_message(struct decode *d, const struct json *message)
 
 /* --- the end --- */
 
-/* A call ends with "stop" like everything else. */
+/* Calls end with "stop", too. */
 static enum stop stop_of(const struct reply *r, struct str reason)
 {
     if (str_is(reason, "length"))
         return STOP_LENGTH;
     if (reason.n && !str_is(reason, "stop"))
-        return STOP_UNKNOWN; /* "load", "unload": nothing was asked */
+        return STOP_UNKNOWN; /* "load", "unload": there was no question */
     for (size_t i = 0; i < r->n_parts; i++)
         if (r->parts[i].part.kind == PART_TOOL_CALL)
             return STOP_TOOL_CALLS;
@@ -139,6 +138,11 @@ static void take_end(struct decode *d, const struct json *event)
         return;
     reply_set_stop(r, reason, stop_of(r, reason));
     r->is_complete = d->is_over = true;
+}
+
+bool ollama_is_event(struct str type, const struct json *event)
+{
+    return json_has(event, "message") || json_has(event, "response") || json_has(event, "done");
 }
 
 struct err *ollama_event(struct decode *d, struct str type, const struct json *event)
@@ -165,7 +169,7 @@ struct err *ollama_event(struct decode *d, struct str type, const struct json *e
 struct err *ollama_body(struct decode *d, const struct json *body)
 {
     TRY(ollama_event(d, S("message"), body));
-    if (!protocol_ollama.is_event(S("message"), body))
+    if (!ollama_is_event(S("message"), body))
         return err_new(ERR_BAD_RESPONSE, "the answer has no message");
     return NULL;
 }

@@ -1,12 +1,13 @@
-/* encode.c - writes requests for Ollama's /api/chat. */
+/* encode.c - Ollama's own protocol, POST /api/chat, and its requests. */
 #include "provider/encode.h"
+#include "provider/model_list.h"
 #include "provider/ollama/ollama.h"
 
 #define MAX_CALL_ID 64
 
 /* --- settings --- */
 
-/* Models think or do not; some take a level. */
+/* Models think or not; some have levels. */
 static void write_think(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -22,7 +23,7 @@ static void write_think(struct body *b)
         body_bool(b, "think", wants);
 }
 
-/* Writes the name unless the profile sets this option itself. */
+/* Writes the name unless the profile sets this option. */
 static bool option_key(struct body *b, const struct json *theirs, const char *key)
 {
     if (json_has(theirs, key))
@@ -53,7 +54,7 @@ static void write_sampling(struct body *b, const struct json *theirs)
         jw_int(&b->w, s->seed);
     if (r->max_output > 0 && option_key(b, theirs, "num_predict"))
         jw_int(&b->w, r->max_output);
-    /* Without it the server takes a window of a few thousand tokens and cuts what is longer. */
+    /* Without it the server uses a window of a few thousand tokens and cuts longer prompts. */
     if (r->context_window > 0 && option_key(b, theirs, "num_ctx"))
         jw_int(&b->w, r->context_window);
     if (s->n_stop && option_key(b, theirs, "stop")) {
@@ -73,7 +74,8 @@ static void write_members(struct body *b, const struct json *object, const char 
         }
 }
 
-/* Settings of the run stand in "options" here. The profile's own "options" join them, and win. */
+/* The API expects settings of the run in "options". The profile's "options" are merged in, and
+ * win. */
 static void write_options(struct body *b)
 {
     const struct json *theirs = json_get(b->request->options, "options");
@@ -96,7 +98,7 @@ static void write_options(struct body *b)
 
 /* --- tools --- */
 
-/* The API cannot be told which tool to choose: it is offered only what may be called. */
+/* The API has no tool choice: only the tools that may be called are offered. */
 static bool is_offered(const struct model_request *r, const struct tool_def *t)
 {
     return r->tool_choice.kind != TOOL_CHOICE_NAMED || str_eq(t->name, r->tool_choice.name);
@@ -133,37 +135,37 @@ static void write_tools(struct body *b)
 /* --- messages --- */
 
 /* A message has one text and a list of pictures. */
-struct draft {
+struct ollama_content {
     struct strbuf text;
     struct json_writer images;
     struct strbuf images_json;
 };
 
-static void draft_init(struct draft *d)
+static void ollama_content_init(struct ollama_content *c)
 {
-    *d = (struct draft){0};
-    jw_init(&d->images, &d->images_json);
-    jw_begin_array(&d->images);
+    *c = (struct ollama_content){0};
+    jw_init(&c->images, &c->images_json);
+    jw_begin_array(&c->images);
 }
 
-static void draft_done(struct draft *d)
+static void ollama_content_done(struct ollama_content *c)
 {
-    strbuf_done(&d->text);
-    strbuf_done(&d->images_json);
+    strbuf_done(&c->text);
+    strbuf_done(&c->images_json);
 }
-DEFINE_AUTO_VAL(draft, draft_done)
+DEFINE_AUTO_VAL(ollama_content, ollama_content_done)
 
-static void add_text(struct draft *d, struct str text)
+static void add_text(struct ollama_content *c, struct str text)
 {
     if (text_is_blank(text))
         return;
-    if (d->text.n)
-        strbuf_add_char(&d->text, '\n');
-    strbuf_add(&d->text, text);
+    if (c->text.n)
+        strbuf_add_char(&c->text, '\n');
+    strbuf_add(&c->text, text);
 }
 
-/* A text file is text, under its name. */
-static struct err *add_text_file(struct draft *d, const struct model_request *r,
+/* A text file is sent as text, after its name. */
+static struct err *add_text_file(struct ollama_content *c, const struct model_request *r,
                                  const struct media *m)
 {
     AUTO(strbuf) struct strbuf loaded = {0}, text = {0};
@@ -173,79 +175,80 @@ static struct err *add_text_file(struct draft *d, const struct model_request *r,
     if (m->name.n)
         strbuf_addf(&text, "%" STR_FMT ":\n", STR_ARG(m->name));
     strbuf_add(&text, text_is_blank(bytes) ? S("(empty file)") : bytes);
-    add_text(d, strbuf_str(&text));
+    add_text(c, strbuf_str(&text));
     return strbuf_check(&text, "a text file");
 }
 
-static struct err *add_media(struct draft *d, const struct model_request *r, const struct media *m)
+static struct err *add_media(struct ollama_content *c, const struct model_request *r,
+                             const struct media *m)
 {
     if (m->source != MEDIA_URL && media_is(m, "image/"))
-        return jw_media(&d->images, r, m, (struct str){0});
+        return jw_media(&c->images, r, m, (struct str){0});
     if (m->source != MEDIA_URL && media_is(m, "text/"))
-        return add_text_file(d, r, m);
+        return add_text_file(c, r, m);
     return media_unsupported(m, "Ollama");
 }
 
-static struct err *add_parts(struct draft *d, const struct model_request *r,
+static struct err *add_parts(struct ollama_content *c, const struct model_request *r,
                              const struct part *parts, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         if (parts[i].kind == PART_TEXT)
-            add_text(d, parts[i].text);
+            add_text(c, parts[i].text);
         else if (parts[i].kind == PART_MEDIA)
-            TRY(add_media(d, r, &parts[i].media));
+            TRY(add_media(c, r, &parts[i].media));
     }
     return NULL;
 }
 
-static bool has_images(const struct draft *d)
+static bool has_images(const struct ollama_content *c)
 {
-    return d->images_json.n > strlen("[");
+    return c->images_json.n > strlen("[");
 }
 
-static void write_images(struct body *b, struct draft *d)
+static void write_images(struct body *b, struct ollama_content *c)
 {
-    if (!has_images(d))
+    if (!has_images(c))
         return;
-    jw_end_array(&d->images);
-    jw_kv_raw(&b->w, "images", strbuf_str(&d->images_json));
+    jw_end_array(&c->images);
+    jw_kv_raw(&b->w, "images", strbuf_str(&c->images_json));
 }
 
 static struct err *write_said(struct body *b, const struct message *m)
 {
-    AUTO(draft) struct draft d;
+    AUTO(ollama_content) struct ollama_content c;
 
-    draft_init(&d);
-    TRY(add_parts(&d, b->request, m->parts, m->n_parts));
-    TRY(strbuf_check(&d.text, "a message"));
-    TRY(strbuf_check(&d.images_json, "the pictures of a message"));
-    if (d.text.n == 0 && !has_images(&d))
+    ollama_content_init(&c);
+    TRY(add_parts(&c, b->request, m->parts, m->n_parts));
+    TRY(strbuf_check(&c.text, "a message"));
+    TRY(strbuf_check(&c.images_json, "the pictures of a message"));
+    if (c.text.n == 0 && !has_images(&c))
         return NULL;
     jw_begin_object(&b->w);
     jw_kv_str(&b->w, "role", m->role == ROLE_SYSTEM ? S("system") : S("user"));
-    if (d.text.n)
-        jw_kv_str(&b->w, "content", strbuf_str(&d.text));
-    write_images(b, &d);
+    if (c.text.n)
+        jw_kv_str(&b->w, "content", strbuf_str(&c.text));
+    write_images(b, &c);
     jw_end_object(&b->w);
     return NULL;
 }
 
 static struct err *write_result(struct body *b, const struct part *result)
 {
-    AUTO(draft) struct draft d;
+    AUTO(ollama_content) struct ollama_content c;
 
-    draft_init(&d);
-    TRY(add_parts(&d, b->request, result->content, result->n_content));
-    TRY(strbuf_check(&d.text, "a tool result"));
-    TRY(strbuf_check(&d.images_json, "the pictures of a tool result"));
+    ollama_content_init(&c);
+    TRY(add_parts(&c, b->request, result->content, result->n_content));
+    TRY(strbuf_check(&c.text, "a tool result"));
+    TRY(strbuf_check(&c.images_json, "the pictures of a tool result"));
     jw_begin_object(&b->w);
     jw_kv_str(&b->w, "role", S("tool"));
     if (result->name.n)
         jw_kv_str(&b->w, "tool_name", result->name);
     jw_key(&b->w, "tool_call_id");
     jw_call_id(&b->w, result->id, MAX_CALL_ID);
-    jw_kv_str(&b->w, "content", d.text.n ? strbuf_str(&d.text) : S("(no output)"));
-    write_images(b, &d);
+    jw_kv_str(&b->w, "content", c.text.n ? strbuf_str(&c.text) : S("(no output)"));
+    write_images(b, &c);
     jw_end_object(&b->w);
     return NULL;
 }
@@ -296,7 +299,7 @@ static void write_calls(struct body *b, const struct message *m)
         jw_end_array(&b->w);
 }
 
-/* What all parts of a kind say, in one string; nothing when that is blank. */
+/* Joins the texts of all parts of a kind; empty if they are blank. */
 static void gather(const struct message *m, enum part_kind kind, struct strbuf *out)
 {
     for (size_t i = 0; i < m->n_parts; i++)
@@ -347,9 +350,9 @@ static void write_system(struct body *b)
     jw_end_object(&b->w);
 }
 
-static struct err *write_message(struct body *b, size_t from, size_t to)
+static struct err *write_message(struct body *b, struct message_run run)
 {
-    const struct message *m = b->request->messages[from];
+    const struct message *m = b->request->messages[run.from];
 
     return m->role == ROLE_ASSISTANT ? write_assistant(b, m) : write_user(b, m);
 }
@@ -367,14 +370,14 @@ static struct err *write_messages(struct body *b)
     return NULL;
 }
 
-struct err *ollama_encode(const struct model_request *r, const struct dialect *d,
-                          struct strbuf *out)
+static struct err *ollama_encode(const struct model_request *r, const struct dialect *d,
+                                 struct strbuf *out)
 {
     struct body b;
 
     body_begin(&b, r, d, out);
     body_str(&b, "model", r->model);
-    body_bool(&b, "stream", r->stream); /* true if not said */
+    body_bool(&b, "stream", r->stream); /* the default is true */
     write_think(&b);
     if (r->output_schema && body_key(&b, "format"))
         jw_json(&b.w, r->output_schema);
@@ -383,3 +386,26 @@ struct err *ollama_encode(const struct model_request *r, const struct dialect *d
     TRY(write_messages(&b));
     return body_end(&b);
 }
+
+/* --- the protocol --- */
+
+static void ollama_path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
+{
+    strbuf_add_cstr(out, "/api/chat");
+}
+
+const struct protocol protocol_ollama = {
+    .name = "ollama",
+    .api_surface = "ollama-chat",
+    .form = {.bytes = " image/png image/jpeg image/webp text/ ", .addresses = ""},
+    .path = ollama_path,
+    .show_path = "/api/show",
+    .guessed_window = MODEL_LOCAL_WINDOW,
+    .encode = ollama_encode,
+    .begin = ollama_begin,
+    .is_event = ollama_is_event,
+    .event = ollama_event,
+    .body = ollama_body,
+    .end = ollama_end,
+    .classify = ollama_classify,
+};

@@ -1,11 +1,11 @@
 /* answer.c - writes the assistant's messages.
  *
- * One message holds all text in one string, then the calls. Reasoning goes back only to whom it
- * came from, and in the way that this vendor takes it. */
+ * A message has all text in one string, then the calls. Reasoning goes back only to the provider
+ * that made it, in the way that its vendor accepts. */
 #include "provider/openai_chat/openai_chat.h"
 
-/* An assistant message, sorted by where its parts go. */
-struct answer {
+/* An assistant message, sorted by the places of its parts. */
+struct chat_answer {
     const struct message *m;
     bool is_native;
     struct strbuf text, reasoning;
@@ -13,19 +13,19 @@ struct answer {
     size_t n_calls;
 };
 
-static void answer_done(struct answer *a)
+static void chat_answer_done(struct chat_answer *a)
 {
     strbuf_done(&a->text);
     strbuf_done(&a->reasoning);
 }
-DEFINE_AUTO_VAL(answer, answer_done)
+DEFINE_AUTO_VAL(chat_answer, chat_answer_done)
 
-static void sort_part(struct answer *a, const struct part *p)
+static void sort_part(struct chat_answer *a, const struct part *p)
 {
     switch (p->kind) {
     case PART_TEXT:
     case PART_REFUSAL:
-    case PART_MEDIA: /* the words of what was spoken: the API forgets its sound */
+    case PART_MEDIA: /* the words of speech: the API forgets the sound */
         strbuf_add(&a->text, p->text);
         break;
     case PART_TOOL_CALL:
@@ -37,12 +37,12 @@ static void sort_part(struct answer *a, const struct part *p)
         if (a->is_native && p->native.n)
             a->details = p;
         break;
-    default: /* the API has no place for it */
+    default: /* the API has no place for others */
         break;
     }
 }
 
-static struct err *sort_answer(struct answer *a)
+static struct err *sort_answer(struct chat_answer *a)
 {
     for (size_t i = 0; i < a->m->n_parts; i++)
         sort_part(a, &a->m->parts[i]);
@@ -63,7 +63,7 @@ static void write_thinking_part(struct chat_talk *t, struct str thinking)
     jw_end_object(t->w);
 }
 
-static void write_answer_content(struct chat_talk *t, const struct answer *a)
+static void write_answer_content(struct chat_talk *t, const struct chat_answer *a)
 {
     if (a->reasoning.n && t->b->dialect->reasoning_replay == REPLAY_THINKING_PARTS) {
         jw_begin_array(t->w);
@@ -78,7 +78,7 @@ static void write_answer_content(struct chat_talk *t, const struct answer *a)
     }
 }
 
-static void write_reasoning(struct chat_talk *t, const struct answer *a)
+static void write_reasoning(struct chat_talk *t, const struct chat_answer *a)
 {
     const char *key = NULL;
 
@@ -96,7 +96,7 @@ static void write_reasoning(struct chat_talk *t, const struct answer *a)
     case REPLAY_REASONING_FIELD:
         key = "reasoning";
         break;
-    case REPLAY_THINKING_PARTS: /* stands in the content */
+    case REPLAY_THINKING_PARTS: /* part of the content */
     case REPLAY_NO_REASONING:
         return;
     }
@@ -104,7 +104,7 @@ static void write_reasoning(struct chat_talk *t, const struct answer *a)
         jw_kv_str(t->w, key, strbuf_str(&a->reasoning));
 }
 
-/* The arguments are JSON in a string; free text for a function is its one argument. */
+/* The arguments are JSON in a string; free text for a function becomes its only argument. */
 static void write_arguments(struct chat_talk *t, const struct part *call)
 {
     AUTO(strbuf) struct strbuf args = {0};
@@ -121,7 +121,7 @@ static void write_arguments(struct chat_talk *t, const struct part *call)
     jw_kv_str(t->w, "arguments", strbuf_str(&args));
 }
 
-static void write_call(struct chat_talk *t, const struct answer *a, const struct part *call)
+static void write_call(struct chat_talk *t, const struct chat_answer *a, const struct part *call)
 {
     bool is_custom = chat_is_custom(t->b, call->is_free_text);
     const char *kind = is_custom ? "custom" : "function";
@@ -143,7 +143,7 @@ static void write_call(struct chat_talk *t, const struct answer *a, const struct
     jw_end_object(t->w);
 }
 
-static void write_calls(struct chat_talk *t, const struct answer *a)
+static void write_calls(struct chat_talk *t, const struct chat_answer *a)
 {
     jw_key(t->w, "tool_calls");
     jw_begin_array(t->w);
@@ -155,14 +155,14 @@ static void write_calls(struct chat_talk *t, const struct answer *a)
 
 struct err *chat_write_answer(struct chat_talk *t, const struct message *m)
 {
-    AUTO(answer)
-    struct answer a = {
+    AUTO(chat_answer)
+    struct chat_answer a = {
         .m = m,
         .is_native = message_is_native_to(m, t->b->request->provider, t->b->request->protocol)};
 
     TRY(sort_answer(&a));
     if (a.text.n == 0 && a.n_calls == 0)
-        return NULL; /* nothing in it that this API takes */
+        return NULL; /* nothing that this API accepts */
     t->after_results = false;
     chat_begin_message(t, S("assistant"));
     write_answer_content(t, &a);

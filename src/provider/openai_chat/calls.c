@@ -1,8 +1,8 @@
 /* calls.c - puts streamed tool calls together.
  *
- * In OpenAI's stream a call's first piece has index, id and name, and the further pieces have the
- * index and more of the arguments. Vendors leave out the index or the id, repeat id and name on
- * every piece, give all calls the same index, cut the name, or send the arguments as an object. */
+ * In OpenAI's stream the first piece of a call has index, id and name, and the others have the
+ * index and more of the arguments. Vendors omit the index or the id, repeat id and name in every
+ * piece, give all calls the same index, cut the name, or send the arguments as an object. */
 #include "provider/openai_chat/openai_chat.h"
 
 #define NO_INDEX (-1)
@@ -13,7 +13,7 @@ struct chat_call {
     size_t part;
 };
 
-/* One entry of tool_calls, whatever its type. */
+/* One entry of tool_calls, of any type. */
 struct piece {
     int64_t index;
     struct str id, name;
@@ -42,7 +42,7 @@ static struct str args_text(const struct piece *p)
     return json_is(p->args, JSON_OBJECT) ? p->args->raw : (struct str){0};
 }
 
-/* "...}" and then "{...": no JSON value goes on like that, so another one has begun. */
+/* No JSON value continues after "...}" with "{...": another one has begun. */
 static bool starts_other_args(const struct reply *r, const struct chat_call *call,
                               const struct piece *p)
 {
@@ -51,7 +51,7 @@ static bool starts_other_args(const struct reply *r, const struct chat_call *cal
     return so_far.n && so_far.p[so_far.n - 1] == '}' && next.n && next.p[0] == '{';
 }
 
-/* Does this piece belong to another call than the one that was begun with the same index? */
+/* Does this piece belong to another call than the one that began with the same index? */
 static bool is_another(struct reply *r, const struct chat_call *call, const struct piece *p)
 {
     const struct part *begun = reply_part(r, call->part);
@@ -72,7 +72,8 @@ static struct chat_call *find_by_index(struct reply *r, struct chat_calls *calls
     return NULL;
 }
 
-/* Without an index the id tells; without both, a name begins a call and the rest belongs to it. */
+/* Without an index the id decides. Without both, a name begins a call and other pieces belong to
+ * the last one. */
 static struct chat_call *find_by_id(struct reply *r, struct chat_calls *calls,
                                     const struct piece *p)
 {
@@ -82,8 +83,8 @@ static struct chat_call *find_by_id(struct reply *r, struct chat_calls *calls,
     return calls->n && p->name.n == 0 ? &calls->items[calls->n - 1] : NULL;
 }
 
-/* Parallel calls may come by turns, so that another part begins says little: a call has ended when
- * nothing of it is missing, and whatever else came for it would only spoil it. */
+/* Ends the last call if it is complete. Parallel calls may alternate, so the beginning of another
+ * part proves nothing: a call has ended when nothing of it is missing. */
 void chat_end_call(struct reply *r)
 {
     size_t last = r->n_parts - 1;
@@ -112,8 +113,8 @@ static struct err *begin_call(struct reply *r, struct chat_calls *calls, const s
     return NULL;
 }
 
-/* A name that comes again is repeated, grown, or cut in pieces. It can only become longer, and
- * not for ever. */
+/* A repeated name may be the same, longer, or the next piece of it. It only grows, up to a
+ * limit. */
 static struct err *extend_name(struct reply *r, struct chat_call *call, struct str name)
 {
     const struct part *part = reply_part(r, call->part);
@@ -127,12 +128,7 @@ static struct err *extend_name(struct reply *r, struct chat_call *call, struct s
     return reply_set_name(r, call->part, name);
 }
 
-static struct chat_call *find_call(struct reply *r, struct chat_calls *calls, const struct piece *p)
-{
-    return p->index == NO_INDEX ? find_by_id(r, calls, p) : find_by_index(r, calls, p);
-}
-
-/* Some send the arguments once more when they are whole. */
+/* Some vendors send the complete arguments once more. */
 static bool repeats_args(const struct reply *r, const struct chat_call *call, const struct piece *p)
 {
     struct str args = str_trim(args_text(p));
@@ -144,15 +140,17 @@ static bool repeats_args(const struct reply *r, const struct chat_call *call, co
 static struct err *take_piece(struct reply *r, struct chat_calls *calls, const struct piece *p,
                               bool is_whole)
 {
-    struct chat_call *call = is_whole ? NULL : find_call(r, calls, p);
+    struct chat_call *call = NULL;
     struct part *part;
 
+    if (!is_whole)
+        call = p->index == NO_INDEX ? find_by_id(r, calls, p) : find_by_index(r, calls, p);
     if (call)
         TRY(extend_name(r, call, p->name));
     else if (p->name.n || p->id.n || args_text(p).n)
         TRY(begin_call(r, calls, p, &call));
     else
-        return NULL; /* some send an empty call beside every answer */
+        return NULL; /* some send an empty call with every answer */
     part = reply_part(r, call->part);
     if (part->id.n == 0)
         TRY(reply_set_id(r, call->part, p->id));
@@ -163,7 +161,7 @@ static struct err *take_piece(struct reply *r, struct chat_calls *calls, const s
     return reply_add_args(r, call->part, args_text(p));
 }
 
-/* The function_call of old is not read: it answers a list of functions that is never sent. */
+/* The old function_call is not read: it answers a list of functions that keel never sends. */
 struct err *chat_take_calls(struct reply *r, struct chat_calls *calls, const struct json *said,
                             bool is_whole)
 {

@@ -9,7 +9,7 @@ void chat_write_text(struct body *b, struct str text)
     jw_end_object(&b->w);
 }
 
-/* {"type": KIND, KIND: { ... */
+/* Writes {"type": KIND, KIND: { */
 static void begin_part(struct body *b, const char *kind)
 {
     jw_begin_object(&b->w);
@@ -68,7 +68,7 @@ static struct err *write_audio(struct body *b, const struct media *m)
     return NULL;
 }
 
-/* A text file is text, under its name. */
+/* A text file is sent as text, after its name. */
 static struct err *write_text_file(struct body *b, const struct media *m)
 {
     AUTO(strbuf) struct strbuf loaded = {0}, text = {0};

@@ -1,33 +1,32 @@
-/* decode.c - reads Chat Completions answers, OpenAI's and everyone else's.
+/* decode.c - reads Chat Completions answers of all vendors.
  *
- * A stream is a row of chunks; each holds choices, and a choice holds a delta of the message. The
+ * A stream is a series of chunks; each has choices, and a choice has a delta of the message. The
  * choice's finish_reason ends the answer (unless every chunk has one), usage may follow, and
- * "[DONE]" closes the stream. A whole
- * answer has a message where a chunk has a delta, and is read by the same functions. Only the first
- * choice counts. */
+ * "[DONE]" closes the stream. A whole answer has a message in the place of the delta and is read by
+ * the same functions. Only the first choice counts. */
 #include "provider/openai_chat/openai_chat.h"
 
-#include "provider/error_body.h"
 #include "provider/inline_tags.h"
+#include "provider/provider_error.h"
 
-struct state {
+struct chat_stream {
     struct chat_calls calls;
     struct chat_reasoning reasoning;
     struct chat_audio audio;
     struct inline_tags tags;
     bool has_sources;
     bool had_choice;
-    bool had_open_choice; /* without a finish reason: the first one with it is the last */
+    bool had_open_choice; /* a choice had no finish reason: the first one that has it is the last */
 };
 
 void openai_chat_begin(struct decode *d)
 {
-    d->state = ARENA_NEW(&d->reply->arena, struct state);
+    d->state = ARENA_NEW(&d->reply->arena, struct chat_stream);
 }
 
 /* --- text --- */
 
-/* Citations come between pieces of the text that they belong to: they do not end it. */
+/* Citations come between pieces of their text: they do not end it. */
 struct err *chat_add_piece(struct reply *r, enum part_kind kind, struct str text)
 {
     size_t index = r->n_parts;
@@ -44,7 +43,7 @@ struct err *chat_add_piece(struct reply *r, enum part_kind kind, struct str text
     return reply_add_text(r, index, text);
 }
 
-/* A thinking part holds a string, or a list of text parts. */
+/* A thinking part has a string, or a list of text parts. */
 static struct err *take_thinking(struct reply *r, const struct json *thinking)
 {
     if (!json_is(thinking, JSON_ARRAY))
@@ -56,7 +55,7 @@ static struct err *take_thinking(struct reply *r, const struct json *thinking)
 
 static struct err *add_text(struct decode *d, struct str text)
 {
-    struct state *s = d->state;
+    struct chat_stream *s = d->state;
 
     if (!d->dialect || !d->dialect->inline_tags)
         return chat_add_piece(d->reply, PART_TEXT, text);
@@ -119,7 +118,7 @@ static enum stop stop_of(struct str reason)
     return STOP_UNKNOWN;
 }
 
-/* Words with which a provider says that it broke off. */
+/* Reasons that mean that the provider aborted. */
 static bool is_breakdown(struct str reason)
 {
     return str_is(reason, "error") || str_is(reason, "network_error") ||
@@ -130,7 +129,7 @@ static struct err *take_finish(struct decode *d, const struct json *choice)
 {
     struct str reason = json_get_text(choice, "finish_reason");
     struct str detail = json_get_text(choice, "native_finish_reason");
-    const struct state *s = d->state;
+    const struct chat_stream *s = d->state;
 
     if (reason.n == 0)
         return NULL;
@@ -148,7 +147,7 @@ static struct err *take_finish(struct decode *d, const struct json *choice)
     return NULL;
 }
 
-/* Many say "stop" also when they call tools, and refusals end with "stop" everywhere. */
+/* Many send "stop" also after tool calls, and all send it after refusals. */
 static void settle_stop(struct reply *r)
 {
     for (size_t i = 0; i < r->n_parts && r->stop == STOP_END; i++) {
@@ -161,7 +160,7 @@ static void settle_stop(struct reply *r)
 
 struct err *openai_chat_end(struct decode *d)
 {
-    struct state *s = d->state;
+    struct chat_stream *s = d->state;
 
     if (s->tags.add)
         TRY(inline_tags_end(&s->tags, d->reply, &d->scratch));
@@ -175,7 +174,7 @@ struct err *openai_chat_end(struct decode *d)
 
 static struct err *take_said(struct decode *d, const struct json *said, bool is_whole)
 {
-    struct state *s = d->state;
+    struct chat_stream *s = d->state;
 
     TRY(chat_take_reasoning(d->reply, &s->reasoning, said, is_whole));
     TRY(chat_take_executed_tools(d->reply, json_get(said, "executed_tools")));
@@ -189,22 +188,16 @@ static struct err *take_said(struct decode *d, const struct json *said, bool is_
     return chat_take_calls(d->reply, &s->calls, said, is_whole);
 }
 
-/* Is this value there, and does it say something? */
-static bool tells(const struct json *v)
-{
-    return v && (v->n || json_str(v).n);
-}
-
-/* Vendors have many ways to say it. */
+/* Vendors report errors in many ways. */
 static bool is_error(struct str type, const struct json *event)
 {
     int64_t status = json_int_or(json_get(json_get(event, "base_resp"), "status_code"), 0);
 
-    if (tells(json_get(event, "error")) || str_is(type, "error") || status ||
+    if (error_value_is_set(json_get(event, "error")) || str_is(type, "error") || status ||
         str_is(json_get_text(event, "object"), "error"))
         return true;
     return !json_has(event, "choices") &&
-           (tells(json_get(event, "message")) || error_body_is_error(event));
+           (error_value_is_set(json_get(event, "message")) || error_body_is_error(event));
 }
 
 static void take_head(struct reply *r, const struct json *event)
@@ -215,8 +208,8 @@ static void take_head(struct reply *r, const struct json *event)
         reply_set_word(r, &r->model, json_get_text(event, "model"));
 }
 
-/* The member that holds what was said. Some streams have a delta and the message so far, and some
- * whole answers an empty delta. */
+/* The member with the content. Some streams have a delta and the message so far, and some whole
+ * answers an empty delta. */
 static const struct json *said_in(const struct json *choice, bool is_whole)
 {
     const struct json *delta = json_get(choice, "delta"), *message = json_get(choice, "message");
@@ -230,14 +223,14 @@ static struct err *take_choice(struct decode *d, const struct json *event,
                                const struct json *choice, bool is_whole)
 {
     const struct json *said = said_in(choice, is_whole);
-    struct state *s = d->state;
+    struct chat_stream *s = d->state;
 
-    if (tells(json_get(choice, "error")))
+    if (error_value_is_set(json_get(choice, "error")))
         return openai_classify(0, choice);
     s->had_choice = true;
     chat_take_route(d->reply, event, said);
     if (d->reply->is_complete && s->had_open_choice)
-        return NULL; /* the answer has ended, whatever else comes */
+        return NULL; /* the answer has ended */
     s->had_open_choice |= json_get_text(choice, "finish_reason").n == 0;
     TRY(take_said(d, said, is_whole));
     return take_finish(d, choice);
@@ -246,7 +239,7 @@ static struct err *take_choice(struct decode *d, const struct json *event,
 static struct err *take_chunk(struct decode *d, struct str type, const struct json *event,
                               bool is_whole)
 {
-    struct state *s = d->state;
+    struct chat_stream *s = d->state;
 
     if (is_error(type, event))
         return openai_classify(0, event);
@@ -258,9 +251,15 @@ static struct err *take_chunk(struct decode *d, struct str type, const struct js
     return s->has_sources ? NULL : chat_take_sources(d->reply, event, &s->has_sources);
 }
 
+bool openai_chat_is_event(struct str type, const struct json *event)
+{
+    return json_is(json_get(event, "choices"), JSON_ARRAY) || json_has(event, "usage") ||
+           str_starts(json_get_text(event, "object"), S("chat.completion"));
+}
+
 struct err *openai_chat_event(struct decode *d, struct str type, const struct json *event)
 {
-    const struct state *s = d->state;
+    const struct chat_stream *s = d->state;
 
     if (d->is_over)
         return NULL;

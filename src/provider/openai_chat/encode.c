@@ -1,9 +1,15 @@
-/* encode.c - writes Chat Completions requests: settings and tools. */
+/* encode.c - the Chat Completions protocol, POST /chat/completions, and its requests: settings and
+ * tools.
+ *
+ * Made by OpenAI and spoken by most others. Base URLs of this protocol end in the version ("/v1"),
+ * because vendors disagree about that part. */
 #include "provider/openai_chat/openai_chat.h"
+
+#include "net/url.h"
 
 /* --- reasoning --- */
 
-/* A model that is known not to reason refuses to be told how much. */
+/* A model that is known not to reason refuses an effort. */
 static bool may_reason(const struct model_request *r)
 {
     return !r->info || request_can(r, CAN_REASON);
@@ -33,7 +39,7 @@ static bool is_unasked(const struct model_request *r)
     return request_effort(r) == EFFORT_UNSET && r->reasoning_budget <= 0;
 }
 
-/* Thoughts of earlier turns go back; does the model have to be told that they count? */
+/* Must the request ask the model to use the thoughts of earlier turns? */
 static bool is_keeping(const struct body *b)
 {
     const struct model_request *r = b->request;
@@ -43,7 +49,7 @@ static bool is_keeping(const struct body *b)
            (!models || str_starts(r->model, str_of(models)));
 }
 
-/* How much, in a member of its own, where the model is known to take that. */
+/* The effort is a member of its own, if the model is known to accept it. */
 static void write_thinking_type(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -101,15 +107,6 @@ static void write_reasoning(struct body *b)
 }
 
 /* --- other settings --- */
-
-static void write_limits(struct body *b)
-{
-    const struct model_request *r = b->request;
-
-    if (r->max_output > 0)
-        body_int(b, b->dialect->max_tokens_old_name ? "max_tokens" : "max_completion_tokens",
-                 r->max_output);
-}
 
 static void write_stream(struct body *b)
 {
@@ -170,7 +167,7 @@ static void write_cache(struct body *b)
         return;
     if (b->dialect->has_prompt_cache_key)
         body_str(b, "prompt_cache_key", r->cache_key);
-    /* The router itself places the mark that moves on with the conversation. */
+    /* The router places the mark that moves with the conversation. */
     if (b->dialect->cache_marks && !b->dialect->no_top_level_cache && body_key(b, "cache_control"))
         jw_raw(&b->w, chat_cache_mark(r));
 }
@@ -267,20 +264,22 @@ static void write_tool_choice(struct body *b)
         body_bool(b, "tool_stream", true);
 }
 
-struct err *openai_chat_encode(const struct model_request *r, const struct dialect *d,
+static struct err *chat_encode(const struct model_request *r, const struct dialect *d,
                                struct strbuf *out)
 {
-    AUTO(told_schema) struct told_schema told = {0};
+    AUTO(schema_request) struct schema_request with_schema = {0};
     struct body b;
 
     if (r->output_schema && d->no_json_schema) {
-        told_schema_init(&told, r);
-        r = &told.request;
+        schema_request_init(&with_schema, r);
+        r = &with_schema.request;
     }
 
     body_begin(&b, r, d, out);
     body_str(&b, "model", r->model);
-    write_limits(&b);
+    if (r->max_output > 0)
+        body_int(&b, d->max_tokens_old_name ? "max_tokens" : "max_completion_tokens",
+                 r->max_output);
     write_stream(&b);
     write_reasoning(&b);
     write_sampling(&b);
@@ -293,3 +292,30 @@ struct err *openai_chat_encode(const struct model_request *r, const struct diale
     TRY(chat_write_messages(&b));
     return body_end(&b);
 }
+
+/* --- the protocol --- */
+
+static void chat_path(const struct model_request *r, const struct dialect *d, struct strbuf *out)
+{
+    if (d->deployments) {
+        strbuf_add_cstr(out, "/deployments/");
+        url_add_encoded(out, r->model);
+    }
+    strbuf_add_cstr(out, "/chat/completions");
+}
+
+const struct protocol protocol_openai_chat = {
+    .name = "openai-chat",
+    .api_surface = "chat-completions",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf audio/wav audio/mpeg text/ ",
+             .addresses = FORM_WEB_IMAGES,
+             .counts_answer = true},
+    .path = chat_path,
+    .encode = chat_encode,
+    .begin = openai_chat_begin,
+    .is_event = openai_chat_is_event,
+    .event = openai_chat_event,
+    .body = openai_chat_body,
+    .end = openai_chat_end,
+    .classify = openai_classify,
+};

@@ -1,5 +1,5 @@
-/* extras.c - what comes beside text and calls: pictures, speech, sources, and what
- * the provider's own tools did. */
+/* extras.c - reads what comes beside text and calls: pictures, speech, sources, and the work of the
+ * provider's own tools. */
 #include "provider/openai_chat/openai_chat.h"
 
 #include "base/base64.h"
@@ -65,7 +65,7 @@ static struct str audio_type(struct str bytes)
     return S("audio/pcm");
 }
 
-/* The words spoken become the part's text; the bytes gather in its args until the end. */
+/* The spoken words become the part's text; the bytes collect in its args until the end. */
 struct err *chat_take_audio(struct reply *r, struct chat_audio *s, const struct json *audio)
 {
     AUTO(strbuf) struct strbuf bytes = {0};
@@ -136,7 +136,7 @@ struct err *chat_take_sources(struct reply *r, const struct json *event, bool *r
 
 /* --- hosted tools --- */
 
-/* A tool is told of when it starts, and again with its output when it has ended. */
+/* A tool is reported when it starts, and again with its output when it has ended. */
 static struct err *take_executed_tool(struct reply *r, const struct json *tool)
 {
     struct str id = arena_format(&r->arena, "executed_%lld",

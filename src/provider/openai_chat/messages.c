@@ -1,31 +1,23 @@
 /* messages.c - writes a conversation as Chat Completions messages.
  *
- * Every tool result is a message of its own, and nothing may stand between the results of one
- * round. Pictures in results therefore go into a user message behind them, where the vendor does
- * not take them inside. No message and no text is written empty: APIs refuse them. */
+ * Every tool result is a message of its own, with nothing between the results of one round. So if
+ * the vendor does not accept pictures in results, they go into a user message after them. Empty
+ * messages and texts are not written: APIs refuse them. */
 #include "provider/openai_chat/openai_chat.h"
 
+#include "base/ascii.h"
 #include "base/sha256.h"
 
 #define MAX_CALL_ID 40
 #define SHORT_CALL_ID 9
 
-/* Messages of one round's tool results; any other message is a run of its own. */
-struct run {
-    const struct message *const *messages;
-    size_t n;
-};
-
 /* --- ids --- */
 
 static bool is_short_id(struct str id)
 {
-    for (size_t i = 0; i < id.n; i++) {
-        char c = id.p[i];
-
-        if (!(c >= '0' && c <= '9') && !(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z'))
+    for (size_t i = 0; i < id.n; i++)
+        if (!ascii_is_alnum(id.p[i]))
             return false;
-    }
     return id.n == SHORT_CALL_ID;
 }
 
@@ -53,7 +45,7 @@ static struct str system_role(const struct chat_talk *t)
     return t->b->dialect->developer_role ? S("developer") : S("system");
 }
 
-/* The mark stands behind what stays the same all session long: tools and system text. */
+/* The mark follows what does not change during a session: tools and system text. */
 static void write_marked_text(struct chat_talk *t, struct str text)
 {
     jw_begin_array(t->w);
@@ -100,8 +92,8 @@ static size_t count_said(const struct message *m, const struct part **ret_last)
     return n;
 }
 
-/* Begins a message whose content comes next. Some vendors want the assistant to have spoken
- * between tool results and the user. */
+/* Begins a message; its content comes next. Some vendors require a message of the assistant between
+ * tool results and the user. */
 void chat_begin_message(struct chat_talk *t, struct str role)
 {
     if (t->after_results && t->b->dialect->answer_after_tools)
@@ -141,7 +133,7 @@ static struct err *write_said(struct chat_talk *t, const struct message *m)
 
 /* --- tool results --- */
 
-/* May this picture stay inside the result? */
+/* May this picture be inside the result? */
 static bool stays_inside(const struct chat_talk *t, const struct part *content)
 {
     return t->b->dialect->tool_images && media_is(&content->media, "image/");
@@ -215,13 +207,14 @@ static struct err *write_media_of(struct chat_talk *t, const struct part *result
 }
 
 /* One user message with the pictures of all results, in their order. */
-static struct err *write_media_behind(struct chat_talk *t, const struct run *run)
+static struct err *write_media_behind(struct chat_talk *t, struct message_run run)
 {
+    const struct message *const *messages = t->b->request->messages;
     bool has_begun = false;
 
-    for (size_t i = 0; i < run->n; i++)
-        for (size_t k = 0; k < run->messages[i]->n_parts; k++) {
-            const struct part *p = &run->messages[i]->parts[k];
+    for (size_t i = run.from; i < run.to; i++)
+        for (size_t k = 0; k < messages[i]->n_parts; k++) {
+            const struct part *p = &messages[i]->parts[k];
 
             if (p->kind != PART_TOOL_RESULT || !count_media(t, p, /* inside= */ false))
                 continue;
@@ -239,28 +232,30 @@ static struct err *write_media_behind(struct chat_talk *t, const struct run *run
     return NULL;
 }
 
-static struct err *write_results(struct chat_talk *t, const struct run *run)
+static struct err *write_results(struct chat_talk *t, struct message_run run)
 {
-    for (size_t i = 0; i < run->n; i++)
-        for (size_t k = 0; k < run->messages[i]->n_parts; k++)
-            if (run->messages[i]->parts[k].kind == PART_TOOL_RESULT)
-                TRY(write_result(t, &run->messages[i]->parts[k]));
+    const struct message *const *messages = t->b->request->messages;
+
+    for (size_t i = run.from; i < run.to; i++)
+        for (size_t k = 0; k < messages[i]->n_parts; k++)
+            if (messages[i]->parts[k].kind == PART_TOOL_RESULT)
+                TRY(write_result(t, &messages[i]->parts[k]));
     return write_media_behind(t, run);
 }
 
 /* --- all of them --- */
 
-static struct err *write_run(struct body *b, size_t from, size_t to)
+static struct err *write_run(struct body *b, struct message_run run)
 {
+    const struct message *const *messages = b->request->messages;
     struct chat_talk t = {.b = b, .w = &b->w, .after_results = b->mark};
-    struct run run = {b->request->messages + from, to - from};
 
-    if (run.messages[0]->role == ROLE_ASSISTANT) {
-        TRY(chat_write_answer(&t, run.messages[0]));
+    if (messages[run.from]->role == ROLE_ASSISTANT) {
+        TRY(chat_write_answer(&t, messages[run.from]));
     } else {
-        TRY(write_results(&t, &run));
-        for (size_t i = 0; i < run.n; i++)
-            TRY(write_said(&t, run.messages[i]));
+        TRY(write_results(&t, run));
+        for (size_t i = run.from; i < run.to; i++)
+            TRY(write_said(&t, messages[i]));
     }
     b->mark = t.after_results;
     return NULL;

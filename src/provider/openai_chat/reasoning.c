@@ -1,8 +1,8 @@
-/* reasoning.c - what the model thought, as text and as what must go back.
+/* reasoning.c - reads reasoning, as text and as details that must be sent back.
  *
- * Vendors have three names for the text. Routers add reasoning_details: the same text again, cut
- * into typed pieces, with signatures and encrypted data that the provider behind them wants to see
- * again. The text is taken once; the details are kept for replay. */
+ * Vendors have three names for the text. Routers add reasoning_details: the same text, cut into
+ * typed pieces, with signatures and encrypted data that the provider behind them needs back. The
+ * text is read once; the details are kept for replay. */
 #include "provider/openai_chat/openai_chat.h"
 
 static struct str plain_text(const struct json *said)
@@ -32,7 +32,7 @@ static struct err *choose_part(struct reply *r, size_t *ret_part)
     return reply_begin(r, PART_REASONING, (struct str){0}, (struct str){0}, ret_part);
 }
 
-/* All details go into one part, the first, and gather in its args until the end. */
+/* All details go into one part, the first, and collect in its args until the end. */
 static struct err *take_thought(struct reply *r, struct chat_reasoning *s,
                                 const struct json *thought)
 {
@@ -59,9 +59,9 @@ struct err *chat_take_reasoning(struct reply *r, struct chat_reasoning *s, const
     return NULL;
 }
 
-/* Is `next` more of the thought that `last` is a piece of? A signature ends a thought, and
- * encrypted data come whole. */
-static bool goes_on(const struct json *last, const struct json *next)
+/* Does `next` continue the thought of `last`? A signature ends a thought, and encrypted data come
+ * whole. */
+static bool continues(const struct json *last, const struct json *next)
 {
     const struct json *index = json_get(last, "index"), *next_index = json_get(next, "index");
 
@@ -71,28 +71,23 @@ static bool goes_on(const struct json *last, const struct json *next)
            (index && next_index ? json_equal(index, next_index) : index == next_index);
 }
 
-/* The texts of one member, from all pieces up to `end`. */
-static void join(struct arena *a, struct json *first, const struct json *end, const char *key)
-{
-    AUTO(strbuf) struct strbuf text = {0};
-
-    strbuf_init(&text, REPLY_MAX_BYTES);
-    for (const struct json *piece = first; piece != end; piece = piece->next)
-        strbuf_add(&text, json_get_text(piece, key));
-    if (text.n)
-        json_set_str(a, first, key, strbuf_str(&text));
-}
-
-/* Makes `first` what it would have been if it had not come in pieces. */
+/* Makes `first` what it would be in one piece: joins the texts of all pieces up to `end`. */
 static void merge(struct arena *a, struct json *first, const struct json *end)
 {
     static const char *const keys[] = {"text", "summary", "signature"};
 
-    for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-        join(a, first, end, keys[i]);
+    for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
+        AUTO(strbuf) struct strbuf text = {0};
+
+        strbuf_init(&text, REPLY_MAX_BYTES);
+        for (const struct json *piece = first; piece != end; piece = piece->next)
+            strbuf_add(&text, json_get_text(piece, keys[i]));
+        if (text.n)
+            json_set_str(a, first, keys[i], strbuf_str(&text));
+    }
 }
 
-/* The details as a whole answer would have had them; those that came whole keep their bytes. */
+/* Writes the details as a whole answer would have them; whole ones keep their bytes. */
 static void write_thoughts(struct arena *a, struct json *list, bool is_whole, struct strbuf *out)
 {
     struct json_writer w;
@@ -103,7 +98,7 @@ static void write_thoughts(struct arena *a, struct json *list, bool is_whole, st
     for (struct json *first = list->first; first; first = next) {
         struct json *last = first;
 
-        while (last->next && !is_whole && goes_on(last, last->next))
+        while (last->next && !is_whole && continues(last, last->next))
             last = last->next;
         next = last->next;
         if (last == first) {

@@ -1,13 +1,13 @@
-/* usage.c - token counts, cost and routes in Chat Completions answers.
+/* usage.c - reads token counts, cost and routes from Chat Completions answers.
  *
- * prompt_tokens counts cached tokens too, everywhere. Beyond that every vendor has names of its
- * own, so each number is looked for at all the places where one is known to stand. */
+ * prompt_tokens includes cached tokens everywhere. Beyond that every vendor has its own names, so
+ * each number is looked for at all its known places. */
 #include "provider/openai_chat/openai_chat.h"
 
 #define TICKS_PER_MICROCENT 100 /* a tick is 10^-10 dollars */
 
-/* Dollars as a number, or as an object that breaks them down. With the user's own key, a router
- * charges its fee and the provider the rest. */
+/* Dollars as a number, or as an object with details. With the user's own key, a router charges its
+ * fee and the provider charges the rest. */
 static void take_cost(struct usage *u, const struct json *usage)
 {
     const struct json *cost = json_get(usage, "cost"), *details = json_get(usage, "cost_details");
@@ -29,7 +29,7 @@ static void take_cost(struct usage *u, const struct json *usage)
     }
 }
 
-/* Some count reasoning into completion_tokens and some beside it; the total tells. */
+/* Some vendors count reasoning in completion_tokens and some beside it; the total shows which. */
 static bool lacks_reasoning(const struct usage *u, const struct json *usage)
 {
     int64_t total = json_int_or(json_get(usage, "total_tokens"), -1);

@@ -2,27 +2,17 @@
  *
  * A stream is: response.created, then items (added, deltas, done; each with its output_index and
  * id), then response.completed, .incomplete or .failed with the whole response once more. Vendors
- * leave out any of it but the last event: deltas, numbers, ids, or the output in the end. So what
- * came is kept, and each final form only adds what is missing. */
+ * omit any of it except the last event: deltas, numbers, ids, or the final output. So every piece
+ * is kept, and each final form only adds what is missing. */
 #include "provider/openai_responses/openai_responses.h"
 
-#include "provider/decode.h"
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 
 #define USD_TICKS_PER_MICROCENT 100
 
-struct state {
-    struct responses_items items;
-};
-
 void openai_responses_begin(struct decode *d)
 {
-    d->state = ARENA_NEW(&d->reply->arena, struct state);
-}
-
-static struct responses_items *items_of(struct decode *d)
-{
-    return &((struct state *)d->state)->items;
+    d->state = ARENA_NEW(&d->reply->arena, struct responses_items);
 }
 
 /* --- usage and stop --- */
@@ -37,7 +27,7 @@ static int64_t count_or(const struct json *v, int64_t otherwise)
     return otherwise;
 }
 
-/* A number of dollars, or one in a string, or one beside its parts. */
+/* Dollars as a number, as a string, or as the total of an object. */
 static void take_cost(struct reply *r, const struct json *cost)
 {
     struct json amount = {.type = JSON_NUMBER};
@@ -103,8 +93,8 @@ static void take_stop(struct reply *r, const struct json *response, struct str s
 
 /* --- items --- */
 
-/* The streamed item that a line of the finished output repeats: the one of the same id, or else
- * the first of its type that is not taken. */
+/* The streamed item for an item of the final output: the one with the same id, or else the first
+ * one of its type that is not taken. */
 static struct responses_item *find_listed(struct responses_items *items, const struct json *json)
 {
     struct str type = json_get_text(json, "type"), id = json_get_text(json, "id");
@@ -124,7 +114,7 @@ static struct responses_item *find_listed(struct responses_items *items, const s
 
 static struct err *take_output(struct decode *d, const struct json *output)
 {
-    struct responses_items *items = items_of(d);
+    struct responses_items *items = d->state;
 
     json_each (json, output) {
         struct responses_item *item = find_listed(items, json);
@@ -147,32 +137,32 @@ static int64_t output_index_of(const struct json *event)
 
 static struct responses_item *find_item(struct decode *d, struct str type, const struct json *event)
 {
-    return responses_item_find(items_of(d), type, json_get_text(event, "item_id"),
+    return responses_item_find(d->state, type, json_get_text(event, "item_id"),
                                output_index_of(event));
 }
 
-/* The item of a delta, opened if the vendor did not announce it. */
+/* The item of a delta, opened if the vendor has not announced it. */
 static struct err *need_item(struct decode *d, struct str type, const struct json *event,
                              struct responses_item **ret_item)
 {
     *ret_item = find_item(d, type, event);
     if (*ret_item)
         return NULL;
-    return responses_item_open(d, items_of(d), type, json_get_text(event, "item_id"),
+    return responses_item_open(d, d->state, type, json_get_text(event, "item_id"),
                                output_index_of(event), ret_item);
 }
 
 /* --- events --- */
 
-/* What an event is about, and how it is taken. */
+/* A type of event, and how it is read. */
 struct event_kind {
     const char *type;
     struct err *(*take)(struct decode *d, const struct event_kind *kind, const struct json *event);
     const char *item;    /* type of its item */
-    const char *member;  /* where its text stands */
-    enum part_kind part; /* that the text belongs to */
-    const char *status;  /* of the response, when it ends that */
-    bool after_end;      /* is read also when the response has ended */
+    const char *member;  /* the member with its text */
+    enum part_kind part; /* of its text */
+    const char *status;  /* of the response, if the event ends it */
+    bool after_end;      /* also read after the end of the response */
 };
 
 static struct err *item_added(struct decode *d, const struct event_kind *kind,
@@ -184,11 +174,11 @@ static struct err *item_added(struct decode *d, const struct event_kind *kind,
 
     if (type.n == 0)
         return NULL;
-    item = responses_item_find(items_of(d), type, id, output_index_of(event));
+    item = responses_item_find(d->state, type, id, output_index_of(event));
     if (item && !item->is_done && id.n && str_eq(item->id, id) &&
         item->output_index == output_index_of(event))
-        return NULL; /* it is announced already */
-    TRY(responses_item_open(d, items_of(d), type, id, output_index_of(event), &item));
+        return NULL; /* already announced */
+    TRY(responses_item_open(d, d->state, type, id, output_index_of(event), &item));
     return responses_item_announce(d, item, json);
 }
 
@@ -197,13 +187,12 @@ static struct err *item_done(struct decode *d, const struct event_kind *kind,
 {
     const struct json *json = json_get(event, "item");
     struct str type = json_get_text(json, "type"), id = json_get_text(json, "id");
-    struct responses_item *item =
-        responses_item_find(items_of(d), type, id, output_index_of(event));
+    struct responses_item *item = responses_item_find(d->state, type, id, output_index_of(event));
 
     if (type.n == 0)
         return NULL;
     if (!item || (item->is_done && (id.n == 0 || !str_eq(item->id, id))))
-        TRY(responses_item_open(d, items_of(d), type, id, output_index_of(event), &item));
+        TRY(responses_item_open(d, d->state, type, id, output_index_of(event), &item));
     return responses_item_settle(d, item, json);
 }
 
@@ -265,7 +254,7 @@ static struct err *annotation_added(struct decode *d, const struct event_kind *k
     return responses_item_cite(d, item, json);
 }
 
-/* An item of another type takes no arguments piece by piece: its final form has them. */
+/* Items of other types have their arguments only in their final form. */
 static struct err *find_call(struct decode *d, const struct event_kind *kind,
                              const struct json *event, struct responses_item **ret_item)
 {
@@ -312,7 +301,7 @@ static void take_head(struct reply *r, const struct json *response)
     take_usage(r, json_get(response, "usage"));
 }
 
-/* xAI counts them itself. */
+/* xAI reports its own count. */
 static void take_searches(struct usage *u, const struct json *usage)
 {
     const struct json *details = json_get(usage, "server_side_tool_usage_details");
@@ -325,8 +314,8 @@ static bool is_unfinished(struct str status)
     return str_is(status, "queued") || str_is(status, "in_progress");
 }
 
-/* A response that has ended in any way. `status` is the one its event stands for, if it came in
- * one: some vendors do not repeat it inside, or forget to change it. */
+/* Reads an ended response. `status` is the one of its event, if there was one: some vendors omit it
+ * inside, or forget to change it. */
 static struct err *take_response(struct decode *d, const struct json *response, struct str status)
 {
     struct str inner = json_get_text(response, "status");
@@ -350,7 +339,9 @@ static struct err *take_response(struct decode *d, const struct json *response, 
 static struct err *response_begins(struct decode *d, const struct event_kind *kind,
                                    const struct json *event)
 {
-    if (items_of(d)->n)
+    const struct responses_items *items = d->state;
+
+    if (items->n)
         return err_new(ERR_BAD_RESPONSE, "the provider began a second response in one stream");
     take_head(d->reply, json_get(event, "response"));
     return NULL;
@@ -375,7 +366,7 @@ static struct err *error_told(struct decode *d, const struct event_kind *kind,
     return openai_classify(0, event);
 }
 
-/* A router tells its price after the end. */
+/* A router sends its price after the end. */
 static struct err *ping(struct decode *d, const struct event_kind *kind, const struct json *event)
 {
     take_cost(d->reply, json_get(event, "cost"));
@@ -416,7 +407,15 @@ static const struct event_kind *find_event(struct str type)
     for (size_t i = 0; i < ARRAY_LEN(event_kinds); i++)
         if (str_is(type, event_kinds[i].type))
             return &event_kinds[i];
-    return NULL; /* states of parts and built-in tools, previews, what is younger than this code */
+    return NULL; /* states of parts and built-in tools, previews, types newer than this code */
+}
+
+bool openai_responses_is_event(struct str type, const struct json *event)
+{
+    struct str own = json_get_text(event, "type");
+
+    type = own.n ? own : type;
+    return str_starts(type, S("response.")) || str_is(type, "ping") || str_is(type, "keepalive");
 }
 
 struct err *openai_responses_event(struct decode *d, struct str type, const struct json *event)
@@ -426,7 +425,7 @@ struct err *openai_responses_event(struct decode *d, struct str type, const stru
     if (json_get_text(event, "type").n)
         type = json_get_text(event, "type");
     else if (error_body_is_error(event))
-        type = S("error"); /* not this API's, but somebody's on the way to it */
+        type = S("error"); /* not from this API, but from a server in between */
     kind = event ? find_event(type) : NULL;
     if (!kind || (d->is_over && !kind->after_end))
         return NULL;

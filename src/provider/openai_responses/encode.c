@@ -1,9 +1,10 @@
-/* encode.c - writes requests for the OpenAI Responses API.
+/* encode.c - the OpenAI Responses protocol, POST /responses below a base URL with /v1, and its
+ * requests.
  *
- * Nothing is stored at the provider: each request holds the whole conversation as a list of items.
- * Reasoning goes back encrypted, and the API ties it to the item that followed it by their ids: it
- * refuses one without the other. So such a pair goes back as it came, or reasoning stays out and
- * what followed is written anew, without an id. */
+ * Nothing is stored at the provider: each request has the whole conversation as a list of items.
+ * Reasoning goes back encrypted, and the API ties it to the following item by their ids: it refuses
+ * one without the other. So either both go back unchanged, or reasoning is omitted and the item is
+ * written without an id. */
 #include "provider/openai_responses/openai_responses.h"
 
 #include "provider/encode.h"
@@ -11,14 +12,14 @@
 
 /* --- settings --- */
 
-/* Models that the catalogue does not know are taken for new ones, which reason. */
+/* Models that the catalogue does not know are assumed to be new, and these reason. */
 static bool reasons(const struct model_request *r)
 {
     return !r->info || request_can(r, CAN_REASON);
 }
 
-/* Who names an effort wants to see what comes of it; else a model is asked that is known to reason,
- * where the vendor shows nothing by itself. */
+/* A request with an effort wants to see the thoughts. Without one, keel asks models that are known
+ * to reason, if the vendor shows thoughts only on request. */
 static bool wants_thoughts(const struct body *b)
 {
     const struct model_request *r = b->request;
@@ -46,7 +47,7 @@ static void write_reasoning_settings(struct body *b)
     jw_end_object(&b->w);
 }
 
-/* A schema that can be guaranteed is sent in the form that the guarantee demands. */
+/* A schema that can be guaranteed is sent in the form that this requires. */
 static void write_text_format(struct body *b)
 {
     const struct model_request *r = b->request;
@@ -77,7 +78,7 @@ static void write_sampling(struct body *b)
     body_maybe(b, "top_p", s->top_p);
 }
 
-/* A model that does not reason refuses to be asked for its reasoning. */
+/* A model that does not reason refuses "include". */
 static void write_storage(struct body *b)
 {
     if (b->dialect->stores_nothing)
@@ -101,8 +102,8 @@ static bool goes_custom(const struct body *b, bool takes_free_text)
     return takes_free_text && !b->dialect->no_custom_tools;
 }
 
-/* The API's default is strict, and then it refuses schemas with optional members: so it is always
- * told. */
+/* The API's default is strict, which refuses schemas with optional members: so the member is always
+ * sent. */
 static void write_tool(struct body *b, const struct tool_def *t)
 {
     bool is_custom = goes_custom(b, t->takes_free_text);
@@ -200,7 +201,7 @@ static struct err *write_image(struct json_writer *w, const struct model_request
     return NULL;
 }
 
-/* Bytes need a name, a URL must not have one. */
+/* Bytes need a name; URLs must not have one. */
 static struct err *write_file(struct json_writer *w, const struct model_request *r,
                               const struct media *m)
 {
@@ -231,18 +232,18 @@ static struct err *write_media(struct json_writer *w, const struct model_request
 
 /* --- input items --- */
 
-/* The list of items as it is written. Texts of one role that follow each other share a message. */
-struct input {
+/* The list of items being written. Consecutive texts of one role share a message. */
+struct responses_input {
     struct body *body;
     const struct message *message;
     bool in_message;
     struct str last_native;
-    /* Reasoning that waits for the item it belongs to: parts [from, from + n) of the message. */
+    /* Reasoning that waits for its item: parts [from, from + n) of the message. */
     size_t reasoning_from, n_reasoning;
-    bool reasoning_is_lost; /* what follows must not name the ids that went with it */
+    bool reasoning_is_lost; /* the following item must not have its id */
 };
 
-static void close_message(struct input *in)
+static void close_message(struct responses_input *in)
 {
     if (!in->in_message)
         return;
@@ -251,7 +252,7 @@ static void close_message(struct input *in)
     in->in_message = false;
 }
 
-static void open_message(struct input *in)
+static void open_message(struct responses_input *in)
 {
     struct json_writer *w = &in->body->w;
     enum role role = in->message->role;
@@ -266,7 +267,7 @@ static void open_message(struct input *in)
     in->in_message = true;
 }
 
-static void write_message_text(struct input *in, struct str text)
+static void write_message_text(struct responses_input *in, struct str text)
 {
     if (text_is_blank(text))
         return;
@@ -275,7 +276,7 @@ static void write_message_text(struct input *in, struct str text)
                text);
 }
 
-/* Free text goes as the one argument that jw_tool_schema() offers for it. */
+/* Free text becomes the only argument, as in jw_tool_schema(). */
 static void jw_arguments(struct json_writer *w, const struct part *p)
 {
     AUTO(strbuf) struct strbuf wrapped = {0};
@@ -288,7 +289,7 @@ static void jw_arguments(struct json_writer *w, const struct part *p)
     jw_kv_str(w, "arguments", wrapped.n ? strbuf_str(&wrapped) : p->args.n ? p->args : S("{}"));
 }
 
-static void write_call(struct input *in, const struct part *p)
+static void write_call(struct responses_input *in, const struct part *p)
 {
     struct json_writer *w = &in->body->w;
     bool is_custom = goes_custom(in->body, p->is_free_text);
@@ -306,7 +307,7 @@ static void write_call(struct input *in, const struct part *p)
     jw_end_object(w);
 }
 
-/* Was the call with this id one of a custom tool? It stands in one of the messages before. */
+/* Was the call with this id, in a message before, one of a custom tool? */
 static bool answers_free_text(const struct model_request *r, size_t n_before, struct str id)
 {
     for (size_t i = n_before; i-- > 0;)
@@ -341,7 +342,7 @@ static struct err *write_output(struct json_writer *w, const struct model_reques
     return NULL;
 }
 
-static struct err *write_result(struct input *in, const struct part *p, size_t n_before)
+static struct err *write_result(struct responses_input *in, const struct part *p, size_t n_before)
 {
     const struct model_request *r = in->body->request;
     struct json_writer *w = &in->body->w;
@@ -360,15 +361,15 @@ static struct err *write_result(struct input *in, const struct part *p, size_t n
     return NULL;
 }
 
-/* --- what the model said --- */
+/* --- the messages of the model --- */
 
-static bool is_native(const struct input *in, const struct part *p)
+static bool is_native(const struct responses_input *in, const struct part *p)
 {
     return part_is_native(in->body->request, in->message, p);
 }
 
-/* A run of reasoning waits until it is known what follows. */
-static void hold_reasoning(struct input *in, size_t at)
+/* A run of reasoning waits for the next item. */
+static void hold_reasoning(struct responses_input *in, size_t at)
 {
     if (in->n_reasoning == 0) {
         in->reasoning_from = at;
@@ -379,9 +380,9 @@ static void hold_reasoning(struct input *in, size_t at)
         in->reasoning_is_lost = true;
 }
 
-/* Writes an item as it came, with the reasoning that led to it; false if it must be written anew.
- * The parts of one item all hold its bytes, which go out once. */
-static bool write_native(struct input *in, const struct part *p)
+/* Writes an item unchanged, with the reasoning that led to it; false if it must be written anew.
+ * All parts of an item have its bytes, which are sent once. */
+static bool write_native(struct responses_input *in, const struct part *p)
 {
     struct json_writer *w = &in->body->w;
     size_t n_reasoning = in->n_reasoning;
@@ -402,7 +403,7 @@ static bool write_native(struct input *in, const struct part *p)
     return true;
 }
 
-static void write_assistant_part(struct input *in, size_t at)
+static void write_assistant_part(struct responses_input *in, size_t at)
 {
     const struct part *p = &in->message->parts[at];
 
@@ -423,15 +424,16 @@ static void write_assistant_part(struct input *in, size_t at)
     case PART_SERVER_TOOL_RESULT:
         write_native(in, p);
         break;
-    case PART_MEDIA: /* the API takes none from the assistant */
+    case PART_MEDIA: /* the API accepts none from the assistant */
     case PART_CITATION:
     case PART_TOOL_RESULT:
-    case PART_CONTEXT: /* is text by now */
+    case PART_CONTEXT: /* converted to text before */
         break;
     }
 }
 
-static struct err *write_user_part(struct input *in, const struct part *p, size_t n_before)
+static struct err *write_user_part(struct responses_input *in, const struct part *p,
+                                   size_t n_before)
 {
     switch (p->kind) {
     case PART_TEXT:
@@ -447,15 +449,15 @@ static struct err *write_user_part(struct input *in, const struct part *p, size_
     }
 }
 
-static struct err *write_message(struct body *b, size_t from, size_t to)
+static struct err *write_message(struct body *b, struct message_run run)
 {
-    struct input in = {.body = b, .message = b->request->messages[from]};
+    struct responses_input in = {.body = b, .message = b->request->messages[run.from]};
 
     for (size_t k = 0; k < in.message->n_parts; k++) {
         if (in.message->role == ROLE_ASSISTANT)
             write_assistant_part(&in, k);
         else
-            TRY(write_user_part(&in, &in.message->parts[k], from));
+            TRY(write_user_part(&in, &in.message->parts[k], run.from));
     }
     close_message(&in);
     return NULL;
@@ -473,7 +475,7 @@ static struct err *write_input(struct body *b)
     return NULL;
 }
 
-struct err *openai_responses_encode(const struct model_request *r, const struct dialect *d,
+static struct err *responses_encode(const struct model_request *r, const struct dialect *d,
                                     struct strbuf *out)
 {
     struct body b;
@@ -497,3 +499,25 @@ struct err *openai_responses_encode(const struct model_request *r, const struct 
     TRY(write_input(&b));
     return body_end(&b);
 }
+
+/* --- the protocol --- */
+
+static void responses_path(const struct model_request *r, const struct dialect *d,
+                           struct strbuf *out)
+{
+    strbuf_add_cstr(out, "/responses");
+}
+
+const struct protocol protocol_openai_responses = {
+    .name = "openai-responses",
+    .api_surface = "responses",
+    .form = {.bytes = FORM_WEB_IMAGES "application/pdf application/json text/ ",
+             .addresses = FORM_WEB_IMAGES "application/pdf application/json text/ "},
+    .path = responses_path,
+    .encode = responses_encode,
+    .begin = openai_responses_begin,
+    .is_event = openai_responses_is_event,
+    .event = openai_responses_event,
+    .body = openai_responses_body,
+    .classify = openai_classify,
+};

@@ -1,7 +1,7 @@
-/* item.c - the items of a Responses answer, as parts of the reply.
+/* item.c - turns the items of a Responses answer into parts of the reply.
  *
- * An item keeps its bytes (`native`) when it can go back as it is. The API takes an item back only
- * whole: reasoning needs its encrypted or plain content, a call its result. */
+ * An item keeps its bytes (`native`) if it can be sent back unchanged. The API accepts only whole
+ * items: reasoning needs its encrypted or plain content, a call its result. */
 #include "provider/openai_responses/openai_responses.h"
 
 #include "base/base64.h"
@@ -59,7 +59,8 @@ static enum part_kind kind_of(struct str type)
         return PART_TOOL_CALL;
     if (str_ends(type, S("_call")) || str_is(type, "mcp_approval_request"))
         return PART_SERVER_TOOL_USE;
-    return PART_SERVER_TOOL_RESULT; /* outputs, lists, compactions, and what is younger than this */
+    return PART_SERVER_TOOL_RESULT; /* outputs, lists, compactions, and types newer than this code
+                                     */
 }
 
 static bool is_message(const struct responses_item *item)
@@ -94,7 +95,7 @@ struct err *responses_item_part(struct decode *d, struct responses_item *item, e
     return begin_part(d, item, kind, content_index, (struct str){0}, (struct str){0}, ret_index);
 }
 
-/* Calls are answered by call_id; only a vendor that has none is given back the item's own id. */
+/* Results refer to the call_id; if a vendor has none, to the item's id. */
 static struct str id_of(const struct json *json)
 {
     struct str id = json_get_text(json, "call_id");
@@ -102,7 +103,7 @@ static struct str id_of(const struct json *json)
     return id.n ? id : json_get_text(json, "id");
 }
 
-/* "web_search" for a web_search_call that does not name its tool. */
+/* "web_search" for a web_search_call without a name. */
 static struct str name_of(struct str type, const struct json *json)
 {
     struct str name = json_get_text(json, "name");
@@ -172,7 +173,8 @@ struct err *responses_settle_args(struct reply *r, size_t index, struct str args
 
 /* --- final forms --- */
 
-/* The n-th part of a kind: the final form counts from 0 without gaps, content_index may not. */
+/* The n-th part of a kind: the final form counts from 0 without gaps; content_index may have
+ * gaps. */
 static const struct responses_part *nth_part(const struct reply *r,
                                              const struct responses_item *item, enum part_kind kind,
                                              size_t n)
@@ -237,7 +239,7 @@ static struct err *settle_reasoning(struct decode *d, size_t index, const struct
     return responses_settle_text(d->reply, index, strbuf_str(&text));
 }
 
-/* What a tool was asked, as one JSON object. */
+/* The arguments of a tool, as one JSON object. */
 static void add_args(struct strbuf *out, const struct json *json)
 {
     static const char *const members[] = {"arguments", "action", "operation", "queries", "code"};
@@ -305,7 +307,7 @@ static struct err *take_image(struct decode *d, const struct json *json)
         result = str_skip(result, str_find_char(result, ',') + 1); /* no comma: skips nothing */
     e = base64_decode(&bytes, result);
     if (e || bytes.n == 0)
-        return NULL; /* not an image; the item itself is kept all the same */
+        return NULL; /* not an image; the item is kept */
     return add_media(d->reply, MEDIA_BYTES, mime, strbuf_str(&bytes));
 }
 
@@ -322,7 +324,7 @@ static struct err *take_images(struct decode *d, const struct responses_item *it
     return NULL;
 }
 
-/* --- what goes back as it came --- */
+/* --- items that go back unchanged --- */
 
 static bool is_json_object(struct decode *d, struct str text)
 {
@@ -332,8 +334,8 @@ static bool is_json_object(struct decode *d, struct str text)
     return json_parse_at(&d->scratch, text, 0, &value, &where) && value->type == JSON_OBJECT;
 }
 
-/* Calls of built-in tools that the client must run and answer. keel offers none of them, so they
- * stay unanswered, and the API refuses a call without its result. */
+/* Calls of built-in tools that the client must run and answer. keel offers none of them and does
+ * not answer them, and the API refuses calls without a result. */
 static bool awaits_the_client(const struct json *json, struct str type)
 {
     if (str_is(type, "tool_search_call"))
@@ -361,7 +363,7 @@ static bool goes_back(struct decode *d, const struct json *json, struct str type
     return !awaits_the_client(json, type);
 }
 
-/* The API gives more fields with an image than it takes back. */
+/* The API sends more fields with an image than it accepts. */
 static void write_image_call(struct strbuf *out, const struct json *json)
 {
     struct json_writer w;
@@ -393,7 +395,7 @@ static struct err *keep_native(struct decode *d, struct responses_item *item,
     return NULL;
 }
 
-/* Pages that it opens and searches in are not charged for. */
+/* Opening pages and searching in them is not charged for. */
 static void count_search(struct usage *u, const struct json *json)
 {
     struct str action = json_get_text(json_get(json, "action"), "type");
@@ -404,7 +406,7 @@ static void count_search(struct usage *u, const struct json *json)
         u->web_searches++;
 }
 
-/* What a provider's own tool looks for is told when another part begins. */
+/* Calls of the provider's own tools are reported when the next part begins. */
 static void close_part(struct decode *d, const struct responses_item *item)
 {
     bool is_call = str_is(item->type, "function_call");

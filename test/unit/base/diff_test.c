@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "base/diff.h"
+#include "diff_apply.h"
 
 static void diff3(struct strbuf *out, const char *old_text, const char *new_text)
 {

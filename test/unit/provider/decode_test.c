@@ -1,7 +1,7 @@
 /* decode_test.c - what all protocols share when an answer is read: framing, limits, ends. */
 #include "provider/transcript.h"
 
-#include "provider/error_body.h"
+#include "provider/provider_error.h"
 #include "provider/vendor.h"
 
 /* How each protocol says "Hi." as a stream: up to the model's last word, and the stream's own. */
@@ -287,7 +287,7 @@ static struct err *refusal_of(const char *vendor, int status, const char *body)
 
     add_quoted(&bytes, body);
     reading_init(&r, protocol, status);
-    decoder_listen(&r.decoder, vendor_for_words(v, protocol));
+    decoder_set_vendor(&r.decoder, vendor_for_words(v, protocol));
     assert_ok(decoder_feed(&r.decoder, strbuf_str(&bytes)));
     return decoder_end(&r.decoder);
 }
@@ -526,7 +526,7 @@ TEST(a_prompt_that_is_too_long_is_recognised_in_the_middle_of_a_stream)
     struct strbuf bytes = answer_bytes(SSE("{'error':{'message':'Prompt is too long: 2 > 1'}}"));
 
     reading_init(&r, &protocol_anthropic_messages, 200);
-    decoder_listen(&r.decoder, vendor_find(S("anthropic")));
+    decoder_set_vendor(&r.decoder, vendor_find(S("anthropic")));
     assert_err(decoder_feed(&r.decoder, strbuf_str(&bytes)), ERR_CONTEXT_OVERFLOW);
 }
 
@@ -568,7 +568,7 @@ TEST(a_response_that_failed_says_when_to_ask_again)
                          "11.054s.'}}}"));
 
     reading_init(&r, &protocol_openai_responses, 200);
-    decoder_listen(&r.decoder, vendor_find(S("openai")));
+    decoder_set_vendor(&r.decoder, vendor_find(S("openai")));
     e = decoder_feed(&r.decoder, strbuf_str(&bytes));
     assert_true(err_is(e, ERR_PROVIDER_RATE_LIMIT));
     assert_int_equal(e->retry_after_ms, 11054);

@@ -16,7 +16,7 @@ static void assert_said_(const char *text, const char *want, const char *file, i
 
         reply_init(&reply, (struct delta_sink){0});
         decoder_init(&decoder, &protocol_openai_chat, 200, NULL, 0, &reply);
-        decoder_listen(&decoder, vendor_find(S("vllm")));
+        decoder_set_vendor(&decoder, vendor_find(S("vllm")));
         for (size_t at = 0; at < strlen(text); at += piece) {
             AUTO(strbuf) struct strbuf event = {0};
 
@@ -130,7 +130,7 @@ TEST(ollama_is_read_so_and_a_call_is_why_it_stopped)
 
     reply_init(&reply, (struct delta_sink){0});
     decoder_init(&decoder, &protocol_ollama, 200, NULL, 0, &reply);
-    decoder_listen(&decoder, vendor_find(S("ollama")));
+    decoder_set_vendor(&decoder, vendor_find(S("ollama")));
     assert_ok(decoder_feed(&decoder, S("{\"message\":{\"content\":\"<think>a</th\"}}\n"
                                        "{\"message\":{\"content\":\"ink><tool_call>{\\\"name\\\":"
                                        "\\\"ls\\\"}\"}}\n"
@@ -151,7 +151,7 @@ TEST(a_call_without_end_is_text_at_last)
 
     reply_init(&reply, (struct delta_sink){0});
     decoder_init(&decoder, &protocol_ollama, 200, NULL, 0, &reply);
-    decoder_listen(&decoder, vendor_find(S("ollama")));
+    decoder_set_vendor(&decoder, vendor_find(S("ollama")));
     assert_ok(decoder_feed(&decoder, S("{\"message\":{\"content\":\"<tool_call>\"}}\n")));
     strbuf_add_cstr(&event, "{\"message\":{\"content\":\"");
     for (int i = 0; i < 100000; i++)

@@ -1,16 +1,53 @@
-/* error_body.c - looks for a message where others have put theirs. */
-#include "provider/error_body.h"
+/* provider_error.c - finds the kind and the message of an error. */
+#include "provider/provider_error.h"
+
+#include "base/utf8.h"
 
 #include <math.h>
 
 #define MAX_DEPTH 4
+#define MAX_MESSAGE_BYTES 2000
+
+enum err_kind provider_error_kind(int status)
+{
+    switch (status) {
+    case 401:
+    case 402:
+    case 403:
+        return ERR_PROVIDER_AUTH;
+    case 404:
+        return ERR_MODEL_NOT_AVAILABLE;
+    case 408:
+        return ERR_TIMEOUT;
+    case 413:
+        return ERR_CONTEXT_OVERFLOW;
+    case 429:
+        return ERR_PROVIDER_RATE_LIMIT;
+    case 409:
+        return ERR_PROVIDER_UNAVAILABLE;
+    default:
+        return status >= 500 && status != 501 ? ERR_PROVIDER_UNAVAILABLE : ERR_PROVIDER_ERROR;
+    }
+}
+
+struct err *provider_error_new(enum err_kind kind, int status, struct str message)
+{
+    message = utf8_truncate(str_trim(message), MAX_MESSAGE_BYTES);
+    if (message.n == 0)
+        message = S("the provider gave no reason");
+    if (status)
+        return err_new(kind, "HTTP %d: %" STR_FMT, status, STR_ARG(message));
+    return err_new(kind, "%" STR_FMT, STR_ARG(message));
+}
+
+/* --- bodies --- */
 
 const struct json *error_body_first(const struct json *body)
 {
     return json_is(body, JSON_ARRAY) ? body->first : body;
 }
 
-/* Some put a phrase into "error" and say what is wrong in "message": texts beside it go first. */
+/* Some put a phrase into "error" and the reason into "message": texts beside "error" go first. */
 static struct str find_message(const struct json *v, unsigned depth)
 {
     static const char *const names[] = {"message", "detail", "error",   "error_message",
@@ -35,7 +72,22 @@ struct str error_body_message(const struct json *body)
     return text.n ? text : json_get_text(json_get(body, "base_resp"), "status_msg");
 }
 
-/* The end of the first `piece` in the text, in any case of letters; STR_NONE: it is not there. */
+bool error_value_is_set(const struct json *v)
+{
+    return v && (v->n || json_str(v).n);
+}
+
+bool error_body_is_error(const struct json *event)
+{
+    event = error_body_first(event);
+    return error_value_is_set(json_get(event, "error")) || json_get_text(event, "message").n ||
+           error_value_is_set(json_get(event, "detail")) ||
+           error_value_is_set(json_get(event, "errors"));
+}
+
+/* --- sentences --- */
+
+/* The end of the first `piece` in the text, in any case of letters; STR_NONE: not found. */
 static size_t find_end(struct str text, struct str piece)
 {
     for (size_t at = 0; at + piece.n <= text.n; at++)
@@ -44,7 +96,7 @@ static size_t find_end(struct str text, struct str piece)
     return STR_NONE;
 }
 
-/* What stands behind the sentence. */
+/* Cuts the text up to the end of the sentence. */
 static bool skip_sentence(struct str *text, struct str sentence)
 {
     struct str piece;
@@ -115,16 +167,4 @@ int64_t error_text_delay_ms(struct str text, const char *sentences)
     while (total >= 0 && (more = take_time(&text)) >= 0)
         total = MIN(total + more, MAX_DELAY_MS);
     return total < 0 ? -1 : (int64_t)ceil(total);
-}
-
-static bool says_something(const struct json *v)
-{
-    return v && (v->n || json_str(v).n);
-}
-
-bool error_body_is_error(const struct json *event)
-{
-    event = error_body_first(event);
-    return says_something(json_get(event, "error")) || json_get_text(event, "message").n ||
-           says_something(json_get(event, "detail")) || says_something(json_get(event, "errors"));
 }

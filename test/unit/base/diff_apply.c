@@ -1,8 +1,9 @@
 /* diff_apply.c - turns the old text into the new one with the help of a unified diff.
  *
- * Strict: every line must stand where the diff says and read as the diff says. A diff that fits
- * only nearly belongs to another text. */
-#include "base/diff.h"
+ * Strict: every line must be where the diff says and read as the diff says. A diff that fits only
+ * nearly belongs to another text. */
+#include "diff_apply.h"
+
 #include "base/diff_script.h"
 
 struct patcher {
