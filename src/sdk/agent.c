@@ -2,7 +2,6 @@
 #include "sdk/agent_parts.h"
 
 #include "port/todos.h"
-#include "sdk/known_secrets.h"
 #include "sdk/network_rules.h"
 #include "sdk/system_prompt.h"
 #include "sdk/todo_reminder.h"
@@ -153,6 +152,7 @@ static void subscribe(struct agent *a, const struct agent_options *options)
         a->subscribers[a->n_subscribers++] = &a->log_writer;
     if (options->subscriber)
         a->subscribers[a->n_subscribers++] = options->subscriber;
+    BUG_IF(a->n_subscribers > ARRAY_LEN(a->subscribers));
     for (size_t i = 0; i < a->n_subscribers; i++)
         event_stream_subscribe(&a->opening, a->subscribers[i]);
 }
@@ -171,10 +171,9 @@ struct err *agent_open(struct agent *a, struct project *project,
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
     TRY(agent_add_tools(a));
-    a->secrets = known_secrets(a->project, options->session.store);
+    a->secrets = secrets_ref(project_secrets(project, options->session.store));
     a->tool_config.secrets = a->secrets;
     log_hide(host_log(a->project->host), a->secrets);
-    a->project->credentials.secrets = a->secrets;
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
     agent_choose_native(a);
@@ -207,8 +206,6 @@ void agent_done(struct agent *a)
     denied_paths_free(a->denied);
     permission_gate_done(&a->gate);
     tool_registry_free(a->tools);
-    if (a->project)
-        a->project->credentials.secrets = NULL;
     secrets_unref(a->secrets);
     snapshotter_free(a->snapshotter);
     if (a->project)

@@ -37,6 +37,7 @@ struct project {
     struct arena arena;
     const char *ca_file; /* NULL: none */
     struct model_choice *choices;
+    struct secrets *secrets; /* NULL: nobody has asked for them yet */
 };
 
 /* `h` NULL: a host of its own. Blocks. */
@@ -45,6 +46,10 @@ MUST_USE struct err *project_open(struct host *h, const struct project_options *
 struct project *project_ref(struct project *p) MUST_USE;
 void project_unref(struct project *p);
 DEFINE_AUTO_PTR(project, project_unref)
+
+/* All credentials that it knows of (known_secrets.h), with that in this address of a store; NULL:
+ * none. One set for all its agents, borrowed, never NULL: keys that are fetched later join it. */
+struct secrets *project_secrets(struct project *p, const char *store);
 
 /* Asks for a profile as the project is set up; `model` is --model or NULL. */
 struct profile_query project_query(const struct project *p, const char *model);

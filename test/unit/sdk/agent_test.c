@@ -149,6 +149,37 @@ TEST(two_agents_of_a_project_cannot_have_the_same_session)
     assert_ok(loop_run_once(open_twice, &w));
 }
 
+/* --- secrets --- */
+
+#define FETCHED "fetched-later-4711"
+
+static struct err *end_the_first(void *arg)
+{
+    struct world *w = arg;
+    AUTO(provider) struct provider *provider = NULL;
+    AUTO(agent) struct agent a = {0}, b = {0};
+    AUTO(strbuf) struct strbuf shown = {0};
+    struct agent_options options;
+
+    TRY(script_provider_new(S("m"), S("turns:\n - text: One.\n"), &provider));
+    options = (struct agent_options){.provider = provider};
+    TRY(agent_open(&a, w->project, &options));
+    TRY(agent_open(&b, w->project, &options));
+    EXPECT(w->project->credentials.secrets == a.secrets && a.secrets == b.secrets);
+    agent_done(&b);
+    secrets_learn(w->project->credentials.secrets, &(struct secret_value){S("KEY"), S(FETCHED)});
+    EXPECT(str_is(secrets_hide(a.secrets, S(FETCHED), &shown, NULL), "[REDACTED]"));
+    return NULL;
+}
+
+TEST(a_key_that_is_fetched_when_another_agent_has_ended_is_hidden)
+{
+    AUTO(world) struct world w = new_world();
+
+    assert_ok(loop_run_once(end_the_first, &w));
+}
+
 RUN_TESTS(UNIT(every_mode_comes_back_with_a_session_but_bypass_permissions),
           UNIT(two_agents_of_a_project_share_one_store),
-          UNIT(two_agents_of_a_project_cannot_have_the_same_session))
+          UNIT(two_agents_of_a_project_cannot_have_the_same_session),
+          UNIT(a_key_that_is_fetched_when_another_agent_has_ended_is_hidden))
