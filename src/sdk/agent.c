@@ -214,6 +214,7 @@ void agent_done(struct agent *a)
     strbuf_done(&a->typed);
     for (size_t i = 0; i < a->n_providers; i++)
         provider_free(a->providers[i]);
+    prefix_unref(a->prefix);
     model_choice_unref(a->model);
     arena_done(&a->arena);
     project_unref(a->project);
@@ -284,6 +285,14 @@ static const char *hide_in(struct agent *a, const char *text)
                 : NULL;
 }
 
+static void use_prefix(struct agent *a, struct prefix *take_prefix)
+{
+    prefix_unref(a->prefix); /* no run is under way */
+    a->prefix = take_prefix;
+    a->plan.system = take_prefix->system;
+    a->plan.told_tools = take_prefix->tools;
+}
+
 /* What all requests begin with, if the session has it and the person wants nothing else. */
 static bool find_prefix(struct agent *a, struct prefix_wishes *ret_wishes)
 {
@@ -293,8 +302,8 @@ static bool find_prefix(struct agent *a, struct prefix_wishes *ret_wishes)
                                    .names_tools = a->names_tools,
                                    .search = a->search_wish,
                                    .fetch = a->fetch_wish};
-    struct prefix prefix;
-    bool is_kept = prefix_find(a->session.conversation.state, &wishes, &a->arena, &prefix);
+    struct prefix *prefix =
+        prefix_find(&a->project->prefixes, a->session.conversation.state, &wishes, &a->arena);
 
     a->system_prompt = wishes.system_prompt;
     a->append_system_prompt = wishes.append_system_prompt;
@@ -302,12 +311,10 @@ static bool find_prefix(struct agent *a, struct prefix_wishes *ret_wishes)
     a->plan.web_search = wishes.search == NATIVE_WANTED;
     a->plan.web_fetch = wishes.fetch == NATIVE_WANTED;
     a->tells_surroundings = !a->system_prompt;
-    if (is_kept) {
-        a->plan.system = prefix.system;
-        a->plan.told_tools = prefix.tools;
-    }
+    if (prefix)
+        use_prefix(a, prefix);
     *ret_wishes = wishes;
-    return is_kept;
+    return prefix != NULL;
 }
 
 /* What the session begins with, as the first run finds it; and what all its requests begin with. */
@@ -327,10 +334,9 @@ static void begin_session(struct agent *a)
                                    .system = a->plan.system,
                                    .tools = tools,
                                });
-    if (!is_kept) {
-        prefix_keep(a->session.conversation.state, &wishes, a->plan.system, tools);
-        a->plan.told_tools = tool_set_describe(tools, &a->arena);
-    }
+    if (!is_kept)
+        use_prefix(a, prefix_keep(&a->project->prefixes, a->session.conversation.state, &wishes,
+                                  a->plan.system, tools));
     a->has_prefix = true;
 }
 

@@ -10,7 +10,6 @@
 #include "gate/gate.h"
 #include "sdk/agent_hooks.h"
 #include "sdk/agent_sandbox.h"
-#include "sdk/prefix.h"
 #include "sdk/project.h"
 #include "session/session.h"
 
@@ -129,6 +128,7 @@ struct agent {
     uint64_t tool_timeout_ms;
     const struct json *tool_timeouts;
     size_t tool_response_bytes;
+    struct prefix *prefix; /* what requests begin with; NULL: it was never fixed */
 };
 
 /* A mode by its name; ERR_VALIDATION names the known ones. `where` is the flag or the setting. */

@@ -9,6 +9,7 @@
 
 #include "sdk/credentials.h"
 #include "sdk/host.h"
+#include "sdk/prefix.h"
 #include "sdk/profile.h"
 #include "sdk/trust.h"
 
@@ -37,7 +38,8 @@ struct project {
     struct arena arena;
     const char *ca_file; /* NULL: none */
     struct model_choice *choices;
-    struct secrets *secrets; /* NULL: nobody has asked for them yet */
+    struct secrets *secrets;  /* NULL: nobody has asked for them yet */
+    struct prefixes prefixes; /* of its sessions */
 };
 
 /* `h` NULL: a host of its own. Blocks. */

@@ -179,7 +179,56 @@ TEST(a_key_that_is_fetched_when_another_agent_has_ended_is_hidden)
     assert_ok(loop_run_once(end_the_first, &w));
 }
 
+/* --- what requests begin with --- */
+
+static const struct json *prefix_of(const struct agent *a)
+{
+    return tool_state_get(a->session.conversation.state, STATE_PREFIX, STATE_UNNAMED);
+}
+
+static struct err *begin_alike(void *arg)
+{
+    struct world *w = arg;
+    AUTO(provider) struct provider *provider = NULL;
+    AUTO(agent) struct agent a = {0}, b = {0}, again = {0}, other = {0};
+    struct agent_options options;
+    char id[64];
+
+    TRY(script_provider_new(
+        S("m"), S("turns:\n - text: One.\n - text: Two.\n - text: Three.\n - text: Four.\n"),
+        &provider));
+    options = (struct agent_options){.provider = provider};
+    TRY(agent_open(&a, w->project, &options));
+    TRY(agent_open(&b, w->project, &options));
+    TRY(say_hello(&a));
+    TRY(say_hello(&b));
+    EXPECT(prefix_of(&a) && prefix_of(&a) == prefix_of(&b));
+    EXPECT(a.plan.system.p == b.plan.system.p && a.plan.told_tools == b.plan.told_tools);
+
+    strcpy(id, b.session.conversation.id);
+    agent_done(&b);
+    options.session.resume = id;
+    TRY(agent_open(&again, w->project, &options));
+    TRY(say_hello(&again));
+    EXPECT(prefix_of(&a) == prefix_of(&again));
+
+    options.session.resume = NULL;
+    options.system_prompt = "Be brief.";
+    TRY(agent_open(&other, w->project, &options));
+    TRY(say_hello(&other));
+    EXPECT(prefix_of(&a) != prefix_of(&other));
+    return NULL;
+}
+
+TEST(sessions_that_begin_alike_hold_one_prefix)
+{
+    AUTO(world) struct world w = new_world();
+
+    assert_ok(loop_run_once(begin_alike, &w));
+}
+
 RUN_TESTS(UNIT(every_mode_comes_back_with_a_session_but_bypass_permissions),
           UNIT(two_agents_of_a_project_share_one_store),
           UNIT(two_agents_of_a_project_cannot_have_the_same_session),
-          UNIT(a_key_that_is_fetched_when_another_agent_has_ended_is_hidden))
+          UNIT(a_key_that_is_fetched_when_another_agent_has_ended_is_hidden),
+          UNIT(sessions_that_begin_alike_hold_one_prefix))
