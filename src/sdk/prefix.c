@@ -1,6 +1,8 @@
 /* prefix.c - the beginning of a session's requests, kept with the session and held once. */
 #include "sdk/prefix.h"
 
+#include "base/shared_json.h"
+
 /* --- what the person wants --- */
 
 static struct json *list_of(struct arena *a, const struct str *names, size_t n)
