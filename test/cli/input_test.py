@@ -92,7 +92,8 @@ class InputTest(FlowTest):
 
     def host(self, provider, *flags):
         arguments, env = self.arguments(provider, *flags)
-        process = self.start(*arguments, env=env, stdin=subprocess.PIPE)
+        # Unbuffered: what Host read ahead of the line that it waits for would be lost in end().
+        process = self.start(*arguments, env=env, stdin=subprocess.PIPE, bufsize=0)
         self.addCleanup(process.stdin.close)
         self.addCleanup(process.stdout.close)
         self.addCleanup(process.stderr.close)
