@@ -111,16 +111,6 @@ static struct err *run_all(void *arg)
     return e;
 }
 
-/* An open session is a locked file. */
-static void allow_files(int n)
-{
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = MIN((rlim_t)n + 256, limit.rlim_max);
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int main(int argc, char **argv)
 {
     struct bench b = {.n_sessions = argc > 2 ? atoi(argv[2]) : 10000};
@@ -141,7 +131,6 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     snprintf(file, sizeof file, "%s/keel.db", argv[1]);
-    allow_files(b.n_sessions);
     b.sessions = mem_alloc((size_t)b.n_sessions * sizeof *b.sessions);
     b.store = store_sqlite_new(file);
     b.plan = (struct run_plan){.targets = &target,

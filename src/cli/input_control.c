@@ -65,8 +65,8 @@ static void field_models(struct json_writer *w, const struct agent *a)
 {
     jw_key(w, "models");
     jw_begin_array(w);
-    for (size_t i = 0; i < a->plan.n_targets; i++) {
-        const struct target *t = &a->plan.targets[i];
+    for (size_t i = 0; i < a->plan->chain->n; i++) {
+        const struct target *t = &a->plan->chain->targets[i];
         AUTO(strbuf) struct strbuf name = {0};
 
         strbuf_addf(&name, "%" STR_FMT "/%" STR_FMT, STR_ARG(t->provider->id), STR_ARG(t->model));
@@ -136,21 +136,22 @@ static struct err *set_model(struct input *in, const struct json *request, struc
     bool is_first = !model || model->type == JSON_NULL || str_is(json_str(model), "default");
 
     TRY(agent_set_model(agent, is_first ? NULL : arena_cstr(&a, json_str(model))));
-    jw_kv_str(w, "model", agent->plan.targets[0].model);
+    jw_kv_str(w, "model", agent->plan->chain->targets[0].model);
     return NULL;
 }
 
 static struct err *set_thinking(struct input *in, const struct json *request, struct json_writer *w)
 {
-    struct run_plan *plan = &in->host->agent->plan;
+    struct agent *agent = in->host->agent;
+    enum effort effort = agent->plan->plan.effort;
     const struct json *given = json_get(request, "max_thinking_tokens");
     int64_t n = 0;
 
     if (!is_nothing(given) && (!json_int64(given, &n) || n < 0))
         return err_new(ERR_VALIDATION, "max_thinking_tokens must be 0 or more, or null");
-    plan->reasoning_budget = n;
     if (n == 0)
-        plan->effort = is_nothing(given) ? EFFORT_UNSET : EFFORT_NONE;
+        effort = is_nothing(given) ? EFFORT_UNSET : EFFORT_NONE;
+    agent_set_reasoning(agent, effort, n);
     return NULL;
 }
 

@@ -192,7 +192,7 @@ static struct err *open_project(struct print *p)
 static void tell_model(const struct print *p, const struct agent *a)
 {
     const struct profile *found = &p->agent_options.model->profile;
-    const struct target *first = &a->plan.targets[0];
+    const struct target *first = &a->plan->chain->targets[0];
     bool is_watched = isatty(STDERR_FILENO) == 1 || args_has(p->args, "verbose");
 
     if (found->notice.n == 0 || !is_watched)
@@ -238,7 +238,7 @@ static void open_json(struct print *p, struct agent *a)
         .session_id =
             arena_cstr(&p->arena, str_of(a->session.conversation.id)), /* outlives the agent */
         .cwd = p->project->place.cwd,
-        .model = arena_cstr(&p->arena, a->plan.targets[0].model),
+        .model = arena_cstr(&p->arena, a->plan->chain->targets[0].model),
         .permission_mode = permission_mode_name(a->mode),
         .version = KEEL_VERSION,
         .api_key_source = arena_cstr(&p->arena, p->agent_options.model->profile.key_source.n
@@ -404,7 +404,7 @@ static struct err *answer(void *self, struct message *prompt)
         input.max_rounds = p->max_rounds ? (unsigned)p->max_rounds : RUN_UNLIMITED;
     if (!p->text.is_streaming && !p->include_partial)
         input.drop_text = may_drop_text; /* nobody has seen it */
-    run_status_begin(&p->waiting, p->agent->plan.targets[0].model);
+    run_status_begin(&p->waiting, p->agent->plan->chain->targets[0].model);
     e = agent_run(p->agent, &input, &result);
     run_status_end(&p->waiting);
     keep_output_error(p, outbox_flush());
@@ -425,7 +425,7 @@ static struct err *run_agent(struct print *p)
     print_tell_missing(p->args, p->project, agent.is_kept);
     if (agent.is_kept)
         p->text.session = arena_cstr(&p->arena, str_of(agent.session.conversation.id));
-    p->trace.set = p->secrets = secrets_ref(agent.secrets);
+    p->trace.set = p->secrets = secrets_ref(project_secrets(p->project, NULL));
     if (p->format != FORMAT_TEXT)
         open_json(p, &agent);
     e = p->input ? input_serve(p->input, &host) : answer(p, p->prompt);

@@ -96,6 +96,7 @@ DEFINE_AUTO_VAL(built_messages, built_messages_done)
  * goes to somebody else. One request at a time uses it, until built_messages_done(); others
  * meanwhile are built without. */
 struct built_prefix *built_prefix_new(void) MUST_USE;
+void built_prefix_clear(struct built_prefix *p); /* not while it is used */
 void built_prefix_free(struct built_prefix *p);
 
 /* `overlays` are texts that stand as user messages at the end. */

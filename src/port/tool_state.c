@@ -4,13 +4,15 @@
 #include "base/quoted.h"
 #include "sys/env.h"
 
-/* A value lives in an arena of its own, so that setting it again gives its memory back. */
+/* A value lives in an arena of its own, so that setting it again gives its memory back; or others
+ * hold it, too. */
 struct state_value {
     enum state_key kind;
     struct str key;  /* on the heap; what a model names may hold a NUL */
     struct str name; /* in the key */
     struct arena arena;
-    struct json *value; /* NULL: removed; the place is kept for the order */
+    struct shared_json *shared; /* NULL: the arena has the value */
+    const struct json *value;   /* NULL: removed; the place is kept for the order */
 };
 
 struct attachment {
@@ -31,6 +33,20 @@ struct tool_state {
     struct state_listener listener;
     struct group *tasks;
 };
+
+static void forget_value(struct state_value *v)
+{
+    shared_json_unref(v->shared);
+    arena_done(&v->arena);
+    v->shared = NULL;
+    v->value = NULL;
+}
+
+static void state_value_done(struct state_value *v)
+{
+    forget_value(v);
+    mem_free((char *)v->key.p);
+}
 
 struct tool_state *tool_state_new(struct str cwd)
 {
@@ -62,10 +78,8 @@ void tool_state_free(struct tool_state *s)
         mem_free(a->block);
         mem_free(a);
     }
-    for (size_t i = 0; i < s->n_values; i++) {
-        mem_free((char *)s->values[i].key.p);
-        arena_done(&s->values[i].arena);
-    }
+    for (size_t i = 0; i < s->n_values; i++)
+        state_value_done(&s->values[i]);
     mem_free(s->values);
     mem_free(s->workspace);
     mem_free(s);
@@ -137,36 +151,45 @@ const struct json *tool_state_get(const struct tool_state *s, enum state_key kin
     return v ? v->value : NULL;
 }
 
-void tool_state_restore(struct tool_state *s, struct str key, const struct json *value)
+/* Copied first: the new value may be made of the old one. `shared` NULL: the value is nobody's. */
+static void apply(struct tool_state *s, struct str key, const struct json *value,
+                  struct shared_json *shared)
 {
     struct str name;
     enum state_key kind = read_key(key, &name);
     struct state_value *v = find(s, kind, name);
     struct arena fresh = {0};
+    struct shared_json *held = shared ? shared_json_ref(shared) : NULL;
+    const struct json *now = held ? held->value : value ? json_copy(&fresh, value) : NULL;
 
     if (!v && !value && !s->base)
         return;
     if (!v)
         v = add(s, key);
-    /* Copied first: the new value may be made of the old one. */
-    v->value = value ? json_copy(&fresh, value) : NULL;
-    arena_done(&v->arena);
+    forget_value(v);
     v->arena = fresh;
+    v->shared = held;
+    v->value = now;
+}
+
+void tool_state_restore(struct tool_state *s, struct str key, const struct json *value)
+{
+    apply(s, key, value, NULL);
 }
 
 static void set(struct tool_state *s, enum state_key kind, struct str key, struct str name,
-                const struct json *value)
+                const struct json *value, struct shared_json *shared)
 {
     s = keeper_of(s, kind);
     if (s->is_accepted) {
-        set(s->base, kind, key, name, value);
+        set(s->base, kind, key, name, value, shared);
         return;
     }
     if (!value && !tool_state_get(s, kind, name))
         return;
     if (s->listener.on_change)
         s->listener.on_change(s->listener.self, key, value);
-    tool_state_restore(s, key, value);
+    apply(s, key, value, shared);
 }
 
 void tool_state_set(struct tool_state *s, enum state_key kind, struct str name,
@@ -174,7 +197,20 @@ void tool_state_set(struct tool_state *s, enum state_key kind, struct str name,
 {
     AUTO(arena) struct arena a = {0};
 
-    set(s, kind, state_key_text(&a, kind, name), name, value);
+    set(s, kind, state_key_text(&a, kind, name), name, value, NULL);
+}
+
+void tool_state_share(struct tool_state *s, enum state_key kind, struct str name,
+                      struct shared_json *value)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str key = state_key_text(&a, kind, name);
+    const struct json *now = tool_state_get(s, kind, name);
+
+    if (now && json_equal(now, value->value))
+        apply(keeper_of(s, kind), key, value->value, value);
+    else
+        set(s, kind, key, name, value->value, value);
 }
 
 void tool_state_accept(struct tool_state *draft)
@@ -182,9 +218,8 @@ void tool_state_accept(struct tool_state *draft)
     for (size_t i = 0; i < draft->n_values; i++) {
         struct state_value *v = &draft->values[i];
 
-        set(draft->base, v->kind, v->key, v->name, v->value);
-        mem_free((char *)v->key.p);
-        arena_done(&v->arena);
+        set(draft->base, v->kind, v->key, v->name, v->value, v->shared);
+        state_value_done(v);
     }
     draft->n_values = 0;
     draft->is_accepted = true;
@@ -234,7 +269,7 @@ void tool_state_clear(struct tool_state *s, enum state_key kind)
     struct state_entry x;
 
     for (size_t at = 0; tool_state_next(s, kind, &at, &x);)
-        set(s, kind, x.key, x.name, NULL);
+        set(s, kind, x.key, x.name, NULL, NULL);
 }
 
 struct str tool_state_text(const struct tool_state *s, enum state_key kind)
@@ -267,12 +302,12 @@ void tool_state_rewind(struct tool_state *s, const struct tool_state *then)
 
     for (size_t at = 0; tool_state_walk(s, &at, &x);)
         if (!(state_key_flags(x.kind) & STATE_STAYS) && !tool_state_get(then, x.kind, x.name))
-            set(s, x.kind, x.key, x.name, NULL);
+            set(s, x.kind, x.key, x.name, NULL, NULL);
     for (size_t at = 0; tool_state_walk(then, &at, &x);) {
         const struct json *now = tool_state_get(s, x.kind, x.name);
 
         if (!(state_key_flags(x.kind) & STATE_STAYS) && !(now && json_equal(now, x.value)))
-            set(s, x.kind, x.key, x.name, x.value);
+            set(s, x.kind, x.key, x.name, x.value, NULL);
     }
 }
 

@@ -9,6 +9,7 @@
 #ifndef KEEL_PORT_TOOL_STATE_H
 #define KEEL_PORT_TOOL_STATE_H
 
+#include "base/shared_json.h"
 #include "port/state_keys.h"
 #include "sys/task.h"
 
@@ -43,6 +44,10 @@ const struct json *tool_state_get(const struct tool_state *s, enum state_key kin
  * happens. */
 void tool_state_set(struct tool_state *s, enum state_key kind, struct str name,
                     const struct json *value);
+/* The same with a value that others hold, too: the state holds it instead of a copy. Where it has
+ * an equal value already, nothing changes but who keeps that. */
+void tool_state_share(struct tool_state *s, enum state_key kind, struct str name,
+                      struct shared_json *value);
 /* Every key of a kind, in the order of their first setting; start with *at = 0. A key that is set
  * meanwhile keeps its place. */
 bool tool_state_next(const struct tool_state *s, enum state_key kind, size_t *at,

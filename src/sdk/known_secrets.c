@@ -28,16 +28,21 @@ static void add_variable(struct collection *c, struct str name)
 }
 
 /* https://user:password@host/, https://token@host/ */
-static void add_url(struct collection *c, struct str text, struct str name)
+static struct str secret_of_url(struct arena *a, struct str text)
 {
     struct url url;
     AUTO(err) struct err *e = NULL;
 
     if (str_find_char(text, '@') == STR_NONE)
-        return;
-    e = url_parse(&c->arena, text, &url);
-    if (!e) /* STR_NONE + 1 is 0 */
-        add(c, name, str_skip(url.userinfo, str_find_char(url.userinfo, ':') + 1));
+        return (struct str){0};
+    e = url_parse(a, text, &url);
+    /* STR_NONE + 1 is 0 */
+    return e ? (struct str){0} : str_skip(url.userinfo, str_find_char(url.userinfo, ':') + 1);
+}
+
+static void add_url(struct collection *c, struct str text, struct str name)
+{
+    add(c, name, secret_of_url(&c->arena, text));
 }
 
 /* --- the environment --- */
@@ -176,4 +181,13 @@ struct secrets *known_secrets(const struct project *p, const char *store)
     found = secrets_new_growing(c.items, c.n);
     arena_done(&c.arena);
     return found;
+}
+
+void secrets_learn_store(struct secrets *s, const char *store)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str secret = secret_of_url(&a, str_of(store));
+
+    if (secret.n)
+        secrets_learn(s, &(struct secret_value){S("--store"), secret});
 }

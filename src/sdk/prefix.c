@@ -1,4 +1,4 @@
-/* prefix.c - the beginning of a session's requests, kept with the session. */
+/* prefix.c - the beginning of a session's requests, kept with the session and held once. */
 #include "sdk/prefix.h"
 
 /* --- what the person wants --- */
@@ -81,36 +81,118 @@ static void complete_search(enum native_wish *wish, bool was_wanted)
         *wish = NATIVE_WANTED;
 }
 
+/* --- what sessions have in common --- */
+
+void prefix_unref(struct prefix *p)
+{
+    struct prefix **at;
+
+    if (!p || --p->n_refs)
+        return;
+    for (at = &p->of->first; *at != p;)
+        at = &(*at)->next;
+    *at = p->next;
+    shared_json_unref(p->kept);
+    mem_free(p);
+}
+
+struct prefix *prefix_ref(struct prefix *p)
+{
+    p->n_refs++;
+    return p;
+}
+
+static struct prefix *add(struct prefixes *all, const struct json *kept)
+{
+    struct prefix *p = mem_alloc(sizeof *p);
+
+    *p = (struct prefix){.kept = shared_json_new(kept), .of = all, .next = all->first, .n_refs = 1};
+    p->system = json_get_text(p->kept->value, "system");
+    p->tools = json_get(p->kept->value, "tools");
+    all->first = p;
+    return p;
+}
+
+static struct prefix *find_kept(struct prefixes *all, const struct json *kept)
+{
+    struct prefix *p = all->first;
+
+    while (p && !json_equal(p->kept->value, kept))
+        p = p->next;
+    return p ? prefix_ref(p) : add(all, kept);
+}
+
+static bool tells(const struct json *told, const struct tool_set *tools)
+{
+    size_t i = 0;
+
+    if (told->n != tools->n)
+        return false;
+    json_each (item, told) {
+        const struct tool_def *def = &tools->entries[i++].def;
+        const struct json *schema = json_get(item, "inputSchema");
+
+        if (!str_eq(json_get_text(item, "name"), def->name) ||
+            !str_eq(json_get_text(item, "description"), def->description) ||
+            !schema != !def->input_schema || (schema && !json_equal(schema, def->input_schema)))
+            return false;
+    }
+    return true;
+}
+
+static struct prefix *find_made(struct prefixes *all, const struct json *wishes, struct str system,
+                                const struct tool_set *tools)
+{
+    for (struct prefix *p = all->first; p; p = p->next)
+        if (json_equal(json_get(p->kept->value, "wishes"), wishes) && str_eq(p->system, system) &&
+            tells(p->tools, tools))
+            return prefix_ref(p);
+    return NULL;
+}
+
 /* --- keeping it --- */
 
-bool prefix_find(const struct tool_state *s, struct prefix_wishes *wishes, struct arena *a,
-                 struct prefix *ret_prefix)
+static void share(struct tool_state *s, const struct prefix *p)
+{
+    tool_state_share(s, STATE_PREFIX, STATE_UNNAMED, p->kept);
+}
+
+struct prefix *prefix_find(struct prefixes *all, struct tool_state *s, struct prefix_wishes *wishes,
+                           struct arena *a)
 {
     const struct json *prefix = tool_state_get(s, STATE_PREFIX, STATE_UNNAMED),
                       *kept = json_get(prefix, "wishes");
+    struct prefix *found;
 
     if (!json_is(json_get(prefix, "tools"), JSON_ARRAY))
-        return false;
+        return NULL;
     complete_text(&wishes->system_prompt, json_get(kept, "systemPrompt"), a);
     complete_text(&wishes->append_system_prompt, json_get(kept, "appendSystemPrompt"), a);
     if (!wishes->names_tools)
         complete_filter(&wishes->filter, kept, a);
     complete_search(&wishes->search, json_bool(json_get(kept, "searchesWeb"), false));
     if (!json_equal(describe(wishes, a), kept))
-        return false;
-    *ret_prefix = (struct prefix){.system = arena_str(a, json_get_text(prefix, "system")),
-                                  .tools = json_copy(a, json_get(prefix, "tools"))};
-    return true;
+        return NULL;
+    found = find_kept(all, prefix);
+    share(s, found);
+    return found;
 }
 
-void prefix_keep(struct tool_state *s, const struct prefix_wishes *wishes, struct str system,
-                 const struct tool_set *tools)
+struct prefix *prefix_keep(struct prefixes *all, struct tool_state *s,
+                           const struct prefix_wishes *wishes, struct str system,
+                           const struct tool_set *tools)
 {
     AUTO(arena) struct arena a = {0};
-    struct json *kept = json_new(&a, JSON_OBJECT);
+    struct json *described = describe(wishes, &a), *kept;
+    struct prefix *p = find_made(all, described, system, tools);
 
-    json_set(&a, kept, "wishes", describe(wishes, &a));
-    json_set_str(&a, kept, "system", system);
-    json_set(&a, kept, "tools", tool_set_describe(tools, &a));
-    tool_state_set(s, STATE_PREFIX, STATE_UNNAMED, kept);
+    if (!p) {
+        kept = json_new(&a, JSON_OBJECT);
+        json_set(&a, kept, "wishes", described);
+        json_set_str(&a, kept, "system", system);
+        json_set(&a, kept, "tools", tool_set_describe(tools, &a));
+        p = add(all, kept);
+    }
+    share(s, p);
+    return p;
 }

@@ -26,17 +26,32 @@ struct prefix_wishes {
     enum native_wish search, fetch;
 };
 
+/* Tens of kilobytes, so all sessions of a project that begin alike hold the same one. Counted. */
 struct prefix {
     struct str system;
     const struct json *tools; /* tool_set_as_told() */
+    /* the rest is private */
+    struct shared_json *kept; /* by sessions, with the wishes; has the two above */
+    struct prefixes *of;
+    struct prefix *next;
+    unsigned n_refs;
 };
+/* Those that somebody holds. Zeroed is empty; outlives them. */
+struct prefixes {
+    struct prefix *first;
+};
+struct prefix *prefix_ref(struct prefix *p) MUST_USE;
+void prefix_unref(struct prefix *p);
+DEFINE_AUTO_PTR(prefix, prefix_unref)
 
 /* Completes the wishes by those that the session keeps, in `a`; without any, what is unsaid is not
- * wanted. True when they are what its prefix was made of: it is given, in `a`. */
-bool prefix_find(const struct tool_state *s, struct prefix_wishes *wishes, struct arena *a,
-                 struct prefix *ret_prefix);
+ * wanted. When they are what its prefix was made of, that is returned, which the session then
+ * shares; else NULL. */
+struct prefix *prefix_find(struct prefixes *all, struct tool_state *s, struct prefix_wishes *wishes,
+                           struct arena *a) MUST_USE;
 /* From now on it is this, made of complete wishes. Tells the session. */
-void prefix_keep(struct tool_state *s, const struct prefix_wishes *wishes, struct str system,
-                 const struct tool_set *tools);
+struct prefix *prefix_keep(struct prefixes *all, struct tool_state *s,
+                           const struct prefix_wishes *wishes, struct str system,
+                           const struct tool_set *tools) MUST_USE;
 
 #endif

@@ -1,6 +1,7 @@
 /* project.c - finds the project of a directory, and reads its files and the settings. */
 #include "sdk/project.h"
 
+#include "sdk/known_secrets.h"
 #include "sdk/login.h"
 #include "sys/env.h"
 #include "sys/fs.h"
@@ -168,10 +169,21 @@ void project_unref(struct project *p)
     if (!p || --p->n_refs)
         return;
     profile_credentials_done(&p->credentials);
+    secrets_unref(p->secrets);
     settings_free(p->settings);
     arena_done(&p->arena);
     host_unref(p->host);
     mem_free(p);
+}
+
+/* --- secrets --- */
+
+struct secrets *project_secrets(struct project *p, const char *store)
+{
+    if (!p->secrets)
+        p->secrets = p->credentials.secrets = known_secrets(p, NULL);
+    secrets_learn_store(p->secrets, store);
+    return p->secrets;
 }
 
 /* --- models --- */

@@ -9,6 +9,7 @@
 
 #include "sdk/credentials.h"
 #include "sdk/host.h"
+#include "sdk/prefix.h"
 #include "sdk/profile.h"
 #include "sdk/trust.h"
 
@@ -31,12 +32,15 @@ struct project {
     struct trust_state trust;   /* in them */
     struct settings *settings;
     struct profile_credentials credentials;
-    struct http_source http; /* the host's client, with the project's authorities */
+    struct http_source http;  /* the host's client, with the project's authorities */
+    struct prefixes prefixes; /* of its sessions */
+    struct agent_base *bases; /* of its agents (agent_base.h) */
     /* the rest is private */
     unsigned n_refs;
     struct arena arena;
     const char *ca_file; /* NULL: none */
     struct model_choice *choices;
+    struct secrets *secrets; /* NULL: nobody has asked for them yet */
 };
 
 /* `h` NULL: a host of its own. Blocks. */
@@ -45,6 +49,10 @@ MUST_USE struct err *project_open(struct host *h, const struct project_options *
 struct project *project_ref(struct project *p) MUST_USE;
 void project_unref(struct project *p);
 DEFINE_AUTO_PTR(project, project_unref)
+
+/* All credentials that it knows of (known_secrets.h), those in this address of a store included;
+ * NULL: none. Borrowed, never NULL. They grow with those that are fetched. */
+struct secrets *project_secrets(struct project *p, const char *store);
 
 /* Asks for a profile as the project is set up; `model` is --model or NULL. */
 struct profile_query project_query(const struct project *p, const char *model);

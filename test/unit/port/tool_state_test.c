@@ -89,6 +89,41 @@ TEST(a_value_is_found_until_it_is_removed)
     assert_null(get(s, "todos"));
 }
 
+TEST(a_shared_value_is_held_and_not_copied)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w")), *t = tool_state_new(S("/w"));
+    struct shared_json *value = shared_json_new(json_new_str(&a, S("1")));
+    struct told told = {.state = s};
+
+    tool_state_listen(s, (struct state_listener){note, &told});
+    tool_state_share(s, STATE_TODOS, STATE_UNNAMED, value);
+    assert_ptr_equal(get(s, "todos"), value->value);
+    assert_str(strbuf_str(&told.text), "todos=\"1\"\n");
+    set(t, "todos", "1");
+    tool_state_share(t, STATE_TODOS, STATE_UNNAMED, value);
+    assert_ptr_equal(get(t, "todos"), value->value);
+    shared_json_unref(value);
+    set(s, "todos", "2");
+    assert_str(json_str(get(s, "todos")), "2");
+    assert_str(json_str(get(t, "todos")), "1");
+    strbuf_done(&told.text);
+}
+
+TEST(nobody_is_told_when_an_equal_value_is_shared)
+{
+    AUTO(arena) struct arena a = {0};
+    AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
+    AUTO(shared_json) struct shared_json *value = shared_json_new(json_new_str(&a, S("1")));
+    struct told told = {.state = s};
+
+    set(s, "todos", "1");
+    tool_state_listen(s, (struct state_listener){note, &told});
+    tool_state_share(s, STATE_TODOS, STATE_UNNAMED, value);
+    assert_int_equal(told.text.n, 0);
+    strbuf_done(&told.text);
+}
+
 TEST(keys_come_in_the_order_of_their_first_setting)
 {
     AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
@@ -486,7 +521,8 @@ TEST(a_draft_that_is_not_accepted_leaves_nothing)
     assert_ptr_equal(tool_state_attachment(s, &owner, sizeof *n, NULL), n);
 }
 
-RUN_TESTS(UNIT(a_value_is_found_until_it_is_removed),
+RUN_TESTS(UNIT(a_value_is_found_until_it_is_removed), UNIT(a_shared_value_is_held_and_not_copied),
+          UNIT(nobody_is_told_when_an_equal_value_is_shared),
           UNIT(keys_come_in_the_order_of_their_first_setting),
           UNIT(the_listener_is_told_of_every_change_before_it_is_applied),
           UNIT(nobody_is_told_of_a_key_that_was_not_there_to_be_removed),
