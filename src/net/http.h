@@ -53,8 +53,9 @@ struct http_request {
      * origin gets plain headers only (Accept, Content-Type, ...). With `resolve` or `unix_socket`
      * one that leaves the origin is an ordinary response too: they speak of the first only. */
     unsigned max_redirects;
-    bool no_proxy;     /* go direct, whatever the environment says */
-    const char *proxy; /* the URL of the one to use, whatever it says; NULL: its choice */
+    bool stays_on_host; /* a redirect to where url_leads_on() does not is an ordinary response */
+    bool no_proxy;      /* go direct, whatever the environment says */
+    const char *proxy;  /* the URL of the one to use, whatever it says; NULL: its choice */
     /* Addresses to use instead of asking the resolver: "host:port:address"; NULL for none. What
      * checks an address before connecting passes the checked one here. A proxy asks its own
      * resolver: go direct where that matters. */

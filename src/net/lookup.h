@@ -11,11 +11,15 @@
 
 struct lookup {
     const char *host;
-    int error;                                              /* of getaddrinfo() */
-    char addresses[LOOKUP_MAX_ADDRESSES][INET6_ADDRSTRLEN]; /* of more than that, the first */
+    int error; /* of getaddrinfo() */
+    /* In the one spelling that url.h gives a host; of more than that, the first. */
+    char addresses[LOOKUP_MAX_ADDRESSES][INET6_ADDRSTRLEN];
     size_t n;
 };
 
+/* Is this address on the public Internet, as seen from here? One that this machine has itself is
+ * not, whatever its range: what listens there may be closed to the Internet. Does not wait. */
+bool lookup_is_public(const char *address) MUST_USE;
 /* Asks the resolver, which blocks: for workers. */
 void lookup_block(struct lookup *l);
 /* Asks the resolver in a worker; waits. A name that has no address is no error: n is 0. */

@@ -1,6 +1,7 @@
 /* proxy.c - HTTPS_PROXY, HTTP_PROXY, ALL_PROXY and NO_PROXY. */
 #include "net/proxy.h"
 
+#include "net/http1_head.h"
 #include "sys/env.h"
 
 #include <arpa/inet.h>
@@ -131,4 +132,29 @@ const char *proxy_choose(const struct proxy_settings *s, const struct url *u)
     const char *proxy = str_is(u->scheme, "https") ? s->https : s->http;
 
     return proxy && s->none && goes_direct(s->none, u) ? NULL : proxy;
+}
+
+/* --- a proxy's URL --- */
+
+bool proxy_parse(struct arena *a, const char *text, struct url *ret_url)
+{
+    struct str whole =
+        strstr(text, "://") ? arena_str(a, str_of(text)) : arena_format(a, "http://%s", text);
+    struct err *e = url_parse(a, whole, ret_url);
+
+    err_ignore(e, "it may quote a password");
+    return !e;
+}
+
+size_t proxy_secrets(struct arena *a, const struct url *proxy, struct str ret_secrets[])
+{
+    struct str pair = url_decode(a, proxy->userinfo), header = http1_basic(a, proxy);
+    size_t n = 0;
+
+    if (pair.n == 0)
+        return 0;
+    ret_secrets[n++] = str_skip(pair, str_find_char(pair, ':') + 1); /* STR_NONE + 1 is 0 */
+    ret_secrets[n++] = pair;
+    ret_secrets[n++] = str_skip(header, str_find_char(header, ' ') + 1);
+    return n;
 }

@@ -119,7 +119,7 @@ struct err *redirects_next(struct redirects *r, const struct http_response *resp
     TRY(url_resolve(&r->arena, &from, location, &next));
     TRY(url_parse(&r->arena, next, &to));
     same_origin = url_same_origin(&from, &to);
-    if (pinned && !same_origin)
+    if ((pinned && !same_origin) || (r->request.stays_on_host && !url_leads_on(&from, &to)))
         return NULL;
     TRY(check_hop(r, &from, &to));
     TRY(cut_time(r));

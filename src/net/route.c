@@ -5,12 +5,14 @@
 
 /* --- the proxy --- */
 
-static struct err *unusable_proxy(struct arena *a, const char *text)
+/* Where a password ends in what is no URL nobody knows: all up to the last '@' stays out of it. */
+static struct err *unusable_proxy(const char *text)
 {
+    struct str all = str_of(text), shown = str_skip(all, str_rfind_char(all, '@') + 1);
     struct err *e = err_new(ERR_NETWORK,
                             "cannot use the proxy %" STR_FMT
                             ": it must be http://, https://, socks5:// or socks5h://HOST:PORT",
-                            STR_ARG(url_redact(a, str_of(text))));
+                            STR_ARG(shown));
 
     return err_hint(err_final(e), "check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY");
 }
@@ -29,24 +31,19 @@ static bool set_kind(struct route *r)
     return r->kind != ROUTE_DIRECT;
 }
 
-static struct str with_scheme(struct arena *a, const char *text)
-{
-    return strstr(text, "://") ? arena_str(a, str_of(text)) : arena_format(a, "http://%s", text);
-}
-
 static struct err *use_proxy(struct arena *a, const char *text, struct route *r)
 {
-    struct err *e = url_parse(a, with_scheme(a, text), &r->proxy);
-
-    if (e) {
-        err_ignore(e, "it may quote a password");
-        return unusable_proxy(a, text);
-    }
+    if (!proxy_parse(a, text, &r->proxy))
+        return unusable_proxy(text);
     if (!set_kind(r))
-        return unusable_proxy(a, text);
+        return unusable_proxy(text);
     if (!r->proxy.has_port)
         r->proxy.port = r->proxy_is_tls ? 443 : DEFAULT_PROXY_PORT;
-    r->proxy_peer = arena_format(a, "the proxy %" STR_FMT, STR_ARG(url_redact(a, str_of(text)))).p;
+    r->proxy_peer = arena_format(a,
+                                 r->proxy.is_ipv6 ? "the proxy %" STR_FMT "://[%" STR_FMT "]:%d"
+                                                  : "the proxy %" STR_FMT "://%" STR_FMT ":%d",
+                                 STR_ARG(r->proxy.scheme), STR_ARG(r->proxy.host), r->proxy.port)
+                        .p;
     return NULL;
 }
 

@@ -100,15 +100,18 @@ static size_t find_any(struct str s, const char *stops)
 
 static const char *parse_ipv6(struct arena *a, struct str text, struct url *u)
 {
-    unsigned char address[16];
+    _Alignas(struct in6_addr) unsigned char address[16];
     char *copy = arena_cstr(a, text);
     char shortest[INET6_ADDRSTRLEN];
 
     if (inet_pton(AF_INET6, copy, address) != 1)
         return "the host in brackets is not an IPv6 address";
-    inet_ntop(AF_INET6, address, shortest, sizeof shortest);
+    u->is_ipv6 = !IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)address);
+    if (u->is_ipv6)
+        inet_ntop(AF_INET6, address, shortest, sizeof shortest);
+    else
+        inet_ntop(AF_INET, address + 12, shortest, sizeof shortest);
     u->host = arena_str(a, str_of(shortest));
-    u->is_ipv6 = true;
     return NULL;
 }
 
@@ -330,6 +333,17 @@ struct str url_format(struct arena *a, const struct url *u)
 bool url_same_origin(const struct url *a, const struct url *b)
 {
     return str_eq(a->scheme, b->scheme) && str_eq(a->host, b->host) && a->port == b->port;
+}
+
+static bool is_usual(const struct url *u, const char *scheme)
+{
+    return str_is(u->scheme, scheme) && u->port == default_port(u->scheme);
+}
+
+bool url_leads_on(const struct url *from, const struct url *to)
+{
+    return url_same_origin(from, to) ||
+           (str_eq(from->host, to->host) && is_usual(from, "http") && is_usual(to, "https"));
 }
 
 struct err *url_join(struct arena *a, struct str base, struct str path, struct str *ret_url)

@@ -2,8 +2,9 @@
  *
  * RFC 3986 with what the WHATWG standard adds for hostile input: control characters, white space
  * and backslashes are errors, not repaired; an empty host is an error. A host has one spelling:
- * lower case, no dot at the end, IPv6 in its shortest form; one that ends in a number must be a
- * plain dotted quad, because resolvers also read 0177.1 and 2130706433 as addresses.
+ * lower case, no dot at the end, IPv6 in its shortest form, IPv4 in IPv6 (::ffff:192.0.2.1) as the
+ * IPv4 address that it is; one that ends in a number must be a plain dotted quad, because resolvers
+ * also read 0177.1 and 2130706433 as addresses.
  * Parts borrow from the text that was parsed, except scheme and host, which live in the arena. */
 #ifndef KEEL_NET_URL_H
 #define KEEL_NET_URL_H
@@ -30,6 +31,9 @@ MUST_USE struct err *url_parse(struct arena *a, struct str text, struct url *ret
  * information, no fragment. So whoever reads it next sees the host that was checked. */
 struct str url_format(struct arena *a, const struct url *u) MUST_USE;
 bool url_same_origin(const struct url *a, const struct url *b); /* scheme, host and port */
+/* May what was to go to `from` go to `to`? The same origin, or the same host by https in place of
+ * http, each on its usual port: another port is another server. */
+bool url_leads_on(const struct url *from, const struct url *to);
 
 /* What `location`, absolute or relative, means in a response from `base` (RFC 3986, 5.2). */
 MUST_USE struct err *url_resolve(struct arena *a, const struct url *base, struct str location,
@@ -47,6 +51,8 @@ struct str url_redact(struct arena *a, struct str text) MUST_USE;
 /* Loopback, private, link-local, multicast, unspecified and other addresses that are not of the
  * public Internet; `text` is an IPv4 or IPv6 address. True when it is no address at all. */
 bool url_address_is_private(struct str text);
+/* The IPv4 address that an IPv6 address leads to (NAT64, 6to4), in `a`; any other as it is. */
+struct str url_address_inner(struct arena *a, struct str text) MUST_USE;
 bool url_host_is_address(struct str host);  /* 192.0.2.1, 2001:db8::1 */
 bool url_host_is_loopback(struct str host); /* localhost, *.localhost, 127/8, ::1 */
 

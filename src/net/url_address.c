@@ -10,21 +10,22 @@ struct address_range {
 
 /* IANA's special-purpose registry, without the few entries that are globally reachable. */
 static const struct address_range private_v4[] = {
-    {{0}, 8},             /* this network */
-    {{10}, 8},            /* private */
-    {{100, 64}, 10},      /* carrier-grade NAT */
-    {{127}, 8},           /* loopback */
-    {{169, 254}, 16},     /* link-local; the metadata services of clouds */
-    {{172, 16}, 12},      /* private */
-    {{192, 0, 0}, 24},    /* protocol assignments */
-    {{192, 0, 2}, 24},    /* documentation */
-    {{192, 88, 99}, 24},  /* 6to4 relays */
-    {{192, 168}, 16},     /* private */
-    {{198, 18}, 15},      /* benchmarks */
-    {{198, 51, 100}, 24}, /* documentation */
-    {{203, 0, 113}, 24},  /* documentation */
-    {{224}, 4},           /* multicast */
-    {{240}, 4},           /* reserved, broadcast */
+    {{0}, 8},                 /* this network */
+    {{10}, 8},                /* private */
+    {{100, 64}, 10},          /* carrier-grade NAT */
+    {{127}, 8},               /* loopback */
+    {{168, 63, 129, 16}, 32}, /* the host of a machine in Azure, which gives it its secrets */
+    {{169, 254}, 16},         /* link-local; the metadata services of clouds */
+    {{172, 16}, 12},          /* private */
+    {{192, 0, 0}, 24},        /* protocol assignments */
+    {{192, 0, 2}, 24},        /* documentation */
+    {{192, 88, 99}, 24},      /* 6to4 relays */
+    {{192, 168}, 16},         /* private */
+    {{198, 18}, 15},          /* benchmarks */
+    {{198, 51, 100}, 24},     /* documentation */
+    {{203, 0, 113}, 24},      /* documentation */
+    {{224}, 4},               /* multicast */
+    {{240}, 4},               /* reserved, broadcast */
 };
 
 /* Global unicast is 2000::/3; all outside is loopback, local, multicast or not assigned. */
@@ -68,11 +69,21 @@ static bool is_private_v4(const unsigned char *address)
     return in_any_range(address, private_v4, ARRAY_LEN(private_v4));
 }
 
-static bool is_private_v6(const unsigned char *address)
+/* NULL: it carries none. */
+static const unsigned char *find_v4(const unsigned char *address)
 {
     for (size_t i = 0; i < ARRAY_LEN(carriers_of_v4); i++)
         if (in_range(address, &carriers_of_v4[i].range))
-            return is_private_v4(address + carriers_of_v4[i].at);
+            return address + carriers_of_v4[i].at;
+    return NULL;
+}
+
+static bool is_private_v6(const unsigned char *address)
+{
+    const unsigned char *v4 = find_v4(address);
+
+    if (v4)
+        return is_private_v4(v4);
     return !in_range(address, &global_v6) ||
            in_any_range(address, private_v6, ARRAY_LEN(private_v6));
 }
@@ -103,6 +114,15 @@ bool url_address_is_private(struct str text)
     default:
         return true;
     }
+}
+
+struct str url_address_inner(struct arena *a, struct str text)
+{
+    unsigned char address[16];
+    const unsigned char *v4 = parse_address(text, address) == AF_INET6 ? find_v4(address) : NULL;
+    char plain[INET_ADDRSTRLEN];
+
+    return v4 && inet_ntop(AF_INET, v4, plain, sizeof plain) ? arena_str(a, str_of(plain)) : text;
 }
 
 bool url_host_is_address(struct str host)

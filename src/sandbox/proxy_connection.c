@@ -36,8 +36,7 @@ struct connection {
 
 static void connection_free(struct connection *c)
 {
-    if (c->upstream.fd >= 0)
-        close(c->upstream.fd);
+    upstream_close(&c->upstream);
     close(c->client);
     proxy_release(c->proxy->slots);
     arena_done(&c->arena);
@@ -216,12 +215,13 @@ static struct err *pass_all_up(void *arg)
 static struct err *pass_head_down(struct connection *c, size_t n_head, size_t *n_down,
                                   bool *ret_is_last)
 {
-    AUTO(strbuf) struct strbuf head = {0};
+    AUTO(strbuf) struct strbuf head = {0}, shown = {0};
 
     *ret_is_last = proxy_answer_write(&head, str_make(c->down, n_head));
     *n_down -= n_head;
     memmove(c->down, c->down + n_head, *n_down);
-    return socket_write(c->client, strbuf_str(&head));
+    return socket_write(c->client,
+                        secrets_hide(c->upstream.secrets, strbuf_str(&head), &shown, NULL));
 }
 
 /* The heads of a plain answer. *ret_rest is what came behind them, or what is none. */
@@ -251,20 +251,23 @@ static struct err *pass_heads_down(struct connection *c, struct str *ret_rest)
 static struct err *pass_all_down(void *arg)
 {
     struct connection *c = arg;
+    struct secrets_stream stream = {.set = c->upstream.secrets};
     struct str bytes = c->upstream.early;
+    AUTO(strbuf) struct strbuf shown = {0};
 
     if (!c->request.is_connect)
         TRY(pass_heads_down(c, &bytes));
     for (;;) {
         size_t n;
 
-        TRY(socket_write(c->client, bytes));
+        TRY(socket_write(c->client, secrets_stream_add(&stream, bytes, &shown)));
         TRY(socket_read(c->upstream.fd, c->down, sizeof c->down, &n));
         if (n == 0)
             break;
         note_activity(c);
         bytes = str_make(c->down, n);
     }
+    TRY(socket_write(c->client, secrets_stream_end(&stream, &shown)));
     shutdown(c->client, SHUT_WR);
     note_end(c);
     return NULL;

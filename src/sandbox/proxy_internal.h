@@ -5,6 +5,7 @@
 #ifndef KEEL_SANDBOX_PROXY_INTERNAL_H
 #define KEEL_SANDBOX_PROXY_INTERNAL_H
 
+#include "base/secrets.h"
 #include "net/proxy.h"
 #include "sandbox/proxy.h"
 #include "sandbox/proxy_request.h"
@@ -43,6 +44,7 @@ struct upstream {
     int fd;
     bool is_proxy;            /* a further one, which must be told where the request goes */
     struct str authorization; /* for it */
+    struct secrets *secrets;  /* what it may quote and nobody may read; NULL: nothing */
     struct str early;         /* bytes of the server that came with the further proxy's answer */
 };
 
@@ -50,5 +52,6 @@ struct upstream {
  * ERR_TOOL_DENIED, ERR_NETWORK or ERR_TIMEOUT. */
 MUST_USE struct err *upstream_open(struct proxy *p, struct arena *a, const struct proxy_request *r,
                                    struct upstream *ret_upstream);
+void upstream_close(struct upstream *u);
 
 #endif

@@ -1,48 +1,13 @@
 /* proxy_rules.c - hosts, ports and addresses against patterns. */
 #include "sandbox/proxy_rules.h"
 
-/* --- patterns --- */
+/* --- lists --- */
 
 static struct err *bad_pattern(struct str text)
 {
     return err_hint(err_new(ERR_VALIDATION, "\"%" STR_FMT "\" is not a domain", STR_ARG(text)),
                     "one of: example.com (with subdomains), *.example.com, *, an address; with a "
                     "port other than 80 and 443: example.com:8443");
-}
-
-/* The URL parser knows how hosts and ports are written, and in which spelling they compare. */
-static bool parse_host(struct arena *a, struct str text, struct url *ret)
-{
-    struct err *e;
-
-    for (size_t i = 0; i < text.n; i++)
-        if (strchr("/@?#", text.p[i])) /* and NUL */
-            return false;
-    e = url_parse(a, arena_format(a, "http://%" STR_FMT, STR_ARG(text)), ret);
-    err_ignore(e, "it speaks of a URL, which the person did not write");
-    return !e;
-}
-
-static struct err *parse_pattern(struct arena *a, struct str text, struct net_pattern *ret)
-{
-    struct str host = str_trim(text);
-    bool is_every = str_is(host, "*") || str_starts(host, S("*:"));
-    bool is_below = str_starts(host, S("*."));
-    struct url u;
-
-    if (is_below)
-        host = str_skip(host, 2);
-    if (is_every)
-        host = arena_format(a, "every%" STR_FMT, STR_ARG(str_skip(host, 1)));
-    if (host.n == 0 || !parse_host(a, host, &u))
-        return bad_pattern(text);
-    *ret = (struct net_pattern){
-        .host = is_every ? (struct str){0} : u.host,
-        .port = u.has_port ? u.port : 0,
-        .is_below_only = is_below,
-        .is_address = url_host_is_address(u.host),
-    };
-    return ret->is_address && is_below ? bad_pattern(text) : NULL;
 }
 
 static struct net_patterns *find_list(struct net_rules *r, enum net_list list)
@@ -61,9 +26,10 @@ static struct net_patterns *find_list(struct net_rules *r, enum net_list list)
 struct err *net_rules_add(struct arena *a, struct net_rules *r, enum net_list list, struct str text)
 {
     struct net_patterns *p = find_list(r, list);
-    struct net_pattern pattern;
+    struct host_pattern pattern;
 
-    TRY(parse_pattern(a, text, &pattern));
+    if (!host_pattern_parse(a, text, &pattern))
+        return bad_pattern(text);
     if (list == NET_ALLOW_PRIVATE && pattern.host.n == 0)
         return err_hint(
             err_new(ERR_VALIDATION, "network.allowPrivate cannot allow every host at once"),
@@ -80,23 +46,6 @@ bool net_rules_allow_any(const struct net_rules *r)
 
 /* --- matching --- */
 
-static bool is_below(struct str host, struct str domain)
-{
-    size_t n = host.n > domain.n ? host.n - domain.n : 0;
-
-    return n && host.p[n - 1] == '.' && str_eq(str_skip(host, n), domain);
-}
-
-/* An address is matched by itself only. */
-static bool host_matches(const struct net_pattern *p, struct str host)
-{
-    if (p->is_address || url_host_is_address(host))
-        return p->host.n && str_eq(p->host, host);
-    if (p->host.n == 0 || is_below(host, p->host))
-        return true;
-    return !p->is_below_only && str_eq(p->host, host);
-}
-
 static bool is_web_port(int port)
 {
     return port == 80 || port == 443;
@@ -104,26 +53,37 @@ static bool is_web_port(int port)
 
 static bool allows(const struct net_patterns *list, const struct url *u)
 {
-    for (const struct net_pattern *p = list->items; p < list->items + list->n; p++)
-        if (host_matches(p, u->host) && (p->port ? p->port == u->port : is_web_port(u->port)))
+    bool is_address = url_host_is_address(u->host);
+
+    for (const struct host_pattern *p = list->items; p < list->items + list->n; p++)
+        if (host_pattern_matches(p, u->host, /* with_below= */ true) &&
+            (p->host.n || !is_address) && (p->port ? p->port == u->port : is_web_port(u->port)))
             return true;
     return false;
 }
 
 static bool denies(const struct net_patterns *list, struct str host, int port)
 {
-    for (const struct net_pattern *p = list->items; p < list->items + list->n; p++)
-        if (host_matches(p, host) && (p->port == 0 || p->port == port))
+    for (const struct host_pattern *p = list->items; p < list->items + list->n; p++)
+        if (host_pattern_matches(p, host, /* with_below= */ true) && host_pattern_has_port(p, port))
             return true;
     return false;
+}
+
+/* An address inside another leads to the same host. */
+static bool denies_address(const struct net_patterns *list, struct str address, int port)
+{
+    AUTO(arena) struct arena a = {0};
+
+    return denies(list, address, port) || denies(list, url_address_inner(&a, address), port);
 }
 
 const char *const loopback_hosts[] = {"localhost", "127.0.0.1", "::1", NULL};
 
 static bool is_named_in(const struct net_patterns *list, struct str host)
 {
-    for (const struct net_pattern *p = list->items; p < list->items + list->n; p++)
-        if (p->host.n && host_matches(p, host))
+    for (const struct host_pattern *p = list->items; p < list->items + list->n; p++)
+        if (p->host.n && host_pattern_matches(p, host, /* with_below= */ true))
             return true;
     return false;
 }
@@ -211,11 +171,11 @@ struct err *net_rules_check(const struct net_rules *r, const struct url *u)
 }
 
 struct err *net_rules_check_address(const struct net_rules *r, const struct url *u,
-                                    struct str address)
+                                    struct str address, bool is_public)
 {
-    if (denies(&r->deny, address, u->port))
+    if (denies_address(&r->deny, address, u->port))
         return refuse_denied(u);
-    if (!url_address_is_private(address) || allows(&r->private_hosts, u))
+    if (is_public || allows(&r->private_hosts, u))
         return NULL;
     return refuse_private(r, u, address);
 }

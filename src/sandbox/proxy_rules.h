@@ -1,24 +1,19 @@
 /* proxy_rules.h - which hosts commands may speak to. Pure.
  *
- * A pattern is a host with all below it ("example.com"), only what is below it ("*.example.com"),
- * every host that has a name ("*"), or an address. It means the ports 80 and 443 unless it names
- * another one ("example.com:8443", "[2001:db8::1]:8080"); where it denies, every port.
+ * A pattern (net/host_pattern.h) is a host with all below it ("example.com"), only what is below it
+ * ("*.example.com"), every host that has a name ("*"), or an address. It means the ports 80 and 443
+ * unless it names another one; where it denies, every port, and "*" means addresses as well.
  *
- * What is denied is denied. All else must be allowed, and every address of it must be on the public
- * Internet, unless the host is listed among those that may be private: that allows it too. */
+ * What is denied is denied, by its name and by each address that it has. All else must be allowed,
+ * and every address of it must be on the public Internet, unless the host is listed among those
+ * that may be private: that allows it too. */
 #ifndef KEEL_SANDBOX_PROXY_RULES_H
 #define KEEL_SANDBOX_PROXY_RULES_H
 
-#include "net/url.h"
-
-struct net_pattern {
-    struct str host; /* in the one spelling that url.h gives it; empty: every name */
-    int port;        /* 0: none is named */
-    bool is_below_only, is_address;
-};
+#include "net/host_pattern.h"
 
 struct net_patterns {
-    struct net_pattern *items;
+    struct host_pattern *items;
     size_t n, room;
 };
 
@@ -41,8 +36,8 @@ extern const char *const loopback_hosts[]; /* as programs name them; ends with N
 /* By its name and port, before anything is looked up. ERR_TOOL_DENIED: no; the hint says which rule
  * would allow it. */
 MUST_USE struct err *net_rules_check(const struct net_rules *r, const struct url *u);
-/* By one of the addresses that its name has. */
+/* By one of the addresses that its name has, and whether that is on the public Internet. */
 MUST_USE struct err *net_rules_check_address(const struct net_rules *r, const struct url *u,
-                                             struct str address);
+                                             struct str address, bool is_public);
 
 #endif

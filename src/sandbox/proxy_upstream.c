@@ -1,7 +1,7 @@
 /* proxy_upstream.c - from a request to an open connection, by way of the rules. */
 #include "sandbox/proxy_internal.h"
 
-#include "base/base64.h"
+#include "net/http1_head.h"
 #include "net/lookup.h"
 
 #include <arpa/inet.h>
@@ -162,11 +162,12 @@ static struct err *look_up_allowed(struct proxy *p, const struct url *u, bool ha
     TRY(net_rules_check(rules, u));
     TRY(look_up(p, u->host, ret));
     if (ret->n == 0 && url_host_is_loopback(u->host))
-        TRY(net_rules_check_address(rules, u, u->host));
+        TRY(net_rules_check_address(rules, u, u->host, /* is_public= */ false));
     if (ret->n == 0 && !has_own_proxy)
         return lookup_not_found(ret);
     for (size_t i = 0; i < ret->n; i++)
-        TRY(net_rules_check_address(rules, u, str_of(ret->addresses[i])));
+        TRY(net_rules_check_address(rules, u, str_of(ret->addresses[i]),
+                                    lookup_is_public(ret->addresses[i])));
     return NULL;
 }
 
@@ -174,26 +175,23 @@ static struct err *look_up_allowed(struct proxy *p, const struct url *u, bool ha
 
 static struct err *parse_own(struct arena *a, const char *text, struct url *ret)
 {
-    struct err *e =
-        url_parse(a, strstr(text, "://") ? str_of(text) : arena_format(a, "http://%s", text), ret);
-
-    if (!e && str_is(ret->scheme, "http"))
+    if (proxy_parse(a, text, ret) && str_is(ret->scheme, "http"))
         return NULL;
-    err_ignore(e, "it may hold a password");
     return err_new(
         ERR_NETWORK,
         "the proxy in keel's environment is not of the form http://host:port, which commands need");
 }
 
-static struct str authorization_of(struct arena *a, const struct url *own)
+/* Some proxies quote a request in the page that says why it failed. */
+static struct secrets *find_secrets(struct arena *a, const struct url *own)
 {
-    AUTO(strbuf) struct strbuf value = {0};
+    struct secret_value values[PROXY_N_SECRETS] = {0};
+    struct str found[PROXY_N_SECRETS];
+    size_t n = proxy_secrets(a, own, found);
 
-    if (own->userinfo.n == 0)
-        return (struct str){0};
-    strbuf_add(&value, S("Basic "));
-    base64_add(&value, url_decode(a, own->userinfo));
-    return arena_str(a, strbuf_str(&value));
+    for (size_t i = 0; i < n; i++)
+        values[i].value = found[i];
+    return secrets_new(values, n);
 }
 
 static struct err *write_connect(const struct upstream *u, const struct url *target)
@@ -254,9 +252,11 @@ static struct err *open_by_own(struct proxy *p, struct arena *a, const char *own
         return lookup_not_found(&l);
     TRY(connect_any(&l, url.port, &u->fd));
     u->is_proxy = true;
-    u->authorization = authorization_of(a, &url);
-    if (!r->is_connect)
+    u->authorization = http1_basic(a, &url);
+    if (!r->is_connect) {
+        u->secrets = find_secrets(a, &url);
         return NULL;
+    }
     TRY(write_connect(u, &r->target));
     return read_answer(a, u);
 }
@@ -285,6 +285,13 @@ static struct err *open_any(struct proxy *p, struct arena *a, const struct proxy
     return own ? open_by_own(p, a, own, r, u) : connect_any(&l, r->target.port, &u->fd);
 }
 
+void upstream_close(struct upstream *u)
+{
+    if (u->fd >= 0)
+        close(u->fd);
+    secrets_unref(u->secrets);
+}
+
 struct err *upstream_open(struct proxy *p, struct arena *a, const struct proxy_request *r,
                           struct upstream *ret_upstream)
 {
@@ -294,9 +301,9 @@ struct err *upstream_open(struct proxy *p, struct arena *a, const struct proxy_r
 
     deadline_begin(&deadline, OPEN_MS, "connecting");
     e = open_any(p, a, r, &u);
-    if (!e)
+    if (e)
+        upstream_close(&u);
+    else
         *ret_upstream = u;
-    else if (u.fd >= 0)
-        close(u.fd);
     return e;
 }

@@ -177,7 +177,7 @@ static struct str describe_mode(const struct agent *a, struct arena *scratch)
 static void add_hosts(struct strbuf *text, const struct net_patterns *allowed)
 {
     for (size_t i = 0; i < allowed->n && i < MAX_HOSTS; i++) {
-        const struct net_pattern *p = &allowed->items[i];
+        const struct host_pattern *p = &allowed->items[i];
 
         strbuf_addf(text, "%s%s%" STR_FMT, i ? ", " : "", p->is_below_only ? "*." : "",
                     STR_ARG(p->host.n ? p->host : S("every public host")));

@@ -2,7 +2,7 @@
 #include "sdk/known_secrets.h"
 
 #include "base/variables.h"
-#include "net/url.h"
+#include "net/proxy.h"
 #include "provider/vendor.h"
 #include "sys/env.h"
 #include "tool/web/service.h"
@@ -107,6 +107,28 @@ static void add_environment(struct collection *c)
     }
 }
 
+/* Some proxies quote what they were sent in a page that says why it failed. A password alone may be
+ * a word. */
+static void add_proxy(struct collection *c, const char *text)
+{
+    struct str found[PROXY_N_SECRETS];
+    struct url url;
+
+    if (!text || !proxy_parse(&c->arena, text, &url))
+        return;
+    for (size_t i = proxy_secrets(&c->arena, &url, found); i-- > 1;)
+        add(c, S("the proxy's password"), found[i]);
+}
+
+static void add_proxies(struct collection *c)
+{
+    struct proxy_settings own;
+
+    proxy_settings_read(&c->arena, c->environment, &own);
+    add_proxy(c, own.http);
+    add_proxy(c, own.https);
+}
+
 /* --- the settings --- */
 
 /* Is this string a credential, by the name that it stands under and what it stands in? */
@@ -169,6 +191,7 @@ struct secrets *known_secrets(const struct project *p, const char *store)
 
     add_vendors(&c);
     add_environment(&c);
+    add_proxies(&c);
     add_url(&c, env_get(c.environment, S("KEEL_STORE")), S("KEEL_STORE"));
     add_url(&c, str_of(store), S("--store"));
     add_settings(&c, p->settings);

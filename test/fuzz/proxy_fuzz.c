@@ -60,7 +60,7 @@ static void check_rule(struct arena *a, struct str text, const struct url *targe
     if (e)
         return;
     err_free(net_rules_check(&rules, target));
-    e = net_rules_check_address(&rules, target, S("127.0.0.1"));
+    e = net_rules_check_address(&rules, target, S("127.0.0.1"), /* is_public= */ false);
     BUG_IF(!e); /* no rule of that list allows a private address */
     err_free(e);
 }

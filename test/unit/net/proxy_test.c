@@ -96,7 +96,27 @@ TEST(no_proxy_names_hosts_addresses_ranges_and_ports)
     }
 }
 
+TEST(what_of_a_proxy_nobody_may_read_is_its_password_in_each_form)
+{
+    AUTO(arena) struct arena a = {0};
+    struct str found[PROXY_N_SECRETS];
+    struct url u;
+
+    assert_true(proxy_parse(&a, "http://me:p%40ss@proxy:3128", &u));
+    assert_int_equal(proxy_secrets(&a, &u, found), 3);
+    assert_str(found[0], "p@ss");
+    assert_str(found[1], "me:p@ss");
+    assert_str(found[2], "bWU6cEBzcw==");
+    assert_true(proxy_parse(&a, "token@proxy", &u));
+    assert_int_equal(proxy_secrets(&a, &u, found), 3);
+    assert_str(found[0], "token");
+    assert_true(proxy_parse(&a, "proxy:3128", &u));
+    assert_int_equal(proxy_secrets(&a, &u, found), 0);
+    assert_false(proxy_parse(&a, "http://me:p@ss@proxy:x", &u));
+}
+
 RUN_TESTS(UNIT(each_scheme_has_its_proxy_and_all_proxy_is_for_both),
+          UNIT(what_of_a_proxy_nobody_may_read_is_its_password_in_each_form),
           UNIT(the_lower_case_name_goes_first),
           UNIT(http_proxy_in_upper_case_is_not_believed_in_a_cgi_program),
           UNIT(no_proxy_names_hosts_addresses_ranges_and_ports))

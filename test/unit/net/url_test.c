@@ -31,7 +31,9 @@ TEST(a_url_is_taken_apart)
         {"http://127.0.0.1/", "http||127.0.0.1|80|/||"},
         {"http://127.0.0.1./", "http||127.0.0.1|80|/||"},
         {"http://[0:0::0:1]:9/", "http||::1|9|/||"},
-        {"http://[::FFFF:1.2.3.4]/", "http||::ffff:1.2.3.4|80|/||"},
+        {"http://[::FFFF:1.2.3.4]/", "http||1.2.3.4|80|/||"},
+        {"http://[::ffff:5db8:d822]:8080/", "http||93.184.216.34|8080|/||"},
+        {"http://[64:ff9b::1.2.3.4]/", "http||64:ff9b::102:304|80|/||"},
         {"wss://h/", "wss||h|443|/||"},
         {"gopher://h/", "gopher||h|0|/||"},
         {"https://de.example.org/wiki/K\xC3\xA4se",
@@ -297,6 +299,7 @@ TEST(addresses_outside_the_public_internet_are_private)
         "172.31.255.255",
         "192.0.0.1",
         "192.0.2.1",
+        "168.63.129.16",
         "192.88.99.1",
         "192.168.0.1",
         "198.18.0.1",
@@ -359,6 +362,8 @@ TEST(addresses_of_the_public_internet_are_not_private)
         "100.128.0.0",
         "126.255.255.255",
         "128.0.0.0",
+        "168.63.129.15",
+        "168.63.129.17",
         "169.253.255.255",
         "172.15.255.255",
         "172.32.0.0",
@@ -383,6 +388,40 @@ TEST(addresses_of_the_public_internet_are_not_private)
             fail_msg("%s was taken for private", texts[i]);
 }
 
+TEST(an_address_in_another_is_found)
+{
+    AUTO(arena) struct arena a = {0};
+
+    assert_str(url_address_inner(&a, S("64:ff9b::5db8:d822")), "93.184.216.34");
+    assert_str(url_address_inner(&a, S("2002:5db8:d822::1")), "93.184.216.34");
+    assert_str(url_address_inner(&a, S("::ffff:93.184.216.34")), "93.184.216.34");
+    assert_str(url_address_inner(&a, S("2606:4700::1111")), "2606:4700::1111");
+    assert_str(url_address_inner(&a, S("93.184.216.34")), "93.184.216.34");
+    assert_str(url_address_inner(&a, S("example.com")), "example.com");
+}
+
+static bool leads_on(const char *from, const char *to)
+{
+    AUTO(arena) struct arena a = {0};
+    struct url x, y;
+
+    assert_ok(url_parse(&a, str_of(from), &x));
+    assert_ok(url_parse(&a, str_of(to), &y));
+    return url_leads_on(&x, &y);
+}
+
+TEST(what_goes_to_a_host_may_go_on_to_its_https_and_no_further)
+{
+    assert_true(leads_on("http://a.org/x", "http://a.org/y"));
+    assert_true(leads_on("http://a.org/x", "https://a.org/"));
+    assert_true(leads_on("http://a.org:8080/x", "http://a.org:8080/"));
+    assert_false(leads_on("https://a.org/", "http://a.org/"));
+    assert_false(leads_on("http://a.org/", "https://a.org:8443/"));
+    assert_false(leads_on("http://a.org:8080/", "https://a.org/"));
+    assert_false(leads_on("http://a.org/", "http://a.org:8080/"));
+    assert_false(leads_on("http://a.org/", "https://b.a.org/"));
+}
+
 TEST(loopback_hosts_are_known)
 {
     static const char *const yes[] = {"localhost", "LocalHost", "a.localhost",     "127.0.0.1",
@@ -397,8 +436,10 @@ TEST(loopback_hosts_are_known)
         assert_false(url_host_is_loopback(str_of(no[i])));
 }
 
-RUN_TESTS(UNIT(a_url_is_taken_apart), UNIT(a_bad_url_is_refused_with_its_reason),
-          UNIT(length_is_bounded), UNIT(a_message_about_a_bad_url_holds_no_password),
+RUN_TESTS(UNIT(a_url_is_taken_apart), UNIT(an_address_in_another_is_found),
+          UNIT(what_goes_to_a_host_may_go_on_to_its_https_and_no_further),
+          UNIT(a_bad_url_is_refused_with_its_reason), UNIT(length_is_bounded),
+          UNIT(a_message_about_a_bad_url_holds_no_password),
           UNIT(what_is_sent_has_the_host_that_was_checked),
           UNIT(a_base_and_a_path_are_joined_with_one_slash), UNIT(joining_refuses_what_is_no_url),
           UNIT(a_location_is_resolved_as_rfc_3986_says), UNIT(a_bad_location_is_refused),

@@ -40,7 +40,8 @@ static struct err *check_address(struct fixture *f, const char *host, const char
     struct url u = url_of(f, host);
 
     TRY(net_rules_check(&f->rules, &u));
-    return net_rules_check_address(&f->rules, &u, str_of(address));
+    return net_rules_check_address(&f->rules, &u, str_of(address),
+                                   !url_address_is_private(str_of(address)));
 }
 
 #define RULES_TEST(name)                                                                           \
@@ -166,7 +167,20 @@ RULES_TEST(a_denied_address_is_denied_by_every_name)
     add(f, NET_ALLOW, "example.com");
     add(f, NET_DENY, "93.184.216.34");
     assert_err(check_address(f, "example.com", "93.184.216.34"), ERR_TOOL_DENIED);
+    assert_err(check_address(f, "example.com", "64:ff9b::5db8:d822"), ERR_TOOL_DENIED);
+    assert_err(check_address(f, "example.com", "2002:5db8:d822::1"), ERR_TOOL_DENIED);
     assert_ok(check_address(f, "example.com", "93.184.216.35"));
+}
+
+RULES_TEST(where_all_is_denied_an_address_is_denied_as_well)
+{
+    add(f, NET_ALLOW, "93.184.216.34");
+    add(f, NET_ALLOW, "[2606:4700::1111]:8080");
+    add(f, NET_DENY, "*:8080");
+    assert_allowed(f, "93.184.216.34");
+    assert_refused(f, "[2606:4700::1111]:8080");
+    add(f, NET_DENY, "*");
+    assert_refused(f, "93.184.216.34");
 }
 
 RULES_TEST(a_refusal_names_the_rule_that_would_allow_it)
@@ -258,4 +272,5 @@ RUN_TESTS(UNIT(without_rules_nothing_is_allowed), UNIT(a_domain_is_the_host_and_
           UNIT(a_refusal_names_the_rule_that_would_allow_it),
           UNIT(a_refusal_names_the_list_or_the_flag_that_would_allow_it),
           UNIT(a_refusal_on_the_loopback_says_where_servers_of_commands_are),
-          UNIT(what_is_no_domain_is_an_error))
+          UNIT(what_is_no_domain_is_an_error),
+          UNIT(where_all_is_denied_an_address_is_denied_as_well))

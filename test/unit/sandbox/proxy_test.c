@@ -641,6 +641,20 @@ OWN_PROXY_TEST(a_plain_request_goes_through_the_person_s_proxy, "http://me:p%%40
     return NULL;
 }
 
+#define QUOTED "\r\n\r\n<p>You sent Proxy-Authorization: Basic bWU6cDRzc3cwcmQtbG9uZw==</p>"
+
+OWN_PROXY_TEST(a_proxy_that_quotes_its_password_does_not_tell_the_command,
+               "http://me:p4ssw0rd-long@127.0.0.1:%d",
+               S("HTTP/1.1 502 Bad\r\nX-Quote: me:p4ssw0rd-long" QUOTED))
+{
+    AUTO(strbuf) struct strbuf answer = {0};
+
+    TRY(ask(b, "GET http://gone.test:%d/p HTTP/1.1\r\n\r\n", &answer));
+    EXPECT(says(&answer, "X-Quote: [REDACTED]\r\n"));
+    EXPECT(says(&answer, "Proxy-Authorization: Basic [REDACTED]</p>"));
+    return NULL;
+}
+
 OWN_PROXY_TEST(a_tunnel_goes_through_the_person_s_proxy, "127.0.0.1:%d",
                S("HTTP/1.1 200 Go\r\nX: y\r\n\r\nearly bytes"))
 {
@@ -707,6 +721,7 @@ RUN_TESTS(UNIT(a_plain_request_is_passed_on_and_answered), UNIT(a_body_is_passed
           UNIT(the_server_learns_that_the_client_is_gone),
           UNIT(a_plain_request_goes_through_the_person_s_proxy),
           UNIT(a_tunnel_goes_through_the_person_s_proxy),
+          UNIT(a_proxy_that_quotes_its_password_does_not_tell_the_command),
           UNIT(a_refusal_of_the_person_s_proxy_is_told),
           UNIT(the_person_s_proxy_is_not_asked_for_what_the_rules_refuse),
           UNIT(a_proxy_of_another_kind_is_told))
