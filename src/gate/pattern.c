@@ -30,6 +30,13 @@ struct str permission_pattern_tool(struct str pattern)
     return str_trim(open == STR_NONE ? pattern : str_slice(pattern, 0, open));
 }
 
+/* A domain with a typing error would deny nothing. */
+static bool is_sound(const struct pattern *p)
+{
+    return pattern_takes_any(p) || !str_is(p->tool, TOOL_WEB_FETCH) ||
+           web_pattern_is_valid(p->argument);
+}
+
 bool pattern_parse(struct str text, struct pattern *ret_pattern)
 {
     size_t n = name_length(text);
@@ -44,7 +51,7 @@ bool pattern_parse(struct str text, struct pattern *ret_pattern)
         p.argument.n--;
     }
     *ret_pattern = p;
-    return true;
+    return is_sound(&p);
 }
 
 struct pattern pattern_read(struct str text)
