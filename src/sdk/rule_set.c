@@ -261,7 +261,7 @@ static void choose_shell(struct making *m)
     const char *const *environment = host_environment(m->project->host);
 
     m->set->shell = shell_of(environment);
-    m->set->gate_rules.other_shell = !shell_is_bash(m->set->shell) ||
+    m->set->gate_rules.other_shell = !shell_is_bash(m->set->shell, environment) ||
                                      env_find(environment, "POSIXLY_CORRECT") ||
                                      !shell_locale_is_plain(locale_of(environment));
 }

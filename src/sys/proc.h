@@ -174,6 +174,8 @@ MUST_USE struct err *proc_collect(struct proc *p, uint64_t timeout_ms, struct pr
 
 /* Is the program in the PATH of the environment? NULL: the process's own. Blocks a little. */
 bool proc_can_run(const char *program, const char *const *environment);
+/* The file that runs then, without links. False: there is none. Blocks a little. */
+bool proc_find_file(const char *program, const char *const *environment, char path[4096]);
 /* Where keel-exec is: where the environment variable KEEL_EXEC says, else beside the running
  * program or library, else in its libexec directory. */
 MUST_USE struct err *proc_find_supervisor(char path[4096]);

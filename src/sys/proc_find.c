@@ -124,15 +124,30 @@ struct err *proc_find_program(const struct proc_spec *spec, char **ret_path)
     return NULL;
 }
 
-bool proc_can_run(const char *program, const char *const *environment)
+/* NULL: it is not. */
+static char *find_in_path(const char *program, const char *const *environment)
 {
     const char *const argv[] = {program, NULL};
     const struct proc_spec spec = {
         .argv = argv, .environment = environment ? environment : (const char *const *)environ};
-    AUTO_FREE char *path = NULL;
+    char *path = NULL;
 
     err_ignore(proc_find_program(&spec, &path), "then it is not");
+    return path;
+}
+
+bool proc_can_run(const char *program, const char *const *environment)
+{
+    AUTO_FREE char *path = find_in_path(program, environment);
+
     return path != NULL;
+}
+
+bool proc_find_file(const char *program, const char *const *environment, char path[4096])
+{
+    AUTO_FREE char *found = find_in_path(program, environment);
+
+    return found && realpath(found, path);
 }
 
 /* --- programs of our own --- */

@@ -433,6 +433,12 @@ class WithoutBash(LookTest):
             self.assert_asked(result)
         self.assertEqual([path.name for path in self.project.glob("pwned*")], [])
 
+    def test_nor_where_bash_is_a_link_to_another_shell(self):
+        os.symlink(shutil.which("dash") or shutil.which("sh"), self.tools / "bash")
+        for result in self.run_without(*self.LINES, arguments=["--allowed-tools", "Bash(ls *)"]):
+            self.assert_asked(result)
+        self.assertEqual([path.name for path in self.project.glob("pwned*")], [])
+
     def test_the_line_itself_and_all_of_bash_can_be_allowed(self):
         for rule in ("Bash(ls .)", "Bash"):
             result = self.run_without("ls .", arguments=["--allowed-tools", rule])[0]

@@ -226,11 +226,19 @@ const char *shell_of(const char *const *environment)
     return proc_can_run(DEFAULT_SHELL, environment) ? DEFAULT_SHELL : SPARE_SHELL;
 }
 
-bool shell_is_bash(const char *shell)
+static struct str last_name(const char *path)
 {
-    struct str name = str_of(shell);
+    struct str name = str_of(path);
 
-    return str_is(str_skip(name, str_rfind_char(name, '/') + 1), "bash"); /* STR_NONE + 1 is 0 */
+    return str_skip(name, str_rfind_char(name, '/') + 1); /* STR_NONE + 1 is 0 */
+}
+
+bool shell_is_bash(const char *shell, const char *const *environment)
+{
+    char path[PATH_MAX];
+
+    return str_is(last_name(shell), DEFAULT_SHELL) && proc_find_file(shell, environment, path) &&
+           str_starts(last_name(path), S(DEFAULT_SHELL));
 }
 
 struct err *shell_command_start(const struct tool_context *c, struct str text, bool asks_place,

@@ -31,7 +31,8 @@ void notes_add(struct str notes, struct tool_result *result);
 
 /* The default shell in this environment: bash, or /bin/sh if that is missing. Blocks briefly. */
 const char *shell_of(const char *const *environment);
-bool shell_is_bash(const char *shell);
+/* What is called bash may be a link to another shell. Blocks briefly. */
+bool shell_is_bash(const char *shell, const char *const *environment);
 
 /* May the shell change its directory? False only for plain words without such a command. Pure. */
 bool command_may_move(struct str text);
