@@ -36,7 +36,6 @@ static struct sandbox_policy make_policy(struct arena *a, const struct rewind_op
             own[n++] = all[i];
     return (struct sandbox_policy){
         .workspace = restore->roots[0],
-        .workspace_is_read_only = true, /* nothing has to be there to mount something over it */
         .writable = restore->roots + 1,
         .n_writable = restore->n_roots - 1,
         .own = own,
@@ -44,6 +43,15 @@ static struct sandbox_policy make_policy(struct arena *a, const struct rewind_op
         .home = real_path(a, o->person_home),
         .guard_dir = o->home && *o->home == '/' ? fs_join(a, o->home, "guard") : NULL,
     };
+}
+
+static struct err *begin(struct rewind_guard *g, const struct sandbox_policy *policy,
+                         bool has_namespaces)
+{
+    guard_free(TAKE(g->guard));
+    g->guard = guard_new(policy->guard_dir);
+    guard_expect_own_change(g->guard);
+    return guard_begin(g->guard, policy, has_namespaces);
 }
 
 /* With all contents, as where no mount protects anything. Where they are too many, commands have
@@ -58,14 +66,11 @@ struct err *rewind_guard_begin(struct rewind_guard *g, const struct rewind_optio
     if (restore->n_roots == 0)
         return NULL;
     policy = make_policy(&g->arena, o, restore, s);
-    g->guard = guard_new(policy.guard_dir);
-    e = guard_begin(g->guard, &policy, /* has_namespaces= */ false);
+    e = begin(g, &policy, /* has_namespaces= */ false);
     if (!e)
         return NULL;
     err_ignore(e, "the other way may do");
-    guard_free(TAKE(g->guard));
-    g->guard = guard_new(policy.guard_dir);
-    return guard_begin(g->guard, &policy, /* has_namespaces= */ true);
+    return begin(g, &policy, /* has_namespaces= */ true);
 }
 
 struct err *rewind_guard_check(struct rewind_guard *g, struct strbuf *notes)
