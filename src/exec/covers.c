@@ -353,14 +353,14 @@ static enum state look_at_all(struct covers *c)
  * before its directory was watched: then all is looked at again. */
 static bool cover_all(struct covers *c)
 {
-    int64_t end_ms = kernel_now_ms() + MAX_COVERING_MS;
+    struct patience patience = patience_of(MAX_COVERING_MS);
     enum state state;
 
     do {
         c->has_new_watch = false;
         state = look_at_all(c);
     } while (state != OPEN && (state == LOOK_AGAIN || c->has_new_watch) &&
-             kernel_now_ms() < end_ms);
+             patience_lasts(&patience));
     return state == COVERED;
 }
 
