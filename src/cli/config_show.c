@@ -67,7 +67,7 @@ static bool next_origin(const struct settings *s, const char *path, size_t *at,
     return settings_next_origin(s, path, at, ret_origin);
 }
 
-struct show {
+struct settings_show {
     const struct settings *settings;
     struct arena *arena;
     bool with_origin;
@@ -76,7 +76,7 @@ struct show {
 };
 
 /* path = JSON   # layer: file */
-static void add_line(const struct show *s, const char *path, const struct json *value)
+static void add_line(const struct settings_show *s, const char *path, const struct json *value)
 {
     struct setting_origin origin;
     size_t at = 0;
@@ -92,7 +92,7 @@ static void add_line(const struct show *s, const char *path, const struct json *
 }
 
 /* "path": {"value", "origins": [{"layer", "file"}]} */
-static void write_member(const struct show *s, const char *path, const struct json *value)
+static void write_member(const struct settings_show *s, const char *path, const struct json *value)
 {
     struct setting_origin origin;
     size_t at = 0;
@@ -113,7 +113,7 @@ static void write_member(const struct show *s, const char *path, const struct js
     jw_end_object(s->json);
 }
 
-static void show_below(const struct show *s, const struct json *tree, const char *path)
+static void show_below(const struct settings_show *s, const struct json *tree, const char *path)
 {
     json_each (member, tree) {
         const char *quote = str_find_char(member->key, '.') == STR_NONE ? "" : "\"";
@@ -129,7 +129,7 @@ static void show_below(const struct show *s, const struct json *tree, const char
     }
 }
 
-static void show_json(struct show *s, const struct json *tree)
+static void show_json(struct settings_show *s, const struct json *tree)
 {
     struct json_writer w;
 
@@ -162,7 +162,7 @@ static struct err *run_show(const struct args *args, int *ret_status)
     AUTO(project) struct project *p = NULL;
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf out = {0};
-    struct show show = {.arena = &a, .with_origin = args_has(args, "origin"), .out = &out};
+    struct settings_show show = {.arena = &a, .with_origin = args_has(args, "origin"), .out = &out};
     struct json *tree;
 
     TRY(args_count(args, 0, 0, "no arguments"));

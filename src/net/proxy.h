@@ -22,7 +22,7 @@ const char *proxy_choose(const struct proxy_settings *s, const struct url *u);
 /* The URL of a variable, which may lack its scheme. False: it is none. */
 bool proxy_parse(struct arena *a, const char *text, struct url *ret_url);
 #define PROXY_N_SECRETS 3
-/* What of it nobody may read: the password, that with its user, and both as a header has them, in
+/* Its secrets: the password, user and password, and both as they stand in a header, in
  * this order. In `a`; their number, 0 without a user. */
 size_t proxy_secrets(struct arena *a, const struct url *proxy, struct str ret_secrets[]);
 

@@ -5,7 +5,7 @@
 
 /* --- the proxy --- */
 
-/* Where a password ends in what is no URL nobody knows: all up to the last '@' stays out of it. */
+/* Where the password ends in an invalid URL is unknown: omit everything up to the last '@'. */
 static struct err *unusable_proxy(const char *text)
 {
     struct str all = str_of(text), shown = str_skip(all, str_rfind_char(all, '@') + 1);

@@ -42,7 +42,7 @@ struct question_board {
 };
 
 void question_board_init(struct question_board *b, struct question_face face);
-/* Copies what was said. False: nobody waits for it any more. */
+/* Copies what was said. False: it was answered or withdrawn. */
 bool question_board_answer(struct question_board *b, struct str id, const struct json *said);
 /* No more answers will come: those who wait and all who ask from now on get ANSWER_NOBODY. */
 void question_board_close(struct question_board *b);

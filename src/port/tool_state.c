@@ -151,7 +151,8 @@ const struct json *tool_state_get(const struct tool_state *s, enum state_key kin
     return v ? v->value : NULL;
 }
 
-/* Copied first: the new value may be made of the old one. `shared` NULL: the value is nobody's. */
+/* Copied first: the new value may be made of the old one. `shared` NULL: only this state holds it.
+ */
 static void apply(struct tool_state *s, struct str key, const struct json *value,
                   struct shared_json *shared)
 {

@@ -44,7 +44,7 @@ struct upstream {
     int fd;
     bool is_proxy;            /* a further one, which must be told where the request goes */
     struct str authorization; /* for it */
-    struct secrets *secrets;  /* what it may quote and nobody may read; NULL: nothing */
+    struct secrets *secrets;  /* to hide if it quotes them; NULL: none */
     struct str early;         /* bytes of the server that came with the further proxy's answer */
 };
 

@@ -87,14 +87,14 @@ static unsigned judge_git_name(void *self, const struct watched_dir *dir, const 
     return 0;
 }
 
-struct listing {
+struct name_listing {
     struct directory_list *list;
     const struct watched_dir *last; /* whose names are added to the last item */
 };
 
 static void list_name(void *self, const struct watched_dir *dir, const char *name, unsigned meaning)
 {
-    struct listing *l = self;
+    struct name_listing *l = self;
     struct strbuf path = {0};
 
     if (l->last != dir) {
@@ -118,7 +118,7 @@ struct err *survey_look(struct survey *s, const struct dir_unlocker *unlocker)
 
 struct err *survey_read(struct survey *s)
 {
-    struct listing listing = {.list = &s->now};
+    struct name_listing listing = {.list = &s->now};
 
     s->fd = dir_watch_root_fd(s->watch);
     if (s->fd < 0)

@@ -9,7 +9,7 @@
  *     live_session_submit()     prompts are answered one after another, each by a run
  *     live_session_interrupt()  the run under way ends, the conversation continues
  *     live_session_answer()     to a question, by its id
- *     live_session_finish()     nobody submits or answers any more; until all prompts are answered
+ *     live_session_finish()     no more prompts or answers come; until all prompts are answered
  *     live_session_done()       also in the middle of a run
  *
  * Events come through the session's one stream (port/event_stream.h), whoever caused them: to
@@ -87,8 +87,8 @@ const struct live_prompt *live_session_queue(const struct live_session *l);
  * was submitted just now is not interrupted. */
 void live_session_interrupt(struct live_session *l);
 
-/* What was said to a question, for the face's read(); copied. False: nobody waits for it any more,
- * as it was answered or withdrawn. */
+/* What was said to a question, for the face's read(); copied. False: it was answered already, or
+ * withdrawn. */
 bool live_session_answer(struct live_session *l, struct str question_id, const struct json *said);
 
 /* Counts from the next round. ERR_VALIDATION: there is no such mode, or permissions may not be

@@ -38,7 +38,7 @@ struct project {
     struct arena arena;
     const char *ca_file; /* NULL: none */
     struct model_choice *choices;
-    struct secrets *secrets;  /* NULL: nobody has asked for them yet */
+    struct secrets *secrets;  /* NULL: not read yet */
     struct prefixes prefixes; /* of its sessions */
 };
 

@@ -65,7 +65,7 @@ static struct err *find_form(const struct args *args, enum transcript_form *ret_
 
 /* --- where it goes --- */
 
-struct target {
+struct export_target {
     struct new_file *file; /* NULL: standard output */
     bool is_terminal;
     struct str text; /* of the moment */
@@ -76,26 +76,26 @@ struct target {
 
 static struct err *begin_file(void *arg)
 {
-    struct target *t = arg;
+    struct export_target *t = arg;
 
     return new_file_begin(t->file, t->path, 0600);
 }
 
 static struct err *add_to_file(void *arg)
 {
-    struct target *t = arg;
+    struct export_target *t = arg;
 
     return new_file_add(t->file, t->text);
 }
 
 static struct err *end_file(void *arg)
 {
-    return new_file_end(((struct target *)arg)->file);
+    return new_file_end(((struct export_target *)arg)->file);
 }
 
 static struct err *write_piece(void *self, struct str text)
 {
-    struct target *t = self;
+    struct export_target *t = self;
 
     t->text = text;
     if (t->file)
@@ -105,7 +105,7 @@ static struct err *write_piece(void *self, struct str text)
 
 static void tell_broken(void *self, const struct err *e)
 {
-    struct target *t = self;
+    struct export_target *t = self;
 
     progress_end(&t->progress);
     if (t->n_broken++ < 8)
@@ -114,7 +114,7 @@ static void tell_broken(void *self, const struct err *e)
 
 static void tell_progress(void *self, uint64_t n_events, uint64_t n_all)
 {
-    progress_part(&((struct target *)self)->progress, n_events, n_all);
+    progress_part(&((struct export_target *)self)->progress, n_events, n_all);
 }
 
 /* --- the command --- */
@@ -136,7 +136,8 @@ static struct err *export_session(struct session_work *w)
     AUTO(new_file) struct new_file file = NEW_FILE_NONE;
     AUTO(secrets) struct secrets *secrets = known_secrets(w->project, args_get(w->args, "store"));
     struct store_summary summary;
-    struct target target = {.path = output_of(w->args), .is_terminal = isatty(STDOUT_FILENO)};
+    struct export_target target = {.path = output_of(w->args),
+                                   .is_terminal = isatty(STDOUT_FILENO)};
     struct transcript t = {.store = w->store,
                            .session = &summary,
                            .without_children = args_has(w->args, "no-children"),

@@ -14,13 +14,13 @@ static const struct option options[] = {
 };
 
 /* One session's answer, while its findings come. */
-struct report {
+struct verify_report {
     struct strbuf lines, array;
     struct json_writer json;
     struct str session;
 };
 
-static void add_line(struct report *r, const struct finding *f)
+static void add_line(struct verify_report *r, const struct finding *f)
 {
     strbuf_add_cstr(&r->lines, "  ");
     if (!str_eq(f->stream, r->session))
@@ -38,7 +38,7 @@ static void add_line(struct report *r, const struct finding *f)
 
 static void on_finding(void *self, const struct finding *f)
 {
-    struct report *r = self;
+    struct verify_report *r = self;
 
     add_line(r, f);
     jw_begin_object(&r->json);
@@ -55,7 +55,7 @@ static void add_count(struct strbuf *out, const char *before, uint64_t n, const 
     strbuf_addf(out, "%s%llu %s%s", before, (unsigned long long)n, of, n == 1 ? "" : "s");
 }
 
-static void write_text(struct strbuf *out, const struct report *r, const struct verified *v)
+static void write_text(struct strbuf *out, const struct verify_report *r, const struct verified *v)
 {
     bool is_whole = v->n_problems == 0;
 
@@ -73,7 +73,7 @@ static void write_text(struct strbuf *out, const struct report *r, const struct 
     strbuf_add(out, strbuf_str(&r->lines));
 }
 
-static void write_json(struct strbuf *out, const struct report *r, const struct verified *v)
+static void write_json(struct strbuf *out, const struct verify_report *r, const struct verified *v)
 {
     struct json_writer w;
 
@@ -105,7 +105,7 @@ static bool is_gone(struct session_work *w, struct str id)
 static struct err *verify_one(struct session_work *w, const struct store_summary *s, bool *is_first)
 {
     bool is_json = args_has(w->args, "json"), is_all = args_has(w->args, "all");
-    struct report r = {.session = s->id};
+    struct verify_report r = {.session = s->id};
     AUTO(strbuf) struct strbuf out = {0};
     struct verified totals;
     struct err *e;
@@ -136,7 +136,7 @@ static struct err *verify_one(struct session_work *w, const struct store_summary
 /* --- what belongs to no session --- */
 
 struct stray_report {
-    struct report report;
+    struct verify_report report;
     struct verified totals;
 };
 
