@@ -2,7 +2,7 @@
 #include "cli/advice.h"
 
 #include "cli/commands.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 /* Names, with blanks around each, and what to do instead. */
 struct advice {

@@ -1,4 +1,4 @@
-/* commands.h - the commands at the top, one file each. */
+/* commands.h - the commands at the top, a file or a folder each. */
 #ifndef KEEL_CLI_COMMANDS_H
 #define KEEL_CLI_COMMANDS_H
 

@@ -2,7 +2,7 @@
 #include "cli/config.h"
 
 #include "cli/commands.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "net/url.h"
 #include "sdk/settings_keys.h"
 

@@ -2,8 +2,8 @@
 #include "cli/commands.h"
 
 #include "cli/demo_task.h"
-#include "cli/run.h"
-#include "cli/show.h"
+#include "cli/interrupt.h"
+#include "cli/output/display.h"
 #include "provider/script.h"
 #include "sdk/agent.h"
 

@@ -1,7 +1,7 @@
 /* help.c - --help, made from the tables that the commands are run from. */
 #include "cli/advice.h"
 
-#include "cli/text.h"
+#include "cli/output/text.h"
 
 #include <stdio.h>
 

@@ -2,9 +2,9 @@
 #include "cli/io.h"
 
 #include "base/visible.h"
-#include "cli/outbox.h"
-#include "cli/run.h"
-#include "cli/text.h"
+#include "cli/interrupt.h"
+#include "cli/output/outbox.h"
+#include "cli/output/text.h"
 #include "sys/fs.h"
 #include "sys/locked_file.h"
 

@@ -14,9 +14,9 @@ void cli_hold_std_fds(void);
 /* Reads a file whole, "-" is standard input; ERR_VALIDATION names it. */
 MUST_USE struct err *cli_read_file(const char *path, struct strbuf *out);
 
-/* Writes to stdout; while a run is under way, once what it is about is durable (outbox.h). Texts of
- * commands, with colours, and JSON: what would turn the direction of writing, or is not seen at
- * all, is spelt out even if it is not in a list (base/visible.h). */
+/* Writes to stdout; while a run is under way, once what it is about is durable (output/outbox.h).
+ * Texts of commands, with colours, and JSON: what would turn the direction of writing, or is not
+ * seen at all, is spelt out even if it is not in a list (base/visible.h). */
 MUST_USE struct err *cli_print(struct str text);
 /* What others wrote and a person reads: control characters are spelt out, too. */
 MUST_USE struct err *cli_print_visible(struct str text);

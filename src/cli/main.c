@@ -1,7 +1,7 @@
 /* main.c - the keel program: finds the command, runs it, tells what went wrong. */
 #include "cli/command.h"
 
-#include "cli/run.h"
+#include "cli/interrupt.h"
 #include "sys/env.h"
 
 #include <malloc.h>

@@ -1,12 +1,12 @@
 /* root.c - keel itself: a prompt, or a command; the options of a run, and what keel alone prints.
  */
 #include "cli/advice.h"
-#include "cli/agent_flags.h"
 #include "cli/commands.h"
-#include "cli/input.h"
-#include "cli/print.h"
-#include "cli/session_flags.h"
-#include "cli/text.h"
+#include "cli/flags/agent.h"
+#include "cli/flags/session.h"
+#include "cli/lines/input.h"
+#include "cli/output/text.h"
+#include "cli/print/print.h"
 
 static const struct command *const children[] = {
     &command_session,

@@ -1,9 +1,9 @@
 /* sandbox.c - `keel sandbox`: runs a command as the agent's commands are run. */
-#include "cli/agent_flags.h"
 #include "cli/commands.h"
-#include "cli/run.h"
+#include "cli/flags/agent.h"
+#include "cli/interrupt.h"
+#include "cli/output/display.h"
 #include "cli/sandbox_stdio.h"
-#include "cli/show.h"
 #include "sdk/agent_sandbox.h"
 #include "sdk/network_rules.h"
 #include "sdk/passed_variables.h"

@@ -1,9 +1,10 @@
 /* live_session.h - a session while people or programs work in it: prompts that arrive during a run,
  * interrupts, questions that are answered elsewhere, settings that change.
  *
- * Every face is a caller of this: one prompt of `keel -p` (cli/print.c), lines on standard input
- * (cli/input.h), a terminal, a client over the network. A face reads what its person does and calls
- * a function; how it looks is not known here. One loop; any task of it may call at any time.
+ * Every face is a caller of this: one prompt of `keel -p` (cli/print/print.c), lines on standard
+ * input (cli/lines/input.h), a terminal, a client over the network. A face reads what its person
+ * does and calls a function; how it looks is not known here. One loop; any task of it may call at
+ * any time.
  *
  *     live_session_open()       the session is there, and idle: it has no task
  *     live_session_submit()     prompts are answered one after another, each by a run

@@ -1,8 +1,8 @@
 /* permission.c - `keel inspect permission`: one call against given rules, and nothing else. */
 #include "cli/inspect/inspect.h"
 
-#include "cli/permission_call.h"
-#include "cli/run.h"
+#include "cli/interrupt.h"
+#include "cli/permissions/call.h"
 #include "sandbox/sandbox.h"
 #include "sdk/agent.h"
 #include "sys/fs.h"

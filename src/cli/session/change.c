@@ -1,7 +1,7 @@
 /* change.c - `keel session rename` and `keel session delete`. */
 #include "cli/session/session.h"
 
-#include "cli/session_flags.h"
+#include "cli/flags/session.h"
 #include "session/record.h"
 #include "sys/loop.h"
 

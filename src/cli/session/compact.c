@@ -1,7 +1,7 @@
 /* compact.c - `keel session compact`: a long history becomes a summary of it. */
 #include "cli/session/session.h"
 
-#include "cli/show.h"
+#include "cli/output/display.h"
 #include "sdk/agent.h"
 #include "sdk/process_log.h"
 

@@ -1,5 +1,5 @@
 /* export.c - `keel session export`: a session as a document, or for another program. */
-#include "cli/progress.h"
+#include "cli/output/progress.h"
 #include "cli/session/session.h"
 
 #include "provider/protocol.h"

@@ -1,7 +1,7 @@
 /* fork.c - `keel session fork`: a copy that goes its own way. */
 #include "cli/session/session.h"
 
-#include "cli/session_flags.h"
+#include "cli/flags/session.h"
 #include "session/session.h"
 #include "session/turns.h"
 

@@ -2,7 +2,7 @@
 #include "cli/session/import_file.h"
 #include "cli/session/session.h"
 
-#include "cli/session_flags.h"
+#include "cli/flags/session.h"
 #include "sdk/known_secrets.h"
 #include "sys/fs.h"
 #include "transcript/import_save.h"

@@ -7,7 +7,7 @@
 #define KEEL_CLI_SESSION_IMPORT_FILE_H
 
 #include "base/strbuf.h"
-#include "cli/progress.h"
+#include "cli/output/progress.h"
 
 struct import_file {
     const char *path; /* borrowed, as the person gave it */

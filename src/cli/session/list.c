@@ -2,7 +2,7 @@
 #include "cli/session/session.h"
 
 #include "base/uuid.h"
-#include "cli/text.h"
+#include "cli/output/text.h"
 #include "session/turns.h"
 #include "sys/loop.h"
 

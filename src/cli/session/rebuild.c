@@ -1,6 +1,6 @@
 /* rebuild.c - `keel session rebuild`: what is derived of the sessions, made again from their logs.
  */
-#include "cli/progress.h"
+#include "cli/output/progress.h"
 #include "cli/session/session.h"
 
 #include "session/rebuild.h"

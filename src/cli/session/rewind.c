@@ -2,9 +2,9 @@
 #include "cli/session/session.h"
 
 #include "base/quoted.h"
-#include "cli/agent_flags.h"
-#include "cli/progress.h"
-#include "cli/text.h"
+#include "cli/flags/agent.h"
+#include "cli/output/progress.h"
+#include "cli/output/text.h"
 #include "sdk/own_files.h"
 #include "sdk/rewind.h"
 #include "sdk/rule_set.h"

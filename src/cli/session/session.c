@@ -3,8 +3,8 @@
 
 #include "base/width.h"
 #include "cli/commands.h"
-#include "cli/run.h"
-#include "cli/show.h"
+#include "cli/interrupt.h"
+#include "cli/output/display.h"
 #include "view/field.h"
 
 #include <time.h>

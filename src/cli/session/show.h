@@ -2,9 +2,9 @@
 #ifndef KEEL_CLI_SESSION_SHOW_H
 #define KEEL_CLI_SESSION_SHOW_H
 
-#include "cli/progress.h"
+#include "cli/output/display.h"
+#include "cli/output/progress.h"
 #include "cli/session/session.h"
-#include "cli/show.h"
 #include "session/load.h"
 #include "session/turns.h"
 

@@ -1,8 +1,8 @@
 /* show_text.c - a conversation for a person: prompts with their numbers, answers, calls. */
 #include "cli/session/show.h"
 
-#include "cli/answer_flags.h"
-#include "cli/text.h"
+#include "cli/flags/answer.h"
+#include "cli/output/text.h"
 #include "sys/loop.h"
 
 #include <inttypes.h>
