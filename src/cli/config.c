@@ -3,8 +3,8 @@
 
 #include "cli/commands.h"
 #include "cli/output/text.h"
+#include "config/settings_keys.h"
 #include "net/url.h"
-#include "sdk/settings_keys.h"
 
 struct err *config_open(const struct args *args, struct project **ret_project)
 {

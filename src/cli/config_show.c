@@ -2,8 +2,8 @@
 #include "cli/config.h"
 
 #include "base/secret_keys.h"
+#include "config/settings_check.h"
 #include "net/url.h"
-#include "sdk/settings_check.h"
 
 static const struct option options[] = {
     {"origin", 0, NULL, "print the file that each value came from"},

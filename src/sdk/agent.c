@@ -1,8 +1,8 @@
 /* agent.c - puts an agent together from a project and what the caller wants. */
 #include "sdk/agent_parts.h"
 
+#include "config/network_rules.h"
 #include "port/todos.h"
-#include "sdk/network_rules.h"
 #include "sdk/system_prompt.h"
 #include "sdk/todo_reminder.h"
 #include "sys/loop.h"

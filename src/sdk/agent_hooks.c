@@ -1,7 +1,7 @@
 /* agent_hooks.c - which hooks an agent has, and when its session begins and ends for them. */
 #include "sdk/agent_parts.h"
 
-#include "sdk/settings_hooks.h"
+#include "config/settings_hooks.h"
 
 /* The session's log, where it is a file of its own; else empty. */
 static struct str find_transcript(struct agent *a)

@@ -1,7 +1,7 @@
 /* agent_rules.c - what an agent may do, and what it writes down of a person's answers. */
 #include "sdk/agent_parts.h"
 
-#include "sdk/project_rules.h"
+#include "config/project_rules.h"
 #include "sdk/rule_set.h"
 #include "sys/work.h"
 #include "tool/names.h"

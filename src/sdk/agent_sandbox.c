@@ -2,8 +2,8 @@
  * them. */
 #include "sdk/agent_sandbox.h"
 
+#include "config/settings_keys.h"
 #include "sandbox/refusal.h"
-#include "sdk/settings_keys.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
 #include "sys/work.h"

@@ -7,10 +7,10 @@
 #ifndef KEEL_SDK_AGENT_SANDBOX_H
 #define KEEL_SDK_AGENT_SANDBOX_H
 
+#include "config/settings.h"
 #include "port/event_stream.h"
 #include "sandbox/proxy.h"
 #include "sdk/sandbox_policy.h"
-#include "sdk/settings.h"
 #include "sys/task.h"
 
 struct agent_sandbox_options {

@@ -1,9 +1,9 @@
 /* agent_session.c - which session an agent works in, and where it is kept. */
 #include "sdk/agent_parts.h"
 
+#include "config/settings_keys.h"
 #include "sdk/process_log.h"
 #include "sdk/prune.h"
-#include "sdk/settings_keys.h"
 #include "sdk/shelf.h"
 #include "snapshot/snapshot.h"
 

@@ -1,9 +1,9 @@
 /* agent_targets.c - whom an agent asks, what that costs, and how long a question may be. */
 #include "sdk/agent_parts.h"
 
+#include "config/saved_catalogue.h"
+#include "config/settings_keys.h"
 #include "provider/endpoint.h"
-#include "sdk/saved_catalogue.h"
-#include "sdk/settings_keys.h"
 #include "sys/loop.h"
 #include "sys/work.h"
 

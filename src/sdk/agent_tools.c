@@ -1,8 +1,8 @@
 /* agent_tools.c - the tools of an agent, and what the settings say about them. */
 #include "sdk/agent_parts.h"
 
-#include "sdk/passed_variables.h"
-#include "sdk/settings_keys.h"
+#include "config/passed_variables.h"
+#include "config/settings_keys.h"
 #include "tool/builtin.h"
 #include "tool/names.h"
 #include "tool/web/service.h"
@@ -21,6 +21,9 @@ const struct setting_key run_settings[] = {
     {"toolTimeouts.*", SETTING_INTEGER, .least = 1, .help = "how long this tool may take, in ms"},
     {"toolResponseMaxBytes", SETTING_INTEGER, .least = 1,
      .help = "longer results are stored and shortened (12288)"},
+    {"background", SETTING_OBJECT, .help = "background commands"},
+    {"background.waitSeconds", SETTING_INTEGER, .most = AGENT_MAX_WAIT_SECONDS,
+     .help = "how long keel -p waits for them after the answer before it stops them (600)"},
     {"webSearch", SETTING_OBJECT, .help = "search service for WebSearch"},
     {"webSearch.provider", SETTING_STRING, .words = "native, brave, searxng, command",
      .help = "native (the model's own), brave, searxng or command"},

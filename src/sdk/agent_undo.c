@@ -1,10 +1,10 @@
 /* agent_undo.c - what an agent saves before its tools change files. */
 #include "sdk/agent_parts.h"
 
+#include "config/settings_keys.h"
 #include "gate/look/look.h"
 #include "sdk/own_files.h"
 #include "sdk/rewind.h"
-#include "sdk/settings_keys.h"
 #include "snapshot/snapshot.h"
 
 #define NOTICE_SOURCE "snapshot"

@@ -1,8 +1,8 @@
 /* process_log.c - where the log goes, and what a process says of itself. */
 #include "sdk/process_log.h"
 
-#include "sdk/login.h"
-#include "sdk/settings_keys.h"
+#include "config/login.h"
+#include "config/settings_keys.h"
 #include "sys/env.h"
 #include "view/operator_log.h"
 

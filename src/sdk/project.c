@@ -1,8 +1,8 @@
 /* project.c - finds the project of a directory, and reads its files and the settings. */
 #include "sdk/project.h"
 
+#include "config/login.h"
 #include "sdk/known_secrets.h"
-#include "sdk/login.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 

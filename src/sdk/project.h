@@ -7,11 +7,11 @@
 #ifndef KEEL_SDK_PROJECT_H
 #define KEEL_SDK_PROJECT_H
 
-#include "sdk/credentials.h"
+#include "config/credentials.h"
+#include "config/profile.h"
+#include "config/trust.h"
 #include "sdk/host.h"
 #include "sdk/prefix.h"
-#include "sdk/profile.h"
-#include "sdk/trust.h"
 
 /* All is borrowed until the project is open. */
 struct project_options {

@@ -1,7 +1,7 @@
 /* prune.c - finds the sessions that have been kept for long enough, and removes them. */
 #include "sdk/prune.h"
 
-#include "sdk/settings_keys.h"
+#include "config/settings_keys.h"
 
 #define DAY_MS ((int64_t)24 * 60 * 60 * 1000)
 #define PAGE 1000

@@ -1,11 +1,11 @@
 /* rule_set.c - collects rules, mode and lists from all who may say something about them. */
 #include "sdk/rule_set.h"
 
+#include "config/settings_keys.h"
 #include "gate/shell/charset.h"
 #include "sandbox/plan.h"
 #include "sandbox/sandbox.h"
 #include "sdk/agent_parts.h"
-#include "sdk/settings_keys.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 #include "tool/names.h"

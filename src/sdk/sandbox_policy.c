@@ -2,12 +2,12 @@
 #include "sdk/sandbox_policy.h"
 
 #include "base/protected_places.h"
+#include "config/own_settings.h"
 #include "sandbox/mode_walk.h"
 #include "sandbox/plan.h"
 #include "sandbox/secret_dirs.h"
 #include "sandbox/survey.h"
 #include "sdk/denied_rules.h"
-#include "sdk/own_settings.h"
 #include "sys/dir_watch.h"
 #include "sys/fs.h"
 

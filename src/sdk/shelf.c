@@ -1,8 +1,8 @@
 /* shelf.c - finds the store, and sessions in it. */
 #include "sdk/shelf.h"
 
+#include "config/settings_keys.h"
 #include "port/draft.h"
-#include "sdk/settings_keys.h"
 #include "store/memory.h"
 #include "store/open.h"
 #include "sys/env.h"

@@ -1,13 +1,13 @@
 /* checks.c - what works on this machine, looked at without changing anything. */
 #include "cli/doctor/doctor.h"
 
+#include "config/login.h"
+#include "config/passed_variables.h"
 #include "net/ca.h"
 #include "net/http.h"
 #include "net/tls.h"
 #include "net/url.h"
 #include "sdk/agent_sandbox.h"
-#include "sdk/login.h"
-#include "sdk/passed_variables.h"
 #include "sdk/rule_set.h"
 #include "sys/clean_env.h"
 #include "sys/fs.h"

@@ -3,8 +3,8 @@
 #define KEEL_CLI_MODELS_MODELS_H
 
 #include "cli/args.h"
+#include "config/saved_catalogue.h"
 #include "sdk/project.h"
-#include "sdk/saved_catalogue.h"
 
 struct listing {
     const struct vendor *vendor;

@@ -2,7 +2,7 @@
 #ifndef KEEL_TEST_UNIT_SDK_PROJECT_AT_H
 #define KEEL_TEST_UNIT_SDK_PROJECT_AT_H
 
-#include "sdk/project_files.h"
+#include "config/project_files.h"
 
 static inline const struct project_files *project_at(struct arena *a, const char *dir)
 {
