@@ -3,8 +3,8 @@
 
 #include "config/settings_keys.h"
 #include "gate/look/look.h"
-#include "sdk/own_files.h"
-#include "sdk/rewind.h"
+#include "sdk/rewind/own_files.h"
+#include "sdk/rewind/rewind.h"
 #include "snapshot/snapshot.h"
 
 #define NOTICE_SOURCE "snapshot"

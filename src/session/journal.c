@@ -1,7 +1,7 @@
 /* journal.c - events pile up, a task writes them. */
 #include "session/journal.h"
 
-#include "session/codec.h"
+#include "session/codec/codec.h"
 #include "session/digest.h"
 #include "sys/loop.h"
 

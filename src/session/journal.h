@@ -13,7 +13,7 @@
 #include "model/history.h"
 #include "port/event_stream.h"
 #include "port/store.h"
-#include "session/codec.h"
+#include "session/codec/codec.h"
 #include "sys/task.h"
 
 #define JOURNAL_DELAY_MS 50

@@ -3,8 +3,8 @@
 
 #include "base/uuid.h"
 #include "session/checkpoint.h"
-#include "session/codec.h"
-#include "session/load_pack.h"
+#include "session/codec/codec.h"
+#include "session/codec/load_pack.h"
 
 #include <inttypes.h>
 

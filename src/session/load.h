@@ -14,7 +14,7 @@
 #include "port/store.h"
 #include "session/budget.h"
 #include "session/child_list.h"
-#include "session/codec.h"
+#include "session/codec/codec.h"
 
 enum last_run {
     LAST_RUN_NONE,      /* the session has had none */

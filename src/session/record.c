@@ -5,7 +5,7 @@
 #include "base/uuid.h"
 #include "model/message_json.h"
 #include "port/state_keys.h"
-#include "session/codec.h"
+#include "session/codec/codec.h"
 #include "sys/new_file.h"
 #include "sys/work.h"
 #include "view/field.h"

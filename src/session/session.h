@@ -39,7 +39,8 @@ struct session_options {
     struct str cwd, name;
     struct compact_options compact;
     struct budget_limits budget;
-    size_t pack_from; /* messages that a checkpoint packs (session/pack.h); 0: CODEC_PACK_FROM */
+    size_t
+        pack_from; /* messages that a checkpoint packs (session/codec/pack.h); 0: CODEC_PACK_FROM */
     enum journal_failure on_failure;
     /* They get all events, from the opening on; those before the stream is open have no number. */
     struct event_subscriber *const *subscribers;

@@ -5,7 +5,7 @@
 #include "base/uuid.h"
 #include "engine/hide.h"
 #include "port/draft.h"
-#include "session/codec.h"
+#include "session/codec/codec.h"
 #include "session/record.h"
 #include "sys/loop.h"
 #include "transcript/import_handles.h"

@@ -6,7 +6,7 @@
 #define KEEL_TRANSCRIPT_WRITER_H
 
 #include "port/event.h"
-#include "session/codec.h"
+#include "session/codec/codec.h"
 #include "transcript/transcript.h"
 #include "view/redact.h"
 

@@ -42,7 +42,7 @@ struct journal_same {
  *     {"kind":"history-range","baseSeq":SEQ,"from":0,"to":N,"sha256":H}
  *
  * the first N messages of the history_mutation lines since the one with the number SEQ; H covers
- * all of them (session/history_hash.h). */
+ * all of them (session/codec/history_hash.h). */
 struct journal_links {
     uint64_t base_seq;
     size_t n_messages;

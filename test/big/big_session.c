@@ -8,7 +8,7 @@
  * same output for each call: content is stored once, so that 10 GB take 10 MB of the disk. The peak
  * is that of a child of this small program, because a child begins with its parent's. */
 #include "base/mem.h"
-#include "session/codec.h"
+#include "session/codec/codec.h"
 #include "store/open.h"
 #include "sys/loop.h"
 #include "sys/task.h"

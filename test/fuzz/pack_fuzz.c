@@ -1,6 +1,6 @@
 /* pack_fuzz.c - whatever stands in a pack of messages, reading it comes to its end, and what it
  * gives can be packed again. */
-#include "session/pack.h"
+#include "session/codec/pack.h"
 
 #include <stdint.h>
 

@@ -2,7 +2,7 @@
  *
  * The input's lines are records: the type, a space, the body. A record that cannot be read is told
  * by its number, and reading goes on behind it. */
-#include "session/codec.h"
+#include "session/codec/codec.h"
 #include "store/memory.h"
 #include "sys/loop.h"
 

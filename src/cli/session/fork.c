@@ -1,9 +1,9 @@
 /* fork.c - `keel session fork`: a copy that goes its own way. */
 #include "cli/session/session.h"
 
+#include "archive/turns.h"
 #include "cli/flags/session.h"
 #include "session/session.h"
-#include "session/turns.h"
 
 #include <stdlib.h>
 

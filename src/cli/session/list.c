@@ -1,9 +1,9 @@
 /* list.c - `keel session list`: which sessions there are, the newest first. */
 #include "cli/session/session.h"
 
+#include "archive/turns.h"
 #include "base/uuid.h"
 #include "cli/output/text.h"
-#include "session/turns.h"
 #include "sys/loop.h"
 
 #define DEFAULT_N 20

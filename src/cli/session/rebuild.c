@@ -3,7 +3,7 @@
 #include "cli/output/progress.h"
 #include "cli/session/session.h"
 
-#include "session/rebuild.h"
+#include "archive/rebuild.h"
 
 static const struct option options[] = {
     SESSION_OPTIONS,

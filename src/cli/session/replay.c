@@ -1,7 +1,7 @@
 /* replay.c - `keel session replay`: a recorded session once more, compared with what it was. */
 #include "cli/session/session.h"
 
-#include "sdk/replay.h"
+#include "sdk/replay/replay.h"
 
 #include <malloc.h>
 

@@ -1,7 +1,7 @@
 /* show.c - `keel session show`: the conversation, turn by turn. */
 #include "cli/session/show.h"
 
-#include "session/codec.h"
+#include "session/codec/codec.h"
 
 static const struct option options[] = {
     {"turn", 0, "N", "only this turn"},

@@ -2,11 +2,11 @@
 #ifndef KEEL_CLI_SESSION_SHOW_H
 #define KEEL_CLI_SESSION_SHOW_H
 
+#include "archive/turns.h"
 #include "cli/output/display.h"
 #include "cli/output/progress.h"
 #include "cli/session/session.h"
 #include "session/load.h"
-#include "session/turns.h"
 
 struct session_show {
     struct session_work *work;

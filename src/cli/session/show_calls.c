@@ -1,7 +1,7 @@
 /* show_calls.c - tool calls of a conversation, and what they gave back. */
 #include "cli/session/show.h"
 
-#include "session/codec.h"
+#include "session/codec/codec.h"
 
 static struct shown_call *add_call(struct session_show *s, size_t index)
 {

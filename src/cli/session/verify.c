@@ -1,7 +1,7 @@
 /* verify.c - `keel session verify`: is what was kept of a session whole? */
 #include "cli/session/session.h"
 
-#include "session/verify.h"
+#include "archive/verify.h"
 #include "snapshot/manifest.h"
 
 #define AT_ONCE 500 /* sessions of a list */

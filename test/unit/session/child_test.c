@@ -3,8 +3,8 @@
 #include "session/stage.h"
 #include "sys/in_task.h"
 
+#include "archive/verify.h"
 #include "port/runner.h"
-#include "session/verify.h"
 
 #define ID "s"
 static const struct session_options fresh = {.start = SESSION_NEW, .id = {ID, 1}},

@@ -1,6 +1,6 @@
 /* codec_stream_test.c - what streams in, and every type of event: stored, and read to the letter.
  */
-#include "session/codec.h"
+#include "session/codec/codec.h"
 #include "sys/in_task.h"
 
 #include "base/utf8.h"

@@ -3,9 +3,9 @@
 #include "session/stage.h"
 #include "sys/in_task.h"
 
-#include "sdk/replay.h"
-#include "session/turns.h"
-#include "session/verify.h"
+#include "archive/turns.h"
+#include "archive/verify.h"
+#include "sdk/replay/replay.h"
 
 #define WINDOW 4000
 /* Two results that do not fit beside what the provider has counted, and a summary that fails. */

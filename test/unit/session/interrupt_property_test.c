@@ -14,13 +14,13 @@
 #include "session/same_load.h"
 #include "session/stage.h"
 
+#include "archive/verify.h"
 #include "base/uuid.h"
 #include "engine/request_build.h"
 #include "gate/gate.h"
 #include "provider/protocol.h"
-#include "sdk/replay.h"
-#include "session/codec.h"
-#include "session/verify.h"
+#include "sdk/replay/replay.h"
+#include "session/codec/codec.h"
 #include "strict/strict.h"
 #include "view/journal.h"
 

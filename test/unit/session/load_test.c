@@ -5,7 +5,7 @@
 
 #include "engine/open_calls.h"
 #include "engine/request_build.h"
-#include "session/codec.h"
+#include "session/codec/codec.h"
 
 #define ID "s"
 static struct session_options fresh = {.start = SESSION_NEW, .id = {ID, 1}},

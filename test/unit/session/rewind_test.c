@@ -2,7 +2,7 @@
 #include "session/stage.h"
 #include "sys/in_task.h"
 
-#include "session/turns.h"
+#include "archive/turns.h"
 
 #define ID "s"
 static const struct session_options fresh = {.start = SESSION_NEW, .id = {ID, 1}},

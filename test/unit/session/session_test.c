@@ -2,7 +2,7 @@
 #include "session/stage.h"
 #include "sys/in_task.h"
 
-#include "session/codec.h"
+#include "session/codec/codec.h"
 
 #define ID "s"
 static const struct session_options fresh = {.start = SESSION_NEW, .id = {ID, 1}},

@@ -2,7 +2,7 @@
 #include "session/stage.h"
 #include "sys/in_task.h"
 
-#include "session/codec.h"
+#include "session/codec/codec.h"
 #include "transcript/import_save.h"
 #include "transcript/transcript.h"
 
