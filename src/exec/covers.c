@@ -351,14 +351,14 @@ static enum cover_state look_at_all(struct covers *c)
  * directory was watched: then all are checked again. */
 static bool cover_all(struct covers *c)
 {
-    int64_t end_ms = kernel_now_ms() + MAX_COVERING_MS;
+    struct patience patience = patience_of(MAX_COVERING_MS);
     enum cover_state state;
 
     do {
         c->has_new_watch = false;
         state = look_at_all(c);
     } while (state != OPEN && (state == LOOK_AGAIN || c->has_new_watch) &&
-             kernel_now_ms() < end_ms);
+             patience_lasts(&patience));
     return state == COVERED;
 }
 

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <linux/mount.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/syscall.h>
@@ -115,12 +116,36 @@ static inline int kernel_pidfd_signal(int pidfd, int signal)
     return (int)syscall(SYS_pidfd_send_signal, pidfd, signal, NULL, 0);
 }
 
-static inline int64_t kernel_now_ms(void)
+static inline int64_t kernel_ms_of(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static inline int64_t kernel_now_ms(void)
+{
+    return kernel_ms_of(CLOCK_MONOTONIC);
+}
+
+/* How long to keep trying. On a busy machine neither keel-exec nor the processes that it waits for
+ * get a turn, so besides the time some of the processor's must have been used. */
+struct patience {
+    int64_t end_ms, end_cpu_ms;
+};
+
+static inline struct patience patience_of(int ms)
+{
+    enum { MIN_CPU_MS = 20 };
+
+    return (struct patience){kernel_now_ms() + ms,
+                             kernel_ms_of(CLOCK_PROCESS_CPUTIME_ID) + MIN_CPU_MS};
+}
+
+static inline bool patience_lasts(const struct patience *p)
+{
+    return kernel_now_ms() < p->end_ms || kernel_ms_of(CLOCK_PROCESS_CPUTIME_ID) < p->end_cpu_ms;
 }
 
 #endif

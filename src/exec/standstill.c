@@ -124,11 +124,11 @@ static bool all_stand_still(void)
     return second.is_still && second.sum == first.sum;
 }
 
-/* By the clock: each check of thousands of threads takes long. */
+/* Not by a number of checks: each check of thousands of threads takes long. */
 bool standstill_begin(void)
 {
     const struct timespec pause = {.tv_nsec = LOOK_PERIOD_MS * 1000000L};
-    int64_t end_ms = kernel_now_ms() + MAX_STOPPING_MS;
+    struct patience patience = patience_of(MAX_STOPPING_MS);
 
     memset(&stopped_before, 0, sizeof stopped_before);
     look_at_all(note_if_stopped);
@@ -137,7 +137,7 @@ bool standstill_begin(void)
         if (all_stand_still())
             return true;
         nanosleep(&pause, NULL);
-    } while (kernel_now_ms() < end_ms);
+    } while (patience_lasts(&patience));
     return false;
 }
 
