@@ -73,9 +73,9 @@ static bool takes_program(const char *words)
 static void add_models(struct strbuf *out)
 {
     for (const struct vendor *v = vendors; v->name; v++)
-        for (size_t i = 0; i < v->n_models; i++)
-            if (!strchr(v->models[i].id, ':'))
-                strbuf_addf(out, "%s/%s ", v->name, v->models[i].id);
+        for (size_t i = 0; i < v->catalogue->n; i++)
+            if (!strchr(v->catalogue->models[i].id, ':'))
+                strbuf_addf(out, "%s/%s ", v->name, v->catalogue->models[i].id);
 }
 
 /* Words of a table, or what stands for them. */

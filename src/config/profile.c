@@ -181,7 +181,7 @@ static struct err *no_model(const struct profile *p)
     const struct vendor *v = p->vendor;
     struct err *e = err_new(ERR_CONFIGURATION, "%" STR_FMT " needs a model name", STR_ARG(p->id));
 
-    if (v && v->n_models == 0 && v->models_path)
+    if (v && v->catalogue->n == 0 && v->models_path)
         return err_hint(e,
                         "add --model %" STR_FMT "/NAME; keel models %s --refresh asks the server "
                         "which models it has",
@@ -471,8 +471,8 @@ static bool has_slashes(const struct profile *p)
 
     if (!v || !v->default_model || strchr(v->default_model, '/'))
         return true;
-    for (size_t i = 0; i < v->n_models; i++)
-        if (strchr(v->models[i].id, '/'))
+    for (size_t i = 0; i < v->catalogue->n; i++)
+        if (strchr(v->catalogue->models[i].id, '/'))
             return true;
     return false;
 }
@@ -496,7 +496,7 @@ static bool is_plausible(const struct search *s, const struct profile *p)
     for (size_t i = 0; i < saved.n; i++)
         if (str_is(p->model, saved.items[i].id))
             return true;
-    return v->n_models == 0 && saved.n == 0;
+    return v->catalogue->n == 0 && saved.n == 0;
 }
 
 static struct err *no_model_behind(struct str name, bool has_default)

@@ -39,8 +39,8 @@ struct err *unknown_name(struct str name)
 
     for (const struct vendor *v = vendors; v->name; v++) {
         alike_try(&near, str_of(v->name));
-        for (size_t i = 0; i < v->n_models; i++)
-            alike_try(&near, str_of(v->models[i].id));
+        for (size_t i = 0; i < v->catalogue->n; i++)
+            alike_try(&near, str_of(v->catalogue->models[i].id));
     }
     if (near.best.n)
         return err_hint(e, "did you mean %" STR_FMT "?", STR_ARG(near.best));

@@ -68,6 +68,12 @@ struct model_info {
     const char *last_verified; /* "2026-11-01" */
 };
 
+/* Newest models first. */
+struct catalogue {
+    const struct model_info *models;
+    size_t n;
+};
+
 /* The largest prompt: the prompt's own limit, or the window. 0: unknown. */
 int64_t model_max_prompt(const struct model_info *m);
 const char *lifecycle_name(enum model_lifecycle l);

@@ -22,13 +22,12 @@
 /* All levels between two, both included. */
 #define EFFORTS(from, to) ((EFFORT_BIT((to) + 1) - 1) & ~(EFFORT_BIT(from) - 1))
 
-/* The lengths are here because the vendor table needs constants; a wrong one does not compile. */
-extern const struct model_info catalogue_anthropic[15];
-extern const struct model_info catalogue_deepseek[4];
-extern const struct model_info catalogue_gemini[11];
-extern const struct model_info catalogue_groq[4];
-extern const struct model_info catalogue_mistral[7];
-extern const struct model_info catalogue_openai[24];
-extern const struct model_info catalogue_xai[4];
+extern const struct catalogue catalogue_anthropic;
+extern const struct catalogue catalogue_deepseek;
+extern const struct catalogue catalogue_gemini;
+extern const struct catalogue catalogue_groq;
+extern const struct catalogue catalogue_mistral;
+extern const struct catalogue catalogue_openai;
+extern const struct catalogue catalogue_xai;
 
 #endif

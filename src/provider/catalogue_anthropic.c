@@ -26,7 +26,7 @@
 #define LEVELS_4_6 (LEVELS_4_7 & ~EFFORT_BIT(EFFORT_XHIGH))
 #define LEVELS_4_5 EFFORTS(EFFORT_LOW, EFFORT_HIGH)
 
-const struct model_info catalogue_anthropic[] = {
+static const struct model_info models[] = {
     {
         .id = "claude-fable-5-2",
         .name = "Claude Fable 5.2",
@@ -177,3 +177,5 @@ const struct model_info catalogue_anthropic[] = {
         OVERVIEW("sonnet-4-5"),
     },
 };
+
+const struct catalogue catalogue_anthropic = {models, ARRAY_LEN(models)};

@@ -11,7 +11,7 @@
     (EFFORT_BIT(EFFORT_NONE) | EFFORT_BIT(EFFORT_LOW) | EFFORT_BIT(EFFORT_HIGH) |                  \
      EFFORT_BIT(EFFORT_MAX))
 
-const struct model_info catalogue_deepseek[] = {
+static const struct model_info models[] = {
     {
         .id = "deepseek-flash",
         .name = "DeepSeek V4.1 Flash",
@@ -56,3 +56,5 @@ const struct model_info catalogue_deepseek[] = {
         PAGE,
     },
 };
+
+const struct catalogue catalogue_deepseek = {models, ARRAY_LEN(models)};

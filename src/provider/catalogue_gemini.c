@@ -22,7 +22,7 @@
 #define LEVELS EFFORTS(EFFORT_LOW, EFFORT_HIGH)
 #define LEVELS_OF_FLASH EFFORTS(EFFORT_NONE, EFFORT_HIGH)
 
-const struct model_info catalogue_gemini[] = {
+static const struct model_info models[] = {
     {
         .id = "gemini-4-argon",
         .name = "Gemini 4 Argon",
@@ -135,3 +135,5 @@ const struct model_info catalogue_gemini[] = {
         PRICES("2026-08-08"),
     },
 };
+
+const struct catalogue catalogue_gemini = {models, ARRAY_LEN(models)};

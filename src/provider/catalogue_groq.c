@@ -6,7 +6,7 @@
 /* They reason at a low, medium or high effort, and always. */
 #define GPT_OSS (CAN_TOOLS | CAN_REASON | CAN_FOLLOW_SCHEMA | CAN_CACHE_PROMPT | REASONS_ALWAYS)
 
-const struct model_info catalogue_groq[] = {
+static const struct model_info models[] = {
     {
         .id = "openai/gpt-oss-120b",
         .name = "GPT-OSS 120B",
@@ -49,3 +49,5 @@ const struct model_info catalogue_groq[] = {
         PRICE_LIST("2026-11-15"),
     },
 };
+
+const struct catalogue catalogue_groq = {models, ARRAY_LEN(models)};

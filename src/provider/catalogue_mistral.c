@@ -10,7 +10,7 @@
 #define REASONS (CAN_REASON | REASONS_IF_ASKED)
 #define LEVELS (EFFORT_BIT(EFFORT_NONE) | EFFORT_BIT(EFFORT_HIGH))
 
-const struct model_info catalogue_mistral[] = {
+static const struct model_info models[] = {
     {
         .id = "mistral-large-4",
         .name = "Mistral Large 4",
@@ -75,3 +75,5 @@ const struct model_info catalogue_mistral[] = {
         MODELS,
     },
 };
+
+const struct catalogue catalogue_mistral = {models, ARRAY_LEN(models)};

@@ -29,7 +29,7 @@
 #define LEVELS_6_1 EFFORTS(EFFORT_LOW, EFFORT_MAX)
 #define LEVELS_5_6 OR_NONE(LEVELS_6_1)
 
-const struct model_info catalogue_openai[] = {
+static const struct model_info models[] = {
     {
         .id = "gpt-6.1-sol",
         .name = "GPT-6.1 Sol",
@@ -296,3 +296,5 @@ const struct model_info catalogue_openai[] = {
         PRICE_LIST("2026-11-15"),
     },
 };
+
+const struct catalogue catalogue_openai = {models, ARRAY_LEN(models)};

@@ -13,7 +13,7 @@
     (CAN_TOOLS | CAN_SEE_IMAGES | CAN_REASON | CAN_FOLLOW_SCHEMA | CAN_SEARCH_WEB |                \
      CAN_CACHE_PROMPT)
 
-const struct model_info catalogue_xai[] = {
+static const struct model_info models[] = {
     {
         .id = "grok-4.7",
         .name = "Grok 4.7",
@@ -51,3 +51,5 @@ const struct model_info catalogue_xai[] = {
         SOURCE(DOCS "models", "2026-08-08"),
     },
 };
+
+const struct catalogue catalogue_xai = {models, ARRAY_LEN(models)};

@@ -73,9 +73,9 @@ static struct str without_date(struct str id)
 
 static const struct model_info *find_exactly(const struct vendor *v, struct str id)
 {
-    for (size_t i = 0; i < v->n_models; i++)
-        if (str_is(id, v->models[i].id))
-            return &v->models[i];
+    for (size_t i = 0; i < v->catalogue->n; i++)
+        if (str_is(id, v->catalogue->models[i].id))
+            return &v->catalogue->models[i];
     return NULL;
 }
 
@@ -147,10 +147,10 @@ struct str vendor_resolve_model(const struct vendor *v, struct str name)
         name = str_slice(name, 0, name.n - long_window.n);
     if (!has_word(v->families, name))
         return name;
-    for (size_t i = 0; i < v->n_models; i++)
-        if (v->models[i].lifecycle == LIFECYCLE_ACTIVE &&
-            names_family(name, family_of(str_of(v->models[i].id), buffer)))
-            return str_of(v->models[i].id);
+    for (size_t i = 0; i < v->catalogue->n; i++)
+        if (v->catalogue->models[i].lifecycle == LIFECYCLE_ACTIVE &&
+            names_family(name, family_of(str_of(v->catalogue->models[i].id), buffer)))
+            return str_of(v->catalogue->models[i].id);
     return name;
 }
 
@@ -182,13 +182,13 @@ const struct model_info *vendor_guess_model(const struct vendor *v, struct str n
     struct str family = family_of(name, name_buffer);
     const struct model_info *guess = NULL;
 
-    for (size_t i = 0; i < v->n_models; i++) {
-        struct str known = family_of(str_of(v->models[i].id), buffer);
+    for (size_t i = 0; i < v->catalogue->n; i++) {
+        struct str known = family_of(str_of(v->catalogue->models[i].id), buffer);
 
         if (str_eq(family, known))
-            return &v->models[i];
+            return &v->catalogue->models[i];
         if (!guess && (is_misspelling(family, known) || is_part(name, known)))
-            guess = &v->models[i];
+            guess = &v->catalogue->models[i];
     }
     return guess;
 }

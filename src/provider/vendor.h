@@ -69,13 +69,11 @@ struct vendor {
     /* Setup links, the most helpful first: to get a key, the console, the docs. NULL: no such
      * page. */
     const char *api_key_url, *console_url, *official_url;
-    const char *setup_prompt; /* how to ask for the key: "Paste your Anthropic API key" */
-    const struct model_info *models;
-    size_t n_models;
+    const char *setup_prompt;          /* how to ask for the key: "Paste your Anthropic API key" */
+    const struct catalogue *catalogue; /* of vendors[] never NULL: without models it is empty */
     /* It offers the models of this vendor, under longer names, at prices that are not known. NULL:
      * its own models. */
     const char *models_of;
-    enum catalogue_status catalogue_status;
 };
 
 /* All rows; the last one has a NULL name. */

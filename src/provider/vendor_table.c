@@ -7,9 +7,7 @@
 #include "provider/vendor.h"
 #include "provider/vendor_words.h"
 
-#define MODELS(table)                                                                              \
-    .models = (table), .n_models = ARRAY_LEN(table), .catalogue_status = CATALOGUE_FALLBACK
-#define NO_MODELS .catalogue_status = CATALOGUE_UNAVAILABLE
+static const struct catalogue no_models;
 /* The levels of Kimi K3 and GLM 5.3; their older models ignore levels. */
 #define LOW_HIGH_MAX (EFFORT_BIT(EFFORT_LOW) | EFFORT_BIT(EFFORT_HIGH) | EFFORT_BIT(EFFORT_MAX))
 
@@ -38,7 +36,7 @@ const struct vendor vendors[] = {
         .console_url = "https://platform.claude.com",
         .official_url = "https://platform.claude.com/docs",
         .setup_prompt = "Paste your Anthropic API key",
-        MODELS(catalogue_anthropic),
+        .catalogue = &catalogue_anthropic,
     },
     {
         .name = "openai",
@@ -59,7 +57,7 @@ const struct vendor vendors[] = {
         .console_url = "https://platform.openai.com",
         .official_url = "https://developers.openai.com/api/docs",
         .setup_prompt = "Paste your OpenAI API key",
-        MODELS(catalogue_openai),
+        .catalogue = &catalogue_openai,
     },
     {
         .name = "gemini",
@@ -81,7 +79,7 @@ const struct vendor vendors[] = {
         .console_url = "https://aistudio.google.com",
         .official_url = "https://ai.google.dev/gemini-api/docs",
         .setup_prompt = "Paste your Gemini API key",
-        MODELS(catalogue_gemini),
+        .catalogue = &catalogue_gemini,
     },
     {
         .name = "deepseek",
@@ -108,7 +106,7 @@ const struct vendor vendors[] = {
         .console_url = "https://platform.deepseek.com",
         .official_url = "https://api-docs.deepseek.com",
         .setup_prompt = "Paste your DeepSeek API key",
-        MODELS(catalogue_deepseek),
+        .catalogue = &catalogue_deepseek,
     },
     {
         .name = "openrouter",
@@ -138,7 +136,7 @@ const struct vendor vendors[] = {
         .console_url = "https://openrouter.ai",
         .official_url = "https://openrouter.ai/docs",
         .setup_prompt = "Paste your OpenRouter API key",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "groq",
@@ -161,7 +159,7 @@ const struct vendor vendors[] = {
         .console_url = "https://console.groq.com",
         .official_url = "https://console.groq.com/docs",
         .setup_prompt = "Paste your Groq API key",
-        MODELS(catalogue_groq),
+        .catalogue = &catalogue_groq,
     },
     {
         .name = "mistral",
@@ -190,7 +188,7 @@ const struct vendor vendors[] = {
         .console_url = "https://console.mistral.ai",
         .official_url = "https://docs.mistral.ai",
         .setup_prompt = "Paste your Mistral API key",
-        MODELS(catalogue_mistral),
+        .catalogue = &catalogue_mistral,
     },
     {
         /* It also speaks Chat Completions, which it calls legacy. */
@@ -215,7 +213,7 @@ const struct vendor vendors[] = {
         .console_url = "https://console.x.ai",
         .official_url = "https://docs.x.ai",
         .setup_prompt = "Paste your xAI API key",
-        MODELS(catalogue_xai),
+        .catalogue = &catalogue_xai,
     },
     {
         .name = "together",
@@ -241,7 +239,7 @@ const struct vendor vendors[] = {
         .console_url = "https://api.together.ai",
         .official_url = "https://docs.together.ai",
         .setup_prompt = "Paste your Together API key",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "fireworks",
@@ -267,7 +265,7 @@ const struct vendor vendors[] = {
         .console_url = "https://app.fireworks.ai",
         .official_url = "https://docs.fireworks.ai",
         .setup_prompt = "Paste your Fireworks API key",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "cerebras",
@@ -288,7 +286,7 @@ const struct vendor vendors[] = {
         .console_url = "https://cloud.cerebras.ai",
         .official_url = "https://inference-docs.cerebras.ai",
         .setup_prompt = "Paste your Cerebras API key",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "moonshot",
@@ -318,7 +316,7 @@ const struct vendor vendors[] = {
         .console_url = "https://platform.moonshot.ai",
         .official_url = "https://platform.moonshot.ai/docs",
         .setup_prompt = "Paste your Moonshot API key",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "zai",
@@ -347,7 +345,7 @@ const struct vendor vendors[] = {
         .console_url = "https://z.ai",
         .official_url = "https://docs.z.ai",
         .setup_prompt = "Paste your Z.ai API key",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         /* Not "qwen", which is a name of models elsewhere. This is the international service; other
@@ -376,7 +374,7 @@ const struct vendor vendors[] = {
         .console_url = "https://modelstudio.console.alibabacloud.com",
         .official_url = "https://www.alibabacloud.com/help/en/model-studio/",
         .setup_prompt = "Paste your DashScope API key",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "vercel",
@@ -402,7 +400,7 @@ const struct vendor vendors[] = {
         .console_url = "https://vercel.com/ai-gateway",
         .official_url = "https://vercel.com/docs/ai-gateway",
         .setup_prompt = "Paste your Vercel AI Gateway key",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         /* Models are called ORGANISATION/MODEL, with an optional :PROVIDER at the end. */
@@ -428,7 +426,7 @@ const struct vendor vendors[] = {
         .console_url = "https://huggingface.co",
         .official_url = "https://huggingface.co/docs/inference-providers",
         .setup_prompt = "Paste your Hugging Face token",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         /* Needs a token of the person. Headers that name an editor are not sent; a profile can add
@@ -455,7 +453,7 @@ const struct vendor vendors[] = {
         .console_url = "https://github.com/settings/copilot",
         .official_url = "https://docs.github.com/copilot",
         .setup_prompt = "Paste a token for the Copilot API",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         /* Anthropic's models. The keys come from AWS's variables, files and credential_process; a
@@ -477,7 +475,7 @@ const struct vendor vendors[] = {
         .official_url = "https://docs.aws.amazon.com/bedrock/",
         .setup_prompt = "Set AWS_REGION, and credentials as for the AWS CLI",
         .models_of = "anthropic",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "vertex",
@@ -500,7 +498,7 @@ const struct vendor vendors[] = {
         .official_url = "https://cloud.google.com/vertex-ai/generative-ai/docs",
         .setup_prompt = "Set GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CLOUD_PROJECT",
         .models_of = "gemini",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "vertex-anthropic",
@@ -522,7 +520,7 @@ const struct vendor vendors[] = {
         .official_url = "https://cloud.google.com/vertex-ai/generative-ai/docs/partner-models",
         .setup_prompt = "Set GOOGLE_APPLICATION_CREDENTIALS and GOOGLE_CLOUD_PROJECT",
         .models_of = "anthropic",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         /* The v1 API. The name of a model is the name of a deployment. */
@@ -545,7 +543,7 @@ const struct vendor vendors[] = {
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/openai/",
         .setup_prompt = "Paste your Azure OpenAI key, and set AZURE_OPENAI_ENDPOINT to "
                         "https://RESOURCE.openai.azure.com",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         /* The older API: one path per deployment, and a dated version. */
@@ -570,7 +568,7 @@ const struct vendor vendors[] = {
         .official_url = "https://learn.microsoft.com/azure/ai-foundry/openai/",
         .setup_prompt = "Paste your Azure OpenAI key, and set AZURE_OPENAI_ENDPOINT and "
                         "OPENAI_API_VERSION",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "foundry",
@@ -591,7 +589,7 @@ const struct vendor vendors[] = {
         .setup_prompt =
             "Paste the key of your Foundry resource, and set ANTHROPIC_FOUNDRY_RESOURCE",
         .models_of = "anthropic",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "ollama",
@@ -610,7 +608,7 @@ const struct vendor vendors[] = {
         .console_url = "https://ollama.com",
         .official_url = "https://docs.ollama.com",
         .setup_prompt = "Start ollama, and pull a model",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "llama.cpp",
@@ -636,7 +634,7 @@ const struct vendor vendors[] = {
         .has_any_name = true,
         .official_url = "https://github.com/ggml-org/llama.cpp",
         .setup_prompt = "Start llama-server with --jinja and a model",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "vllm",
@@ -660,7 +658,7 @@ const struct vendor vendors[] = {
         .models_path = "/models",
         .official_url = "https://docs.vllm.ai",
         .setup_prompt = "Start vllm serve with a model and --enable-auto-tool-choice",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "lmstudio",
@@ -686,7 +684,7 @@ const struct vendor vendors[] = {
         .about_path = "/api/v0/models", /* the list in OpenAI's shape has only names */
         .official_url = "https://lmstudio.ai/docs",
         .setup_prompt = "Start the LM Studio server, and load a model",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         .name = "litellm",
@@ -711,7 +709,7 @@ const struct vendor vendors[] = {
         .about_path = "/model_group/info",
         .official_url = "https://docs.litellm.ai",
         .setup_prompt = "Set LITELLM_PROXY_API_BASE to the URL of the gateway",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {
         /* Any server that speaks Chat Completions. Only what all of them accept is sent. */
@@ -736,7 +734,7 @@ const struct vendor vendors[] = {
         .models_path = "/models",
         .has_any_name = true,
         .setup_prompt = "Set KEEL_BASE_URL to the URL of the server, including /v1",
-        NO_MODELS,
+        .catalogue = &no_models,
     },
     {0},
 };

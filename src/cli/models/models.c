@@ -75,13 +75,14 @@ static struct err *refresh(void *arg)
 static void use_known(struct models *m, struct listing *l)
 {
     const char *home = m->project->place.keel_home;
+    const struct catalogue *known = l->vendor->catalogue;
 
     if (home && saved_catalogue_read(home, l->vendor, &m->arena, &l->models, &l->fetched_at)) {
         l->status = CATALOGUE_GENERATED;
         return;
     }
-    l->status = l->vendor->n_models ? CATALOGUE_FALLBACK : CATALOGUE_UNAVAILABLE;
-    l->models = (struct model_list){(struct model_info *)l->vendor->models, l->vendor->n_models};
+    l->status = known->n ? CATALOGUE_FALLBACK : CATALOGUE_UNAVAILABLE;
+    l->models = (struct model_list){(struct model_info *)known->models, known->n};
 }
 
 bool models_is_set_up(const struct models *m, const struct vendor *v)

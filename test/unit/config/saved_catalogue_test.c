@@ -17,8 +17,8 @@ static const struct model_info known[] = {
      .source = "https://example.com/models",
      .last_verified = "2026-11-01"},
 };
-static const struct vendor vendor = {
-    .name = "v", .aliases = "", .models = known, .n_models = ARRAY_LEN(known)};
+static const struct catalogue catalogue = {known, ARRAY_LEN(known)};
+static const struct vendor vendor = {.name = "v", .aliases = "", .catalogue = &catalogue};
 
 /* Writes `models` and reads them back into the same list. */
 static bool keep(const struct temp_dir *d, struct arena *a, struct model_list *models)

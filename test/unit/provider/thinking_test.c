@@ -233,8 +233,8 @@ TEST(search_and_fetch_are_those_that_the_model_takes)
 TEST(levels_and_limits_of_the_catalogue_agree_with_the_rest_of_the_row)
 {
     for (const struct vendor *v = vendors; v->name; v++)
-        for (size_t i = 0; i < v->n_models; i++) {
-            const struct model_info *m = &v->models[i];
+        for (size_t i = 0; i < v->catalogue->n; i++) {
+            const struct model_info *m = &v->catalogue->models[i];
             bool has_none = m->efforts & EFFORT_BIT(EFFORT_NONE);
 
             if (has_none && m->capabilities & REASONS_ALWAYS)

@@ -256,10 +256,10 @@ TEST(a_default_model_is_one_that_is_known_and_lives)
     for (const struct vendor *v = vendors; v->name; v++) {
         const struct model_info *m = vendor_find_model(v, str_of(v->default_model));
 
-        check(v, (v->catalogue_status == CATALOGUE_FALLBACK) == (v->n_models > 0));
-        check(v, v->n_models == 0 || v->default_model);
-        check(v, !v->n_models || (m && m->lifecycle == LIFECYCLE_ACTIVE));
-        check(v, !v->n_models || (m->capabilities & CAN_TOOLS));
+        check(v, v->catalogue != NULL);
+        check(v, v->catalogue->n == 0 || v->default_model);
+        check(v, !v->catalogue->n || (m && m->lifecycle == LIFECYCLE_ACTIVE));
+        check(v, !v->catalogue->n || (m->capabilities & CAN_TOOLS));
     }
 }
 
@@ -278,8 +278,8 @@ static bool is_day(const char *text)
 static void for_each_model(void (*look)(const struct vendor *v, const struct model_info *m))
 {
     for (const struct vendor *v = vendors; v->name; v++)
-        for (size_t i = 0; i < v->n_models; i++)
-            look(v, &v->models[i]);
+        for (size_t i = 0; i < v->catalogue->n; i++)
+            look(v, &v->catalogue->models[i]);
 }
 
 static void look_at_origin(const struct vendor *v, const struct model_info *m)
