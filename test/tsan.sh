@@ -13,7 +13,7 @@ build=build-tsan
 [ "${1-}" != --setup ] || exit 0
 tests=$(meson test -C $build --list 2>/dev/null | grep -o 'unit/sys/[a-z0-9_]*')
 ninja -C $build keel keel-exec test/unit/misbehave test/unit/proc-host test/unit/writes \
-    test/unit/test-sandbox-mode_walk test/unit/test-sandbox-write_notices \
+    test/unit/test-sandbox-plan-mode_walk test/unit/test-sandbox-watch-write_notices \
     $(echo "$tests" | sed 's|unit/sys/|test/unit/test-sys-|')
 TSAN_OPTIONS=halt_on_error=1 meson test -C $build --no-rebuild --print-errorlogs $tests \
-    unit/sandbox/mode_walk unit/sandbox/write_notices-user
+    unit/sandbox/plan/mode_walk unit/sandbox/watch/write_notices-user

@@ -63,7 +63,7 @@ const struct protected_place protected_places[] = {
     {"GEMINI.md", ASKED, "Gemini CLI"},
 
     /* version control: hooks, drivers, where else things are */
-    {".git", REFUSED, "git"}, /* the sandbox looks into it: sandbox/places.c */
+    {".git", REFUSED, "git"}, /* the sandbox looks into it: sandbox/guard/places.c */
     {".gitconfig", BOTH, "git"},
     {".gitmodules", REFUSED | PLACE_REPORTED, "git"},
     {".hg", REFUSED, "Mercurial"},

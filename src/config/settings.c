@@ -3,7 +3,7 @@
 
 #include "config/project_files.h"
 #include "config/settings_check.h"
-#include "sandbox/guard.h"
+#include "sandbox/guard/guard.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 

@@ -1,7 +1,7 @@
 /* refusal.c - recognises refusals by what programs say, and names what works instead. */
 #include "sandbox/refusal.h"
 
-#include "sandbox/plan.h"
+#include "sandbox/plan/plan.h"
 #include "sys/fs.h"
 
 #include <string.h>

@@ -1,13 +1,13 @@
 /* sandbox.c - the launcher: works the policy out, starts the command under it, says why not. */
 #include "sandbox/sandbox.h"
 
-#include "sandbox/guard.h"
+#include "sandbox/guard/guard.h"
 #include "sandbox/parking.h"
-#include "sandbox/plan.h"
-#include "sandbox/proxy.h"
-#include "sandbox/read_rules.h"
-#include "sandbox/roots.h"
-#include "sandbox/write_notices.h"
+#include "sandbox/plan/plan.h"
+#include "sandbox/plan/read_rules.h"
+#include "sandbox/plan/roots.h"
+#include "sandbox/proxy/proxy.h"
+#include "sandbox/watch/write_notices.h"
 #include "sys/work.h"
 
 #include <errno.h>

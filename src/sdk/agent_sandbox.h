@@ -9,7 +9,7 @@
 
 #include "config/settings.h"
 #include "port/event_stream.h"
-#include "sandbox/proxy.h"
+#include "sandbox/proxy/proxy.h"
 #include "sdk/sandbox_policy.h"
 #include "sys/task.h"
 

@@ -1,7 +1,7 @@
 /* denied_rules.c - which of the places that rules deny count for commands. */
 #include "sdk/denied_rules.h"
 
-#include "sandbox/plan.h"
+#include "sandbox/plan/plan.h"
 
 bool denied_rules_same_patterns(const struct denied_places *a, const struct denied_places *b)
 {

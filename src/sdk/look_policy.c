@@ -1,6 +1,6 @@
 /* look_policy.c - the policy of commands that only look. */
 #include "base/public_places.h"
-#include "sandbox/plan.h"
+#include "sandbox/plan/plan.h"
 #include "sdk/sandbox_policy.h"
 
 #include <dirent.h>

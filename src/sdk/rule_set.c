@@ -3,7 +3,7 @@
 
 #include "config/settings_keys.h"
 #include "gate/shell/charset.h"
-#include "sandbox/plan.h"
+#include "sandbox/plan/plan.h"
 #include "sandbox/sandbox.h"
 #include "sdk/agent_parts.h"
 #include "sys/env.h"

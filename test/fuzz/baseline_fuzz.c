@@ -1,5 +1,5 @@
 /* baseline_fuzz.c - any bytes are refused, or are a baseline that is written as it was read. */
-#include "sandbox/baseline.h"
+#include "sandbox/guard/baseline.h"
 
 #include "base/sha256.h"
 

@@ -1,6 +1,6 @@
 /* command_path_fuzz.c - a path behind its directory is absolute, and no name in it is empty or
  * dots. */
-#include "sandbox/command_path.h"
+#include "sandbox/watch/command_path.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* git_todo_fuzz.c - what is left of any list holds no line to run but those that are known. */
-#include "sandbox/git_todo.h"
+#include "sandbox/guard/git_todo.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
