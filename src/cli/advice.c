@@ -1,8 +1,8 @@
 /* advice.c - tables of words and options of other agents, and what they are called here. */
 #include "cli/advice.h"
 
+#include "base/alike.h"
 #include "cli/commands.h"
-#include "cli/output/text.h"
 
 /* Names, with blanks around each, and what to do instead. */
 struct advice {

@@ -32,7 +32,7 @@ const struct command *command_guess(const struct command *parent, const char *wo
 const char *command_word(const struct command *c); /* "decode" of "inspect decode" */
 
 /* What --help prints. */
-void command_help(const struct command *c, struct strbuf *out);
+void command_add_help(const struct command *c, struct strbuf *out);
 
 /* ERR_VALIDATION: the word names no command below `parent`. */
 MUST_USE NEVER_NULL struct err *command_unknown(const struct command *parent, const char *word);

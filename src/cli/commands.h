@@ -8,15 +8,12 @@ extern const struct command command_completion;
 extern const struct command command_config;
 extern const struct command command_demo;
 extern const struct command command_doctor;
-extern const struct command command_help_about;
+extern const struct command command_help;
 extern const struct command command_inspect;
 extern const struct command command_models;
 extern const struct command command_permissions;
 extern const struct command command_sandbox;
 extern const struct command command_session;
 extern const struct command command_trust;
-extern const struct command command_version;
-
-#define KEEL_VERSION_LINE "keel " KEEL_VERSION "\n"
 
 #endif

@@ -314,7 +314,7 @@ static void fish(struct strbuf *out)
     add_fish_lines(out, &command_root);
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *completion_run(const struct args *args, int *ret_status)
 {
     static const struct {
         const char *shell;
@@ -341,5 +341,5 @@ const struct command command_completion = {
     .details = "  bash:  source <(keel completion bash)          in ~/.bashrc\n"
                "  zsh:   source <(keel completion zsh)           in ~/.zshrc\n"
                "  fish:  keel completion fish | source           in config.fish\n",
-    .run = run,
+    .run = completion_run,
 };

@@ -1,12 +1,17 @@
 /* demo.c - `keel demo`: a small task is done for real; only the model is a script. */
 #include "cli/commands.h"
 
-#include "cli/demo_task.h"
 #include "cli/interrupt.h"
 #include "cli/output/display.h"
 #include "provider/script.h"
 #include "sdk/agent.h"
+#include "sys/env.h"
+#include "sys/fs.h"
 
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 static const struct option options[] = {
@@ -16,6 +21,97 @@ static const struct option options[] = {
     {"no-next", 0, NULL, "do not print how to continue"},
     {0},
 };
+
+/* --- the task --- */
+
+/* What the person wants, what may be done for it, and the model's part. */
+#define DEMO_PROMPT "the test fails: find out why and fix it"
+#define DEMO_RULE "Bash(sh test.sh)"
+#define DEMO_MODE "acceptEdits"
+#define DEMO_PATH_SIZE 4096
+
+/* A price list with a mistake, and its test. */
+static const struct {
+    const char *name, *text;
+} files[] = {
+    {"price.sh", "# The price of N boxes: 3 each, or 2 each for ten or more.\n"
+                 "if [ \"$1\" -gt 10 ]; then\n"
+                 "    echo $(($1 * 2))\n"
+                 "else\n"
+                 "    echo $(($1 * 3))\n"
+                 "fi\n"},
+    {"test.sh", "check() {\n"
+                "    cost=$(sh price.sh \"$1\")\n"
+                "    [ \"$cost\" = \"$2\" ] && echo \"ok    $1 boxes cost $2\" && return\n"
+                "    echo \"FAIL  $1 boxes cost $cost, should be $2\"\n"
+                "    exit 1\n"
+                "}\n"
+                "check 2 6\n"
+                "check 10 20\n"
+                "check 11 22\n"},
+};
+
+static const char demo_script[] =
+    "turns:\n"
+    "  - - reasoning: I do not know yet what fails. The test will show it.\n"
+    "      split: 6\n"
+    "      delay_ms: 25\n"
+    "    - text: I'll run the test to see what fails.\n"
+    "      split: 7\n"
+    "      delay_ms: 25\n"
+    "    - tool: Bash\n"
+    "      args: {command: sh test.sh, description: Run the test}\n"
+    "    - usage: {input: 1412, output: 58}\n"
+    "  - - text: Ten boxes cost too much. How is the price computed?\n"
+    "      split: 7\n"
+    "      delay_ms: 25\n"
+    "    - tool: Read\n"
+    "      args: {file_path: price.sh}\n"
+    "    - usage: {input: 1530, output: 41}\n"
+    "  - - text: The comment says ten or more, but the code says more than ten.\n"
+    "      split: 7\n"
+    "      delay_ms: 25\n"
+    "    - tool: Edit\n"
+    "      args: {file_path: price.sh, old_string: -gt 10, new_string: -ge 10}\n"
+    "    - usage: {input: 1688, output: 77}\n"
+    "  - - tool: Bash\n"
+    "      args: {command: sh test.sh, description: Run the test again}\n"
+    "    - usage: {input: 1803, output: 35}\n"
+    "  - - text: |\n"
+    "        The test passes now. price.sh:2 compared with -gt, so ten boxes did not get\n"
+    "        the lower price; it uses -ge now. I changed nothing else.\n"
+    "      split: 7\n"
+    "      delay_ms: 15\n"
+    "    - usage: {input: 1898, output: 52}\n";
+
+/* Makes a directory with the files; `path` is a buffer of DEMO_PATH_SIZE bytes. */
+static struct err *make_task(char *path)
+{
+    const char *temp = env_find(NULL, "TMPDIR");
+
+    snprintf(path, DEMO_PATH_SIZE, "%s/keel-demo-XXXXXX", temp ? temp : "/tmp");
+    if (!mkdtemp(path))
+        return err_hint(
+            err_errno(ERR_STORAGE, errno, "cannot create a directory in %s", temp ? temp : "/tmp"),
+            "set TMPDIR to a directory that you can write");
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        AUTO(arena) struct arena a = {0};
+
+        TRY(fs_write_atomic(fs_join(&a, path, files[i].name), str_of(files[i].text), 0600));
+    }
+    return NULL;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
+{
+    remove(path); /* what cannot be removed makes its directory stay, too */
+    return 0;
+}
+
+static void remove_task(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
 
 struct demo {
     struct arena arena;
@@ -74,7 +170,7 @@ static struct err *play_run(struct demo *d, struct agent *a)
 }
 
 /* A script may hold more than one run; what goes wrong in one is told, and the next begins. */
-static struct err *play(void *arg)
+static struct err *demo_play(void *arg)
 {
     static const char *const rules[] = {DEMO_RULE};
     struct demo *d = arg;
@@ -145,11 +241,11 @@ static struct err *show_all(struct demo *d, const struct args *args)
     if (is_bundled)
         TRY(introduce(d));
     virtual_clock_init(&no_wait, clock_unix_ms(&clock_system));
-    TRY(cli_run(args_has(args, "fast") ? &no_wait.clock : NULL, play, d));
+    TRY(cli_run(args_has(args, "fast") ? &no_wait.clock : NULL, demo_play, d));
     return NULL;
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *demo_run(const struct args *args, int *ret_status)
 {
     struct demo d = {
         .show = {.flags = SHOW_TEXT | SHOW_REASONING | SHOW_TOOLS | SHOW_RESULTS | SHOW_RETRIES,
@@ -162,11 +258,11 @@ static struct err *run(const struct args *args, int *ret_status)
 
     TRY(args_count(args, 0, 0, "no arguments"));
     TRY(open_script(&d, args));
-    e = demo_task_make(d.dir);
+    e = make_task(d.dir);
     if (!e)
         e = show_all(&d, args);
     if (!is_kept)
-        demo_task_remove(d.dir);
+        remove_task(d.dir);
     if (!e)
         e = say_where(&d, is_kept);
     if (!e && !args_has(args, "script"))
@@ -187,5 +283,5 @@ const struct command command_demo = {
                "temporary directory.\n\n"
                "  keel demo --keep\n",
     .options = options,
-    .run = run,
+    .run = demo_run,
 };

@@ -1,5 +1,5 @@
-/* help.c - --help, made from the tables that the commands are run from. */
-#include "cli/advice.h"
+/* help.c - --help and `keel help`, made from the tables that the commands are run from. */
+#include "cli/commands.h"
 
 #include "cli/output/text.h"
 
@@ -16,37 +16,6 @@ static size_t help_width(void)
     size_t n_columns = cli_n_columns();
 
     return n_columns ? MIN(n_columns, (size_t)WIDTH) : WIDTH;
-}
-
-const char *command_word(const struct command *c)
-{
-    const char *space = strrchr(c->name, ' ');
-
-    return space ? space + 1 : c->name;
-}
-
-const struct command *command_find(const struct command *parent, const char *word)
-{
-    for (const struct command *const *c = parent->children; c && *c; c++)
-        if (strcmp(command_word(*c), word) == 0)
-            return *c;
-    return NULL;
-}
-
-const struct command *command_guess(const struct command *parent, const char *word)
-{
-    const struct command *best = NULL;
-    size_t least = SIZE_MAX;
-
-    for (const struct command *const *c = parent->children; c && *c; c++) {
-        size_t d = text_distance(str_of(word), str_of(command_word(*c)));
-
-        if (d < least && advice_is_misspelt(str_of(word), str_of(command_word(*c)))) {
-            least = d;
-            best = *c;
-        }
-    }
-    return best;
 }
 
 static bool is_narrow(void)
@@ -144,7 +113,7 @@ static void add_usage(const struct command *c, struct strbuf *out)
     }
 }
 
-void command_help(const struct command *c, struct strbuf *out)
+void command_add_help(const struct command *c, struct strbuf *out)
 {
     AUTO(strbuf) struct strbuf first = {0}, last = {0};
     size_t indent;
@@ -167,3 +136,31 @@ void command_help(const struct command *c, struct strbuf *out)
                 c->name[0] ? " " : "");
     text_reflow(out, strbuf_str(&last), help_width());
 }
+
+/* --- the command --- */
+
+static struct err *help_run(const struct args *args, int *ret_status)
+{
+    const struct command *c = &command_root;
+    AUTO(strbuf) struct strbuf text = {0};
+
+    for (size_t i = 0; i < args->n_operands; i++) {
+        const struct command *next = command_find(c, args->operands[i]);
+
+        if (!next)
+            return command_unknown(c, args->operands[i]);
+        c = next;
+    }
+    command_add_help(c, &text);
+    return cli_print(strbuf_str(&text));
+}
+
+const struct command command_help = {
+    .name = "help",
+    .usage = "[COMMAND]...",
+    .operands = "demo session models config permissions doctor trust sandbox completion inspect",
+    .is_unlisted = true,
+    .summary = "show the help of keel or of a command",
+    .details = "  keel help session rewind\n",
+    .run = help_run,
+};

@@ -15,7 +15,7 @@ static struct err *print_help(const struct command *c)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
-    command_help(c, &text);
+    command_add_help(c, &text);
     return cli_print(strbuf_str(&text));
 }
 

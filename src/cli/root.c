@@ -8,6 +8,27 @@
 #include "cli/output/text.h"
 #include "cli/print/print.h"
 
+/* --- keel version --- */
+
+#define VERSION_LINE "keel " KEEL_VERSION "\n"
+
+static struct err *version_run(const struct args *args, int *ret_status)
+{
+    TRY(args_count(args, 0, 0, "no arguments"));
+    return cli_print(S(VERSION_LINE));
+}
+
+static const struct command command_version = {
+    .name = "version",
+    .usage = "",
+    .is_unlisted = true,
+    .summary = "print the version",
+    .details = "  keel version\n",
+    .run = version_run,
+};
+
+/* --- keel --- */
+
 static const struct command *const children[] = {
     &command_session,
     &command_models,
@@ -19,12 +40,12 @@ static const struct command *const children[] = {
     &command_sandbox,
     &command_completion,
     &command_inspect,
-    &command_help_about,
+    &command_help,
     &command_version,
     NULL,
 };
 
-static struct err *run_root(const struct args *args, int *ret_status);
+static struct err *root_run(const struct args *args, int *ret_status);
 
 static const struct option root_options[] = {
     {"print", 'p', NULL, "answer one prompt on stdout and exit; a prompt alone does the same",
@@ -116,7 +137,7 @@ const struct command command_root = {
                "      \"make the tests pass\"           let it edit files and run make\n",
     .options = root_options,
     .children = children,
-    .run = run_root,
+    .run = root_run,
 };
 
 /* As `git` alone does: enough to begin with, on one screen. */
@@ -161,25 +182,6 @@ static struct err *print_overview(void)
     return cli_print_visible(strbuf_str(&out));
 }
 
-struct err *command_unknown(const struct command *parent, const char *word)
-{
-    const char *space = parent->name[0] ? " " : "";
-    const struct command *near = command_guess(parent, word);
-    const char *advice = advice_word(parent, word);
-    struct err *e =
-        err_new(ERR_VALIDATION, "unknown command \"%s%s%s\"", parent->name, space, word);
-
-    if (advice)
-        return err_hint(e, "%s", advice);
-    if (near)
-        return err_hint(e, "did you mean keel %s?", near->name);
-    if (parent->remedy)
-        return err_hint(e, "%s", parent->remedy);
-    if (parent == &command_root)
-        return err_hint(e, "see keel --help");
-    return err_hint(e, "see keel %s --help", parent->name);
-}
-
 /* A word that users of other agents type, or one that belongs behind `keel session`. */
 static struct err *familiar_command(const struct args *args)
 {
@@ -216,12 +218,12 @@ static struct err *misspelt_command(const char *word)
                     word);
 }
 
-static struct err *run_root(const struct args *args, int *ret_status)
+static struct err *root_run(const struct args *args, int *ret_status)
 {
     const char *word = args->n_operands ? args->operands[0] : NULL;
 
     if (args_has(args, "version"))
-        return cli_print(S(KEEL_VERSION_LINE));
+        return cli_print(S(VERSION_LINE));
     if (args_has(args, "print") || input_is_wanted(args))
         return print_run(args, ret_status);
     if (word && command_find(&command_root, word))

@@ -3,7 +3,6 @@
 #include "cli/flags/agent.h"
 #include "cli/interrupt.h"
 #include "cli/output/display.h"
-#include "cli/sandbox_stdio.h"
 #include "config/network_rules.h"
 #include "config/passed_variables.h"
 #include "sdk/agent_sandbox.h"
@@ -11,7 +10,10 @@
 #include "sdk/shelf.h"
 #include "sys/clean_env.h"
 #include "sys/proc.h"
+#include "sys/work.h"
 
+#include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { STATUS_NO_SANDBOX = 2, STATUS_NO_COMMAND = 127 };
@@ -24,7 +26,137 @@ static const struct option options[] = {
     {0},
 };
 
-struct job {
+/* --- standard input and output ---
+ *
+ * Pipes, terminals and devices are passed on as they are. A file or a directory is not: a process
+ * that holds its descriptor can change its mode and times, and walk from a directory to others. So
+ * files are copied through pipes, and directories are not passed on. */
+
+enum { CHUNK_BYTES = 16 << 10 };
+
+static mode_t type_of(int fd)
+{
+    struct stat st;
+
+    return fstat(fd, &st) == 0 ? st.st_mode & S_IFMT : S_IFIFO;
+}
+
+static bool is_file(int fd)
+{
+    return type_of(fd) == S_IFREG || type_of(fd) == S_IFDIR;
+}
+
+/* Says in the spec what is passed on and what becomes a pipe. */
+static void choose_stdio(struct proc_spec *spec)
+{
+    spec->stdin_kind = type_of(STDIN_FILENO) == S_IFREG   ? PROC_STDIN_PIPE
+                       : type_of(STDIN_FILENO) == S_IFDIR ? PROC_STDIN_CLOSED
+                                                          : PROC_STDIN_INHERIT;
+    spec->stdout_kind =
+        is_file(STDOUT_FILENO) || is_file(STDERR_FILENO) ? PROC_STDOUT_PIPE : PROC_STDOUT_INHERIT;
+}
+
+/* One stream on its way. */
+struct copy {
+    struct proc *proc;
+    enum proc_stream stream;
+    int fd;
+    char *chunk;
+    size_t n;
+};
+
+static struct err *read_chunk(void *arg)
+{
+    struct copy *c = arg;
+    ssize_t n = read(c->fd, c->chunk, CHUNK_BYTES);
+
+    if (n < 0)
+        return err_errno(ERR_STORAGE, errno, "cannot read standard input");
+    c->n = (size_t)n;
+    return NULL;
+}
+
+static struct err *copy_in(void *arg)
+{
+    struct copy *c = arg;
+
+    for (;;) {
+        struct err *e;
+
+        TRY(work_run(read_chunk, c));
+        if (c->n == 0)
+            break;
+        e = proc_write(c->proc, str_make(c->chunk, c->n));
+        if (err_is(e, ERR_TOOL_FAILED)) {
+            err_ignore(e, "the command does not want the rest");
+            return NULL;
+        }
+        TRY(e);
+    }
+    proc_close_stdin(c->proc);
+    return NULL;
+}
+
+static struct err *write_chunk(void *arg)
+{
+    struct copy *c = arg;
+    struct str rest = str_make(c->chunk, c->n);
+
+    while (rest.n) {
+        ssize_t n = write(c->fd, rest.p, rest.n);
+
+        if (n < 0 && errno != EINTR)
+            return err_errno(ERR_STORAGE, errno, "cannot write what the command prints");
+        rest = str_skip(rest, n > 0 ? (size_t)n : 0);
+    }
+    return NULL;
+}
+
+static struct err *copy_out(void *arg)
+{
+    struct copy *c = arg;
+
+    do {
+        TRY(proc_read(c->proc, c->stream, c->chunk, CHUNK_BYTES, &c->n));
+        TRY(work_run(write_chunk, c));
+    } while (c->n > 0);
+    return NULL;
+}
+
+/* Copies until the command has ended and its output with it. */
+static struct err *follow_stdio(struct proc *p, const struct proc_spec *spec,
+                                struct proc_status *ret_status)
+{
+    AUTO_FREE char *chunks = mem_alloc(3 * CHUNK_BYTES);
+    struct copy in = {p, PROC_OUT, STDIN_FILENO, chunks, 0};
+    struct copy out = {p, PROC_OUT, STDOUT_FILENO, chunks + CHUNK_BYTES, 0};
+    struct copy err = {p, PROC_ERR, STDERR_FILENO, chunks + 2 * CHUNK_BYTES, 0};
+    struct group input, output;
+    struct err *e, *written;
+
+    group_begin(&input, 0, 0);
+    if (spec->stdin_kind == PROC_STDIN_PIPE)
+        group_spawn(&input, "stdin", copy_in, &in);
+    group_begin(&output, 0, 0);
+    if (spec->stdout_kind == PROC_STDOUT_PIPE) {
+        group_spawn(&output, "stdout", copy_out, &out);
+        group_spawn(&output, "stderr", copy_out, &err);
+    }
+    e = proc_wait(p, ret_status);
+    if (e)
+        group_cancel(&output);
+    written = group_end(&output);
+    group_cancel(&input);
+    err_ignore(group_end(&input), "the command has ended");
+    if (!e)
+        return written;
+    err_ignore(written, "the first error counts");
+    return e;
+}
+
+/* --- the sandbox --- */
+
+struct sandbox_job {
     const struct args *args;
     struct project *project;
     struct arena arena;
@@ -36,7 +168,7 @@ struct job {
     int status;
 };
 
-static struct err *read_rules(struct job *j)
+static struct err *read_rules(struct sandbox_job *j)
 {
     const char **dirs = ARENA_ARRAY(&j->arena, j->args->n_given + 1, const char *);
     struct agent_options added = {.added_dirs = dirs};
@@ -48,7 +180,7 @@ static struct err *read_rules(struct job *j)
     return rule_set_init(&j->rules, &j->arena, j->project, &added);
 }
 
-static struct err *read_domains(struct job *j, const char *option, enum net_list list)
+static struct err *read_domains(struct sandbox_job *j, const char *option, enum net_list list)
 {
     const char *pattern;
     size_t at = 0;
@@ -63,7 +195,7 @@ static struct err *read_domains(struct job *j, const char *option, enum net_list
 }
 
 /* What the settings allow, and what is given. */
-static struct err *read_network(struct job *j)
+static struct err *read_network(struct sandbox_job *j)
 {
     TRY(network_rules_from_settings(&j->arena, j->project->settings, &j->rules.gate_rules,
                                     &j->network));
@@ -72,7 +204,7 @@ static struct err *read_network(struct job *j)
     return read_domains(j, "allow-private", NET_ALLOW_PRIVATE);
 }
 
-static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
+static void open_sandbox(struct sandbox_job *j, struct agent_sandbox *sandbox)
 {
     const struct project *p = j->project;
     const char *const *environment = host_environment(p->host);
@@ -99,7 +231,7 @@ static void open_sandbox(struct job *j, struct agent_sandbox *sandbox)
     agent_sandbox_init(sandbox, &wanted);
 }
 
-static struct err *run_in(struct job *j, struct launcher *launcher)
+static struct err *run_in(struct sandbox_job *j, struct launcher *launcher)
 {
     AUTO(strbuf) struct strbuf notes = {0};
     struct proc_status status = {0};
@@ -111,9 +243,9 @@ static struct err *run_in(struct job *j, struct launcher *launcher)
 
     clean.passed = passed_variables(j->project->settings, &j->arena, &clean.n_passed);
     spec.environment = clean_environment(&j->arena, &clean);
-    sandbox_stdio_choose(&spec);
+    choose_stdio(&spec);
     TRY(launcher_start(launcher, &spec, &p));
-    e = sandbox_stdio_follow(p, &spec, &status);
+    e = follow_stdio(p, &spec, &status);
     proc_free(p);
     after = launcher_ended(launcher, &notes);
     j->status = status.exited ? status.exit_code : 128 + status.signal;
@@ -125,9 +257,9 @@ static struct err *run_in(struct job *j, struct launcher *launcher)
     return e;
 }
 
-static struct err *run_job(void *arg)
+static struct err *sandbox_job_run(void *arg)
 {
-    struct job *j = arg;
+    struct sandbox_job *j = arg;
     AUTO(agent_sandbox) struct agent_sandbox sandbox = {0};
     struct err *e;
 
@@ -168,17 +300,17 @@ static struct err *tell(struct err *take_error, const char *program, int *ret_st
     return NULL;
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *sandbox_run(const struct args *args, int *ret_status)
 {
-    struct job *j = mem_alloc(sizeof *j);
+    struct sandbox_job *j = mem_alloc(sizeof *j);
     struct err *e;
 
-    *j = (struct job){.args = args};
+    *j = (struct sandbox_job){.args = args};
     e = args_count(args, 1, SIZE_MAX, "a command");
     if (!e)
         e = project_open(NULL, &(struct project_options){0}, &j->project);
     if (!e)
-        e = cli_run(NULL, run_job, j);
+        e = cli_run(NULL, sandbox_job_run, j);
     *ret_status = j->status;
     project_unref(j->project);
     arena_done(&j->arena);
@@ -204,5 +336,5 @@ const struct command command_sandbox = {
     .options = options,
     .operands = COMPLETE_PROGRAMS,
     .takes_command = true,
-    .run = run,
+    .run = sandbox_run,
 };

@@ -153,7 +153,7 @@ static struct err *give(const struct project *p, bool is_sure, int *ret_status)
     return NULL;
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *trust_run(const struct args *args, int *ret_status)
 {
     AUTO(project) struct project *p = NULL;
 
@@ -181,5 +181,5 @@ const struct command command_trust = {
                "  keel trust\n"
                "  keel trust --list\n",
     .options = options,
-    .run = run,
+    .run = trust_run,
 };

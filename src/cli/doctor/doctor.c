@@ -39,6 +39,14 @@ void report_add(struct report *r, enum health health, const char *section, const
                                                   .text = arena_str(&r->arena, strbuf_str(&text))};
 }
 
+void report_add_error(struct report *r, const char *section, const char *name, const struct err *e)
+{
+    AUTO_FREE char *message = err_message(e);
+    const char *hint = err_find_hint(e);
+
+    report_add(r, HEALTH_BAD, section, name, "%s%s%s", message, hint ? "; " : "", hint ? hint : "");
+}
+
 /* --- the probe --- */
 
 struct probe {
@@ -72,14 +80,11 @@ static struct err *probe(void *arg)
     AUTO(model_choice) struct model_choice *asked = NULL;
     struct model_list models = {0};
     AUTO(err) struct err *e = list_models(p, &a, &asked, &models);
-    AUTO_FREE char *message = e ? err_message(e) : NULL;
-    const char *hint = err_find_hint(e);
 
     if (err_is(e, ERR_CANCELLED))
         return TAKE(e);
     if (e)
-        report_add(p->report, HEALTH_BAD, "Probe", "answer", "%s%s%s", message, hint ? "; " : "",
-                   hint ? hint : "");
+        report_add_error(p->report, "Probe", "answer", e);
     else
         report_add(p->report, HEALTH_GOOD, "Probe", "answer",
                    "%" STR_FMT " answers and lists %zu model%s", STR_ARG(asked->profile.id),
@@ -174,7 +179,7 @@ static bool has_bad(const struct report *r)
     return false;
 }
 
-static struct err *run_probe(void *arg)
+static struct err *doctor_probe(void *arg)
 {
     return progress_around("asking the provider", probe, arg);
 }
@@ -187,16 +192,12 @@ static struct err *probe_after(struct report *r, struct probe *p, bool is_json)
     if (!is_json)
         add_text(r, &out);
     TRY(cli_print(strbuf_str(&out)));
-    return cli_run(NULL, run_probe, p);
+    return cli_run(NULL, doctor_probe, p);
 }
 
 static void add_broken(void *self, const struct err *e)
 {
-    AUTO_FREE char *message = err_message(e);
-    const char *hint = err_find_hint(e);
-
-    report_add(self, HEALTH_BAD, "Settings", "file", "%s%s%s", message, hint ? "; " : "",
-               hint ? hint : "");
+    report_add_error(self, "Settings", "file", e);
 }
 
 /* A file that cannot be used is the first thing to report, and no reason to look at nothing else.
@@ -224,7 +225,7 @@ static void check_all(struct report *r, struct project *project, const char *mod
     doctor_check_terminal(r);
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *doctor_run(const struct args *args, int *ret_status)
 {
     AUTO(project) struct project *project = NULL;
     AUTO(report) struct report report = {0};
@@ -256,5 +257,5 @@ const struct command command_doctor = {
                "Sends nothing without --probe. Exits 1 if a check fails.\n\n"
                "  keel doctor --probe --model openai/gpt-5\n",
     .options = options,
-    .run = run,
+    .run = doctor_run,
 };

@@ -1,9 +1,14 @@
-/* decode.c - `keel inspect decode`: what a provider's recorded answer says. */
+/* decode.c - `keel inspect decode` and `keel inspect sse`: what a recorded answer says. */
 #include "cli/inspect/inspect.h"
 
+#include "base/json.h"
+#include "net/sse.h"
 #include "provider/decode.h"
+#include "sys/fs.h"
 
-static const struct option options[] = {
+/* --- decode --- */
+
+static const struct option decode_options[] = {
     {"api", 0, "NAME", "anthropic-messages, openai-chat, openai-responses, gemini or ollama",
      .words = "anthropic-messages openai-chat openai-responses gemini ollama"},
     {"status", 0, "N", "the response's HTTP status (200)"},
@@ -163,7 +168,7 @@ static struct err *decode(struct decoder *d, struct str bytes, size_t chunk)
     return decoder_end(d);
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *inspect_decode_run(const struct args *args, int *ret_status)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf bytes = {0};
@@ -179,10 +184,10 @@ static struct err *run(const struct args *args, int *ret_status)
     if (!protocol && args_has(args, "api"))
         return err_hint(
             err_new(ERR_VALIDATION, "--api: unknown protocol \"%s\"", args_get(args, "api")),
-            "one of: %s", options[0].help);
+            "one of: %s", decode_options[0].help);
     if (!protocol)
         return err_hint(err_new(ERR_VALIDATION, "inspect decode needs --api with a protocol"),
-                        "one of: %s", options[0].help);
+                        "one of: %s", decode_options[0].help);
     TRY(args_int(args, "status", 100, 599, 200, &status));
     TRY(args_int(args, "chunk", 1, INT32_MAX, INT32_MAX, &chunk));
     TRY(read_headers(&a, args_get(args, "headers"), &headers));
@@ -200,6 +205,76 @@ const struct command command_inspect_decode = {
     .details = "Reads an event stream, NDJSON or JSON, recognized by its content, and prints one\n"
                "JSON object: text, tool_calls, reasoning_text, stop_reason, usage, error.\n\n"
                "  curl -sN ... > answer.sse && keel inspect decode --api openai-chat answer.sse\n",
-    .options = options,
-    .run = run,
+    .options = decode_options,
+    .run = inspect_decode_run,
+};
+
+/* --- sse --- */
+
+#define FLUSH_BYTES ((size_t)1 << 16)
+
+static void add_event(struct strbuf *out, const struct sse_event *event)
+{
+    struct json_writer w;
+
+    jw_init(&w, out);
+    jw_begin_object(&w);
+    jw_kv_str(&w, "type", event->type);
+    jw_kv_str(&w, "data", event->data);
+    jw_kv_str(&w, "lastEventId", event->last_event_id);
+    jw_end_object(&w);
+    strbuf_add_char(out, '\n');
+}
+
+static struct err *flush(struct strbuf *out)
+{
+    TRY(strbuf_check(out, "the output"));
+    TRY(cli_print(strbuf_str(out)));
+    strbuf_clear(out);
+    return NULL;
+}
+
+static struct err *drain(struct sse_reader *reader, struct str bytes, struct strbuf *out)
+{
+    struct sse_event event;
+    bool has_event;
+
+    sse_feed(reader, bytes);
+    for (;;) {
+        TRY(sse_next(reader, &event, &has_event));
+        if (!has_event)
+            return NULL;
+        add_event(out, &event);
+        if (out->n > FLUSH_BYTES) /* an event of six bytes makes a line of fifty */
+            TRY(flush(out));
+    }
+}
+
+static struct err *inspect_sse_run(const struct args *args, int *ret_status)
+{
+    AUTO(strbuf) struct strbuf text = {0}, out = {0};
+    AUTO(sse_reader) struct sse_reader reader;
+    int64_t chunk;
+
+    sse_init(&reader, FS_READ_MAX_BYTES);
+    TRY(args_count(args, 1, 1, "one FILE"));
+    TRY(args_int(args, "chunk", 1, INT32_MAX, INT32_MAX, &chunk));
+    TRY(cli_read_file(args->operands[0], &text));
+    for (size_t at = 0; at < text.n; at += (size_t)chunk)
+        TRY(drain(&reader, str_slice(strbuf_str(&text), at, (size_t)chunk), &out));
+    return flush(&out);
+}
+
+static const struct option sse_options[] = {
+    {"chunk", 0, "N", "feed N bytes at a time; the result is the same"},
+    {0},
+};
+
+const struct command command_inspect_sse = {
+    .name = "inspect sse",
+    .usage = "[--chunk N] FILE",
+    .summary = "print the events of a text/event-stream, one JSON object per line",
+    .details = "  keel inspect sse answer.sse\n",
+    .options = sse_options,
+    .run = inspect_sse_run,
 };

@@ -128,7 +128,7 @@ static struct err *judge_and_print(void *arg)
     return cli_print(strbuf_str(&out));
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *inspect_permission_run(const struct args *args, int *ret_status)
 {
     AUTO(arena) struct arena a = {0};
     struct permission_call call = {0};
@@ -154,5 +154,5 @@ const struct command command_inspect_permission = {
         "  keel inspect permission --deny 'Bash(rm *)' --tool Bash \\\n"
         "      --args '{\"command\": \"cd /tmp && rm -rf x\"}'\n",
     .options = options,
-    .run = run,
+    .run = inspect_permission_run,
 };

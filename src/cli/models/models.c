@@ -54,7 +54,7 @@ static struct err *fetch(struct models *m, struct listing *l)
     return saved_catalogue_write(m->project->place.keel_home, l->vendor, &l->models);
 }
 
-static struct err *refresh(void *arg)
+static struct err *models_refresh(void *arg)
 {
     struct models *m = arg;
     struct err *e = NULL;
@@ -94,6 +94,16 @@ bool models_is_set_up(const struct models *m, const struct vendor *v)
     return v->key_need != KEY_REQUIRED && v->base_url_env && env_find(environment, v->base_url_env);
 }
 
+bool models_shows(const struct models *m, const struct model_info *info)
+{
+    return info->lifecycle != LIFECYCLE_RETIRED || args_has(m->args, "all");
+}
+
+bool model_is_default(const struct vendor *v, const struct model_info *info)
+{
+    return v->default_model && strcmp(info->id, v->default_model) == 0;
+}
+
 static struct err *unknown_vendor_alone(struct str name)
 {
     struct err *e = err_new(ERR_VALIDATION, "unknown vendor \"%" STR_FMT "\"", STR_ARG(name));
@@ -125,6 +135,17 @@ static struct err *gather(struct models *m)
     return NULL;
 }
 
+static struct err *print(const struct models *m)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    if (args_has(m->args, "json"))
+        models_add_json(m, &out);
+    else
+        models_add_text(m, &out);
+    return cli_print_visible(strbuf_str(&out)); /* names and dates come from providers */
+}
+
 static void tell_problems(struct models *m, int *ret_status)
 {
     for (size_t i = 0; i < m->n; i++) {
@@ -137,7 +158,7 @@ static void tell_problems(struct models *m, int *ret_status)
     }
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *models_run(const struct args *args, int *ret_status)
 {
     struct models m = {.args = args};
     struct err *e;
@@ -147,9 +168,9 @@ static struct err *run(const struct args *args, int *ret_status)
     if (!e)
         e = gather(&m);
     if (!e && args_has(args, "refresh"))
-        e = cli_run(NULL, refresh, &m);
+        e = cli_run(NULL, models_refresh, &m);
     if (!e)
-        e = models_print(&m);
+        e = print(&m);
     tell_problems(&m, ret_status);
     if (!e && m.n == 0 && args_has(args, "refresh"))
         *ret_status = err_exit_code(&(struct err){.kind = ERR_CONFIGURATION});
@@ -174,5 +195,5 @@ const struct command command_models = {
                "  keel models anthropic --refresh\n"
                "  keel models --all\n",
     .options = options,
-    .run = run,
+    .run = models_run,
 };

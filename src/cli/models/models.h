@@ -1,4 +1,4 @@
-/* models.h - what `keel models` has gathered and prints. */
+/* models.h - what `keel models` has gathered, and its two forms. */
 #ifndef KEEL_CLI_MODELS_MODELS_H
 #define KEEL_CLI_MODELS_MODELS_H
 
@@ -24,6 +24,10 @@ struct models {
 
 /* Is there a key or a profile for it? */
 bool models_is_set_up(const struct models *m, const struct vendor *v);
-MUST_USE struct err *models_print(const struct models *m);
+bool models_shows(const struct models *m, const struct model_info *info); /* is it listed? */
+bool model_is_default(const struct vendor *v, const struct model_info *info);
+
+void models_add_text(const struct models *m, struct strbuf *out);
+void models_add_json(const struct models *m, struct strbuf *out);
 
 #endif

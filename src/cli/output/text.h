@@ -2,7 +2,6 @@
 #ifndef KEEL_CLI_OUTPUT_TEXT_H
 #define KEEL_CLI_OUTPUT_TEXT_H
 
-#include "base/alike.h"
 #include "base/strbuf.h"
 
 /* Appends `text` to a line of which `indent` columns are used, broken at spaces so that no line

@@ -238,7 +238,7 @@ static void add_warnings(struct explain *x)
     }
 }
 
-static struct err *explain(void *arg)
+static struct err *explain_rule(void *arg)
 {
     struct explain *x = arg;
 
@@ -277,7 +277,7 @@ static struct err *explain_looking(void)
     return cli_print(strbuf_str(&out));
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *permissions_explain_run(const struct args *args, int *ret_status)
 {
     AUTO(permissions) struct permissions p = {0};
     struct explain x = {.permissions = &p};
@@ -299,7 +299,7 @@ static struct err *run(const struct args *args, int *ret_status)
     if (!p.project->place.cwd)
         return err_new(ERR_VALIDATION, "the working directory is gone");
     x.tool = permission_tool(&p.arena, x.pattern.tool);
-    e = cli_run(NULL, explain, &x);
+    e = cli_run(NULL, explain_rule, &x);
     if (!e)
         e = cli_print(strbuf_str(&x.out));
     strbuf_done(&x.out);
@@ -318,5 +318,5 @@ const struct command command_permissions_explain = {
                "  keel permissions explain 'WebFetch(domain:example.com)'\n"
                "  keel permissions explain " RULE_LOOKING "\n",
     .options = options,
-    .run = run,
+    .run = permissions_explain_run,
 };

@@ -255,7 +255,7 @@ static void write_all(struct strbuf *out, const struct permissions *p)
     strbuf_add_char(out, '\n');
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *permissions_list_run(const struct args *args, int *ret_status)
 {
     AUTO(permissions) struct permissions p = {0};
     AUTO(strbuf) struct strbuf out = {0};
@@ -277,5 +277,5 @@ const struct command command_permissions_list = {
                "not trust count only where they deny or ask; the others are marked.\n\n"
                "  keel permissions list --mode acceptEdits\n",
     .options = options,
-    .run = run,
+    .run = permissions_list_run,
 };

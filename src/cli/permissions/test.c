@@ -177,7 +177,7 @@ static struct err *judge_and_print(void *arg)
     return cli_print(strbuf_str(&out));
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *permissions_test_run(const struct args *args, int *ret_status)
 {
     AUTO(permissions) struct permissions p = {0};
     struct try t = {.args = args, .permissions = &p};
@@ -202,5 +202,5 @@ const struct command command_permissions_test = {
                "  keel permissions test Edit --args '{\"file_path\": \"a.c\"}' --mode acceptEdits\n"
                "  keel permissions test WebFetch https://example.com/ --json\n",
     .options = options,
-    .run = run,
+    .run = permissions_test_run,
 };

@@ -475,7 +475,7 @@ static struct err *run_agent(struct print *p)
     return e;
 }
 
-static struct err *run(void *arg)
+static struct err *print_work(void *arg)
 {
     struct print *p = arg;
     struct err *e;
@@ -499,7 +499,7 @@ static struct err *print_all(struct print *p)
     if (!p->input)
         TRY(print_read_prompt(p->args, &p->prompt));
     choose_show(p);
-    e = cli_run(NULL, run, p);
+    e = cli_run(NULL, print_work, p);
     if (err_is(e, ERR_CANCELLED) && p->text.is_streaming && p->text.session)
         e = err_hint(e, "keel -r %s continues it", p->text.session);
     if (!p->reader_is_gone)

@@ -84,7 +84,7 @@ static struct err *compact(struct session_work *w)
     return e;
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *session_compact_run(const struct args *args, int *ret_status)
 {
     TRY(args_count(args, 0, 1, "one session"));
     return session_work_run(args, compact, ret_status);
@@ -101,5 +101,5 @@ const struct command command_session_compact = {
                "\n"
                "  keel session compact --instructions \"keep all measurements\"\n",
     .options = options,
-    .run = run,
+    .run = session_compact_run,
 };

@@ -174,7 +174,7 @@ static struct err *export_session(struct session_work *w)
     return NULL;
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *session_export_run(const struct args *args, int *ret_status)
 {
     TRY(args_count(args, 0, 1, "a session"));
     return session_work_run(args, export_session, ret_status);
@@ -201,5 +201,5 @@ const struct command command_session_export = {
                "  keel session export --output session.html\n"
                "  keel session export 019a8c1e --format jsonl | jq .event\n",
     .options = options,
-    .run = run,
+    .run = session_export_run,
 };

@@ -95,7 +95,7 @@ static struct err *fork_session(struct session_work *w)
     return print_id(&copy);
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *session_fork_run(const struct args *args, int *ret_status)
 {
     TRY(args_count(args, 0, 1, "one session"));
     return session_work_run(args, fork_session, ret_status);
@@ -111,5 +111,5 @@ const struct command command_session_fork = {
                "\n"
                "  keel -p -r $(keel session fork --at turn:3) \"try it another way\"\n",
     .options = options,
-    .run = run,
+    .run = session_fork_run,
 };

@@ -193,7 +193,7 @@ static struct err *import_files(struct session_work *w)
     return e;
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *session_import_run(const struct args *args, int *ret_status)
 {
     TRY(args_count(args, 1, SIZE_MAX, "one file or more; - is standard input"));
     if (args_get(args, "name"))
@@ -213,5 +213,5 @@ const struct command command_session_import = {
                "  keel session import ~/.claude/projects/*/*.jsonl\n"
                "  keel session export 019a8c1e -f json | ssh there keel session import -\n",
     .options = options,
-    .run = run,
+    .run = session_import_run,
 };

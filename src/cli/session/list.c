@@ -224,7 +224,7 @@ static struct err *list(struct session_work *w)
     return e;
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *session_list_run(const struct args *args, int *ret_status)
 {
     TRY(args_count(args, 0, 0, "no arguments"));
     return session_work_run(args, list, ret_status);
@@ -241,5 +241,5 @@ const struct command command_session_list = {
                "  keel session list --all --limit 50\n"
                "  keel session list --json | jq -r '.[].id'\n",
     .options = options,
-    .run = run,
+    .run = session_list_run,
 };

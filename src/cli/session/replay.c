@@ -185,7 +185,7 @@ static struct err *replay(struct session_work *w)
     return NULL;
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *session_replay_run(const struct args *args, int *ret_status)
 {
     struct replay_clock clock;
 
@@ -208,5 +208,5 @@ const struct command command_session_replay = {
                "shows the first difference and exits 1.\n\n"
                "  keel session replay --verbose\n",
     .options = options,
-    .run = run,
+    .run = session_replay_run,
 };

@@ -551,7 +551,7 @@ static struct err *rewind_session(struct session_work *w)
     return session_shutdown(&s, "other");
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *session_rewind_run(const struct args *args, int *ret_status)
 {
     struct closed_workspace closed = {0};
     struct err *e;
@@ -578,5 +578,5 @@ const struct command command_session_rewind = {
                "  keel session rewind --dry-run\n"
                "  keel session rewind ID --to 4 --yes && keel -p -r ID \"another way: ...\"\n",
     .options = options,
-    .run = run,
+    .run = session_rewind_run,
 };

@@ -172,7 +172,7 @@ static struct err *search(struct session_work *w)
     return cli_print(strbuf_str(&out));
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *session_search_run(const struct args *args, int *ret_status)
 {
     size_t n_words = 0;
 
@@ -192,5 +192,5 @@ const struct command command_session_search = {
                "\n"
                "  keel session search flaky test\n",
     .options = options,
-    .run = run,
+    .run = session_search_run,
 };

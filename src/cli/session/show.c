@@ -116,7 +116,7 @@ static struct err *show(struct session_work *w)
     return e;
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *session_show_run(const struct args *args, int *ret_status)
 {
     TRY(args_count(args, 0, 1, "one session"));
     return session_work_run(args, show, ret_status);
@@ -132,5 +132,5 @@ const struct command command_session_show = {
                "  keel session show | less\n"
                "  keel session show ID --json | jq -r '.turns[].messages[].content'\n",
     .options = options,
-    .run = run,
+    .run = session_show_run,
 };

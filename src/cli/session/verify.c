@@ -224,7 +224,7 @@ static struct err *verify(struct session_work *w)
     return cli_print(S("]\n"));
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *session_verify_run(const struct args *args, int *ret_status)
 {
     TRY(args_count(args, 0, 1, "one session at most"));
     if (args_has(args, "all") && args->n_operands)
@@ -243,5 +243,5 @@ const struct command command_session_verify = {
                "\n"
                "  keel session verify --all --json | jq '.[] | select(.whole | not)'\n",
     .options = options,
-    .run = run,
+    .run = session_verify_run,
 };

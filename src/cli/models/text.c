@@ -1,4 +1,4 @@
-/* print.c - lists of models, for people and as JSON. */
+/* text.c - lists of models for a person: a table, or paragraphs on a narrow screen. */
 #include "cli/models/models.h"
 
 #include "cli/command.h"
@@ -10,11 +10,6 @@
 #define MIN_WORDS 12     /* with less room behind the numbers, a model takes several lines */
 #define INDENT 2
 #define DATE_CHARS 10 /* of an ISO time */
-
-static bool is_shown(const struct models *m, const struct model_info *info)
-{
-    return info->lifecycle != LIFECYCLE_RETIRED || args_has(m->args, "all");
-}
 
 static void add_wrapped(struct strbuf *out, struct str text, size_t indent)
 {
@@ -74,7 +69,7 @@ static unsigned common_abilities(const struct models *m, const struct listing *l
     bool any = false;
 
     for (size_t i = 0; i < l->models.n; i++) {
-        if (!is_shown(m, &l->models.items[i]))
+        if (!models_shows(m, &l->models.items[i]))
             continue;
         common &= l->models.items[i].capabilities;
         any = true;
@@ -84,15 +79,10 @@ static unsigned common_abilities(const struct models *m, const struct listing *l
 
 /* --- one model --- */
 
-static bool is_default(const struct vendor *v, const struct model_info *info)
-{
-    return v->default_model && strcmp(info->id, v->default_model) == 0;
-}
-
 /* "(default) (preview)" */
 static void add_marks(struct strbuf *out, const struct vendor *v, const struct model_info *info)
 {
-    if (is_default(v, info))
+    if (model_is_default(v, info))
         strbuf_add_cstr(out, " (default)");
     if (info->lifecycle != LIFECYCLE_ACTIVE)
         strbuf_addf(out, " (%s)", lifecycle_name(info->lifecycle));
@@ -157,7 +147,7 @@ static int longest_id(const struct models *m, const struct listing *l)
     size_t longest = MIN_ID_WIDTH;
 
     for (size_t i = 0; i < l->models.n; i++)
-        if (is_shown(m, &l->models.items[i]))
+        if (models_shows(m, &l->models.items[i]))
             longest = MAX(longest, strlen(l->models.items[i].id));
     return (int)MIN(longest, (size_t)MAX_ID_WIDTH);
 }
@@ -180,9 +170,9 @@ static void add_models(const struct models *m, const struct listing *l, struct s
     for (size_t i = 0; i < l->models.n; i++) {
         const struct model_info *info = &l->models.items[i];
 
-        if (is_shown(m, info) && is_narrow)
+        if (models_shows(m, info) && is_narrow)
             add_paragraph(l->vendor, info, common, out);
-        else if (is_shown(m, info))
+        else if (models_shows(m, info))
             add_row(l->vendor, info, common, id_width, out);
     }
 }
@@ -239,7 +229,8 @@ static void add_any_model(const struct vendor *v, struct strbuf *out)
 static bool lists_default(const struct models *m, const struct listing *l)
 {
     for (size_t i = 0; i < l->models.n; i++)
-        if (is_shown(m, &l->models.items[i]) && is_default(l->vendor, &l->models.items[i]))
+        if (models_shows(m, &l->models.items[i]) &&
+            model_is_default(l->vendor, &l->models.items[i]))
             return true;
     return false;
 }
@@ -259,95 +250,8 @@ static void add_listing(const struct models *m, const struct listing *l, struct 
     add_wrapped(out, strbuf_str(&text), INDENT);
 }
 
-/* --- JSON --- */
-
-static void write_number(struct json_writer *w, const char *key, int64_t n, bool is_known)
+void models_add_text(const struct models *m, struct strbuf *out)
 {
-    jw_key(w, key);
-    if (is_known)
-        jw_int(w, n);
-    else
-        jw_null(w);
-}
-
-static void write_model(struct json_writer *w, const struct vendor *v,
-                        const struct model_info *info)
-{
-    AUTO(strbuf) struct strbuf can = {0};
-    struct str rest, name;
-
-    jw_begin_object(w);
-    jw_kv_str(w, "id", str_of(info->id));
-    jw_kv_str(w, "name", str_of(info->name ? info->name : info->id));
-    jw_kv_bool(w, "default", is_default(v, info));
-    write_number(w, "contextWindow", info->context_window, info->context_window > 0);
-    write_number(w, "maxOutput", info->max_output, info->max_output > 0);
-    jw_key(w, "microcentsPerMillion");
-    jw_begin_object(w);
-    write_number(w, "input", info->price.input, info->price.input >= 0);
-    write_number(w, "output", info->price.output, info->price.output >= 0);
-    write_number(w, "cacheRead", info->price.cache_read, info->price.cache_read >= 0);
-    write_number(w, "cacheWrite", info->price.cache_write, info->price.cache_write >= 0);
-    jw_end_object(w);
-    jw_kv_str(w, "lifecycle", str_of(lifecycle_name(info->lifecycle)));
-    capability_names(info->capabilities, &can);
-    jw_key(w, "capabilities");
-    jw_begin_array(w);
-    rest = strbuf_str(&can);
-    while (can.n && str_split(&rest, ' ', &name))
-        jw_str(w, name);
-    jw_end_array(w);
-    if (info->source)
-        jw_kv_str(w, "source", str_of(info->source));
-    if (info->last_verified)
-        jw_kv_str(w, "lastVerifiedAt", str_of(info->last_verified));
-    jw_end_object(w);
-}
-
-static void write_listing(const struct models *m, const struct listing *l, struct json_writer *w)
-{
-    jw_begin_object(w);
-    jw_kv_str(w, "vendor", str_of(l->vendor->name));
-    jw_kv_str(w, "displayName", str_of(l->vendor->display_name));
-    jw_kv_str(w, "protocol", str_of(l->vendor->protocol->name));
-    jw_kv_str(w, "status", str_of(catalogue_status_name(l->status)));
-    if (l->fetched_at.n)
-        jw_kv_str(w, "fetchedAt", l->fetched_at);
-    if (l->problem)
-        jw_kv_str(w, "problem", str_of(err_code(l->problem->kind)));
-    jw_key(w, "defaultModel");
-    if (l->vendor->default_model)
-        jw_str(w, str_of(l->vendor->default_model));
-    else
-        jw_null(w);
-    jw_key(w, "models");
-    jw_begin_array(w);
-    for (size_t i = 0; i < l->models.n; i++)
-        if (is_shown(m, &l->models.items[i]))
-            write_model(w, l->vendor, &l->models.items[i]);
-    jw_end_array(w);
-    jw_end_object(w);
-}
-
-struct err *models_print(const struct models *m)
-{
-    AUTO(strbuf) struct strbuf out = {0};
-    struct json_writer w;
-
-    if (args_has(m->args, "json")) {
-        jw_init(&w, &out);
-        jw_begin_object(&w);
-        jw_key(&w, "vendors");
-        jw_begin_array(&w);
-        for (size_t i = 0; i < m->n; i++)
-            write_listing(m, &m->listings[i], &w);
-        jw_end_array(&w);
-        jw_end_object(&w);
-        strbuf_add_char(&out, '\n');
-    } else {
-        for (size_t i = 0; i < m->n; i++)
-            add_listing(m, &m->listings[i], &out);
-    }
-    /* names and dates come from providers */
-    return cli_print_visible(strbuf_str(&out));
+    for (size_t i = 0; i < m->n; i++)
+        add_listing(m, &m->listings[i], out);
 }

@@ -1,9 +1,53 @@
-/* ignore.c - `keel inspect ignore`: what would git leave out? */
+/* paths.c - `keel inspect glob` and `keel inspect ignore`: which paths do patterns match? */
 #include "cli/inspect/inspect.h"
 
 #include "base/arena.h"
+#include "base/glob.h"
 #include "base/ignore.h"
 #include "sys/fs.h"
+
+/* --- glob --- */
+
+static const struct option glob_options[] = {
+    {"nocase", 0, NULL, "letters match in either case"},
+    {"literal-separator", 0, NULL, "* and ? do not match a slash"},
+    {"no-escape", 0, NULL, "a backslash is an ordinary character"},
+    {"empty-alternates", 0, NULL, "{,a} may match nothing"},
+    {0},
+};
+
+static int flags_of(const struct args *args)
+{
+    return (args_has(args, "nocase") ? GLOB_NOCASE : 0) |
+           (args_has(args, "literal-separator") ? GLOB_LITERAL_SEPARATOR : 0) |
+           (args_has(args, "no-escape") ? GLOB_NO_ESCAPE : 0) |
+           (args_has(args, "empty-alternates") ? GLOB_EMPTY_ALTERNATES : 0);
+}
+
+static struct err *inspect_glob_run(const struct args *args, int *ret_status)
+{
+    AUTO(glob) struct glob *glob = NULL;
+    AUTO(strbuf) struct strbuf out = {0};
+
+    TRY(args_count(args, 2, SIZE_MAX, "a PATTERN and PATHs"));
+    TRY(glob_compile(str_of(args->operands[0]), flags_of(args), &glob));
+    for (size_t i = 1; i < args->n_operands; i++)
+        strbuf_addf(&out, "%s %s\n", glob_matches(glob, str_of(args->operands[i])) ? "yes" : "no",
+                    args->operands[i]);
+    return cli_print_visible(strbuf_str(&out));
+}
+
+const struct command command_inspect_glob = {
+    .name = "inspect glob",
+    .usage = "[OPTIONS] PATTERN PATH...",
+    .summary = "match paths against a pattern",
+    .details = "Prints a line for each path: \"yes PATH\" or \"no PATH\".\n\n"
+               "  keel inspect glob 'src/**/*.{c,h}' src/base/json.c\n",
+    .options = glob_options,
+    .run = inspect_glob_run,
+};
+
+/* --- ignore --- */
 
 #define MAX_FILE ((size_t)1 << 20)
 
@@ -60,7 +104,7 @@ static struct err *check(const char *dir, const char *path, struct strbuf *out)
     return NULL;
 }
 
-static struct err *run(const struct args *args, int *ret_status)
+static struct err *inspect_ignore_run(const struct args *args, int *ret_status)
 {
     AUTO(strbuf) struct strbuf out = {0};
 
@@ -80,5 +124,5 @@ const struct command command_inspect_ignore = {
                "the top of the repository; PATHs are relative to it. A path with a slash at its\n"
                "end is a directory, also when it does not exist.\n\n"
                "  keel inspect ignore . build/ src/main.c\n",
-    .run = run,
+    .run = inspect_ignore_run,
 };

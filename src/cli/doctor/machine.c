@@ -1,194 +1,19 @@
-/* checks.c - what works on this machine, looked at without changing anything. */
+/* machine.c - checks of what this machine offers: sandbox, programs, stores, terminal. */
 #include "cli/doctor/doctor.h"
 
-#include "config/login.h"
 #include "config/passed_variables.h"
-#include "net/ca.h"
-#include "net/http.h"
-#include "net/tls.h"
-#include "net/url.h"
 #include "sdk/agent_sandbox.h"
-#include "sdk/rule_set.h"
 #include "sys/clean_env.h"
 #include "sys/fs.h"
 #include "sys/proc.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
-
-/* --- settings --- */
-
-void doctor_check_settings(struct report *r, const struct project *project)
-{
-    const struct settings *s = project->settings;
-
-    for (size_t i = 0; i < settings_n_warnings(s); i++)
-        report_add(r, HEALTH_NOTE, "Settings", "file", "%" STR_FMT,
-                   STR_ARG(settings_warning(s, i)));
-    for (int l = 0; l < N_LAYERS; l++) {
-        struct str note = settings_foreign_note(s, (enum layer)l, &r->arena);
-
-        if (note.n)
-            report_add(r, HEALTH_NOTE, "Settings", "other programs", "%" STR_FMT, STR_ARG(note));
-    }
-}
-
-/* A rule that is not understood may be one that was to forbid something. */
-void doctor_check_rules(struct report *r, const struct project *project)
-{
-    struct agent_options options = {0};
-    struct rule_set set = {0};
-    AUTO(err) struct err *e = rule_set_init(&set, &r->arena, project, &options);
-    AUTO_FREE char *text = e ? err_message(e) : NULL;
-    const char *hint = e ? err_find_hint(e) : NULL;
-
-    for (size_t i = 0; i < set.n_warnings; i++)
-        report_add(r, HEALTH_NOTE, "Settings", "rules", "%" STR_FMT, STR_ARG(set.warnings[i]));
-    if (e)
-        report_add(r, HEALTH_BAD, "Settings", "rules", "%s%s%s", text, hint ? "; " : "",
-                   hint ? hint : "");
-}
-
-/* --- providers --- */
-
-static void check_vendor(struct report *r, const struct project *project, const struct vendor *v)
-{
-    struct str variable = vendor_key_variable(v, host_environment(project->host));
-
-    if (!variable.n)
-        return;
-    if (http_is_value(env_get(host_environment(project->host), variable)))
-        report_add(r, HEALTH_GOOD, "Providers", v->name, "%" STR_FMT " is set", STR_ARG(variable));
-    else
-        report_add(r, HEALTH_BAD, "Providers", v->name,
-                   "%" STR_FMT " contains a line break or another control character: set it again, "
-                   "without it",
-                   STR_ARG(variable));
-}
-
-static void check_profile(struct report *r, const struct project *project, struct str name)
-{
-    AUTO_FREE char *id = str_dup(name);
-    struct profile p;
-    struct profile_query query = project_query(project, id);
-    AUTO(err) struct err *e = profile_resolve(project->settings, &query, &r->arena, &p);
-    AUTO_FREE char *message = e ? err_message(e) : NULL;
-
-    if (e)
-        report_add(r, HEALTH_BAD, "Providers", id, "%s", message);
-    else
-        report_add(r, HEALTH_GOOD, "Providers", id, "profile: %" STR_FMT " over %s at %" STR_FMT,
-                   STR_ARG(p.model), p.protocol->name, STR_ARG(url_redact(&r->arena, p.base_url)));
-}
-
-static void add_no_provider(struct report *r)
-{
-    AUTO(strbuf) struct strbuf others = {0};
-
-    for (const struct vendor *v = vendors + 1; v->name; v++) {
-        struct str rest = str_of(v->key_env), name;
-
-        if (v->key_need == KEY_REQUIRED && str_split(&rest, ' ', &name) && name.n &&
-            str_find(strbuf_str(&others), name) == STR_NONE)
-            strbuf_addf(&others, ", %" STR_FMT, STR_ARG(name));
-    }
-    report_add(r, HEALTH_BAD, "Providers", "none", "set %s (get a key at %s)%s%s",
-               vendors[0].key_env, vendor_setup_link(&vendors[0]),
-               others.n ? ", or one of these: " : "", others.n ? strbuf_cstr(&others) + 2 : "");
-}
-
-void doctor_check_providers(struct report *r, const struct project *project, const char *model)
-{
-    size_t before = r->n;
-    struct profile_query query = project_query(project, model);
-    struct profile chosen;
-    struct str elsewhere = {0};
-    AUTO(err) struct err *e = NULL;
-    AUTO_FREE char *message = NULL;
-
-    for (const struct vendor *v = vendors; v->name; v++)
-        check_vendor(r, project, v);
-    json_each (profile, json_get(settings_root(project->settings), "providers"))
-        check_profile(r, project, profile->key);
-    e = profile_resolve(project->settings, &query, &r->arena, &chosen);
-    message = e ? err_message(e) : NULL;
-    if (!e)
-        elsewhere = profile_elsewhere(&chosen, &r->arena);
-    if (!e)
-        report_add(r, HEALTH_GOOD, "Providers", "in use", "%" STR_FMT "/%" STR_FMT "%s%" STR_FMT,
-                   STR_ARG(chosen.id), STR_ARG(chosen.model), elsewhere.n ? " at " : "",
-                   STR_ARG(elsewhere));
-    else if (r->n > before || model)
-        report_add(r, HEALTH_BAD, "Providers", "in use", "%s%s%s", message,
-                   err_find_hint(e) ? "; " : "", err_find_hint(e) ? err_find_hint(e) : "");
-    else
-        add_no_provider(r);
-}
-
-/* --- network --- */
-
-static void check_certificates(struct report *r, const struct project *project)
-{
-    const char *const *environment = host_environment(project->host);
-    struct str own = settings_text(project->settings, "caFile", &r->arena);
-    struct ca_options options = {.environment = environment};
-    AUTO(strbuf) struct strbuf extra = {0};
-    struct ca ca;
-
-    if (own.n)
-        options.extra_file = login_path(environment, &r->arena, own);
-    ca_find(&options, &ca);
-    if (strcmp(ca.kind, "none") == 0)
-        report_add(r, HEALTH_BAD, "Network", "certificates",
-                   "none found: install ca-certificates, or set SSL_CERT_FILE");
-    else if (access(ca.path, R_OK) < 0)
-        report_add(r, HEALTH_BAD, "Network", "certificates", "cannot read %s: %s; check %s",
-                   ca.path, strerror(errno),
-                   strcmp(ca.kind, "directory") == 0 ? "SSL_CERT_DIR" : "SSL_CERT_FILE");
-    else
-        report_add(r, HEALTH_GOOD, "Network", "certificates", "%s %s", ca.kind, ca.path);
-    if (options.extra_file || env_find(environment, "NODE_EXTRA_CA_CERTS")) {
-        AUTO(err) struct err *e = ca_read_extra(&options, &ca, &extra);
-        AUTO_FREE char *message = e ? err_message(e) : NULL;
-
-        if (e)
-            report_add(r, HEALTH_BAD, "Network", "authorities", "%s; %s", message,
-                       err_find_hint(e));
-        else
-            report_add(r, HEALTH_GOOD, "Network", "authorities", "%s",
-                       options.extra_file ? options.extra_file
-                                          : env_find(environment, "NODE_EXTRA_CA_CERTS"));
-    }
-}
-
-void doctor_check_network(struct report *r, const struct project *project)
-{
-    static const char *const variables[] = {"HTTPS_PROXY", "https_proxy", "HTTP_PROXY",
-                                            "http_proxy",  "ALL_PROXY",   "NO_PROXY"};
-    AUTO(err) struct err *e = tls_load();
-
-    if (!e)
-        report_add(r, HEALTH_GOOD, "Network", "HTTP client", "OpenSSL found");
-    else
-        report_add(r, HEALTH_BAD, "Network", "HTTP client", "https cannot be used: %s: %s", e->text,
-                   e->hint);
-    check_certificates(r, project);
-    for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
-        struct str value = str_of(getenv(variables[i]));
-        AUTO(arena) struct arena a = {0};
-
-        if (value.n)
-            report_add(r, HEALTH_NOTE, "Network", variables[i], "%" STR_FMT,
-                       STR_ARG(url_redact(&a, value)));
-    }
-}
 
 /* --- sandbox --- */
 
@@ -272,10 +97,9 @@ void doctor_check_sandbox(struct report *r, const struct project *project)
         report_add(r, HEALTH_GOOD, "Sandbox", "keel-exec", "%s", path);
         e = sandbox_probe(&probe);
     }
-    if (e)
-        report_add(r, HEALTH_BAD, "Sandbox", "keel-exec", "%s%s%s", e->text, e->hint ? "; " : "",
-                   e->hint ? e->hint : "");
-    else {
+    if (e) {
+        report_add_error(r, "Sandbox", "keel-exec", e);
+    } else {
         add_sandbox(r, &probe);
         if (settings_bool(project->settings, "sandbox.enabled", true))
             add_verdict(r, &probe, settings_bool(project->settings, "sandbox.requireFull", false));
@@ -327,13 +151,8 @@ static bool is_nearly_full(const char *home, struct arena *a, double *ret_mb)
     return (uint64_t)disk.f_bavail * disk.f_frsize < LITTLE_BYTES;
 }
 
-void doctor_check_stores(struct report *r, const struct project *project)
+static void check_home(struct report *r, const char *home)
 {
-    static const struct {
-        const char *name, *soname, *package;
-    } libraries[] = {{"SQLite", "libsqlite3.so.0", "libsqlite3-0"},
-                     {"PostgreSQL", "libpq.so.5", "libpq5"}};
-    const char *home = project->place.keel_home;
     double free_mb = 0;
 
     if (!home)
@@ -357,6 +176,15 @@ void doctor_check_stores(struct report *r, const struct project *project)
                    home);
     else
         report_add(r, HEALTH_GOOD, "Stores", "home", "%s", home);
+}
+
+static void check_libraries(struct report *r)
+{
+    static const struct {
+        const char *name, *soname, *package;
+    } libraries[] = {{"SQLite", "libsqlite3.so.0", "libsqlite3-0"},
+                     {"PostgreSQL", "libpq.so.5", "libpq5"}};
+
     for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
         bool is_there = dlopen(libraries[i].soname, RTLD_LAZY | RTLD_LOCAL) != NULL;
 
@@ -364,6 +192,12 @@ void doctor_check_stores(struct report *r, const struct project *project)
                    is_there ? "%s found" : "not installed (%s)",
                    is_there ? libraries[i].soname : libraries[i].package);
     }
+}
+
+void doctor_check_stores(struct report *r, const struct project *project)
+{
+    check_home(r, project->place.keel_home);
+    check_libraries(r);
 }
 
 /* --- terminal --- */
