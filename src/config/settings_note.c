@@ -3,6 +3,7 @@
 
 #include "port/gate.h"
 #include "port/hook.h"
+#include "port/mcp_name.h"
 #include "tool/names.h"
 
 static void add_item(struct strbuf *out, const char *format, ...) PRINTF_LIKE(2, 3);
@@ -36,7 +37,7 @@ static bool is_about_nothing(struct str rule)
 {
     struct str tool = tool_of(rule);
 
-    return tool_name_is_absent(tool) || str_starts(tool, S("mcp__"));
+    return tool_name_is_absent(tool) || mcp_name_is(tool);
 }
 
 struct foreign_note {

@@ -7,6 +7,7 @@
 #include "gate/prepared.h"
 #include "gate/web.h"
 #include "gate/wildcard.h"
+#include "port/mcp_name.h"
 
 /* --- the text --- */
 
@@ -71,7 +72,6 @@ static const struct json *permission_value(const struct subject *s)
     return s->tool->permission_arg ? json_get(s->args, s->tool->permission_arg) : NULL;
 }
 
-/* "mcp__server" means all tools of the server. */
 static bool names_tool(struct str name, const struct tool *tool)
 {
     struct str tool_name = str_of(tool->name);
@@ -80,8 +80,7 @@ static bool names_tool(struct str name, const struct tool *tool)
         return true;
     if (str_find_char(name, '*') != STR_NONE && wildcard_matches(name, tool_name))
         return true;
-    return str_starts(name, S("mcp__")) && str_find(str_skip(name, 5), S("__")) == STR_NONE &&
-           str_starts(tool_name, name) && str_starts(str_skip(tool_name, name.n), S("__"));
+    return mcp_name_has_tool(name, tool_name);
 }
 
 /* NULL: the call runs no command. */

@@ -8,6 +8,7 @@
 #include "gate/path.h"
 #include "gate/reach.h"
 #include "gate/rulebook.h"
+#include "port/mcp_name.h"
 #include "sys/dir_names.h"
 #include "sys/env.h"
 #include "sys/fs.h"
@@ -47,7 +48,7 @@ static const char *add_directory(struct list *l, const char *given)
 
 static bool is_about_paths(struct str tool)
 {
-    return !str_is(tool, "Bash") && !str_is(tool, TOOL_WEB_FETCH) && !str_starts(tool, S("mcp__"));
+    return !str_is(tool, "Bash") && !str_is(tool, TOOL_WEB_FETCH) && !mcp_name_is(tool);
 }
 
 /* The path in a rule that denies or asks may be a link, and the call may name its target. */

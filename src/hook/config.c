@@ -5,6 +5,7 @@
 #include "base/alike.h"
 #include "base/utf8.h"
 #include "net/url.h"
+#include "port/mcp_name.h"
 
 #define MAX_LABEL_BYTES 120
 
@@ -356,14 +357,12 @@ static struct err *read_hook(struct reader *r, enum hook_event event, const stru
 
 /* --- matchers that never match --- */
 
-#define SERVER_TOOL "mcp__"
-
 static bool is_tool(const struct hook_tools *t, struct str name)
 {
     for (size_t i = 0; i < t->n; i++)
         if (str_eq(name, t->names[i]))
             return true;
-    return str_starts(name, S(SERVER_TOOL));
+    return mcp_name_is(name);
 }
 
 static void check_name(struct reader *r, struct str name)
@@ -401,8 +400,7 @@ static void check_matcher(struct reader *r, enum hook_event event, struct str pa
         return;
     while (str_split(&names, '|', &name))
         check_name(r, name);
-    if (!matcher_names(m).n && !matches_some(r->tools, m) &&
-        str_find(pattern, S(SERVER_TOOL)) == STR_NONE)
+    if (!matcher_names(m).n && !matches_some(r->tools, m) && !mcp_name_is_in(pattern))
         warn(r, arena_format(r->arena,
                              "%s: \"%s.matcher\": \"%" STR_FMT
                              "\" matches no known tool, so these hooks never run; to name two "

@@ -4,9 +4,11 @@
 #include "base/alike.h"
 #include "base/glob.h"
 #include "base/strbuf.h"
+#include "port/mcp_name.h"
 #include "tool/builtin.h"
 
-/* Tools of Claude Code, whose rules and flags keel accepts. */
+/* Tools of Claude Code, whose rules and flags keel accepts. One that keel has too counts as its
+ * own. */
 static const char *const others[] = {
     "Agent",
     "AgentOutput",
@@ -60,7 +62,7 @@ static bool is_here(struct str name)
     for (struct tool *const *t = builtin_tools; *t; t++)
         if (fits_name(name, (*t)->name))
             return true;
-    return str_starts(name, S("mcp__"));
+    return mcp_name_is(name);
 }
 
 bool tool_name_is_absent(struct str name)
@@ -95,10 +97,11 @@ const struct str *tool_names(struct arena *a, size_t *ret_n, size_t *ret_n_own)
     names = ARENA_ARRAY(a, n + ARRAY_LEN(others), struct str);
     for (size_t i = 0; i < n; i++)
         names[i] = str_of(builtin_tools[i]->name);
-    for (size_t i = 0; i < ARRAY_LEN(others); i++)
-        names[n + i] = str_of(others[i]);
     *ret_n_own = n;
-    *ret_n = n + ARRAY_LEN(others);
+    for (size_t i = 0; i < ARRAY_LEN(others); i++)
+        if (!is_here(str_of(others[i])))
+            names[n++] = str_of(others[i]);
+    *ret_n = n;
     return names;
 }
 
@@ -115,5 +118,5 @@ struct err *tool_name_check(const char *where, struct str name)
         return err_hint(e, "did you mean %s?", guess);
     for (struct tool *const *t = builtin_tools; *t; t++)
         strbuf_addf(&all, "%s%s", all.n ? ", " : "", (*t)->name);
-    return err_hint(e, "one of: %s, or mcp__SERVER__TOOL", strbuf_cstr(&all));
+    return err_hint(e, "one of: %s, or " MCP_NAME_FORM, strbuf_cstr(&all));
 }

@@ -1,6 +1,8 @@
 /* library_log.c - writes the library's log entries and accounting records. */
 #include "view/library_line.h"
 
+#include "port/mcp_name.h"
+
 #include <inttypes.h>
 
 /* --- accounting --- */
@@ -159,13 +161,9 @@ static struct str remote_model(struct strbuf *b, struct str provider, struct str
 /* "agent:agent:Bash", "mcp:github:search" */
 static struct str remote_tool(struct strbuf *b, const struct event_tool *t)
 {
-    AUTO(strbuf) struct strbuf prefix = {0};
-    struct str tool = t->name;
+    struct str tool = t->server.n ? mcp_name_on_server(t->name, t->server) : t->name;
 
     strbuf_clear(b);
-    strbuf_addf(&prefix, "mcp__%" STR_FMT "__", STR_ARG(t->server));
-    if (t->server.n && str_starts(tool, strbuf_str(&prefix)))
-        tool = str_skip(tool, prefix.n);
     if (t->server.n)
         strbuf_addf(b, "mcp:%" STR_FMT, STR_ARG(t->server));
     else

@@ -4,6 +4,7 @@
 #include "cli/output/text.h"
 #include "cli/permissions/call.h"
 #include "cli/permissions/examples.h"
+#include "port/mcp_name.h"
 #include "sys/fs.h"
 #include "tool/names.h"
 
@@ -31,7 +32,7 @@ static void look_at_name(struct look *l)
 
     if (str_is(name, "*"))
         warn(l, S("It matches every tool, including those of MCP servers and later versions."));
-    if (str_find_char(name, '*') != STR_NONE || str_starts(name, S("mcp__")) ||
+    if (str_find_char(name, '*') != STR_NONE || mcp_name_is(name) ||
         permission_tool_is_known(name) || l->tool->permission_arg)
         return;
     guess = tool_name_guess(name);
