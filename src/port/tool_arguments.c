@@ -1,4 +1,4 @@
-/* tool_arguments.c - from what a model gave to what a tool takes. */
+/* tool_arguments.c - turns what a model gave into what a tool takes; says what a call is about. */
 #include "port/tool_set.h"
 
 #define MAX_NUMBER_CHARS 18
@@ -296,4 +296,22 @@ struct err *tool_entry_arguments(struct tool_entry *e, const struct json *given,
         return refuse(e, &report);
     *ret_args = args;
     return NULL;
+}
+
+/* --- for people --- */
+
+struct str tool_main_argument(const struct json *args)
+{
+    static const char *const names[] = {"command", "file_path",   "filePath", "notebook_path",
+                                        "pattern", "url",         "query",    "path",
+                                        "skill",   "question",    "handle",   "shell_id",
+                                        "bash_id", "description", "prompt",   "name"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+        struct str text = json_get_text(args, names[i]);
+
+        if (text.n)
+            return text;
+    }
+    return (struct str){0};
 }

@@ -31,6 +31,9 @@ struct tool_entry *tool_set_find(const struct tool_set *s, struct str name); /* 
 /* The tool that is meant by a name which is not in the set: another spelling, or what other agents
  * call such a tool. For messages only; NULL: who knows. */
 const struct tool_entry *tool_set_guess(const struct tool_set *s, struct str name);
+/* The argument that says most about a call: its command, its file, its pattern. Of any tool, also
+ * those of servers and of other programs' sessions; empty: none of them does. */
+struct str tool_main_argument(const struct json *args);
 /* "file_path, offset, limit": the arguments that the model sees. */
 void tool_entry_add_arguments(const struct tool_entry *e, struct strbuf *out);
 /* "Bash, Read, Write": for messages. */

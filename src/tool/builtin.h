@@ -1,26 +1,32 @@
-/* builtin.h - keel's own tools, one file each. */
+/* builtin.h - keel's own tools, one file each: a tool's row here is all that others need. */
 #ifndef KEEL_TOOL_BUILTIN_H
 #define KEEL_TOOL_BUILTIN_H
 
 #include "port/tool.h"
 
-extern struct tool tool_bash;
-extern struct tool tool_bash_output;
-extern struct tool tool_kill_shell;
-extern struct tool tool_read;
-extern struct tool tool_write;
-extern struct tool tool_edit;
-extern struct tool tool_notebook_edit;
-extern struct tool tool_glob;
-extern struct tool tool_grep;
-extern struct tool tool_web_fetch;
-extern struct tool tool_web_search;
-extern struct tool tool_web_search_model; /* replaces it where no service is configured */
-extern struct tool tool_todo_write;
-extern struct tool tool_ask_user_question;
-extern struct tool tool_exit_plan_mode;
-extern struct tool tool_tool_output;
+/* In the order in which models see them. */
+#define BUILTIN_TOOLS(X)                                                                           \
+    X(tool_bash)                                                                                   \
+    X(tool_bash_output)                                                                            \
+    X(tool_kill_shell)                                                                             \
+    X(tool_read)                                                                                   \
+    X(tool_write)                                                                                  \
+    X(tool_edit)                                                                                   \
+    X(tool_notebook_edit)                                                                          \
+    X(tool_glob)                                                                                   \
+    X(tool_grep)                                                                                   \
+    X(tool_web_fetch)                                                                              \
+    X(tool_web_search)                                                                             \
+    X(tool_todo_write)                                                                             \
+    X(tool_ask_user_question)                                                                      \
+    X(tool_exit_plan_mode)                                                                         \
+    X(tool_tool_output)
 
-extern struct tool *const builtin_tools[]; /* all but that one; ends with NULL */
+#define X(name) extern struct tool name;
+BUILTIN_TOOLS(X)
+#undef X
+extern struct tool tool_web_search_model; /* replaces WebSearch where no service is configured */
+
+extern struct tool *const builtin_tools[]; /* the rows; ends with NULL */
 
 #endif

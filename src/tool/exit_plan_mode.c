@@ -2,14 +2,16 @@
  *
  * The asker may answer later: the call is suspended and runs again with the answer. If no one can
  * answer, the plan becomes the answer of the run. */
+#include "port/gate.h"
 #include "tool/builtin.h"
 
 /* The person may have changed the plan and the mode meanwhile. */
 static void take_approval(const struct tool_context *c, const struct answer *answer,
                           struct str plan, struct tool_result *r)
 {
-    bool accepts_edits = answer->kind == ANSWER_SESSION || answer->kind == ANSWER_PROJECT ||
-                         str_is(json_get_text(answer->value, "mode"), "acceptEdits");
+    bool accepts_edits =
+        answer->kind == ANSWER_SESSION || answer->kind == ANSWER_PROJECT ||
+        str_is(json_get_text(answer->value, "mode"), permission_mode_name(MODE_ACCEPT_EDITS));
     struct str changed = json_get_text(answer->args, "plan");
     AUTO(strbuf) struct strbuf surroundings = {0};
     const char *mode = c->plan_mode->leave(c->plan_mode->self, accepts_edits);

@@ -130,21 +130,12 @@ static struct str below(struct str path, struct str cwd)
 
 static struct str find_headline(struct arena *a, const struct json *args, struct str cwd)
 {
-    static const char *const names[] = {"pattern", "query",       "file_path", "path",  "filePath",
-                                        "url",     "description", "prompt",    "skill", "question",
-                                        "handle",  "shell_id",    "bash_id",   "name"};
+    struct str text = tool_main_argument(args), path = json_get_text(args, "path");
 
-    for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-        struct str text = json_get_text(args, names[i]);
-
-        if (!text.n)
-            continue;
-        if (i == 0 && json_get_text(args, "path").n)
-            return arena_format(a, "%" STR_FMT " in %" STR_FMT, STR_ARG(headline(a, text)),
-                                STR_ARG(headline(a, below(json_get_text(args, "path"), cwd))));
-        return headline(a, below(text, cwd));
-    }
-    return (struct str){0};
+    if (path.n && str_eq(text, json_get_text(args, "pattern")))
+        return arena_format(a, "%" STR_FMT " in %" STR_FMT, STR_ARG(headline(a, text)),
+                            STR_ARG(headline(a, below(path, cwd))));
+    return headline(a, below(text, cwd));
 }
 
 static void show_rest(struct arena *a, const struct json *args, struct tool_face *f)

@@ -114,21 +114,9 @@ static void show_delta(struct show *s, const struct event_delta *d)
 
 /* --- tools --- */
 
-/* The argument that says what a call is about. */
-static struct str main_argument(const struct json *args)
-{
-    static const char *const names[] = {"command", "file_path", "notebook_path", "pattern", "url",
-                                        "query",   "path",      "handle",        "bash_id"};
-
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (json_get_text(args, names[i]).n)
-            return json_get_text(args, names[i]);
-    return (struct str){0};
-}
-
 void show_call(struct strbuf *out, struct str tool, const struct json *args, size_t max_chars)
 {
-    struct str about = str_trim(main_argument(args)), line = {0};
+    struct str about = str_trim(tool_main_argument(args)), line = {0};
 
     strbuf_add(out, tool);
     str_split(&about, '\n', &line);
