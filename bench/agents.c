@@ -35,10 +35,8 @@ struct bench {
     struct host *host;
     struct project *project;
     struct model_choice *model;
-    struct group group;
-    struct chan *slots; /* holds something for each agent that is at work */
-    struct waker **parked;
-    int n_parked, n_complete;
+    struct agent *agents;
+    int n_next, n_wanted, n_complete;
     struct holding before, after;
     long n_wakes;
     double seconds;
@@ -92,50 +90,33 @@ static struct err *ask(struct agent *a, const char *prompt)
     return TAKE(result.error);
 }
 
-static struct err *park(struct bench *b)
-{
-    struct waker waker;
-    void *slot;
-
-    waker_init(&waker);
-    b->parked[b->n_parked++] = &waker;
-    chan_try_receive(b->slots, &slot);
-    return waker_park(&waker);
-}
-
-static struct err *use_agent(struct bench *b)
-{
-    AUTO(agent) struct agent agent = {0};
-
-    TRY(agent_open(&agent, b->project,
-                   &(struct agent_options){.model = b->model, .mode = "bypassPermissions"}));
-    TRY(ask(&agent, b->prompt));
-    b->n_complete++;
-    return park(b);
-}
-
-static struct err *agent_task(void *arg)
+static struct err *use_some(void *arg)
 {
     struct bench *b = arg;
 
-    TRY(chan_send(b->slots, b));
-    return use_agent(b);
+    while (b->n_next < b->n_wanted) {
+        struct agent *a = &b->agents[b->n_next++];
+
+        TRY(agent_open(a, b->project,
+                       &(struct agent_options){.model = b->model, .mode = "bypassPermissions"}));
+        TRY(ask(a, b->prompt));
+        b->n_complete++;
+    }
+    return NULL;
 }
 
 /* --- all of them --- */
 
-static struct err *wait_for(struct bench *b, int n)
-{
-    while (b->n_parked < n)
-        TRY(task_sleep(5));
-    return task_sleep(REST_MS); /* what is still on its way ends */
-}
-
 static struct err *open_agents(struct bench *b, int n)
 {
-    for (int i = 0; i < n; i++)
-        group_spawn(&b->group, "agent", agent_task, b);
-    return wait_for(b, b->n_parked + n);
+    struct group g;
+
+    b->n_wanted = b->n_next + n;
+    group_begin(&g, 0, 0);
+    for (int i = 0; i < N_AT_ONCE; i++)
+        group_spawn(&g, "agents", use_some, b);
+    TRY(group_end(&g));
+    return task_sleep(REST_MS); /* what is still on its way ends */
 }
 
 static struct err *rest(struct bench *b)
@@ -166,18 +147,11 @@ static struct err *run_agents(struct bench *b)
 {
     struct err *e;
 
+    b->agents = mem_alloc((size_t)(N_FIRST + b->n) * sizeof *b->agents);
     TRY(project_choose_model(b->project, MODEL, &b->model));
-    b->slots = chan_new(N_AT_ONCE);
-    group_begin(&b->group, 0, 0);
     e = measure(b);
-    for (int i = 0; i < b->n_parked; i++)
-        waker_wake(b->parked[i]);
-    if (e)
-        group_cancel(&b->group);
-    err_ignore(e ? group_end(&b->group) : NULL, "the first error says why");
-    if (!e)
-        e = group_end(&b->group);
-    chan_free(b->slots);
+    for (int i = 0; i < b->n_next; i++)
+        agent_done(&b->agents[i]);
     return e;
 }
 
@@ -192,17 +166,17 @@ static struct err *open_sessions(struct bench *b, struct store *store, struct se
     double start = seconds();
 
     TRY(store_list(store, &(struct store_list_query){0}, &a, &items, &n));
-    for (size_t i = 0; i < n && b->n_parked < N_FIRST + b->n; i++) {
-        if (b->n_parked == N_FIRST)
+    for (size_t i = 0; i < n && b->n_next < N_FIRST + b->n; i++) {
+        if (b->n_next == N_FIRST)
             b->before = look();
-        TRY(session_open(&sessions[b->n_parked++],
+        TRY(session_open(&sessions[b->n_next++],
                          &(struct session_options){.store = store,
                                                    .start = SESSION_RESUME,
                                                    .id = items[i].id,
                                                    .cwd = str_of(b->project->place.cwd),
                                                    .tasks = tasks}));
     }
-    b->n_complete = b->n_parked;
+    b->n_complete = b->n_next;
     b->seconds = seconds() - start;
     TRY(task_sleep(REST_MS));
     b->after = look();
@@ -218,7 +192,7 @@ static struct err *run_sessions(struct bench *b)
 
     TRY(host_open_store(b->host, S(""), 0, &store, &is_kept));
     e = open_sessions(b, store, sessions);
-    for (int i = 0; i < b->n_parked; i++)
+    for (int i = 0; i < b->n_next; i++)
         session_done(&sessions[i]);
     host_close_store(b->host, store);
     mem_free(sessions);
@@ -226,15 +200,6 @@ static struct err *run_sessions(struct bench *b)
 }
 
 /* --- the program --- */
-
-static void allow_files(void)
-{
-    struct rlimit limit;
-
-    getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = limit.rlim_max;
-    setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 static struct err *run(void *arg)
 {
@@ -274,13 +239,11 @@ int main(int argc, char **argv)
     }
     b.n = atoi(argv[2]);
     b.prompt = argv[3];
-    b.parked = mem_alloc((size_t)(N_FIRST + b.n) * sizeof(struct waker *));
-    allow_files();
     e = run_project(&b);
     model_choice_unref(b.model);
     project_unref(b.project);
     host_unref(b.host);
-    mem_free(b.parked);
+    mem_free(b.agents);
     if (e) {
         AUTO_FREE char *text = err_message(e);
 

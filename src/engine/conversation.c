@@ -23,6 +23,13 @@ void conversation_listen(struct conversation *c)
     tool_state_listen(c->state, (struct state_listener){on_state_change, &c->stream});
 }
 
+void conversation_rest(struct conversation *c)
+{
+    BUG_IF(c->is_running);
+    built_prefix_clear(c->built);
+    kept_body_done(&c->body);
+}
+
 void conversation_done(struct conversation *c)
 {
     tool_state_free(c->state);

@@ -24,6 +24,8 @@ struct conversation {
 void conversation_init(struct conversation *c, struct str id, struct str cwd);
 /* Changes of the tools' state are events from here on; a run does it too. */
 void conversation_listen(struct conversation *c);
+/* No run is under way: gives back what only makes the next request cheaper to write. */
+void conversation_rest(struct conversation *c);
 void conversation_done(struct conversation *c); /* after the tools' tasks have ended */
 DEFINE_AUTO_VAL(conversation, conversation_done)
 

@@ -94,6 +94,7 @@ DEFINE_AUTO_VAL(built_messages, built_messages_done)
  * goes to another target. One request at a time uses it, until built_messages_done(); others are
  * meanwhile built without. */
 struct built_prefix *built_prefix_new(void) MUST_USE;
+void built_prefix_clear(struct built_prefix *p); /* not while it is used */
 void built_prefix_free(struct built_prefix *p);
 
 /* `overlays` are texts that become user messages at the end. */

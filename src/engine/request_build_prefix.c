@@ -78,7 +78,7 @@ bool built_prefix_fits(const struct built_prefix *p, const struct request_target
     return true;
 }
 
-static void clear(struct built_prefix *p)
+void built_prefix_clear(struct built_prefix *p)
 {
     message_list_done(&p->of);
     build_state_done(&p->built);
@@ -90,7 +90,7 @@ static void clear(struct built_prefix *p)
 void built_prefix_begin(struct built_prefix *p, const struct request_target *t,
                         const struct message *const *messages, size_t n)
 {
-    clear(p);
+    built_prefix_clear(p);
     strbuf_add(&p->provider, t->provider);
     strbuf_add(&p->protocol, t->protocol);
     p->capabilities = capabilities_of(t);
@@ -112,6 +112,6 @@ void built_prefix_free(struct built_prefix *p)
     if (!p)
         return;
     BUG_IF(p->is_lent);
-    clear(p);
+    built_prefix_clear(p);
     mem_free(p);
 }

@@ -46,6 +46,11 @@ int parking_pid(const struct parking *p)
     return p->waiting ? proc_parked_pid(p->waiting) : 0;
 }
 
+bool parking_is_starting(const struct parking *p)
+{
+    return p->is_starting;
+}
+
 /* --- starting --- */
 
 struct parking_start {

@@ -28,6 +28,8 @@ void parking_rest(struct parking *p);
  * there is none. Fails only when the task is interrupted. */
 MUST_USE struct err *parking_take(struct parking *p, const struct parking_way *way,
                                   struct proc_parked **ret_parked);
+/* Its task runs. */
+bool parking_is_starting(const struct parking *p);
 /* Of the one that waits; 0: none does. */
 int parking_pid(const struct parking *p);
 

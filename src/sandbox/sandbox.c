@@ -641,6 +641,11 @@ void sandbox_rest(struct sandbox *s)
     parking_rest(s->parking);
 }
 
+bool sandbox_is_idle(const struct sandbox *s)
+{
+    return s->n_running == 0 && !parking_is_starting(s->parking);
+}
+
 struct err *sandbox_command_ended(struct sandbox *s, struct strbuf *notes)
 {
     struct ended ended = {s, notes};

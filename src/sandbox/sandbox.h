@@ -143,6 +143,8 @@ void sandbox_done(struct sandbox *s); /* of one that sandbox_init() has seen */
  * none. */
 void sandbox_expect(struct sandbox *s, struct group *tasks);
 void sandbox_rest(struct sandbox *s); /* none is expected any more */
+/* Does no command run in it, and is none being started? Then it may be ended. */
+bool sandbox_is_idle(const struct sandbox *s);
 
 /* To be called once for every command that was started, after proc_free(): looks at the protected
  * places that the kernel could not protect, puts right what the command did there, and appends a

@@ -5,6 +5,7 @@
 #include "port/todos.h"
 #include "sdk/system_prompt.h"
 #include "sdk/todo_reminder.h"
+#include "snapshot/snapshot.h"
 #include "sys/loop.h"
 #include "view/operator_log.h"
 
@@ -24,37 +25,52 @@ void agent_notice(struct agent *a, enum severity severity, const char *source, s
 /* --- what the model is told --- */
 
 /* Of keel's own lines those about `tools`; NULL: none of them. */
-static struct err *write_system_prompt(struct agent *a, const struct tool_set *tools)
+static struct err *write_system_prompt(const struct agent *a, const struct plan_words *words,
+                                       const struct tool_set *tools, struct strbuf *text)
 {
-    AUTO(strbuf) struct strbuf text = {0};
-
     system_prompt_write(
-        &text, &(struct system_prompt){
-                   .instead = a->system_prompt,
-                   .append = a->append_system_prompt,
-                   .tools = tools,
-                   .searches_web = a->plan.web_search,
-                   .is_summarised = settings_bool(a->project->settings, "compact.enabled", true),
-               });
-    a->plan.system = arena_str(&a->arena, strbuf_str(&text));
-    return strbuf_check(&text, "the system prompt");
+        text, &(struct system_prompt){
+                  .instead = words->system_prompt,
+                  .append = words->append_system_prompt,
+                  .tools = tools,
+                  .searches_web = a->plan->plan.web_search,
+                  .is_summarised = settings_bool(a->project->settings, "compact.enabled", true),
+              });
+    return strbuf_check(text, "the system prompt");
 }
 
 struct err *agent_set_prompt(struct agent *a, const char *instead, const char *append)
 {
+    struct plan_words *words = plan_words_copy(a->plan->words);
+    struct agent_plan *next = agent_plan_copy(a->plan);
+    AUTO(strbuf) struct strbuf text = {0};
+
     if (instead)
-        a->system_prompt = arena_cstr(&a->arena, str_of(instead));
+        words->system_prompt = arena_cstr(&words->arena, str_of(instead));
     if (append)
-        a->append_system_prompt = arena_cstr(&a->arena, str_of(append));
+        words->append_system_prompt = arena_cstr(&words->arena, str_of(append));
+    agent_plan_set_words(next, words);
+    agent_swap_plan(a, next);
     a->has_prefix = false;
-    return write_system_prompt(a, NULL);
+    return write_system_prompt(a, words, NULL, &text);
+}
+
+void agent_swap_plan(struct agent *a, struct agent_plan *take_next)
+{
+    struct agent_plan *before = a->plan;
+
+    a->plan = take_next;
+    agent_plan_unref(before);
 }
 
 void agent_set_thinking(struct agent *a, int64_t max_tokens)
 {
-    a->plan.reasoning_budget = MAX(max_tokens, (int64_t)0);
+    struct agent_plan *next = agent_plan_copy(a->plan);
+
+    next->plan.reasoning_budget = MAX(max_tokens, (int64_t)0);
     if (max_tokens <= 0)
-        a->plan.effort = max_tokens ? EFFORT_UNSET : EFFORT_NONE;
+        next->plan.effort = max_tokens ? EFFORT_UNSET : EFFORT_NONE;
+    agent_swap_plan(a, next);
 }
 
 /* --- who answers --- */
@@ -93,20 +109,18 @@ static void let_read(void *self, const char *tmp_dir)
     free(real);
 }
 
-static struct err *open_sandbox(struct agent *a, const struct agent_options *options)
+static void open_sandbox(struct agent *a)
 {
     const struct project *p = a->project;
+    const struct agent_base *b = a->base;
     const char *const *environment = host_environment(p->host);
-    bool is_on = settings_bool(p->settings, "sandbox.enabled", true);
 
-    a->tool_config.is_confined = is_on;
-    TRY(network_rules_from_settings(&a->arena, p->settings, &a->gate.rules, &a->network));
     agent_sandbox_init(&a->sandbox,
                        &(struct agent_sandbox_options){
                            .source = {.workspace = p->place.cwd,
-                                      .added_dirs = a->tool_config.added_dirs,
-                                      .n_added_dirs = a->tool_config.n_added_dirs,
-                                      .rules = &a->gate.rules,
+                                      .added_dirs = b->rules.added_dirs,
+                                      .n_added_dirs = b->rules.n_added_dirs,
+                                      .rules = &b->rules.gate_rules,
                                       .home = p->place.home,
                                       .keel_home = p->place.keel_home,
                                       .store_place = a->store->place,
@@ -115,14 +129,13 @@ static struct err *open_sandbox(struct agent *a, const struct agent_options *opt
                            .on_tmp_dir = let_read,
                            .tmp_self = a,
                            .remedy = sandbox_off,
-                           .network = &a->network,
+                           .network = &b->network,
                            .environment = environment,
                            .tasks = &a->background,
-                           .is_off = !is_on,
+                           .is_off = !b->tool_config.is_confined,
                            .require_full = settings_bool(p->settings, "sandbox.requireFull", false),
                        });
     agent_sandbox_recover(&a->sandbox);
-    return NULL;
 }
 
 /* The person may have chosen another mode with their answer. */
@@ -162,60 +175,54 @@ static void subscribe(struct agent *a, const struct agent_options *options)
 struct err *agent_open(struct agent *a, struct project *project,
                        const struct agent_options *options)
 {
-    *a = (struct agent){.project = project_ref(project), .retry_max_ms = options->retry_max_ms};
+    *a = (struct agent){.project = project_ref(project), .plan = agent_plan_new()};
     if (!project->place.cwd)
         return err_hint(err_new(ERR_VALIDATION, "the working directory no longer exists"),
                         "start keel in a directory that exists, or add --cwd DIR");
     subscribe(a, options);
     set_asker(a, options->asker);
+    log_hide(host_log(a->project->host), project_secrets(project, options->session.store));
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
-    TRY(agent_add_tools(a));
-    a->secrets = secrets_ref(project_secrets(project, options->session.store));
-    a->tool_config.secrets = a->secrets;
-    log_hide(host_log(a->project->host), a->secrets);
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
     TRY(agent_open_session(a, options));
     agent_choose_native(a);
-    TRY(open_sandbox(a, options));
+    open_sandbox(a);
     TRY(agent_add_snapshots(a));
     a->plan_mode = (struct plan_mode){leave_plan_mode, describe_new_mode, a};
-    a->plan.stream = !options->no_stream;
-    a->plan.effort = options->effort;
-    a->plan.reasoning_budget = options->reasoning_budget;
+    a->plan->plan.stream = !options->no_stream;
+    a->plan->plan.effort = options->effort;
+    a->plan->plan.reasoning_budget = options->reasoning_budget;
     a->wait_background_ms = options->wait_background_ms;
     a->stops_background = options->stops_background;
-    return agent_hooks_open(a);
+    agent_hooks_open(a);
+    return NULL;
 }
 
 void agent_done(struct agent *a)
 {
-    if (a->has_lookup) {
-        group_cancel(&a->lookup);
-        err_ignore(group_end(&a->lookup), "the next run asks again");
-    }
-    if (a->has_background) {
+    if (a->has_tasks) {
+        agent_end_lookups(a);
         group_cancel(&a->background);
         err_ignore(group_end(&a->background), "nobody waits for what they would have said");
         agent_news_end(a);
     }
+    if (a->project)
+        host_take_warm(a->project->host, &a->warm);
     agent_close_session(a);
     event_stream_done(&a->opening);
     agent_hooks_done(a);
     agent_sandbox_done(&a->sandbox);
     denied_paths_free(a->denied);
     permission_gate_done(&a->gate);
-    tool_registry_free(a->tools);
-    secrets_unref(a->secrets);
     snapshotter_free(a->snapshotter);
     if (a->project)
         host_close_store(a->project->host, a->store);
     strbuf_done(&a->context);
     strbuf_done(&a->typed);
-    for (size_t i = 0; i < a->n_providers; i++)
-        provider_free(a->providers[i]);
-    prefix_unref(a->prefix);
+    agent_plan_unref(a->plan);
     model_choice_unref(a->model);
+    agent_base_unref(a->base);
     arena_done(&a->arena);
     project_unref(a->project);
     *a = (struct agent){0};
@@ -233,19 +240,21 @@ static const struct run_plan *plan_of(void *self)
     struct agent *a = self;
 
     agent_use_learned(a);
-    return &a->plan;
+    return &a->plan->plan;
 }
 
 static struct run_kit kit_of(struct agent *a, struct asker *asker)
 {
+    const struct agent_limits *limits = &a->base->limits;
+
     return (struct run_kit){
         .plan = plan_of,
         .plan_self = a,
         .gate = &a->gate.gate,
-        .call = a->asks_models ? project_provider_call(a->project, &a->model->profile)
-                               : (struct provider_call){0},
+        .call = a->model ? project_provider_call(a->project, &a->model->profile)
+                         : (struct provider_call){0},
         .hooks = agent_hooks_port(a),
-        .tool_config = &a->tool_config,
+        .tool_config = &a->base->tool_config,
         .launcher = &a->sandbox.launcher,
         .looker = &a->sandbox.looker.launcher,
         .http = &a->project->http,
@@ -256,14 +265,14 @@ static struct run_kit kit_of(struct agent *a, struct asker *asker)
         .plan_mode = &a->plan_mode,
         .remind = remind,
         .remind_self = a,
-        .secrets = a->secrets,
+        .secrets = a->project->secrets,
         .hidden = a->denied ? &a->hidden : NULL,
-        .max_rounds = a->max_rounds,
-        .max_stop_blocks = a->max_stop_blocks,
+        .max_rounds = limits->max_rounds,
+        .max_stop_blocks = limits->max_stop_blocks,
         .retry_max_ms = a->retry_max_ms,
-        .tool_timeout_ms = a->tool_timeout_ms,
-        .tool_timeouts = a->tool_timeouts,
-        .tool_response_bytes = a->tool_response_bytes,
+        .tool_timeout_ms = limits->tool_timeout_ms,
+        .tool_timeouts = limits->tool_timeouts,
+        .tool_response_bytes = limits->tool_response_bytes,
         .max_concurrency = MAX_CONCURRENT_TOOLS,
     };
 }
@@ -277,78 +286,135 @@ static void hide_denied_paths(struct agent *a)
     a->hidden = denied_paths_filter(a->denied);
 }
 
-static const char *hide_in(struct agent *a, const char *text)
+static void hide_in(const struct agent *a, struct arena *arena, const char **text)
 {
     AUTO(strbuf) struct strbuf shown = {0};
+    struct str known = str_of(*text);
+    struct str hidden = secrets_hide(a->project->secrets, known, &shown, NULL);
 
-    return text ? arena_cstr(&a->arena, secrets_hide(a->secrets, str_of(text), &shown, NULL))
-                : NULL;
+    if (hidden.p != known.p)
+        *text = arena_cstr(arena, hidden);
+}
+
+/* What all requests begin with, if the session has it and the person wants nothing else; else NULL.
+ * The plan has all that they want then. */
+static struct prefix *find_prefix(struct agent *a, struct prefix_wishes *ret_wishes)
+{
+    struct plan_words *words = plan_words_copy(a->plan->words);
+    struct agent_plan *next = agent_plan_copy(a->plan);
+    struct prefix_wishes wishes = {
+        .names_tools = a->names_tools, .search = a->search_wish, .fetch = a->fetch_wish};
+    struct prefix *found;
+
+    hide_in(a, &words->arena, &words->system_prompt);
+    hide_in(a, &words->arena, &words->append_system_prompt);
+    wishes.system_prompt = words->system_prompt;
+    wishes.append_system_prompt = words->append_system_prompt;
+    wishes.filter = words->filter;
+    found =
+        prefix_find(&a->project->prefixes, a->session.conversation.state, &wishes, &words->arena);
+    words->system_prompt = wishes.system_prompt;
+    words->append_system_prompt = wishes.append_system_prompt;
+    words->filter = wishes.filter;
+    agent_plan_set_words(next, words);
+    if (found)
+        agent_plan_set_prefix(next, found);
+    next->plan.web_search = wishes.search == NATIVE_WANTED;
+    next->plan.web_fetch = wishes.fetch == NATIVE_WANTED;
+    agent_swap_plan(a, next);
+    a->tells_surroundings = !wishes.system_prompt;
+    *ret_wishes = wishes;
+    return found;
 }
 
 static void use_prefix(struct agent *a, struct prefix *take_prefix)
 {
-    prefix_unref(a->prefix); /* no run is under way */
-    a->prefix = take_prefix;
-    a->plan.system = take_prefix->system;
-    a->plan.told_tools = take_prefix->tools;
+    struct agent_plan *next = agent_plan_copy(a->plan);
+
+    agent_plan_set_prefix(next, take_prefix);
+    agent_swap_plan(a, next);
 }
 
-/* What all requests begin with, if the session has it and the person wants nothing else. */
-static bool find_prefix(struct agent *a, struct prefix_wishes *ret_wishes)
+static void tell_begin(struct agent *a, struct str system, const struct tool_set *tools)
 {
-    struct prefix_wishes wishes = {.system_prompt = hide_in(a, a->system_prompt),
-                                   .append_system_prompt = hide_in(a, a->append_system_prompt),
-                                   .filter = a->plan.filter,
-                                   .names_tools = a->names_tools,
-                                   .search = a->search_wish,
-                                   .fetch = a->fetch_wish};
-    struct prefix *prefix =
-        prefix_find(&a->project->prefixes, a->session.conversation.state, &wishes, &a->arena);
+    const struct target *first = &a->plan->chain->targets[0];
 
-    a->system_prompt = wishes.system_prompt;
-    a->append_system_prompt = wishes.append_system_prompt;
-    a->plan.filter = wishes.filter;
-    a->plan.web_search = wishes.search == NATIVE_WANTED;
-    a->plan.web_fetch = wishes.fetch == NATIVE_WANTED;
-    a->tells_surroundings = !a->system_prompt;
-    if (prefix)
-        use_prefix(a, prefix);
-    *ret_wishes = wishes;
-    return prefix != NULL;
+    session_begin(&a->session, &(struct event_session){
+                                   .cwd = str_of(a->project->place.cwd),
+                                   .provider = first->provider->id,
+                                   .model = first->model,
+                                   .system = system,
+                                   .tools = tools,
+                               });
 }
 
 /* What the session begins with, as the first run finds it; and what all its requests begin with. */
 static void begin_session(struct agent *a)
 {
     struct prefix_wishes wishes;
-    bool is_kept = a->has_prefix || find_prefix(a, &wishes);
-    AUTO(tool_set) struct tool_set *tools = agent_exposed_tools(a);
-    const struct target *first = &a->plan.targets[0];
+    bool is_known = a->has_prefix || find_prefix(a, &wishes);
+    AUTO(tool_set) struct tool_set *tools = NULL;
+    AUTO(strbuf) struct strbuf system = {0};
 
-    if (!is_kept)
-        err_ignore(write_system_prompt(a, tools), "its length was checked when it was set");
-    session_begin(&a->session, &(struct event_session){
-                                   .cwd = str_of(a->project->place.cwd),
-                                   .provider = first->provider->id,
-                                   .model = first->model,
-                                   .system = a->plan.system,
-                                   .tools = tools,
-                               });
-    if (!is_kept)
-        use_prefix(a, prefix_keep(&a->project->prefixes, a->session.conversation.state, &wishes,
-                                  a->plan.system, tools));
-    a->has_prefix = true;
+    if (is_known && a->session.has_begun)
+        return;
+    tools = agent_exposed_tools(a);
+    if (is_known) {
+        tell_begin(a, a->plan->plan.system, tools);
+        return;
+    }
+    err_ignore(write_system_prompt(a, a->plan->words, tools, &system),
+               "its length was checked when it was set");
+    tell_begin(a, strbuf_str(&system), tools);
+    use_prefix(a, prefix_keep(&a->project->prefixes, a->session.conversation.state, &wishes,
+                              strbuf_str(&system), tools));
+}
+
+/* --- runs --- */
+
+/* Only what makes the next request and the next command quicker. */
+static bool agent_cool(struct host_warm *w)
+{
+    struct agent *a = (struct agent *)((char *)w - offsetof(struct agent, warm));
+
+    if (!agent_sandbox_rest(&a->sandbox))
+        return false;
+    conversation_rest(&a->session.conversation);
+    /* What a run has told is durable, unless a notice has said otherwise. */
+    if (!journal_has_warned(a->session.journal))
+        snapshotter_forget_logs(a->snapshotter);
+    return true;
+}
+
+static void end_run(struct agent *a)
+{
+    denied_paths_free(TAKE(a->denied));
+    if (!a->context.n)
+        strbuf_done(&a->context);
+    if (!a->typed.n)
+        strbuf_done(&a->typed);
+    a->warm.cool = agent_cool;
+    host_keep_warm(a->project->host, &a->warm);
 }
 
 /* What comes before every run. */
 static struct err *prepare_run(struct agent *a)
 {
+    struct err *e;
+
+    host_take_warm(a->project->host, &a->warm);
     hide_denied_paths(a);
-    TRY(agent_hooks_begin(a));
+    e = agent_hooks_begin(a);
+    if (e) {
+        end_run(a);
+        return e;
+    }
     agent_news_begin(a);
-    if (a->asks_models)
-        profile_credentials_learn(&a->project->credentials, a->plan.targets[0].provider->id);
+    if (a->model)
+        profile_credentials_learn(&a->project->credentials,
+                                  a->plan->chain->targets[0].provider->id);
     begin_session(a);
+    a->has_prefix = true;
     return NULL;
 }
 
@@ -375,23 +441,27 @@ struct err *agent_run(struct agent *a, const struct run_input *input, struct run
     agent_look_up_models(a);
     kit = kit_of(a, find_asker(a, input));
     session_run(&a->session, &own, &kit, ret_result);
+    end_run(a);
     return NULL;
 }
 
 struct err *agent_compact(struct agent *a, struct str instructions, struct run_result *ret_result)
 {
     struct run_kit kit;
+    struct err *e;
 
     *ret_result = (struct run_result){0};
     TRY(prepare_run(a));
     agent_note_mode(a);
     kit = kit_of(a, a->asker);
-    return session_compact(&a->session, &kit, instructions, ret_result);
+    e = session_compact(&a->session, &kit, instructions, ret_result);
+    end_run(a);
+    return e;
 }
 
 struct tool_set *agent_exposed_tools(struct agent *a)
 {
     const struct run_kit kit = kit_of(a, a->asker);
 
-    return run_tools(&kit, &a->plan, NULL);
+    return run_tools(&kit, &a->plan->plan, NULL);
 }

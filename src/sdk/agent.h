@@ -9,6 +9,7 @@
 #include "engine/run.h"
 #include "gate/gate.h"
 #include "sdk/agent_hooks.h"
+#include "sdk/agent_plan.h"
 #include "sdk/agent_sandbox.h"
 #include "sdk/project.h"
 #include "session/session.h"
@@ -62,73 +63,51 @@ struct agent_options {
     struct event_subscriber *subscriber;
 };
 
-/* What is found out about a target of the chain whose model is unknown. */
-struct model_lookup {
-    struct agent *agent;
-    size_t target;                 /* which of the chain */
-    const struct profile *profile; /* of that target; NULL: the caller's provider is asked */
-    bool was_considered;           /* whether it is wanted is known */
-    bool is_wanted;                /* once a request to it is on its way */
-    bool is_done;                  /* and the plan does not have it yet */
-    struct str note;               /* what came of it, for the plan */
-    int64_t window, max_output;    /* 0: as it was */
-};
+struct agent_base;
+struct model_lookup;
 
 struct agent {
     struct project *project;
+    struct agent_base *base;    /* what it has in common with other agents */
     struct model_choice *model; /* that it began with; NULL: the caller has brought a provider */
+    struct agent_plan *plan;
     struct arena arena;
     struct session session;
-    struct tool_registry *tools;
     struct permission_gate gate;
-    struct run_plan plan;
     enum permission_mode mode;
-    struct tool_config tool_config;
-    struct checked_launcher search; /* of a search command that the project has brought */
     struct plan_mode plan_mode;
     struct blob_store *blobs;        /* the store's */
     struct snapshotter *snapshotter; /* NULL: nothing is saved before tools change it */
     struct asker *asker;
+    struct reattacher reattachers[4];
     struct event_stream opening; /* until the session's is there */
-    struct secrets *secrets;     /* all credentials that it knows of; NULL: none */
     struct group background;     /* commands that outlive their call */
     /* the rest is private */
     struct store *store;
-    bool is_kept;             /* the store outlives the process */
-    struct net_rules network; /* what commands may speak to */
+    bool is_kept; /* the store outlives the process */
     struct agent_sandbox sandbox;
-    const char *tmp_dir; /* of commands, without links; NULL: there is none yet */
-    struct agent_hooks hooks;
-    bool has_background;
+    const char *tmp_dir;       /* of commands, without links; NULL: there is none yet */
+    struct agent_hooks *hooks; /* NULL: there are none */
+    bool has_tasks;            /* the groups are begun */
     struct news news;
     uint64_t wait_background_ms, wait_left_ms;
     bool stops_background;
-    struct denied_paths *denied; /* what searches leave out; NULL: nothing */
+    struct denied_paths *denied; /* what searches leave out, in a run; NULL: nothing */
     struct path_filter hidden;
-    bool asks_models;            /* the caller has brought no provider */
-    struct provider **providers; /* all that were made: a run may still use an earlier one */
-    size_t n_providers, providers_room;
-    struct model_lookup *lookups; /* by target */
-    struct model_lookup *asked;   /* of the target whose request is made; NULL: of none */
-    struct group lookup;          /* asks about unknown models */
-    bool has_lookup;
+    struct model_lookup *lookups; /* of unknown models */
+    struct model_lookup *asked;   /* of the one whose request is made; NULL: of none */
+    struct group lookup;          /* asks about them */
+    struct host_warm warm;        /* what is kept for the next run */
     struct event_subscriber log_writer, *subscribers[2];
     size_t n_subscribers;
     struct event_subscriber lookup_starter;
-    const char *system_prompt, *append_system_prompt;
     bool names_tools; /* of the plan's filter: agent_options */
     enum native_wish search_wish, fetch_wish;
-    bool has_prefix;         /* what requests begin with is fixed (prefix.h) */
+    bool has_prefix;         /* the plan's is that of the prompts that were set last */
     bool tells_surroundings; /* who writes all of the system text writes those, too */
     struct strbuf context;   /* for the model, beside the next prompt */
     struct strbuf typed;     /* by the person, and not looked at yet */
     uint64_t retry_max_ms;
-    unsigned max_rounds;
-    unsigned max_stop_blocks;
-    uint64_t tool_timeout_ms;
-    const struct json *tool_timeouts;
-    size_t tool_response_bytes;
-    struct prefix *prefix; /* what requests begin with; NULL: it was never fixed */
 };
 
 /* A mode by its name; ERR_VALIDATION names the known ones. `where` is the flag or the setting. */
@@ -138,7 +117,7 @@ MUST_USE struct err *agent_find_mode(const char *where, struct str name,
 /* In a task; whatever comes of it, agent_done() must follow. */
 MUST_USE struct err *agent_open(struct agent *a, struct project *project,
                                 const struct agent_options *options);
-void agent_done(struct agent *a); /* in the same task; ends background commands */
+void agent_done(struct agent *a); /* in a task of the same loop; ends background commands */
 DEFINE_AUTO_VAL(agent, agent_done)
 
 /* The person typed this as the next prompt, or as a part of it: hosts and paths that it names need
@@ -164,7 +143,8 @@ void agent_set_thinking(struct agent *a, int64_t max_tokens);
 /* Allows what this pattern matches for as long as the session lives; with `is_to_last` the person's
  * settings of the project say so, too. The error is theirs: the session has the rule. */
 MUST_USE struct err *agent_allow(struct agent *a, struct str pattern, bool is_to_last);
-/* What stands instead of keel's own prompt, and what after it; NULL: as it was. Copied. */
+/* What stands instead of keel's own prompt, and what after it, from the next run on; NULL: as it
+ * was. Copied. */
 MUST_USE struct err *agent_set_prompt(struct agent *a, const char *instead, const char *append);
 
 /* The tools that the model will see; a new reference. */

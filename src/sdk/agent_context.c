@@ -17,8 +17,8 @@ static struct str join_dirs(struct agent *a, struct arena *scratch)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
-    for (size_t i = 0; i < a->tool_config.n_added_dirs; i++)
-        strbuf_addf(&text, "%s%s", i ? ", " : "", a->tool_config.added_dirs[i]);
+    for (size_t i = 0; i < a->base->tool_config.n_added_dirs; i++)
+        strbuf_addf(&text, "%s%s", i ? ", " : "", a->base->tool_config.added_dirs[i]);
     return arena_str(scratch, strbuf_str(&text));
 }
 
@@ -34,7 +34,7 @@ static struct str describe_repository(struct agent *a, struct arena *scratch)
 
 static bool is_told_of(const struct agent *a, const char *tool)
 {
-    json_each (item, a->plan.told_tools)
+    json_each (item, a->plan->plan.told_tools)
         if (str_is(json_get_text(item, "name"), tool))
             return true;
     return false;
@@ -43,7 +43,8 @@ static bool is_told_of(const struct agent *a, const char *tool)
 /* What cannot be used is not described. */
 static bool has_calls(const struct agent *a)
 {
-    return (a->plan.told_tools && a->plan.told_tools->n) || a->plan.web_search || a->plan.web_fetch;
+    return (a->plan->plan.told_tools && a->plan->plan.told_tools->n) || a->plan->plan.web_search ||
+           a->plan->plan.web_fetch;
 }
 
 static struct str describe_system(const struct agent *a, struct arena *scratch)
@@ -69,7 +70,7 @@ static struct str today(struct arena *scratch)
 /* As it is asked for; models do not know their names otherwise. */
 static struct str describe_model(const struct agent *a, struct arena *scratch)
 {
-    const struct target *first = &a->plan.targets[0];
+    const struct target *first = &a->plan->plan.targets[0];
 
     if (!first->info || !first->info->name || str_is(first->model, first->info->name))
         return first->model;
@@ -98,7 +99,7 @@ static struct abilities find_abilities(const struct agent *a)
         .changes = is_told_of(a, "Write") || is_told_of(a, "Edit") || is_told_of(a, "NotebookEdit"),
         .commands = is_told_of(a, "Bash"),
         .web = is_told_of(a, TOOL_WEB_FETCH) || is_told_of(a, TOOL_WEB_SEARCH) ||
-               a->plan.web_search || a->plan.web_fetch,
+               a->plan->plan.web_search || a->plan->plan.web_fetch,
         .looks = is_told_of(a, "Read") || is_told_of(a, "Grep") || is_told_of(a, "Glob"),
     };
 }
@@ -167,7 +168,7 @@ static struct str describe_mode(const struct agent *a, struct arena *scratch)
     case MODE_BYPASS:
         break;
     }
-    return a->tool_config.is_confined && can.commands
+    return a->base->tool_config.is_confined && can.commands
                ? S("bypassPermissions. No call needs consent, so take care. Protected files and "
                    "the limits on commands stay")
                : S("bypassPermissions. No call needs consent, so take care. Protected files stay "
@@ -197,15 +198,15 @@ static struct str describe_walls(struct agent *a, struct arena *scratch)
         return a->gate.rules.looks_freely
                    ? S("only those that look, in a read-only sandbox without network")
                    : S("refused in this mode");
-    if (!a->tool_config.is_confined)
+    if (!a->base->tool_config.is_confined)
         return S("not confined: they have the person's rights and network");
     strbuf_addf(&text,
                 "in a sandbox. They can write in the working directory%s and $TMPDIR, not in /tmp "
                 "or elsewhere. Network: ",
-                a->tool_config.n_added_dirs ? ", the further directories" : "");
-    if (net_rules_allow_any(&a->network)) {
+                a->base->tool_config.n_added_dirs ? ", the further directories" : "");
+    if (net_rules_allow_any(&a->base->network)) {
         strbuf_add_cstr(&text, "loopback, ");
-        add_hosts(&text, &a->network.allow);
+        add_hosts(&text, &a->base->network.allow);
     } else {
         strbuf_add_cstr(&text, "only loopback, so downloads, package installation, git fetch and "
                                "git push fail");
@@ -261,14 +262,12 @@ static struct err *attach(void *self, const struct reattaching *r, struct strbuf
 
 void agent_choose_reattachers(struct agent *a, struct compact_options *o)
 {
-    struct reattacher *list = ARENA_ARRAY(&a->arena, 4, struct reattacher);
-
-    list[0] = (struct reattacher){attach, a};
-    list[1] = reattach_request;
-    list[2] = reattach_todos;
-    list[3] = reattach_files;
-    o->reattachers = list;
-    o->n_reattachers = 4;
+    a->reattachers[0] = (struct reattacher){attach, a};
+    a->reattachers[1] = reattach_request;
+    a->reattachers[2] = reattach_todos;
+    a->reattachers[3] = reattach_files;
+    o->reattachers = a->reattachers;
+    o->n_reattachers = ARRAY_LEN(a->reattachers);
 }
 
 void agent_add_context(struct agent *a, struct str text)

@@ -1,17 +1,15 @@
 /* agent_hooks.c - which hooks an agent has, and when its session begins and ends for them. */
 #include "sdk/agent_parts.h"
 
-#include "config/settings_hooks.h"
-
 /* The session's log, where it is a file of its own; else empty. */
 static struct str find_transcript(struct agent *a)
 {
     const char *id = a->session.conversation.id;
 
-    if (!a->hooks.transcript.n && a->store && a->store->place &&
+    if (!a->hooks->transcript.n && a->store && a->store->place &&
         strcmp(a->store->ops->name, "files") == 0)
-        a->hooks.transcript = arena_format(&a->arena, "%s/%s.jsonl", a->store->place, id);
-    return a->hooks.transcript;
+        a->hooks->transcript = arena_format(&a->arena, "%s/%s.jsonl", a->store->place, id);
+    return a->hooks->transcript;
 }
 
 static void tell_place(void *self, struct hook_place *ret_place)
@@ -34,50 +32,50 @@ static void on_failure(void *self, enum hook_event event, struct str text)
     warn(self, text);
 }
 
-struct err *agent_hooks_open(struct agent *a)
+void agent_hooks_open(struct agent *a)
 {
-    struct agent_hooks *h = &a->hooks;
+    const struct hook_config *config = a->base->hooks;
+    const struct tool_config *tools = &a->base->tool_config;
     const char *const *environment = host_environment(a->project->host);
     /* A person's own commands run as they are, unless the settings say otherwise. */
     bool is_confined = settings_bool(a->project->settings, "sandbox.hooks", false);
+    struct agent_hooks *h;
 
-    TRY(settings_hooks(a->project->settings, &h->config));
-    for (size_t i = 0; i < hook_config_n_warnings(h->config); i++)
-        warn(a, hook_config_warning(h->config, i));
-    if (hook_config_is_empty(h->config))
-        return NULL;
+    for (size_t i = 0; i < hook_config_n_warnings(config); i++)
+        warn(a, hook_config_warning(config, i));
+    if (hook_config_is_empty(config))
+        return;
+    a->hooks = h = mem_alloc(sizeof *h);
     command_hooks_init(&h->commands, is_confined ? &a->sandbox.launcher : &launcher_plain,
                        a->project->place.dir, environment);
-    h->commands.is_confined = is_confined && a->tool_config.is_confined;
-    h->commands.secret_variables = a->tool_config.secret_variables;
-    h->commands.n_secret_variables = a->tool_config.n_secret_variables;
-    h->commands.secrets = a->secrets;
+    h->commands.is_confined = is_confined && tools->is_confined;
+    h->commands.secret_variables = tools->secret_variables;
+    h->commands.n_secret_variables = tools->n_secret_variables;
+    h->commands.secrets = tools->secrets;
     checked_launcher_init(&h->checked, h->commands.launcher, a->project);
     h->commands.project_launcher = &h->checked.launcher;
     http_hooks_init(&h->http, &a->project->http, environment);
     h->executors[0] = &h->commands.executor;
     h->executors[1] = &h->http.executor;
     hook_runner_init(&h->runner);
-    h->runner.config = h->config;
+    h->runner.config = config;
     h->runner.executors = h->executors;
     h->runner.n_executors = ARRAY_LEN(h->executors);
     h->runner.place = tell_place;
     h->runner.notice = on_failure;
     h->runner.self = a;
     a->gate.hooks = agent_hooks_port(a);
-    return NULL;
 }
 
 void agent_hooks_done(struct agent *a)
 {
-    hook_config_free(a->hooks.config);
-    a->hooks = (struct agent_hooks){0};
+    mem_free(a->hooks);
+    a->hooks = NULL;
 }
 
 struct hooks *agent_hooks_port(struct agent *a)
 {
-    return a->hooks.config && !hook_config_is_empty(a->hooks.config) ? &a->hooks.runner.hooks
-                                                                     : NULL;
+    return a->hooks ? &a->hooks->runner.hooks : NULL;
 }
 
 /* --- the session --- */
@@ -90,7 +88,7 @@ static struct err *ask(struct agent *a, enum hook_event event, const char *key, 
 
     json_set_str(arena, fields, key, value);
     if (event == HOOK_SESSION_START)
-        json_set_str(arena, fields, "model", a->plan.targets[0].model);
+        json_set_str(arena, fields, "model", a->plan->chain->targets[0].model);
     return hooks_run(agent_hooks_port(a), &input, arena, ret_outcome);
 }
 
@@ -101,9 +99,9 @@ struct err *agent_hooks_begin(struct agent *a)
     struct str source = is_new ? S("startup") : S("resume");
     struct hook_outcome outcome;
 
-    if (a->hooks.has_begun || !agent_hooks_port(a))
+    if (!a->hooks || a->hooks->has_begun)
         return NULL;
-    a->hooks.has_begun = true;
+    a->hooks->has_begun = true;
     TRY(ask(a, HOOK_SESSION_START, "source", source, &scratch, &outcome));
     if (outcome.system_message.n)
         warn(a, outcome.system_message);
@@ -118,9 +116,9 @@ void agent_hooks_end(struct agent *a)
     struct hook_outcome outcome;
     bool is_interrupted = task_was_cancelled();
 
-    if (!a->hooks.has_begun)
+    if (!a->hooks || !a->hooks->has_begun)
         return;
-    a->hooks.has_begun = false;
+    a->hooks->has_begun = false;
     /* What ended the run does not keep it from running; what comes later ends it. */
     if (is_interrupted)
         task_shield_begin();

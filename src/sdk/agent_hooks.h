@@ -9,7 +9,6 @@
 struct agent;
 
 struct agent_hooks {
-    struct hook_config *config;
     struct command_hooks commands;
     struct checked_launcher checked; /* for those of the project */
     struct http_hooks http;
@@ -19,8 +18,8 @@ struct agent_hooks {
     struct str transcript; /* found when it is asked for */
 };
 
-/* Reads the settings; an agent without hooks has nothing to do with the rest. */
-MUST_USE struct err *agent_hooks_open(struct agent *a);
+/* For those of its base; an agent without hooks has nothing to do with the rest. */
+void agent_hooks_open(struct agent *a);
 void agent_hooks_done(struct agent *a);
 
 /* NULL: there are none. */

@@ -4,6 +4,7 @@
 #define KEEL_SDK_AGENT_PARTS_H
 
 #include "sdk/agent.h"
+#include "sdk/agent_base.h"
 
 /* A list of texts in an arena. */
 struct texts {
@@ -19,6 +20,9 @@ static inline void texts_add(struct texts *list, struct arena *a, struct str tex
 /* An event for the person, also before the session is open. */
 void agent_notice(struct agent *a, enum severity severity, const char *source, struct str text);
 
+/* From now on this is the plan; a run under way uses it from its next round on. */
+void agent_swap_plan(struct agent *a, struct agent_plan *take_next);
+
 /* The chain: the model of the options (or the caller's provider), then the fallbacks. */
 MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_options *options);
 
@@ -27,12 +31,10 @@ MUST_USE struct err *agent_add_targets(struct agent *a, const struct agent_optio
 void agent_look_up_models(struct agent *a);
 /* Between rounds: what has become known of one goes into the plan. */
 void agent_use_learned(struct agent *a);
+void agent_end_lookups(struct agent *a);
 
 /* Rules of settings and flags, the mode, and the tools that are not shown. */
 MUST_USE struct err *agent_set_rules(struct agent *a, const struct agent_options *options);
-
-/* The registry, and what the settings say about tools. After the asker is known. */
-MUST_USE struct err *agent_add_tools(struct agent *a);
 
 /* Opens the store and the session in it. After the rules, whose mode the session may bring back. */
 MUST_USE struct err *agent_open_session(struct agent *a, const struct agent_options *options);

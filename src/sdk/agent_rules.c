@@ -2,34 +2,27 @@
 #include "sdk/agent_parts.h"
 
 #include "config/project_rules.h"
-#include "sdk/rule_set.h"
 #include "sys/work.h"
 #include "tool/names.h"
 
 /* What is forbidden altogether need not be shown either. */
-static void hide_denied(struct agent *a, const struct permission_rules *rules)
+static struct err *choose_tools(struct agent *a, const struct agent_options *options)
 {
-    struct texts bare = {0};
-
-    for (size_t i = 0; i < rules->n_deny; i++)
-        if (str_find_char(rules->deny[i], '(') == STR_NONE)
-            texts_add(&bare, &a->arena, rules->deny[i]);
-    a->plan.filter.deny = bare.items;
-    a->plan.filter.n_deny = bare.n;
-}
-
-static struct err *show_only(struct agent *a, const struct agent_options *options)
-{
+    struct plan_words *words = plan_words_new();
     struct texts names = {0};
 
+    agent_plan_set_words(a->plan, words);
     for (size_t i = 0; i < options->n_tools; i++) {
         TRY(tool_name_check("--tools", str_of(options->tools[i])));
-        texts_add(&names, &a->arena, arena_str(&a->arena, str_of(options->tools[i])));
+        texts_add(&names, &words->arena, arena_str(&words->arena, str_of(options->tools[i])));
     }
     a->names_tools = options->names_tools || options->tools;
-    a->plan.filter.allows_all = !options->tools;
-    a->plan.filter.allow = names.items;
-    a->plan.filter.n_allow = names.n;
+    words->filter = (struct tool_filter){.allow = names.items,
+                                         .n_allow = names.n,
+                                         .allows_all = !options->tools,
+                                         .deny = a->base->denied_tools,
+                                         .n_deny = a->base->n_denied_tools};
+    a->plan->plan.filter = words->filter;
     return NULL;
 }
 
@@ -80,21 +73,18 @@ struct err *agent_allow(struct agent *a, struct str pattern, bool is_to_last)
 
 struct err *agent_set_rules(struct agent *a, const struct agent_options *options)
 {
-    struct rule_set set = {0};
-    struct err *e = rule_set_init(&set, &a->arena, a->project, options);
+    struct err *e = agent_base_get(a->project, options, &a->base, &a->mode);
+    const struct rule_set *set = &a->base->rules;
 
-    for (size_t i = 0; i < set.n_warnings; i++)
-        agent_notice(a, SEVERITY_WARNING, "permissions", set.warnings[i]);
+    for (size_t i = 0; i < set->n_warnings; i++)
+        agent_notice(a, SEVERITY_WARNING, "permissions", set->warnings[i]);
     TRY(e);
-    hide_denied(a, &set.gate_rules);
-    TRY(show_only(a, options));
-    a->mode = set.mode;
-    a->plan.mode = &a->mode;
-    a->tool_config.added_dirs = set.added_dirs;
-    a->tool_config.n_added_dirs = set.n_added_dirs;
-    a->tool_config.shell = str_of(set.shell);
-    permission_gate_init(&a->gate, &set.gate_rules);
-    a->gate.policy = set.policy;
+    TRY(choose_tools(a, options));
+    a->plan->plan.tools = a->base->tools;
+    a->plan->plan.mode = &a->mode;
+    a->retry_max_ms = options->retry_max_ms ? options->retry_max_ms : a->base->limits.retry_max_ms;
+    permission_gate_init(&a->gate, &set->gate_rules);
+    a->gate.policy = set->policy;
     a->gate.keeper = (struct rule_keeper){keep, a};
     return NULL;
 }

@@ -40,6 +40,11 @@ static void end_turn(struct agent_sandbox *s)
 
 /* --- before a command, mostly in a worker --- */
 
+struct agent_walls {
+    struct sandbox sandbox;
+    struct arena arena;
+};
+
 struct preparation {
     struct agent_sandbox *sandbox;
     struct agent_walls *walls;
@@ -173,6 +178,16 @@ static void set_network(struct agent_sandbox *s, struct sandbox_policy *policy)
     policy->proxy = s->proxy;
 }
 
+static void walls_init(const struct agent_sandbox *s, struct agent_walls *w,
+                       const struct sandbox_policy *policy)
+{
+    enum sandbox_way known = w == s->look_walls ? s->look_way : s->way;
+
+    sandbox_init(&w->sandbox, policy);
+    if (known)
+        w->sandbox.way = known;
+}
+
 static void use_policy(struct agent_sandbox *s, struct preparation *p)
 {
     struct agent_walls *walls = p->walls;
@@ -186,7 +201,7 @@ static void use_policy(struct agent_sandbox *s, struct preparation *p)
         s->options.on_tmp_dir(s->options.tmp_self, s->tmp_dir);
     s->has_told_tmp_dir = true;
     if (!walls->sandbox.launcher.start)
-        sandbox_init(&walls->sandbox, &p->policy);
+        walls_init(s, walls, &p->policy);
     else
         walls->sandbox.policy = p->policy;
     arena_done(&walls->arena);
@@ -288,6 +303,13 @@ static void expect(struct launcher *l)
         sandbox_expect(&s->last->sandbox, s->options.tasks);
 }
 
+static struct agent_walls *get_walls(struct agent_walls **walls)
+{
+    if (!*walls)
+        *walls = mem_alloc(sizeof **walls);
+    return *walls;
+}
+
 static struct err *start_in_walls(struct agent_sandbox *s, bool only_looks,
                                   const struct proc_spec *spec, struct proc **ret_proc)
 {
@@ -296,7 +318,7 @@ static struct err *start_in_walls(struct agent_sandbox *s, bool only_looks,
 
     p->sandbox = s;
     p->only_looks = only_looks;
-    p->walls = only_looks ? &s->look_walls : &s->walls;
+    p->walls = get_walls(only_looks ? &s->look_walls : &s->walls);
     p->cwd = spec->cwd ? spec->cwd : s->options.source.workspace;
     TRY(begin_turn(s));
     e = start_confined(s, p, spec, ret_proc);
@@ -328,6 +350,11 @@ static struct err *looker_start(struct launcher *l, const struct proc_spec *spec
     return start_in_walls(s, /* only_looks= */ true, spec, ret_proc);
 }
 
+static bool are_used(const struct agent_walls *w)
+{
+    return w && w->sandbox.launcher.start;
+}
+
 /* Who has just run a command is likely to run another, however long the model thinks. */
 static void rest(struct launcher *l)
 {
@@ -337,10 +364,10 @@ static void rest(struct launcher *l)
     s->has_started = false;
     if (had_command)
         return;
-    if (s->walls.sandbox.launcher.start)
-        sandbox_rest(&s->walls.sandbox);
-    if (s->look_walls.sandbox.launcher.start)
-        sandbox_rest(&s->look_walls.sandbox);
+    if (are_used(s->walls))
+        sandbox_rest(&s->walls->sandbox);
+    if (are_used(s->look_walls))
+        sandbox_rest(&s->look_walls->sandbox);
 }
 
 /* --- after a command --- */
@@ -373,7 +400,7 @@ static struct err *ended(struct launcher *l, struct strbuf *notes)
     if (s->options.is_off)
         return NULL;
     task_shield_begin();
-    e = look_after(s, &s->walls.sandbox, notes);
+    e = look_after(s, &s->walls->sandbox, notes);
     task_shield_end();
     tell(s, str_skip(strbuf_str(notes), before));
     return e;
@@ -386,7 +413,7 @@ static struct err *looker_ended(struct launcher *l, struct strbuf *notes)
     struct err *e;
 
     task_shield_begin();
-    e = look_after(s, &s->look_walls.sandbox, notes);
+    e = look_after(s, &s->look_walls->sandbox, notes);
     task_shield_end();
     return e;
 }
@@ -395,15 +422,15 @@ static void advise(struct launcher *l, const struct command_ending *e, struct st
 {
     struct agent_sandbox *s = (struct agent_sandbox *)l;
 
-    if (s->walls.sandbox.launcher.start)
-        sandbox_explain(&s->walls.sandbox, e, &s->explained, out);
+    if (are_used(s->walls))
+        sandbox_explain(&s->walls->sandbox, e, &s->explained, out);
 }
 
 static void looker_advise(struct launcher *l, const struct command_ending *e, struct strbuf *out)
 {
     struct agent_looker *looker = (struct agent_looker *)l;
 
-    sandbox_explain_look(&looker->of->look_walls.sandbox, e, &looker->is_explained, out);
+    sandbox_explain_look(&looker->of->look_walls->sandbox, e, &looker->is_explained, out);
 }
 
 /* --- after a crash --- */
@@ -471,11 +498,33 @@ struct dir_watches *agent_sandbox_watches(struct agent_sandbox *s)
     return s->watches;
 }
 
-static void walls_done(struct agent_walls *w)
+static void walls_free(struct agent_walls *w)
 {
-    if (w->sandbox.launcher.start)
+    if (are_used(w))
         sandbox_done(&w->sandbox);
-    arena_done(&w->arena);
+    if (w)
+        arena_done(&w->arena);
+    mem_free(w);
+}
+
+static bool are_idle(const struct agent_walls *w)
+{
+    return !are_used(w) || sandbox_is_idle(&w->sandbox);
+}
+
+/* A server behind the proxy's socket belongs to the network of the walls: they stay together. */
+bool agent_sandbox_rest(struct agent_sandbox *s)
+{
+    if (s->proxy || !are_idle(s->walls) || !are_idle(s->look_walls))
+        return false;
+    s->way = are_used(s->walls) ? s->walls->sandbox.way : s->way;
+    s->look_way = are_used(s->look_walls) ? s->look_walls->sandbox.way : s->look_way;
+    walls_free(TAKE(s->walls));
+    walls_free(TAKE(s->look_walls));
+    s->last = NULL;
+    policy_maker_free(TAKE(s->maker));
+    dir_watches_trim(s->watches);
+    return true;
 }
 
 static struct err *remove_tmp(void *arg)
@@ -486,8 +535,8 @@ static struct err *remove_tmp(void *arg)
 
 void agent_sandbox_done(struct agent_sandbox *s)
 {
-    walls_done(&s->walls);
-    walls_done(&s->look_walls);
+    walls_free(s->walls);
+    walls_free(s->look_walls);
     proxy_free(s->proxy);
     if (s->tmp_dir) {
         task_shield_begin();

@@ -34,10 +34,7 @@ struct agent_sandbox_options {
 };
 
 /* One of two ways in which commands are confined, with the policy in use. */
-struct agent_walls {
-    struct sandbox sandbox;
-    struct arena arena;
-};
+struct agent_walls;
 
 /* For commands that only look: they change nothing, send nothing, and see what Read shows
  * without a question (docs/sandbox.md). There is none where the sandbox is off. */
@@ -53,12 +50,13 @@ struct agent_sandbox {
     struct agent_sandbox_options options;
     /* the rest is private */
     struct dir_watches *watches; /* the directories, for all that have to know them */
-    struct policy_maker *maker;
-    char *tmp_dir; /* NULL: no command was started yet */
+    struct policy_maker *maker;  /* NULL: none is needed yet, or any more */
+    char *tmp_dir;               /* NULL: no command was started yet */
     struct proxy *proxy;
-    struct agent_walls walls, look_walls;
-    struct agent_walls *last; /* that a command was started in; NULL: none was */
-    bool has_started;         /* a command, since the last answer */
+    struct agent_walls *walls, *look_walls; /* the same */
+    struct agent_walls *last;               /* that a command was started in; NULL: none was */
+    enum sandbox_way way, look_way; /* how commands are confined: once one has run, as it was */
+    bool has_started;               /* a command, since the last answer */
     bool has_told_weakness, has_told_tmp_dir;
     char *told_refusal; /* to the person: why a command did not run; NULL: nothing yet */
     unsigned explained; /* refusals, to the model */
@@ -71,6 +69,9 @@ void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_opti
 struct dir_watches *agent_sandbox_watches(struct agent_sandbox *s);
 /* Finishes what keels that ended while a command ran could not, and tells the person. In a task. */
 void agent_sandbox_recover(struct agent_sandbox *s);
+/* No command will come for a while: gives back walls, watches and what is known of directories. The
+ * next one is prepared like the first. False: commands run, or their way out must stay. */
+bool agent_sandbox_rest(struct agent_sandbox *s);
 /* After the last command has ended. In a task; waits even when that is cancelled. */
 void agent_sandbox_done(struct agent_sandbox *s);
 DEFINE_AUTO_VAL(agent_sandbox, agent_sandbox_done)

@@ -35,15 +35,15 @@ const struct setting_key session_settings[] = {
 
 /* --- which session --- */
 
-static struct err *find_session(struct agent *a, const struct agent_session *wanted,
-                                struct session_options *o)
+static struct err *find_session(const struct agent *a, const struct agent_session *wanted,
+                                struct arena *scratch, struct session_options *o)
 {
     struct store_summary found = {0};
 
     if (wanted->resume)
-        TRY(shelf_find(a->store, o->cwd, str_of(wanted->resume), &a->arena, &found));
+        TRY(shelf_find(a->store, o->cwd, str_of(wanted->resume), scratch, &found));
     else if (wanted->continues)
-        TRY(shelf_find_newest(a->store, o->cwd, &a->arena, &found));
+        TRY(shelf_find_newest(a->store, o->cwd, scratch, &found));
     o->id = str_of(wanted->id);
     if (!found.id.n)
         return NULL;
@@ -64,7 +64,7 @@ static void read_compaction(struct agent *a, struct compact_options *ret)
     double share;
 
     agent_choose_reattachers(a, ret);
-    ret->instructions = settings_text(s, "compact.instructions", &a->arena);
+    ret->instructions = a->base->compact_instructions;
     ret->keeps_results = !settings_bool(s, "compact.results", true);
     if (json_double(threshold, &share))
         ret->threshold_per_mille = MAX((int)(share * 1000), 1);
@@ -132,20 +132,21 @@ void agent_set_mode(struct agent *a, enum permission_mode mode)
 static void restore_model(struct agent *a, const struct agent_options *options)
 {
     const struct loaded *l = &a->session.loaded;
-    const struct target *first = &a->plan.targets[0];
+    const struct target *first = &a->plan->chain->targets[0];
+    AUTO(arena) struct arena scratch = {0};
     AUTO(err) struct err *e = NULL;
     AUTO_FREE char *text = NULL;
 
-    if (!options->session.keeps_model || !l->model.n || !a->asks_models ||
+    if (!options->session.keeps_model || !l->model.n || !a->model ||
         (str_eq(l->model, first->model) && str_eq(l->provider, first->provider->id)))
         return;
-    e = agent_set_model(a, arena_format(&a->arena, "%" STR_FMT "/%" STR_FMT, STR_ARG(l->provider),
-                                        STR_ARG(l->model))
-                               .p);
+    e = agent_set_model(
+        a, arena_format(&scratch, "%" STR_FMT "/%" STR_FMT, STR_ARG(l->provider), STR_ARG(l->model))
+               .p);
     text = e ? err_message(e) : NULL;
     if (e)
         agent_notice(a, SEVERITY_WARNING, "model",
-                     arena_format(&a->arena,
+                     arena_format(&scratch,
                                   "the session's model %" STR_FMT "/%" STR_FMT
                                   " is unavailable: %s; using %" STR_FMT,
                                   STR_ARG(l->provider), STR_ARG(l->model), text,
@@ -160,6 +161,7 @@ static struct err *do_without(struct agent *a, const struct session_options *o,
 {
     AUTO(err) struct err *e = take_error;
     AUTO_FREE char *text = err_message(e);
+    AUTO(arena) struct arena scratch = {0};
     struct session_options private = *o;
     const char *hint = err_find_hint(e);
 
@@ -169,30 +171,32 @@ static struct err *do_without(struct agent *a, const struct session_options *o,
     private.store = a->store;
     TRY(session_open(&a->session, &private));
     agent_notice(a, SEVERITY_WARNING, "store",
-                 arena_format(&a->arena, "this session is not stored: %s%s%s", text,
+                 arena_format(&scratch, "this session is not stored: %s%s%s", text,
                               hint ? "; " : "", hint ? hint : ""));
     return NULL;
 }
 
 struct err *agent_open_session(struct agent *a, const struct agent_options *options)
 {
+    AUTO(arena) struct arena scratch = {0};
     struct str name = options->session.is_private
                           ? S("memory:")
-                          : shelf_name(a->project, options->session.store, &a->arena);
+                          : shelf_name(a->project, options->session.store, &scratch);
     struct session_options o = {.cwd = str_of(a->project->place.cwd),
                                 .name = str_of(options->session.name),
                                 .must_be_whole = true,
                                 .budget = options->budget,
                                 .subscribers = a->subscribers,
                                 .n_subscribers = a->n_subscribers,
-                                .secrets = a->secrets};
+                                .secrets = a->project->secrets,
+                                .tasks = host_tasks(a->project->host)};
     bool is_resumed = options->session.resume || options->session.continues;
     struct err *e;
 
     read_budget(a->project->settings, &o.budget);
     read_compaction(a, &o.compact);
     TRY((is_resumed ? shelf_open_existing : shelf_open)(a->project, name, &a->store, &a->is_kept));
-    TRY(find_session(a, &options->session, &o));
+    TRY(find_session(a, &options->session, &scratch, &o));
     o.store = a->store;
     event_stream_done(&a->opening);
     e = session_open(&a->session, &o);
@@ -202,10 +206,9 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
         return e;
     process_log_session(host_log(a->project->host), "session_open", a->session.conversation.id,
                         session_start_name(o.start), a->is_kept);
-    group_begin(&a->background, 0, GROUP_KEEP_GOING); /* ends before the session's own tasks */
-    a->has_background = true;
-    group_begin(&a->lookup, 0, GROUP_KEEP_GOING);
-    a->has_lookup = true;
+    group_begin_in(&a->background, o.tasks);
+    group_begin_in(&a->lookup, o.tasks);
+    a->has_tasks = true;
     tool_state_set_tasks(a->session.conversation.state, &a->background);
     a->blobs = store_blobs(a->store, str_of(a->session.conversation.id));
     restore_mode(a, options);
@@ -216,13 +219,14 @@ struct err *agent_open_session(struct agent *a, const struct agent_options *opti
 /* When everything else is done, and nobody waits for an answer any more. */
 static void prune(struct agent *a)
 {
+    AUTO(arena) struct arena scratch = {0};
     struct prune_report report;
     AUTO(strbuf) struct strbuf text = {0};
     AUTO(err) struct err *e = NULL;
 
     if (!a->is_kept || !a->session.has_begun || a->session.loaded.last_run == LAST_RUN_NONE)
         return;
-    e = prune_daily(a->project, a->store, str_of(a->session.conversation.id), &a->arena, &report);
+    e = prune_daily(a->project, a->store, str_of(a->session.conversation.id), &scratch, &report);
     if (report.n) {
         strbuf_add_cstr(&text, "removed ");
         prune_describe(&report, &text);

@@ -54,16 +54,17 @@ static struct price priced_for(struct price price, enum prompt_cache cache)
 /* What the operator says about a model wins over the catalogue, number by number. Prices are
  * listed under vendor/model or profile/model. */
 static struct price price_of(const struct settings *s, const struct profile *p,
-                             enum prompt_cache cache, struct arena *a)
+                             enum prompt_cache cache)
 {
+    AUTO(arena) struct arena a = {0};
     const struct json *pricing = settings_get(s, "pricing");
     struct price price = priced_for(p->info.price, cache);
     const struct json *prices = json_get_str(
-        pricing, arena_format(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(p->id), STR_ARG(p->model)));
+        pricing, arena_format(&a, "%" STR_FMT "/%" STR_FMT, STR_ARG(p->id), STR_ARG(p->model)));
 
     if (!prices && p->vendor)
         prices = json_get_str(pricing,
-                              arena_format(a, "%s/%" STR_FMT, p->vendor->name, STR_ARG(p->model)));
+                              arena_format(&a, "%s/%" STR_FMT, p->vendor->name, STR_ARG(p->model)));
     if (!prices)
         return price;
     price.long_from = 0;
@@ -77,23 +78,24 @@ static struct price price_of(const struct settings *s, const struct profile *p,
 /* --- thresholds --- */
 
 /* A value for a model, listed under its name, profile/model or vendor/model. */
-static const struct json *find_for_model(const struct json *list, const struct profile *p,
-                                         struct arena *a)
+static const struct json *find_for_model(const struct json *list, const struct profile *p)
 {
+    AUTO(arena) struct arena a = {0};
     const struct json *v = json_get_str(
-        list, arena_format(a, "%" STR_FMT "/%" STR_FMT, STR_ARG(p->id), STR_ARG(p->model)));
+        list, arena_format(&a, "%" STR_FMT "/%" STR_FMT, STR_ARG(p->id), STR_ARG(p->model)));
 
     if (!v && p->vendor)
-        v = json_get_str(list, arena_format(a, "%s/%" STR_FMT, p->vendor->name, STR_ARG(p->model)));
+        v = json_get_str(list,
+                         arena_format(&a, "%s/%" STR_FMT, p->vendor->name, STR_ARG(p->model)));
     return v ? v : json_get_str(list, p->model);
 }
 
 /* Checked when the session was opened (agent_session.c). */
-static int compact_per_mille(const struct settings *s, const struct profile *p, struct arena *a)
+static int compact_per_mille(const struct settings *s, const struct profile *p)
 {
     double share;
 
-    if (!json_double(find_for_model(settings_get(s, "compact.models"), p, a), &share))
+    if (!json_double(find_for_model(settings_get(s, "compact.models"), p), &share))
         return 0;
     return MAX((int)(share * 1000 + 0.5), 1);
 }
@@ -124,20 +126,20 @@ static bool recall(const struct agent *a, const struct profile *p, struct learne
 
 /* --- targets --- */
 
-static struct target target_of(struct agent *a, const struct profile *p,
-                               const struct provider *provider)
+static struct target target_of(const struct agent *a, const struct model_choice *m)
 {
     const struct settings *s = a->project->settings;
+    const struct profile *p = &m->profile;
     struct target t = {
-        .provider = provider,
+        .provider = m->provider,
         .model = p->model,
         .info = p->info_is_known ? &p->info : NULL,
-        .price = price_of(s, p, a->plan.cache, &a->arena),
+        .price = price_of(s, p, a->plan->plan.cache),
         .max_attempts = p->max_attempts,
         .backoff = {p->backoff.first_ms, p->backoff.max_ms},
         .window = p->info_is_known && !p->has_own_window ? 0 : p->info.context_window,
         .max_output = p->info.max_output,
-        .compact_per_mille = compact_per_mille(s, p, &a->arena),
+        .compact_per_mille = compact_per_mille(s, p),
         .idle_ms = p->idle_ms,
         .total_ms = p->total_ms,
         .options = p->options,
@@ -149,34 +151,12 @@ static struct target target_of(struct agent *a, const struct profile *p,
     return t;
 }
 
-/* A target for a model by name, which may be another vendor's than the first. */
-static struct err *make_target(struct agent *a, const char *model, struct target *ret_target,
-                               const struct profile **ret_profile)
+static void set_target(const struct agent *a, struct plan_chain *c, size_t i,
+                       struct model_choice *take_model)
 {
-    struct profile_query query = project_query(a->project, model);
-    struct profile *p = ARENA_NEW(&a->arena, struct profile);
-    struct provider *provider = NULL;
-
-    TRY(profile_resolve(a->project->settings, &query, &a->arena, p));
-    TRY(profile_make_provider(p, &provider));
-    a->providers = arena_grow(&a->arena, a->providers, a->n_providers, &a->providers_room,
-                              sizeof(struct provider *));
-    a->providers[a->n_providers++] = provider;
-    *ret_target = target_of(a, p, provider);
-    *ret_profile = p;
-    return NULL;
-}
-
-static struct target first_target(struct agent *a, const struct provider *given)
-{
-    if (given)
-        return (struct target){.provider = given, .model = given->id, .price = {-1, -1, -1, -1}};
-    return target_of(a, &a->model->profile, a->model->provider);
-}
-
-static void set_lookup(struct agent *a, size_t target, const struct profile *p)
-{
-    a->lookups[target] = (struct model_lookup){.agent = a, .target = target, .profile = p};
+    model_choice_unref(c->models[i]);
+    c->models[i] = take_model;
+    c->targets[i] = target_of(a, take_model);
 }
 
 static struct err *choose_model(struct agent *a, const struct agent_options *options)
@@ -189,30 +169,39 @@ static struct err *choose_model(struct agent *a, const struct agent_options *opt
     return NULL;
 }
 
+static struct err *add_fallbacks(struct agent *a, const struct agent_options *options,
+                                 struct plan_chain *c)
+{
+    for (size_t i = 0; i < options->n_fallback_models; i++) {
+        struct model_choice *m;
+        struct err *e = project_choose_model(a->project, options->fallback_models[i], &m);
+
+        if (e)
+            return err_wrap(e, "--fallback-model %s", options->fallback_models[i]);
+        set_target(a, c, i + 1, m);
+    }
+    return NULL;
+}
+
 struct err *agent_add_targets(struct agent *a, const struct agent_options *options)
 {
+    AUTO(plan_chain) struct plan_chain *c = NULL;
+    const struct provider *given = options->provider;
     size_t n = options->n_fallback_models;
-    struct target *targets = ARENA_ARRAY(&a->arena, CHAIN_MAX_TARGETS, struct target);
 
     if (n >= CHAIN_MAX_TARGETS)
         return err_new(ERR_VALIDATION, "too many fallback models: %zu; the limit is %d", n,
                        CHAIN_MAX_TARGETS - 1);
-    a->plan.cache = read_cache(a->project->settings);
-    a->lookups = ARENA_ARRAY(&a->arena, CHAIN_MAX_TARGETS, struct model_lookup);
-    a->asks_models = !options->provider;
+    a->plan->plan.cache = read_cache(a->project->settings);
     TRY(choose_model(a, options));
-    targets[0] = first_target(a, options->provider);
-    set_lookup(a, 0, options->provider ? NULL : &a->model->profile);
-    for (size_t i = 0; i < n; i++) {
-        const struct profile *p = NULL;
-        struct err *e = make_target(a, options->fallback_models[i], &targets[i + 1], &p);
-
-        if (e)
-            return err_wrap(e, "--fallback-model %s", options->fallback_models[i]);
-        set_lookup(a, i + 1, p);
-    }
-    a->plan.targets = targets;
-    a->plan.n_targets = n + 1;
+    c = plan_chain_new(n + 1);
+    if (given)
+        c->targets[0] =
+            (struct target){.provider = given, .model = given->id, .price = {-1, -1, -1, -1}};
+    else
+        set_target(a, c, 0, model_choice_ref(a->model));
+    TRY(add_fallbacks(a, options, c));
+    agent_plan_set_chain(a->plan, TAKE(c));
     return NULL;
 }
 
@@ -221,60 +210,118 @@ static bool is_same(const struct target *a, const struct target *b)
     return str_eq(a->model, b->model) && str_eq(a->provider->id, b->provider->id);
 }
 
-/* A new array is a new chain; a run may still be using the old one. */
 struct err *agent_set_model(struct agent *a, const char *model)
 {
-    struct target *targets =
-        arena_copy(&a->arena, a->plan.targets, a->plan.n_targets * sizeof *targets);
-    const struct profile *p = &a->model->profile;
+    struct model_choice *chosen;
+    struct agent_plan *next;
+    struct plan_chain *c;
 
     if (model)
-        TRY(make_target(a, model, &targets[0], &p));
+        TRY(project_choose_model(a->project, model, &chosen));
+    else if (a->model)
+        chosen = model_choice_ref(a->model);
     else
-        targets[0] = first_target(a, NULL);
-    set_lookup(a, 0, p);
-    if (a->session.has_begun && !is_same(&targets[0], &a->plan.targets[0]))
-        session_note_model(&a->session, targets[0].provider->id, targets[0].model);
-    a->plan.targets = targets;
+        return NULL; /* the caller's provider is asked, and nothing else */
+    c = plan_chain_copy(a->plan->chain);
+    set_target(a, c, 0, chosen);
+    if (a->session.has_begun && !is_same(&c->targets[0], &a->plan->chain->targets[0]))
+        session_note_model(&a->session, c->targets[0].provider->id, c->targets[0].model);
+    next = agent_plan_copy(a->plan);
+    agent_plan_set_chain(next, c);
+    agent_swap_plan(a, next);
     return NULL;
 }
 
 /* --- an unknown model --- */
 
-/* A round works with what it began with. A new array is a new chain, and the text is told with it:
- * one of them a round. */
+/* What is found out about one of them, once for an agent that asks it. */
+struct model_lookup {
+    struct agent *agent;
+    struct model_choice *model;
+    bool is_wanted;               /* once a request to it is on its way */
+    bool is_running;              /* its task */
+    bool is_done;                 /* and the plan does not have it yet */
+    char *note;                   /* what came of it, for the plan */
+    struct learned_model learned; /* window 0: nothing */
+    struct model_lookup *next;
+};
+
+static void model_lookup_free(struct model_lookup *l)
+{
+    model_choice_unref(l->model);
+    mem_free(l->note);
+    mem_free(l);
+}
+
+static struct model_lookup *find_lookup(const struct agent *a, const struct model_choice *m)
+{
+    struct model_lookup *l = a->lookups;
+
+    while (l && l->model != m)
+        l = l->next;
+    return l;
+}
+
+/* The place of a model in the chain of now; that many there are: another has taken it. */
+static size_t place_of(const struct agent *a, const struct model_choice *m)
+{
+    const struct plan_chain *c = a->plan->chain;
+    size_t i = 0;
+
+    while (i < c->n && c->models[i] != m)
+        i++;
+    return i;
+}
+
+/* A round works with what it began with. A new array is a new chain, which has forgotten who rests:
+ * there is one only if something was learned. The text is told with it, one of them a round. */
 void agent_use_learned(struct agent *a)
 {
     struct model_lookup *l = a->lookups;
-    struct target *targets;
+    struct agent_plan *next;
+    size_t i;
 
-    while (l < a->lookups + a->plan.n_targets && !l->is_done)
-        l++;
-    if (l == a->lookups + a->plan.n_targets)
+    while (l && !l->is_done)
+        l = l->next;
+    if (!l)
         return;
     l->is_done = false;
-    a->plan.note = l->note;
-    if (!l->window)
+    i = place_of(a, l->model);
+    if (i == a->plan->chain->n)
         return;
-    targets = arena_copy(&a->arena, a->plan.targets, a->plan.n_targets * sizeof *targets);
-    targets[l->target].window = l->window;
-    targets[l->target].max_output = l->max_output;
-    a->plan.targets = targets;
+    next = agent_plan_copy(a->plan);
+    agent_plan_set_note(next, str_of(l->note));
+    if (l->learned.window) {
+        agent_plan_set_chain(next, plan_chain_copy(a->plan->chain));
+        use_learned(&l->model->profile, &l->learned, &next->chain->targets[i]);
+    }
+    agent_swap_plan(a, next);
+}
+
+static void keep_note(struct model_lookup *l, struct str text)
+{
+    mem_free(l->note);
+    l->note = str_dup(text);
+    l->is_done = true;
 }
 
 static void adopt(struct model_lookup *l, const struct learned_model *m)
 {
-    const struct target *now = &l->agent->plan.targets[l->target];
-    struct target learned = *now;
+    const struct plan_chain *c = l->agent->plan->chain;
+    size_t i = place_of(l->agent, l->model);
+    AUTO(strbuf) struct strbuf note = {0};
+    struct target learned;
 
-    use_learned(l->profile, m, &learned);
-    if (learned.window == now->window && learned.max_output == now->max_output)
+    if (i == c->n)
         return;
-    l->window = learned.window;
-    l->max_output = learned.max_output;
-    l->note = arena_format(&l->agent->arena, PLAN_NOTE_FORMAT, STR_ARG(l->profile->model),
-                           (long long)l->window, (long long)l->max_output);
-    l->is_done = true;
+    learned = c->targets[i];
+    use_learned(&l->model->profile, m, &learned);
+    if (learned.window == c->targets[i].window && learned.max_output == c->targets[i].max_output)
+        return;
+    l->learned = *m;
+    strbuf_addf(&note, PLAN_NOTE_FORMAT, STR_ARG(l->model->profile.model),
+                (long long)learned.window, (long long)learned.max_output);
+    keep_note(l, strbuf_str(&note));
 }
 
 struct learning {
@@ -290,14 +337,14 @@ static struct err *learn(void *arg)
     return saved_catalogue_learn(l->home, l->base_url, l->model, &l->learned);
 }
 
-static struct err *ask_about_model(struct agent *a, const struct profile *p,
-                                   const struct provider *provider, struct learned_model *ret)
+static struct err *ask_about_model(const struct model_lookup *l, struct learned_model *ret)
 {
     AUTO(arena) struct arena scratch = {0};
+    const struct agent *a = l->agent;
     struct provider_call call = project_provider_call(a->project, &a->model->profile);
     struct model_info info;
 
-    TRY(endpoint_ask_model(provider, &call, p->model, &scratch, &info));
+    TRY(endpoint_ask_model(l->model->provider, &call, l->model->profile.model, &scratch, &info));
     *ret = (struct learned_model){info.context_window, info.max_output,
                                   clock_unix_ms(loop_clock(task_loop()))};
     if (!learned_model_check(ret))
@@ -305,38 +352,45 @@ static struct err *ask_about_model(struct agent *a, const struct profile *p,
     return NULL;
 }
 
-/* A task beside the run. What fails costs nothing but the knowledge. Another model may have taken
- * the place of this one meanwhile. */
-static struct err *agent_lookup(void *arg)
+/* What fails costs nothing but the knowledge. */
+static void look_up(struct model_lookup *l)
 {
-    struct model_lookup *l = arg;
-    struct agent *a = l->agent;
-    const struct profile *p = l->profile;
-    struct learning found = {a->project->place.keel_home, p->base_url, p->model, {0}};
-    AUTO(err)
-    struct err *e = ask_about_model(a, p, a->plan.targets[l->target].provider, &found.learned);
+    const struct profile *p = &l->model->profile;
+    struct learning found = {l->agent->project->place.keel_home, p->base_url, p->model, {0}};
+    AUTO(err) struct err *e = ask_about_model(l, &found.learned);
     AUTO_FREE char *why = e ? err_message(e) : NULL;
+    AUTO(strbuf) struct strbuf note = {0};
 
-    if (err_is(e, ERR_CANCELLED) || p != l->profile)
-        return NULL;
+    if (err_is(e, ERR_CANCELLED))
+        return;
     if (e) {
-        l->note = arena_format(&a->arena, "the context window of %" STR_FMT " is unknown: %s",
-                               STR_ARG(p->model), why);
-        l->is_done = true;
-        return NULL;
+        strbuf_addf(&note, "the context window of %" STR_FMT " is unknown: %s", STR_ARG(p->model),
+                    why);
+        keep_note(l, strbuf_str(&note));
+        return;
     }
     adopt(l, &found.learned);
     err_ignore(work_run(learn, &found), "the next run asks again");
+}
+
+/* A task beside the run. */
+static struct err *agent_lookup(void *arg)
+{
+    struct model_lookup *l = arg;
+
+    look_up(l);
+    l->is_running = false;
     return NULL;
 }
 
-static struct model_lookup *find_lookup(const struct agent *a, const struct model_request *r)
+static struct model_lookup *lookup_of_request(const struct agent *a, const struct model_request *r)
 {
-    for (size_t i = 0; i < a->plan.n_targets; i++)
-        if (str_eq(a->plan.targets[i].model, r->model) &&
-            str_eq(a->plan.targets[i].provider->id, r->provider))
-            return &a->lookups[i];
-    return NULL;
+    struct model_lookup *l = a->lookups;
+
+    while (l && !(str_eq(l->model->profile.model, r->model) &&
+                  str_eq(l->model->provider->id, r->provider)))
+        l = l->next;
+    return l;
 }
 
 /* The request leaves next: a server that takes one connection at a time sees it first. */
@@ -345,11 +399,12 @@ static void agent_begin_lookup(void *self, const struct event *e)
     struct agent *a = self;
 
     if (e->type == EVENT_PROVIDER_REQUEST)
-        a->asked = find_lookup(a, e->body.request.request);
+        a->asked = lookup_of_request(a, e->body.request.request);
     if (e->type != EVENT_NATIVE_PAYLOAD || e->body.payload->kind != PAYLOAD_REQUEST || !a->asked ||
         !a->asked->is_wanted)
         return;
     a->asked->is_wanted = false;
+    a->asked->is_running = true;
     group_spawn(&a->lookup, "model lookup", agent_lookup, a->asked);
 }
 
@@ -363,22 +418,61 @@ static bool is_unasked(const struct agent *a, const struct profile *p)
              clock_unix_ms(loop_clock(task_loop())) - known.unix_ms < LEARNED_FOR_MS);
 }
 
+/* Those of models that are not asked any more. */
+static void drop_lookups(struct agent *a)
+{
+    struct model_lookup **at = &a->lookups;
+
+    while (*at) {
+        struct model_lookup *l = *at;
+
+        if (l->is_running || place_of(a, l->model) < a->plan->chain->n) {
+            at = &l->next;
+            continue;
+        }
+        *at = l->next;
+        model_lookup_free(l);
+    }
+}
+
+static void add_lookups(struct agent *a)
+{
+    const struct plan_chain *c = a->plan->chain;
+
+    for (size_t i = 0; i < c->n; i++) {
+        struct model_lookup *l;
+
+        if (!c->models[i] || !is_unknown(&c->models[i]->profile) || find_lookup(a, c->models[i]))
+            continue;
+        l = mem_alloc(sizeof *l);
+        *l = (struct model_lookup){.agent = a,
+                                   .model = model_choice_ref(c->models[i]),
+                                   .is_wanted = is_unasked(a, &c->models[i]->profile),
+                                   .next = a->lookups};
+        a->lookups = l;
+    }
+}
+
 void agent_look_up_models(struct agent *a)
 {
-    bool wants_any = false;
-
-    if (!a->asks_models || !a->has_lookup)
-        return;
-    for (size_t i = 0; i < a->plan.n_targets; i++) {
-        struct model_lookup *l = &a->lookups[i];
-
-        if (!l->was_considered)
-            l->is_wanted = is_unasked(a, l->profile);
-        l->was_considered = true;
-        wants_any |= l->is_wanted;
-    }
     event_stream_unsubscribe(&a->lookup_starter);
+    a->asked = NULL;
+    drop_lookups(a);
+    add_lookups(a);
+    if (!a->lookups)
+        return;
     a->lookup_starter = (struct event_subscriber){.on_event = agent_begin_lookup, .self = a};
-    if (wants_any)
-        event_stream_subscribe(&a->session.conversation.stream, &a->lookup_starter);
+    event_stream_subscribe(&a->session.conversation.stream, &a->lookup_starter);
+}
+
+void agent_end_lookups(struct agent *a)
+{
+    group_cancel(&a->lookup);
+    err_ignore(group_end(&a->lookup), "the next run asks again");
+    while (a->lookups) {
+        struct model_lookup *l = a->lookups;
+
+        a->lookups = l->next;
+        model_lookup_free(l);
+    }
 }

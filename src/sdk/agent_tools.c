@@ -40,55 +40,55 @@ const struct setting_key run_settings[] = {
 
 /* --- settings --- */
 
-static struct err *read_limits(struct agent *a, const struct settings *s)
+static struct err *read_limits(struct agent_base *b, const struct settings *s)
 {
+    struct agent_limits *l = &b->limits;
     int64_t retry_seconds = settings_int(s, "retry.maxSeconds", 0);
     int64_t n_blocks = settings_int(s, "stopHookBlocks", 0);
     int64_t max_rounds = settings_int(s, "maxTurns", 0);
 
-    a->max_rounds = max_rounds ? (unsigned)max_rounds : RUN_UNLIMITED;
-    a->max_stop_blocks = (unsigned)MIN(n_blocks, (int64_t)UINT32_MAX);
-    if (!a->retry_max_ms)
-        a->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)RETRY_MAX_SECONDS) * 1000;
-    a->tool_timeout_ms = (uint64_t)settings_int(s, "toolTimeout", 0);
-    a->tool_response_bytes = (size_t)settings_int(s, "toolResponseMaxBytes", 0);
-    a->tool_timeouts = settings_get(s, "toolTimeouts");
-    json_each (timeout, a->tool_timeouts)
+    l->max_rounds = max_rounds ? (unsigned)max_rounds : RUN_UNLIMITED;
+    l->max_stop_blocks = (unsigned)MIN(n_blocks, (int64_t)UINT32_MAX);
+    l->retry_max_ms = (uint64_t)MIN(retry_seconds, (int64_t)RETRY_MAX_SECONDS) * 1000;
+    l->tool_timeout_ms = (uint64_t)settings_int(s, "toolTimeout", 0);
+    l->tool_response_bytes = (size_t)settings_int(s, "toolResponseMaxBytes", 0);
+    l->tool_timeouts = settings_get(s, "toolTimeouts");
+    json_each (timeout, l->tool_timeouts)
         TRY(tool_name_check("toolTimeouts", timeout->key));
     return NULL;
 }
 
-static struct launcher *search_launcher(struct agent *a, const struct settings *s)
+static struct launcher *search_launcher(struct agent_base *b, const struct settings *s)
 {
     struct setting_origin origin = settings_origin(s, "webSearch.command");
 
     if (!origin.is_set || !layer_is_project(origin.layer))
         return &launcher_plain;
-    checked_launcher_init(&a->search, &launcher_plain, a->project);
-    return &a->search.launcher;
+    checked_launcher_init(&b->search, &launcher_plain, b->project);
+    return &b->search.launcher;
 }
 
-static void read_search(struct agent *a, const struct settings *s)
+static void read_search(struct agent_base *b, const struct settings *s)
 {
-    struct web_search_config *search = &a->tool_config.search;
+    struct web_search_config *search = &b->tool_config.search;
 
     *search = (struct web_search_config){
-        .kind = settings_text(s, "webSearch.provider", &a->arena),
-        .url = settings_text(s, "webSearch.url", &a->arena),
-        .command = settings_text(s, "webSearch.command", &a->arena),
-        .key_variable = settings_text(s, "webSearch.keyVariable", &a->arena),
-        .launcher = search_launcher(a, s),
+        .kind = settings_text(s, "webSearch.provider", &b->arena),
+        .url = settings_text(s, "webSearch.url", &b->arena),
+        .command = settings_text(s, "webSearch.command", &b->arena),
+        .key_variable = settings_text(s, "webSearch.keyVariable", &b->arena),
+        .launcher = search_launcher(b, s),
     };
 }
 
-static void read_hosts(struct agent *a, const struct settings *s)
+static void read_hosts(struct agent_base *b, const struct settings *s)
 {
     const struct json *hosts = settings_get(s, "webFetch.allow");
-    struct str *list = ARENA_ARRAY(&a->arena, hosts ? hosts->n : 0, struct str);
+    struct str *list = ARENA_ARRAY(&b->arena, hosts ? hosts->n : 0, struct str);
 
-    a->tool_config.allowed_hosts = list;
+    b->tool_config.allowed_hosts = list;
     json_each (host, hosts)
-        list[a->tool_config.n_allowed_hosts++] = json_str(host);
+        list[b->tool_config.n_allowed_hosts++] = json_str(host);
 }
 
 /* --- secrets --- */
@@ -100,38 +100,38 @@ static void add_reference(struct texts *list, struct arena *a, const struct json
 }
 
 /* The variables that keys and headers of the profiles come from, whatever they are called. */
-static void find_secrets(struct agent *a, const struct settings *s)
+static void find_secrets(struct agent_base *b, const struct settings *s)
 {
     struct texts list = {0};
 
     json_each (profile, settings_get(s, "providers")) {
-        add_reference(&list, &a->arena, json_get(profile, "apiKey"));
+        add_reference(&list, &b->arena, json_get(profile, "apiKey"));
         json_each (header, json_get(profile, "headers"))
-            add_reference(&list, &a->arena, header);
+            add_reference(&list, &b->arena, header);
     }
-    if (a->tool_config.search.key_variable.n)
-        texts_add(&list, &a->arena, a->tool_config.search.key_variable);
-    a->tool_config.passed_variables =
-        passed_variables(s, &a->arena, &a->tool_config.n_passed_variables);
-    a->tool_config.secret_variables = list.items;
-    a->tool_config.n_secret_variables = list.n;
+    if (b->tool_config.search.key_variable.n)
+        texts_add(&list, &b->arena, b->tool_config.search.key_variable);
+    b->tool_config.passed_variables =
+        passed_variables(s, &b->arena, &b->tool_config.n_passed_variables);
+    b->tool_config.secret_variables = list.items;
+    b->tool_config.n_secret_variables = list.n;
 }
 
-struct err *agent_add_tools(struct agent *a)
+struct err *agent_base_add_tools(struct agent_base *b)
 {
-    const struct settings *s = a->project->settings;
+    const struct settings *s = b->project->settings;
 
-    a->tool_config.environment = host_environment(a->project->host);
-    TRY(read_limits(a, s));
-    read_search(a, s);
-    read_hosts(a, s);
-    find_secrets(a, s);
-    a->tools = tool_registry_new();
+    b->tool_config.environment = host_environment(b->project->host);
+    TRY(read_limits(b, s));
+    read_search(b, s);
+    read_hosts(b, s);
+    find_secrets(b, s);
+    b->fetches_natively = str_is(settings_text(s, "webFetch.provider", &b->arena), "native");
+    b->tools = tool_registry_new();
     for (struct tool *const *t = builtin_tools; *t; t++)
-        TRY(tool_registry_add(a->tools, *t, NULL));
-    if (!web_has_service(&a->tool_config)) /* in its place, and only where the model can search */
-        TRY(tool_registry_add(a->tools, &tool_web_search_model, NULL));
-    a->plan.tools = a->tools;
+        TRY(tool_registry_add(b->tools, *t, NULL));
+    if (!web_has_service(&b->tool_config)) /* in its place, and only where the model can search */
+        TRY(tool_registry_add(b->tools, &tool_web_search_model, NULL));
     return NULL;
 }
 
@@ -176,11 +176,11 @@ static enum native_wish native_wish(struct agent *a, const char *path, bool is_c
 void agent_choose_native(struct agent *a)
 {
     const struct settings *s = a->project->settings;
-    bool fetches = str_is(settings_text(s, "webFetch.provider", &a->arena), "native");
 
-    a->search_wish = native_wish(a, "webSearch.provider",
-                                 str_is(a->tool_config.search.kind, "native"), &tool_web_search);
-    a->fetch_wish = native_wish(a, "webFetch.provider", fetches, &tool_web_fetch);
+    a->search_wish =
+        native_wish(a, "webSearch.provider", str_is(a->base->tool_config.search.kind, "native"),
+                    &tool_web_search);
+    a->fetch_wish = native_wish(a, "webFetch.provider", a->base->fetches_natively, &tool_web_fetch);
     /* A list of domains can be kept to only by who makes the requests. */
     if (settings_get(s, "permissions.allowedDomains"))
         a->fetch_wish = NATIVE_REFUSED;

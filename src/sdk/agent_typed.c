@@ -35,7 +35,7 @@ void agent_remember_typed(struct agent *a)
 
     if (a->typed.n == 0)
         return;
-    t.text = secrets_hide(a->secrets, strbuf_str(&a->typed), &shown, NULL);
+    t.text = secrets_hide(a->project->secrets, strbuf_str(&a->typed), &shown, NULL);
     err_ignore(work_run(find_typed, &t), "what was not found is asked about");
     typed_keep(&t.names, a->session.conversation.state);
     arena_done(&t.arena);

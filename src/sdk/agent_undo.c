@@ -42,12 +42,13 @@ struct snapshot_options undo_options(const struct project *p)
 /* That it cannot be found out is no reason not to go on. */
 static void recover(struct agent *a, const struct snapshot_options *o)
 {
+    AUTO(arena) struct arena scratch = {0};
     AUTO(err) struct err *e = rewind_recover(&a->session, o);
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (e)
         agent_notice(a, SEVERITY_WARNING, NOTICE_SOURCE,
-                     arena_format(&a->arena, "cannot undo the changes of the last call: %s", text));
+                     arena_format(&scratch, "cannot undo the changes of the last call: %s", text));
 }
 
 /* The conversation that is resumed is that of files which were not all restored yet. */
@@ -55,15 +56,16 @@ static void finish_rewind(struct agent *a, const struct snapshot_options *o)
 {
     struct restore_report report;
     unsigned turn;
-    AUTO(err) struct err *e = rewind_finish(&a->session, o, &a->arena, &turn, &report);
+    AUTO(arena) struct arena scratch = {0};
+    AUTO(err) struct err *e = rewind_finish(&a->session, o, &scratch, &turn, &report);
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 
     if (e)
         agent_notice(a, SEVERITY_WARNING, NOTICE_SOURCE,
-                     arena_format(&a->arena, "cannot finish the interrupted rewind: %s", text));
+                     arena_format(&scratch, "cannot finish the interrupted rewind: %s", text));
     else if (turn)
         agent_notice(a, SEVERITY_INFO, NOTICE_SOURCE,
-                     arena_format(&a->arena,
+                     arena_format(&scratch,
                                   "finished the interrupted rewind to before turn %u: %zu file%s "
                                   "restored, %zu not restored",
                                   turn, report.n_restored, report.n_restored == 1 ? "" : "s",
@@ -77,8 +79,8 @@ struct err *agent_add_snapshots(struct agent *a)
     if (!a->is_kept)
         return NULL;
     o.is_off = !settings_bool(a->project->settings, "snapshot.enabled", true);
-    o.added_dirs = a->tool_config.added_dirs;
-    o.n_added_dirs = a->tool_config.n_added_dirs;
+    o.added_dirs = a->base->tool_config.added_dirs;
+    o.n_added_dirs = a->base->tool_config.n_added_dirs;
     o.own = own_files(a->store, o.workspace, o.added_dirs, o.n_added_dirs, &a->arena);
     o.blobs = a->blobs;
     o.may_write = may_write;
@@ -94,8 +96,9 @@ struct err *agent_add_snapshots(struct agent *a)
 /* What commands in the background did until they were ended with the session. */
 void agent_settle_snapshots(struct agent *a)
 {
+    AUTO(arena) struct arena scratch = {0};
     struct snapshot_changes changes;
-    struct err *e = snapshot_settle(a->snapshotter, &a->arena, &changes);
+    struct err *e = snapshot_settle(a->snapshotter, &scratch, &changes);
 
     err_ignore(e, "the undo log has it, for the process that opens the session next");
     session_emit_images(&a->session, changes.images.items, changes.images.n);

@@ -38,6 +38,8 @@ struct host {
     struct log *log;
     struct work_beside *store_loader, *tls_loader; /* NULL: not begun */
     struct host_store *stores;
+    struct host_warm *newest, *oldest;
+    size_t n_warm;
     /* of the loop */
     struct loop *loop; /* NULL: none is used yet, or any more */
     struct loop_ending ending;
@@ -181,6 +183,43 @@ void host_close_store(struct host *h, struct store *s)
     mem_free(o);
 }
 
+/* --- what is kept warm --- */
+
+void host_take_warm(struct host *h, struct host_warm *w)
+{
+    if (!w->is_kept)
+        return;
+    *(w->newer ? &w->newer->older : &h->newest) = w->older;
+    *(w->older ? &w->older->newer : &h->oldest) = w->newer;
+    w->newer = w->older = NULL;
+    w->is_kept = false;
+    h->n_warm--;
+}
+
+static void cool_oldest(struct host *h)
+{
+    struct host_warm *w = h->oldest;
+
+    while (w && h->n_warm > HOST_MAX_WARM) {
+        struct host_warm *newer = w->newer;
+
+        if (w->cool(w))
+            host_take_warm(h, w);
+        w = newer;
+    }
+}
+
+void host_keep_warm(struct host *h, struct host_warm *w)
+{
+    host_take_warm(h, w);
+    w->older = h->newest;
+    *(h->newest ? &h->newest->newer : &h->oldest) = w;
+    h->newest = w;
+    w->is_kept = true;
+    h->n_warm++;
+    cool_oldest(h);
+}
+
 /* --- its life --- */
 
 static const char *find_home(struct host *h)
@@ -232,7 +271,7 @@ void host_unref(struct host *h)
 {
     if (!h || --h->n_refs)
         return;
-    BUG_IF(h->stores);
+    BUG_IF(h->stores || h->n_warm);
     work_beside_end(h->store_loader);
     work_beside_end(h->tls_loader);
     if (h->loop)

@@ -46,6 +46,19 @@ struct http_client *host_http(struct host *h, const char *extra_ca_file) MUST_US
 /* A request to this URL comes: loads what it takes beside other work, if the host loads ahead. */
 void host_expect_request(struct host *h, struct str url);
 
+/* Something that its owner keeps for its next use and can do without, in the owner's memory. */
+struct host_warm {
+    bool (*cool)(struct host_warm *w); /* gives it back; does not wait. False: not now */
+    /* the rest is private */
+    struct host_warm *newer, *older;
+    bool is_kept;
+};
+#define HOST_MAX_WARM 16 /* more are kept only while they cannot be given back */
+/* The owner has used it, and keeps it while few others have been used after it. */
+void host_keep_warm(struct host *h, struct host_warm *w);
+/* It is in use, or its owner ends. */
+void host_take_warm(struct host *h, struct host_warm *w);
+
 /* What goes on between calls runs here, or in a group of its own in this one. In a task. */
 struct group *host_tasks(struct host *h) MUST_USE;
 

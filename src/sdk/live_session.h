@@ -68,7 +68,7 @@ struct live_session {
 /* In a task. Whatever comes of it, live_session_done() must follow. */
 MUST_USE struct err *live_session_open(struct live_session *l, struct project *project,
                                        const struct live_options *options);
-/* In the same task, when no other one waits in a call. Ends the run under way as an interrupt does,
+/* In any task, when no other one waits in a call. Ends the run under way as an interrupt does,
  * and drops prompts that wait; then ends the agent and its session. */
 void live_session_done(struct live_session *l);
 DEFINE_AUTO_VAL(live_session, live_session_done)

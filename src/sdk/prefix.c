@@ -98,7 +98,7 @@ void prefix_unref(struct prefix *p)
     mem_free(p);
 }
 
-static struct prefix *prefix_ref(struct prefix *p)
+struct prefix *prefix_ref(struct prefix *p)
 {
     p->n_refs++;
     return p;

@@ -40,6 +40,7 @@ struct prefix {
 struct prefixes {
     struct prefix *first;
 };
+struct prefix *prefix_ref(struct prefix *p) MUST_USE;
 void prefix_unref(struct prefix *p);
 DEFINE_AUTO_PTR(prefix, prefix_unref)
 

@@ -32,14 +32,15 @@ struct project {
     struct trust_state trust;   /* in them */
     struct settings *settings;
     struct profile_credentials credentials;
-    struct http_source http; /* the host's client, with the project's authorities */
+    struct http_source http;  /* the host's client, with the project's authorities */
+    struct prefixes prefixes; /* of its sessions */
+    struct agent_base *bases; /* of its agents (agent_base.h) */
     /* the rest is private */
     unsigned n_refs;
     struct arena arena;
     const char *ca_file; /* NULL: none */
     struct model_choice *choices;
-    struct secrets *secrets;  /* NULL: not read yet */
-    struct prefixes prefixes; /* of its sessions */
+    struct secrets *secrets; /* NULL: nobody has asked for them yet */
 };
 
 /* `h` NULL: a host of its own. Blocks. */

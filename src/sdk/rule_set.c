@@ -363,7 +363,7 @@ static void find_directories(struct making *m)
         const char *given = m->options->added_dirs[i];
         AUTO_FREE char *real = realpath(given, NULL);
 
-        add_path(&list, m->arena, real ? arena_cstr(m->arena, str_of(real)) : given);
+        add_path(&list, m->arena, arena_cstr(m->arena, str_of(real ? real : given)));
     }
     json_each (given, settings_get(m->project->settings, "permissions.additionalDirectories"))
         add_directory(m, &list, json_str(given));

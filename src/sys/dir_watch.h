@@ -43,6 +43,8 @@ struct dir_watches *dir_watches_new(void) MUST_USE;
 void dir_watches_free(struct dir_watches *all);
 /* Returns a new reference. Closes watches without any other reference. */
 struct dir_watch *dir_watches_get(struct dir_watches *all, const char *root) MUST_USE;
+/* Closes them at once. */
+void dir_watches_trim(struct dir_watches *all);
 
 /* --- updates --- */
 

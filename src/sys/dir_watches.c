@@ -47,6 +47,17 @@ struct dir_watch *dir_watches_get(struct dir_watches *all, const char *root)
     return w;
 }
 
+void dir_watches_trim(struct dir_watches *all)
+{
+    pthread_mutex_lock(&all->lock);
+    drop_unused(all, NULL);
+    if (all->n == 0) {
+        mem_free(all->items);
+        all->items = NULL;
+    }
+    pthread_mutex_unlock(&all->lock);
+}
+
 void dir_watches_free(struct dir_watches *all)
 {
     if (!all)

@@ -65,8 +65,8 @@ static void field_models(struct json_writer *w, const struct agent *a)
 {
     jw_key(w, "models");
     jw_begin_array(w);
-    for (size_t i = 0; i < a->plan.n_targets; i++) {
-        const struct target *t = &a->plan.targets[i];
+    for (size_t i = 0; i < a->plan->chain->n; i++) {
+        const struct target *t = &a->plan->chain->targets[i];
         AUTO(strbuf) struct strbuf name = {0};
 
         strbuf_addf(&name, "%" STR_FMT "/%" STR_FMT, STR_ARG(t->provider->id), STR_ARG(t->model));
@@ -126,7 +126,7 @@ static struct err *set_model(struct input *in, const struct json *request, struc
     bool is_first = !model || model->type == JSON_NULL || str_is(json_str(model), "default");
 
     TRY(agent_set_model(agent, is_first ? NULL : arena_cstr(&a, json_str(model))));
-    jw_kv_str(w, "model", agent->plan.targets[0].model);
+    jw_kv_str(w, "model", agent->plan->chain->targets[0].model);
     return NULL;
 }
 

@@ -196,7 +196,7 @@ static struct err *open_project(struct print *p)
 static void tell_model(const struct print *p, const struct agent *a)
 {
     const struct profile *found = &p->options.agent.model->profile;
-    const struct target *first = &a->plan.targets[0];
+    const struct target *first = &a->plan->chain->targets[0];
     bool is_watched = isatty(STDERR_FILENO) == 1 || args_has(p->args, "verbose");
 
     if (found->notice.n == 0 || !is_watched)
@@ -242,7 +242,7 @@ static void open_json(struct print *p, struct agent *a)
         .session_id =
             arena_cstr(&p->arena, str_of(a->session.conversation.id)), /* outlives the agent */
         .cwd = p->project->place.cwd,
-        .model = arena_cstr(&p->arena, a->plan.targets[0].model),
+        .model = arena_cstr(&p->arena, a->plan->chain->targets[0].model),
         .permission_mode = permission_mode_name(a->mode),
         .version = KEEL_VERSION,
         .api_key_source = arena_cstr(&p->arena, p->options.agent.model->profile.key_source.n
@@ -416,7 +416,7 @@ static void print_run_begin(void *self)
     if (p->run_error && !err_is(p->run_error, ERR_CANCELLED)) /* only the last one's is main's */
         cli_tell_error(p->run_error);
     err_free(TAKE(p->run_error));
-    run_status_begin(&p->waiting, p->live->agent.plan.targets[0].model);
+    run_status_begin(&p->waiting, p->live->agent.plan->chain->targets[0].model);
 }
 
 static void print_run_end(void *self, struct run_result *r)
@@ -465,7 +465,7 @@ static struct err *run_agent(struct print *p)
     print_tell_missing(p->args, p->project, agent->is_kept);
     if (agent->is_kept)
         p->text.session = arena_cstr(&p->arena, str_of(agent->session.conversation.id));
-    p->trace.set = p->secrets = secrets_ref(agent->secrets);
+    p->trace.set = p->secrets = secrets_ref(project_secrets(p->project, NULL));
     if (p->format != FORMAT_TEXT)
         open_json(p, agent);
     e = answer_all(p);

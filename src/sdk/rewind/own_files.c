@@ -39,8 +39,8 @@ const struct path_filter *own_files(const struct store *s, const char *workspace
                                     const char *const *added_dirs, size_t n_added_dirs,
                                     struct arena *a)
 {
-    struct path_filter *filter = ARENA_NEW(a, struct path_filter);
-    struct own_place *own = ARENA_NEW(a, struct own_place);
+    struct path_filter *filter;
+    struct own_place *own;
     bool is_needed, whole = true;
 
     if (!s->place)
@@ -48,7 +48,11 @@ const struct path_filter *own_files(const struct store *s, const char *workspace
     is_needed = is_near(s, workspace, &whole);
     for (size_t i = 0; i < n_added_dirs; i++)
         is_needed |= is_near(s, added_dirs[i], &whole);
+    if (!is_needed)
+        return NULL;
+    own = ARENA_NEW(a, struct own_place);
+    filter = ARENA_NEW(a, struct path_filter);
     *own = (struct own_place){.store = s, .is_whole = whole};
     *filter = (struct path_filter){.is_hidden = is_own, .self = own};
-    return is_needed ? filter : NULL;
+    return filter;
 }

@@ -253,6 +253,63 @@ TEST(what_is_only_in_memory_is_shared_with_nobody)
     assert_ok(loop_run_once(open_in_memory, &w));
 }
 
+/* --- what is kept warm --- */
+
+struct stove {
+    struct host_warm warm;
+    bool is_stuck;
+    unsigned n_cooled;
+};
+
+static bool stove_cool(struct host_warm *w)
+{
+    struct stove *s = (struct stove *)w;
+
+    s->n_cooled += !s->is_stuck;
+    return !s->is_stuck;
+}
+
+static void keep_all(struct host *h, struct stove *stoves, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        stoves[i].warm.cool = stove_cool;
+        host_keep_warm(h, &stoves[i].warm);
+    }
+}
+
+TEST(the_one_that_was_used_longest_ago_cools_first)
+{
+    AUTO(world) struct world w = new_world();
+    struct stove stoves[HOST_MAX_WARM + 1] = {0};
+
+    keep_all(w.host, stoves, HOST_MAX_WARM);
+    host_take_warm(w.host, &stoves[0].warm);
+    host_keep_warm(w.host, &stoves[0].warm);
+    assert_int_equal(stoves[1].n_cooled, 0);
+    stoves[HOST_MAX_WARM].warm.cool = stove_cool;
+    host_keep_warm(w.host, &stoves[HOST_MAX_WARM].warm);
+    for (size_t i = 0; i < ARRAY_LEN(stoves); i++) {
+        assert_int_equal(stoves[i].n_cooled, i == 1);
+        host_take_warm(w.host, &stoves[i].warm);
+    }
+}
+
+TEST(what_cannot_cool_now_is_kept_and_asked_again)
+{
+    AUTO(world) struct world w = new_world();
+    struct stove stoves[HOST_MAX_WARM + 2] = {{.is_stuck = true}};
+
+    keep_all(w.host, stoves, HOST_MAX_WARM + 1);
+    assert_int_equal(stoves[1].n_cooled, 1);
+    stoves[0].is_stuck = false;
+    stoves[HOST_MAX_WARM + 1].warm.cool = stove_cool;
+    host_keep_warm(w.host, &stoves[HOST_MAX_WARM + 1].warm);
+    assert_int_equal(stoves[0].n_cooled, 1);
+    assert_int_equal(stoves[2].n_cooled, 0);
+    for (size_t i = 0; i < ARRAY_LEN(stoves); i++)
+        host_take_warm(w.host, &stoves[i].warm);
+}
+
 RUN_TESTS(UNIT(its_home_is_keel_home_else_below_the_persons_home),
           UNIT(those_who_trust_the_same_authorities_share_a_client),
           UNIT(it_ends_after_the_loop_that_it_used), UNIT(it_ends_in_a_task_of_that_loop),
@@ -261,4 +318,6 @@ RUN_TESTS(UNIT(its_home_is_keel_home_else_below_the_persons_home),
           UNIT(work_outlives_the_task_that_began_it),
           UNIT(stores_of_the_same_place_are_one_by_whatever_name),
           UNIT(a_store_lives_until_the_last_who_opened_it_has_closed_it),
-          UNIT(what_is_only_in_memory_is_shared_with_nobody))
+          UNIT(what_is_only_in_memory_is_shared_with_nobody),
+          UNIT(the_one_that_was_used_longest_ago_cools_first),
+          UNIT(what_cannot_cool_now_is_kept_and_asked_again))
