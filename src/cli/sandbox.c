@@ -162,7 +162,6 @@ struct sandbox_job {
     struct arena arena;
     struct rule_set rules;
     struct net_rules network;
-    struct group tasks; /* of the proxy */
     struct event_stream notices;
     struct event_subscriber printer;
     int status;
@@ -223,7 +222,6 @@ static void open_sandbox(struct sandbox_job *j, struct agent_sandbox *sandbox)
         .require_full = settings_bool(j->project->settings, "sandbox.requireFull", false),
         .network = &j->network,
         .environment = environment,
-        .tasks = &j->tasks,
     };
 
     j->printer.on_event = show_notices;
@@ -261,7 +259,6 @@ static struct err *sandbox_job_run(void *arg)
 {
     struct sandbox_job *j = arg;
     AUTO(agent_sandbox) struct agent_sandbox sandbox = {0};
-    struct err *e;
 
     if (!j->project->place.cwd)
         return err_new(ERR_VALIDATION, "the working directory is gone");
@@ -269,11 +266,7 @@ static struct err *sandbox_job_run(void *arg)
     TRY(read_network(j));
     open_sandbox(j, &sandbox);
     agent_sandbox_recover(&sandbox);
-    group_begin(&j->tasks, 0, GROUP_KEEP_GOING);
-    e = run_in(j, &sandbox.launcher);
-    group_cancel(&j->tasks);
-    err_ignore(group_end(&j->tasks), "nobody is left to speak through the proxy");
-    return e;
+    return run_in(j, &sandbox.launcher);
 }
 
 static bool has_supervisor(void)

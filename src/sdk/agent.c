@@ -207,8 +207,7 @@ void agent_done(struct agent *a)
         err_ignore(group_end(&a->background), "nobody waits for what they would have said");
         agent_news_end(a);
     }
-    if (a->project)
-        host_take_warm(a->project->host, &a->warm);
+    host_take_warm(&a->warm);
     agent_close_session(a);
     event_stream_done(&a->opening);
     agent_hooks_done(a);
@@ -377,12 +376,13 @@ static bool agent_cool(struct host_warm *w)
 {
     struct agent *a = (struct agent *)((char *)w - offsetof(struct agent, warm));
 
-    if (!agent_sandbox_rest(&a->sandbox))
+    const struct session *s = &a->session;
+
+    if (journal_durable_seq(s->journal) < s->conversation.stream.next_seq ||
+        !agent_sandbox_rest(&a->sandbox))
         return false;
     conversation_rest(&a->session.conversation);
-    /* What a run has told is durable, unless a notice has said otherwise. */
-    if (!journal_has_warned(a->session.journal))
-        snapshotter_forget_logs(a->snapshotter);
+    snapshotter_forget_logs(a->snapshotter); /* the journal has all that they are for */
     return true;
 }
 
@@ -402,7 +402,7 @@ static struct err *prepare_run(struct agent *a)
 {
     struct err *e;
 
-    host_take_warm(a->project->host, &a->warm);
+    host_take_warm(&a->warm);
     hide_denied_paths(a);
     e = agent_hooks_begin(a);
     if (e) {

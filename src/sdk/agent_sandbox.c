@@ -161,6 +161,16 @@ static void on_refusal(void *self, struct str host, const struct err *why)
     warn(s, strbuf_str(&line));
 }
 
+static void end_proxy(struct agent_sandbox *s)
+{
+    if (!s->proxy)
+        return;
+    group_cancel(&s->proxy_tasks);
+    err_ignore(group_end(&s->proxy_tasks), "they were cancelled");
+    proxy_free(TAKE(s->proxy));
+    s->proxy_rests = false;
+}
+
 static void set_network(struct agent_sandbox *s, struct sandbox_policy *policy)
 {
     const struct agent_sandbox_options *o = &s->options;
@@ -168,12 +178,16 @@ static void set_network(struct agent_sandbox *s, struct sandbox_policy *policy)
     policy->network = SANDBOX_NO_NETWORK;
     if (!o->network || !net_rules_allow_any(o->network))
         return;
-    if (!s->proxy)
+    if (s->proxy_rests)
+        end_proxy(s);
+    if (!s->proxy) {
+        group_begin_in(&s->proxy_tasks, NULL);
         s->proxy = proxy_new(&(struct proxy_options){.rules = o->network,
                                                      .environment = o->environment,
-                                                     .group = o->tasks,
+                                                     .group = &s->proxy_tasks,
                                                      .on_refusal = on_refusal,
                                                      .self = s});
+    }
     policy->network = SANDBOX_PROXY_ONLY;
     policy->proxy = s->proxy;
 }
@@ -512,11 +526,24 @@ static bool are_idle(const struct agent_walls *w)
     return !are_used(w) || sandbox_is_idle(&w->sandbox);
 }
 
-/* A server behind the proxy's socket belongs to the network of the walls: they stay together. */
+/* Those that are being started or looked after, too. */
+static bool has_commands(struct agent_sandbox *s)
+{
+    if (!chan_try_send(s->turn, s))
+        return true;
+    end_turn(s);
+    return !are_idle(s->walls) || !are_idle(s->look_walls);
+}
+
+/* The proxy listens in the network of the walls and goes with it; who waits ends it. */
 bool agent_sandbox_rest(struct agent_sandbox *s)
 {
-    if (s->proxy || !are_idle(s->walls) || !are_idle(s->look_walls))
+    if (has_commands(s))
         return false;
+    if (s->proxy) {
+        group_cancel(&s->proxy_tasks);
+        s->proxy_rests = true;
+    }
     s->way = are_used(s->walls) ? s->walls->sandbox.way : s->way;
     s->look_way = are_used(s->look_walls) ? s->look_walls->sandbox.way : s->look_way;
     walls_free(TAKE(s->walls));
@@ -537,7 +564,7 @@ void agent_sandbox_done(struct agent_sandbox *s)
 {
     walls_free(s->walls);
     walls_free(s->look_walls);
-    proxy_free(s->proxy);
+    end_proxy(s);
     if (s->tmp_dir) {
         task_shield_begin();
         err_ignore(work_run(remove_tmp, s->tmp_dir), "it is in the system's own for such files");

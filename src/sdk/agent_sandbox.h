@@ -22,10 +22,9 @@ struct agent_sandbox_options {
     /* Where it cannot be built, a model reads why: what it is to know besides, and the person is
      * told as well. NULL: the person reads the error itself. */
     const char *remedy;
-    /* The hosts that commands may speak to, borrowed; NULL: none. The proxy for them lives in
-     * `tasks`, which must have ended before agent_sandbox_done(). */
-    const struct net_rules *network;
-    const char *const *environment; /* with the person's own proxy */
+    const struct net_rules *network; /* what commands may speak to, borrowed; NULL: nothing */
+    const char *const *environment;  /* with the person's own proxy */
+    /* Starts supervisors ahead, and has ended before agent_sandbox_done(). NULL: they are not. */
     struct group *tasks;
     bool is_off;
     bool require_full;  /* where a protection cannot be had, no command runs */
@@ -49,10 +48,12 @@ struct agent_sandbox {
     struct agent_looker looker;
     struct agent_sandbox_options options;
     /* the rest is private */
-    struct dir_watches *watches; /* the directories, for all that have to know them */
-    struct policy_maker *maker;  /* NULL: none is needed yet, or any more */
-    char *tmp_dir;               /* NULL: no command was started yet */
-    struct proxy *proxy;
+    struct dir_watches *watches;            /* the directories, for all that have to know them */
+    struct policy_maker *maker;             /* NULL: none is needed yet, or any more */
+    char *tmp_dir;                          /* NULL: no command was started yet */
+    struct proxy *proxy;                    /* NULL: no command needs one */
+    struct group proxy_tasks;               /* its connections */
+    bool proxy_rests;                       /* its tasks are cancelled */
     struct agent_walls *walls, *look_walls; /* the same */
     struct agent_walls *last;               /* that a command was started in; NULL: none was */
     enum sandbox_way way, look_way; /* how commands are confined: once one has run, as it was */
@@ -69,8 +70,8 @@ void agent_sandbox_init(struct agent_sandbox *s, const struct agent_sandbox_opti
 struct dir_watches *agent_sandbox_watches(struct agent_sandbox *s);
 /* Finishes what keels that ended while a command ran could not, and tells the person. In a task. */
 void agent_sandbox_recover(struct agent_sandbox *s);
-/* No command will come for a while: gives back walls, watches and what is known of directories. The
- * next one is prepared like the first. False: commands run, or their way out must stay. */
+/* No command will come for a while: gives back walls, watches, the proxy and what is known of
+ * directories. The next one is prepared like the first. False: commands run. */
 bool agent_sandbox_rest(struct agent_sandbox *s);
 /* After the last command has ended. In a task; waits even when that is cancelled. */
 void agent_sandbox_done(struct agent_sandbox *s);

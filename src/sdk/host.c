@@ -30,6 +30,11 @@ struct host_store {
     unsigned n_users;
 };
 
+struct warm_list {
+    struct host_warm *newest, *oldest;
+    size_t n;
+};
+
 struct host {
     unsigned n_refs;
     struct host_options options;
@@ -38,8 +43,7 @@ struct host {
     struct log *log;
     struct work_beside *store_loader, *tls_loader; /* NULL: not begun */
     struct host_store *stores;
-    struct host_warm *newest, *oldest;
-    size_t n_warm;
+    struct warm_list warm, busy; /* those that could not be given back are busy */
     /* of the loop */
     struct loop *loop; /* NULL: none is used yet, or any more */
     struct loop_ending ending;
@@ -185,39 +189,45 @@ void host_close_store(struct host *h, struct store *s)
 
 /* --- what is kept warm --- */
 
-void host_take_warm(struct host *h, struct host_warm *w)
+static void warm_list_add(struct warm_list *l, struct host_warm *w)
 {
-    if (!w->is_kept)
+    w->in = l;
+    w->older = l->newest;
+    *(l->newest ? &l->newest->newer : &l->oldest) = w;
+    l->newest = w;
+    l->n++;
+}
+
+void host_take_warm(struct host_warm *w)
+{
+    struct warm_list *l = w->in;
+
+    if (!l)
         return;
-    *(w->newer ? &w->newer->older : &h->newest) = w->older;
-    *(w->older ? &w->older->newer : &h->oldest) = w->newer;
+    *(w->newer ? &w->newer->older : &l->newest) = w->older;
+    *(w->older ? &w->older->newer : &l->oldest) = w->newer;
     w->newer = w->older = NULL;
-    w->is_kept = false;
-    h->n_warm--;
+    w->in = NULL;
+    l->n--;
 }
 
-static void cool_oldest(struct host *h)
+static void cool(struct host *h, struct host_warm *w)
 {
-    struct host_warm *w = h->oldest;
-
-    while (w && h->n_warm > HOST_MAX_WARM) {
-        struct host_warm *newer = w->newer;
-
-        if (w->cool(w))
-            host_take_warm(h, w);
-        w = newer;
-    }
+    host_take_warm(w);
+    if (!w->cool(w))
+        warm_list_add(&h->busy, w);
 }
 
+/* Of the busy ones two are tried again: so however many there are, they are no work, and they
+ * become fewer as soon as they can. */
 void host_keep_warm(struct host *h, struct host_warm *w)
 {
-    host_take_warm(h, w);
-    w->older = h->newest;
-    *(h->newest ? &h->newest->newer : &h->oldest) = w;
-    h->newest = w;
-    w->is_kept = true;
-    h->n_warm++;
-    cool_oldest(h);
+    for (int i = 0; i < 2 && h->busy.oldest; i++)
+        cool(h, h->busy.oldest);
+    host_take_warm(w);
+    warm_list_add(&h->warm, w);
+    while (h->warm.n > HOST_MAX_WARM)
+        cool(h, h->warm.oldest);
 }
 
 /* --- its life --- */
@@ -271,7 +281,7 @@ void host_unref(struct host *h)
 {
     if (!h || --h->n_refs)
         return;
-    BUG_IF(h->stores || h->n_warm);
+    BUG_IF(h->stores || h->warm.n || h->busy.n);
     work_beside_end(h->store_loader);
     work_beside_end(h->tls_loader);
     if (h->loop)

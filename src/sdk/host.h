@@ -51,13 +51,13 @@ struct host_warm {
     bool (*cool)(struct host_warm *w); /* gives it back; does not wait. False: not now */
     /* the rest is private */
     struct host_warm *newer, *older;
-    bool is_kept;
+    struct warm_list *in; /* NULL: its owner uses it, or has given it back */
 };
-#define HOST_MAX_WARM 16 /* more are kept only while they cannot be given back */
-/* The owner has used it, and keeps it while few others have been used after it. */
+#define HOST_MAX_WARM 16 /* besides those that could not be given back, which are asked again */
+/* The owner has used it, and keeps it until so many others have been used after it. */
 void host_keep_warm(struct host *h, struct host_warm *w);
 /* It is in use, or its owner ends. */
-void host_take_warm(struct host *h, struct host_warm *w);
+void host_take_warm(struct host_warm *w);
 
 /* What goes on between calls runs here, or in a group of its own in this one. In a task. */
 struct group *host_tasks(struct host *h) MUST_USE;
