@@ -51,25 +51,40 @@ static void recover(struct agent *a, const struct snapshot_options *o)
                      arena_format(&scratch, "cannot undo the changes of the last call: %s", text));
 }
 
+static void emit_notes(struct agent *a, struct str notes)
+{
+    struct str line;
+
+    while (str_split(&notes, '\n', &line))
+        if (line.n)
+            agent_notice(a, SEVERITY_WARNING, NOTICE_SOURCE, line);
+}
+
 /* The conversation that is resumed is that of files which were not all restored yet. */
 static void finish_rewind(struct agent *a, const struct snapshot_options *o)
 {
-    struct restore_report report;
-    unsigned turn;
+    const struct rewind_options options = {.workspace = o->workspace,
+                                           .added_dirs = o->added_dirs,
+                                           .n_added_dirs = o->n_added_dirs,
+                                           .home = o->home,
+                                           .person_home = a->project->place.home};
     AUTO(arena) struct arena scratch = {0};
-    AUTO(err) struct err *e = rewind_finish(&a->session, o, &scratch, &turn, &report);
+    struct finished_rewind done;
+    AUTO(err) struct err *e = rewind_finish(&a->session, &options, &scratch, &done);
     AUTO_FREE char *text = e ? err_message(e) : NULL;
+    const struct restore_report *report = &done.report;
 
     if (e)
         agent_notice(a, SEVERITY_WARNING, NOTICE_SOURCE,
                      arena_format(&scratch, "cannot finish the interrupted rewind: %s", text));
-    else if (turn)
+    else if (done.turn)
         agent_notice(a, SEVERITY_INFO, NOTICE_SOURCE,
                      arena_format(&scratch,
                                   "finished the interrupted rewind to before turn %u: %zu file%s "
                                   "restored, %zu not restored",
-                                  turn, report.n_restored, report.n_restored == 1 ? "" : "s",
-                                  report.n_conflicts + report.n_failed + report.n_left));
+                                  done.turn, report->n_restored, report->n_restored == 1 ? "" : "s",
+                                  report->n_conflicts + report->n_failed + report->n_left));
+    emit_notes(a, done.notes);
 }
 
 struct err *agent_add_snapshots(struct agent *a)

@@ -47,6 +47,8 @@ void snapshotter_forget_logs(struct snapshotter *port);
 struct recovered_call {
     struct pre_images images;
     struct str unsaved;
+    bool has_no_log; /* the command has changed nothing, or its log was removed */
+    bool keeps_log;  /* it could not be read, and may be some day */
 };
 MUST_USE struct err *snapshot_recover(const struct snapshot_options *options,
                                       const struct snapshot_record *record, bool has_ended,

@@ -2,6 +2,14 @@
 #include "snapshot/snapshotter_internal.h"
 #include "snapshot/undo_recorder.h"
 
+static struct str why_unreadable(struct arena *a, struct err *take_error)
+{
+    AUTO(err) struct err *e = take_error;
+    AUTO_FREE char *text = err_message(e);
+
+    return arena_format(a, "its undo log is lost: %s", text);
+}
+
 static struct err *recover_command(const struct snapshot_options *o,
                                    const struct snapshot_record *record, bool has_ended,
                                    struct arena *a, struct recovered_call *call)
@@ -9,11 +17,18 @@ static struct err *recover_command(const struct snapshot_options *o,
     struct snapshot_options all = snapshot_with_defaults(o);
     struct undo_records records;
     bool exists;
+    struct err *e = undo_log_read(o->home, record->log, a, &records, &exists);
 
-    TRY(undo_log_read(o->home, record->log, a, &records, &exists));
-    if (exists && !(has_ended && records.is_reported))
-        TRY(undo_recorder_recover(&records, all.max_file_bytes, a, &call->images));
-    return NULL;
+    call->has_no_log = !exists;
+    call->keeps_log = e != NULL;
+    if (e)
+        call->unsaved = why_unreadable(a, e);
+    if (!exists || (has_ended && records.is_reported))
+        return NULL;
+    if (records.is_cut)
+        call->unsaved = S("its undo log is damaged, or from another version of keel, and does not "
+                          "have all of its changes");
+    return undo_recorder_recover(&records, all.max_file_bytes, a, &call->images);
 }
 
 /* The file as it was reported; its content is known if it was saved. */

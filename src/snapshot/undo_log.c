@@ -17,14 +17,16 @@
 #include <time.h>
 
 #define DIR_NAME "undo"
-#define HEAD "keel-undo 2"
+#define HEAD "keel-undo 3"
+#define SECOND_HEAD "keel-undo 2"
 #define FIRST_HEAD "keel-undo 1"
 #define REPORTED "reported"
+#define FULL "full" /* further records are missing */
 #define ATTRIBUTES "attributes"
 #define IGNORED "ignored:"
 #define XATTRS "xattrs:" /* followed by their hash and a colon */
 #define N_SUM 16         /* digits */
-#define KEPT_SECONDS ((time_t)30 * 24 * 60 * 60)
+#define KEPT_SECONDS ((time_t)UNDO_LOG_KEPT_DAYS * 24 * 60 * 60)
 #define SPARE_MAX_BYTES ((off_t)1 << 20) /* longer ones are not worth keeping */
 
 /* --- writing --- */
@@ -73,7 +75,7 @@ static bool make_file(struct undo_log *l)
 {
     AUTO(arena) struct arena a = {0};
     const char *dir = dir_of(&a, l->dir), *path = fs_join(&a, dir, l->name);
-    int flags = O_WRONLY | O_NOFOLLOW | O_CLOEXEC;
+    int flags = O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     struct err *e;
 
     if (!take_spare(l->spare, &a, dir, path)) {
@@ -86,6 +88,12 @@ static bool make_file(struct undo_log *l)
     }
     l->fd = open(path, flags, 0600);
     return l->fd >= 0;
+}
+
+/* Overwrites one byte, for which a full disk has room. */
+static void remove_end(const struct undo_log *l)
+{
+    (void)!pwrite(l->fd, "!", 1, (off_t)l->n_written);
 }
 
 static bool append(struct undo_log *l, struct str text)
@@ -105,8 +113,12 @@ static bool append(struct undo_log *l, struct str text)
     strbuf_addf(&record, "%016" PRIx64 " ", checksum_add(l->first_sum, text));
     strbuf_add(&record, text);
     strbuf_add_char(&record, '\0');
-    n = write(l->fd, record.p, record.n);
+    strbuf_add_char(&record, '\0');
+    n = pwrite(l->fd, record.p, record.n, (off_t)l->n_written);
     l->has_failed = n != (ssize_t)record.n; /* records after half a record do not count */
+    if (l->has_failed)
+        remove_end(l);
+    l->n_written += record.n - 1;
     return !l->has_failed;
 }
 
@@ -148,7 +160,10 @@ bool undo_log_add(struct undo_log *l, const struct file_state *f, bool has_attri
                 f->stamp.ctime_ns, f->stamp.size, f->stamp.inode, f->stamp.device);
     add_content(&text, f, has_attributes_only);
     strbuf_addf(&text, " %s\t%s", f->why_not ? f->why_not : "", f->path);
-    l->is_full |= l->n_bytes + text.n > UNDO_LOG_MAX_BYTES;
+    if (!l->is_full && l->n_bytes + text.n > UNDO_LOG_MAX_BYTES) {
+        l->is_full = true;
+        append(l, S(FULL));
+    }
     if (l->is_full)
         return false;
     l->n_bytes += text.n;
@@ -196,17 +211,25 @@ void undo_log_spare_done(struct undo_log_spare *s)
     pthread_mutex_destroy(&s->lock);
 }
 
+/* Makes it an empty log, whatever its next name. */
+static bool empty_spare(const char *path)
+{
+    AUTO_FD fd = open(path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+
+    return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= SPARE_MAX_BYTES &&
+           pwrite(fd, "", 1, sizeof HEAD) == 1;
+}
+
 void undo_log_spare_put(struct undo_log_spare *s, const char *home, struct str name)
 {
     AUTO(arena) struct arena a = {0};
-    struct stat st;
     bool is_kept;
 
     if (!home || !is_name(name))
         return;
     pthread_mutex_lock(&s->lock);
-    is_kept =
-        !s->name[0] && stat(path_of(&a, home, name), &st) == 0 && st.st_size <= SPARE_MAX_BYTES;
+    is_kept = !s->name[0] && empty_spare(path_of(&a, home, name));
     if (is_kept)
         snprintf(s->name, sizeof s->name, "%" STR_FMT, STR_ARG(name));
     pthread_mutex_unlock(&s->lock);
@@ -355,34 +378,54 @@ static bool has_its_sum(struct str *record, uint64_t first_sum)
     return true;
 }
 
+/* The version at the start, which is cut off; 0: an unknown one. */
+static int take_head(struct str *text)
+{
+    static const char *const heads[] = {FIRST_HEAD, SECOND_HEAD, HEAD};
+
+    for (size_t i = 0; i < ARRAY_LEN(heads); i++)
+        if (str_starts(*text, str_make(heads[i], sizeof HEAD))) {
+            *text = str_skip(*text, sizeof HEAD);
+            return (int)i + 1;
+        }
+    return 0;
+}
+
+/* False: it is damaged. */
+static bool take_record(struct str record, uint64_t first_sum, struct arena *a,
+                        struct undo_records *all)
+{
+    struct undo_record r;
+
+    if (!has_its_sum(&record, first_sum))
+        return false;
+    if (str_is(record, REPORTED)) {
+        all->is_reported = true;
+        return true;
+    }
+    if (str_is(record, FULL) || !parse_record(record, a, &r))
+        return false;
+    all->items = arena_grow(a, all->items, all->n, &all->room, sizeof *all->items);
+    all->items[all->n++] = r;
+    return true;
+}
+
 void undo_log_parse(struct str text, struct str name, struct arena *a,
                     struct undo_records *ret_records)
 {
-    struct undo_records *all = ret_records;
-    bool is_first_version = str_starts(text, str_make(FIRST_HEAD, sizeof FIRST_HEAD));
-    uint64_t first_sum = is_first_version ? CHECKSUM_START : checksum_add(CHECKSUM_START, name);
-    struct undo_record r;
-    size_t end;
+    bool is_empty = text.n == 0; /* it was made, and nothing had changed yet */
+    int version = take_head(&text);
+    uint64_t first_sum = version == 1 ? CHECKSUM_START : checksum_add(CHECKSUM_START, name);
+    bool has_end = false, is_sound = version > 0;
+    struct str record;
 
-    *all = (struct undo_records){0};
-    if (!is_first_version && !str_starts(text, str_make(HEAD, sizeof HEAD)))
-        return;
-    text = str_skip(text, sizeof HEAD);
-    while ((end = str_find_char(text, '\0')) != STR_NONE) {
-        struct str record = str_slice(text, 0, end);
-
-        text = str_skip(text, end + 1);
-        if (!has_its_sum(&record, first_sum))
-            return;
-        if (str_is(record, REPORTED)) {
-            all->is_reported = true;
-            continue;
-        }
-        if (!parse_record(record, a, &r))
-            return;
-        all->items = arena_grow(a, all->items, all->n, &all->room, sizeof *all->items);
-        all->items[all->n++] = r;
+    *ret_records = (struct undo_records){0};
+    while (is_sound && !has_end && str_find_char(text, '\0') != STR_NONE) {
+        str_split(&text, '\0', &record);
+        has_end = version > 2 && record.n == 0;
+        is_sound = has_end || take_record(record, first_sum, a, ret_records);
     }
+    ret_records->is_cut = !is_empty && (version > 2 ? !has_end : version == 0);
 }
 
 struct err *undo_log_read(const char *home, struct str name, struct arena *a,

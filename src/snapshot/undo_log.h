@@ -3,18 +3,21 @@
  *
  * A file in keel's home, created with the first record, readable only by its owner. An added record
  * survives the death of the process; nothing waits for the disk. Records end in NUL, as paths may
- * contain anything else, and each has a sum: records after the first damaged one do not count.
- *     keel-undo 2
+ * contain anything else, and each has a sum: records after the first damaged one do not count. An
+ * empty record is the end, which the next record overwrites: a log without it is incomplete.
+ *
+ *     keel-undo 3
  *     SUM KIND MODE UID GID NAMES MTIME CTIME SIZE INODE DEVICE CONTENT [WHY]<tab>PATH
  *     SUM reported
  *
  * A sum includes the log's name: a reused log still has records of its former use after its own.
  * CONTENT is "attributes", a SHA-256, or "-" for neither; with "ignored:" before it for files that
  * git ignores; with "=" and base64 after it for content that is in the log instead of the blob
- * store. Version 1 had none of that, and sums of the record alone; it can still be read. WHY: why
- * it cannot be undone or, with "attributes", why the content is unknown. The first record of a path
- * counts, with the content of a later one if the first has only attributes. A file that had changed
- * before it was announced has the kind "other". These calls block. */
+ * store. WHY: why it cannot be undone or, with "attributes", why the content is unknown. The first
+ * record of a path counts, with the content of a later one if the first has only attributes. A file
+ * that had changed before it was announced has the kind "other". Version 2 had no end, version 1
+ * only sums of the record alone and contents by their SHA-256; both can still be read. These calls
+ * block. */
 #ifndef KEEL_SNAPSHOT_UNDO_LOG_H
 #define KEEL_SNAPSHOT_UNDO_LOG_H
 
@@ -43,7 +46,7 @@ struct undo_log {
     char name[UNDO_LOG_NAME_SIZE];
     uint64_t first_sum; /* of the name */
     int fd;             /* -1: not created yet */
-    size_t n_bytes;
+    size_t n_bytes, n_written;
     bool is_full, has_failed;
 };
 /* `home` NULL: nothing is written. */
@@ -57,7 +60,7 @@ bool undo_log_add(struct undo_log *l, const struct file_state *f, bool has_attri
 void undo_log_end(struct undo_log *l);
 /* The journal has it durably. */
 void undo_log_remove(const char *home, struct str name);
-/* Removes logs of sessions that were not resumed for a month. */
+/* Removes logs of sessions that were not resumed for UNDO_LOG_KEPT_DAYS. */
 void undo_log_sweep(const char *home);
 
 struct undo_record {
@@ -68,8 +71,11 @@ struct undo_records {
     struct undo_record *items;
     size_t n, room;
     bool is_reported; /* undo_log_end() was called */
+    bool is_cut;      /* records are missing or damaged, or it is of another version */
 };
-/* *ret_exists false: the file does not exist. ERR_STORAGE if it cannot be read. */
+#define UNDO_LOG_KEPT_DAYS 30
+/* *ret_exists false: the file does not exist, because the command has changed nothing or the log
+ * was swept. ERR_STORAGE if it cannot be read. */
 MUST_USE struct err *undo_log_read(const char *home, struct str name, struct arena *a,
                                    struct undo_records *ret_records, bool *ret_exists);
 /* The same for a text, as far as it is valid. Pure. */

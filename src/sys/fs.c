@@ -37,12 +37,20 @@ static struct err *read_some(int fd, const char *path, size_t n, struct strbuf *
     return NULL;
 }
 
+static size_t room_in(const struct strbuf *out)
+{
+    return (out->max_bytes ? out->max_bytes : FS_READ_MAX_BYTES) - out->n;
+}
+
 /* The last step must be able to see the end of a file that just fits. */
 static size_t next_step(const struct strbuf *out)
 {
-    size_t max = out->max_bytes ? out->max_bytes : FS_READ_MAX_BYTES;
+    return MIN((size_t)READ_STEP, room_in(out));
+}
 
-    return MIN((size_t)READ_STEP, max - out->n);
+static struct err *too_large(const char *path, size_t max)
+{
+    return err_new(ERR_VALIDATION, "%s is larger than its limit of %zu bytes", path, max);
 }
 
 static struct err *check_end(int fd, const char *path, const struct strbuf *out)
@@ -50,9 +58,7 @@ static struct err *check_end(int fd, const char *path, const struct strbuf *out)
     char byte;
     ssize_t n = read(fd, &byte, 1);
 
-    if (n == 0)
-        return NULL;
-    return err_new(ERR_VALIDATION, "%s is larger than its limit of %zu bytes", path, out->n);
+    return n == 0 ? NULL : too_large(path, out->n);
 }
 
 static struct err *read_all(int fd, const char *path, struct strbuf *out)
@@ -85,6 +91,8 @@ struct err *fs_read_fd(int fd, const char *shown, struct strbuf *out)
     if (!S_ISREG(st.st_mode))
         return err_new(ERR_STORAGE, "cannot read %s: it is %s, not a file", shown,
                        kind_of(st.st_mode));
+    if (st.st_size > 0 && (uint64_t)st.st_size > room_in(out))
+        return too_large(shown, out->n + room_in(out));
     return read_all(fd, shown, out);
 }
 

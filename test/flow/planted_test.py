@@ -267,6 +267,29 @@ class InTheBackground(PlantedTest):
         self.assert_harmless("src")
 
 
+    def test_what_went_aside_and_another_command_has_seen(self):
+        """It was saved with what it held, so a rewind would put it there again."""
+        (self.project / ".vscode").mkdir()
+        (self.project / ".vscode/tasks.json").write_text("mine\n")
+        self.run_turns(
+            self.bash(PLAIN + self.wait("go") + "mkdir .claude; echo evil >.envrc; "
+                      "echo evil >.claude/settings.json; echo evil >.vscode/tasks.json; "
+                      "repo src; " + self.evil_config("src") + self.evil_hook("src") +
+                      self.tell("planted") + "exec sleep 1000", run_in_background=True),
+            self.bash(self.tell("go") + self.wait("planted") +
+                      "for f in .envrc .claude/settings.json .vscode/tasks.json src/.git/config "
+                      "src/.git/hooks/pre-commit; do echo more >>$f; done; echo made >other"))
+        result = self.finish(self.start("session", "rewind", "--yes"))
+        self.assert_status(result, 1)
+        self.assertFalse((self.project / "other").exists(), result)
+        for name in (".envrc", ".claude"):
+            self.assertFalse((self.project / name).exists(), result)
+            self.assertIn(f"/project/{name} was created by the command", result.err)
+        self.assertEqual((self.project / ".vscode/tasks.json").read_text(), "mine\n")
+        if (self.project / "src").exists():
+            self.assert_harmless("src")
+
+
 class WorkspaceInAnAddedDirectory(PlantedTest):
     """Without namespaces a command can put a link in the place of the workspace."""
 
@@ -635,7 +658,10 @@ class Replaced(PlantedTest):
         return out.decode(), err.decode()
 
     def when(self, is_open, then):
-        """What a command does that looks whether it may, until it may not, and then tries."""
+        """What a command does that looks whether it may, until it may not, and then tries. Without
+        mounts nothing has to be covered, and what a look sees does not change."""
+        if not self.has_namespaces:
+            return then
         return (f"n=0; while {is_open} && [ $n -lt 1000000 ]; do n=$((n + 1)); done; {then}")
 
 

@@ -143,6 +143,34 @@ class InPart(UndoneCommands):
         self.assertEqual((self.work / "notes.txt").read_text(), "this is notes.txt\n")
         self.assertEqual((self.work / "local.db").read_text(), "data\n")
 
+    # --- logs of commands that nobody could report ---
+
+    def damage(self, how):
+        """Kills keel after a command has changed two files, and does this to its log."""
+        self.own()
+        self.prepare("mkfifo pipe")
+        self.kill_in_the_middle("echo x > notes.txt; echo x > run.sh")
+        [log] = (self.keel_home / "undo").iterdir()
+        how(log)
+        result = self.rewind(1)
+        self.assertIn("undo Bash: echo x > notes.txt", result.out)
+        self.assertIn("not all changes were saved (its undo log", result.out)
+        self.assertIn("the changes of 1 call were not saved", result.err)
+        return result
+
+    def test_a_log_that_is_cut_is_told(self):
+        result = self.damage(lambda log: os.truncate(log, log.stat().st_size - 1))
+        self.assertIn("restore  notes.txt", result.out)
+
+    def test_a_log_of_another_version_is_told(self):
+        self.damage(lambda log: log.write_bytes(b"keel-undo 99\0" + log.read_bytes()[12:]))
+
+    def test_what_is_no_log_is_told(self):
+        def replace(log):
+            log.unlink()
+            os.mkfifo(log)
+        self.assertIn("is a FIFO, not a file", self.damage(replace).out)
+
     # --- repositories ---
 
     def test_a_repository_that_a_command_made_keeps_its_git_directory_and_is_told(self):

@@ -48,5 +48,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_records(input);
     check_summed(S("keel-undo 1\0"), CHECKSUM_START, input);
     check_summed(S("keel-undo 2\0"), checksum_add(CHECKSUM_START, S(NAME)), input);
+    check_summed(S("keel-undo 3\0"), checksum_add(CHECKSUM_START, S(NAME)), input);
     return 0;
 }

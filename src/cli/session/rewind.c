@@ -39,6 +39,7 @@ static struct err *read_options(struct session_work *w, struct rewind_options *o
     o->force = args_has(w->args, "force");
     o->workspace = w->project->place.cwd;
     o->home = w->project->place.keel_home;
+    o->person_home = w->project->place.home;
     if (o->keeps_messages && o->keeps_files)
         return err_new(ERR_VALIDATION, "--files-only and --conversation-only cannot be combined");
     return NULL;
@@ -193,8 +194,9 @@ static size_t count(const struct rewind *r, enum restore_outcome outcome)
 /* Is everything undone, or would it be? */
 static bool is_complete(const struct rewind *r)
 {
-    return !r->n_unsaved && !count(r, RESTORE_CONFLICT) && !count(r, RESTORE_FAILED) &&
-           !count(r, RESTORE_IMPOSSIBLE) && !count(r, RESTORE_PARTLY) && !count(r, RESTORE_LEFT);
+    return !r->n_unsaved && !r->notes.n && !count(r, RESTORE_CONFLICT) &&
+           !count(r, RESTORE_FAILED) && !count(r, RESTORE_IMPOSSIBLE) &&
+           !count(r, RESTORE_PARTLY) && !count(r, RESTORE_LEFT);
 }
 
 /* --- for programs --- */
@@ -236,6 +238,18 @@ static void write_unsaved(struct json_writer *j, const struct rewind *r)
     jw_end_array(j);
 }
 
+static void write_notes(struct json_writer *j, struct str notes)
+{
+    struct str line;
+
+    jw_key(j, "notes");
+    jw_begin_array(j);
+    while (str_split(&notes, '\n', &line))
+        if (line.n)
+            jw_str(j, line);
+    jw_end_array(j);
+}
+
 /* `number` is that of the rewind itself; 0: nothing was changed. */
 static struct err *print_json(const struct rewind *r, const struct rewind_options *o, struct str id,
                               unsigned number)
@@ -254,6 +268,7 @@ static struct err *print_json(const struct rewind *r, const struct rewind_option
     jw_kv_bool(&j, "complete", is_complete(r));
     write_files(&j, r);
     write_unsaved(&j, r);
+    write_notes(&j, r->notes);
     jw_end_object(&j);
     strbuf_add_char(&out, '\n');
     return cli_print(strbuf_str(&out));
@@ -306,6 +321,18 @@ static void tell_left(const struct session_work *w, const struct rewind *r, cons
              n == 1 ? " was" : "s were", n == 1 ? "it" : "them", strbuf_cstr(&command));
 }
 
+/* Files that keel put aside because programs obey them. */
+static void tell_aside(struct str notes)
+{
+    struct str line;
+
+    if (notes.n)
+        cli_tell("not restored, because other programs obey it and a command wrote it:");
+    while (str_split(&notes, '\n', &line))
+        if (line.n)
+            cli_tell("%" STR_FMT, STR_ARG(line));
+}
+
 /* What was not undone, also where there was nothing else to do. */
 static void report(struct session_work *w, const struct rewind *r, const char *id)
 {
@@ -318,6 +345,7 @@ static void report(struct session_work *w, const struct rewind *r, const char *i
             cli_tell("%" STR_FMT ": %" STR_FMT,
                      STR_ARG(quoted(&w->arena, r->plan.items[i].aim.path)),
                      STR_ARG(r->plan.items[i].why));
+    tell_aside(r->notes);
     tell_left(w, r, id);
     if (n_left)
         cli_tell("%zu path%s left alone: keel did not save %s content", n_left,
@@ -404,8 +432,8 @@ static struct err *show_plan(struct session_work *w, const struct rewind *r,
 /* --- one that was interrupted --- */
 
 /* What is not as it was before the turn, the process that died has not told. */
-static struct err *print_finished(struct session_work *w, struct str id, unsigned turn,
-                                  const struct restore_report *finished,
+static struct err *print_finished(struct session_work *w, struct str id,
+                                  const struct finished_rewind *finished,
                                   const struct rewind_options *o)
 {
     AUTO(strbuf) struct strbuf out = {0};
@@ -414,12 +442,15 @@ static struct err *print_finished(struct session_work *w, struct str id, unsigne
     bool is_whole;
     struct json_writer j;
 
-    again.turn = turn;
+    again.turn = finished->turn;
     TRY(plan(w, id, &again, &r));
-    is_whole = is_complete(&r) && !finished->n_partly;
+    r.notes = finished->notes;
+    is_whole = is_complete(&r) && !finished->report.n_partly;
+    tell_aside(r.notes);
     w->status = is_whole ? 0 : 1;
     if (!args_has(w->args, "json")) {
-        strbuf_addf(&out, "finished the rewind to before turn %u, which was interrupted\n", turn);
+        strbuf_addf(&out, "finished the rewind to before turn %u, which was interrupted\n",
+                    finished->turn);
         add_files(&out, &r, w->project->place.cwd);
         add_unsaved(&out, &r);
         return cli_print(strbuf_str(&out));
@@ -427,12 +458,13 @@ static struct err *print_finished(struct session_work *w, struct str id, unsigne
     jw_init(&j, &out);
     jw_begin_object(&j);
     jw_kv_str(&j, "session", id);
-    jw_kv_int(&j, "turn", turn);
+    jw_kv_int(&j, "turn", finished->turn);
     jw_kv_bool(&j, "done", true);
     jw_kv_bool(&j, "finished", true);
     jw_kv_bool(&j, "complete", is_whole);
     write_files(&j, &r);
     write_unsaved(&j, &r);
+    write_notes(&j, r.notes);
     jw_end_object(&j);
     strbuf_add_char(&out, '\n');
     return cli_print(strbuf_str(&out));
@@ -444,8 +476,7 @@ static struct err *repair(struct session_work *w, struct session *s, const struc
                           bool *ret_done)
 {
     struct snapshot_options files = undo_options(w->project);
-    struct restore_report finished;
-    unsigned turn;
+    struct finished_rewind finished;
 
     *ret_done = false;
     files.added_dirs = o->added_dirs;
@@ -455,10 +486,10 @@ static struct err *repair(struct session_work *w, struct session *s, const struc
         own_files(w->store, files.workspace, files.added_dirs, files.n_added_dirs, &w->arena);
     if (!o->keeps_files)
         TRY(rewind_recover(s, &files));
-    TRY(rewind_finish(s, &files, &w->arena, &turn, &finished));
+    TRY(rewind_finish(s, o, &w->arena, &finished));
     TRY(journal_sync(s->journal));
-    *ret_done = turn && (!o->turn || o->turn == turn);
-    return *ret_done ? print_finished(w, s->options.id, turn, &finished, o) : NULL;
+    *ret_done = finished.turn && (!o->turn || o->turn == finished.turn);
+    return *ret_done ? print_finished(w, s->options.id, &finished, o) : NULL;
 }
 
 static struct err *open_session(struct session_work *w, struct session *s, struct str id)

@@ -424,7 +424,8 @@ static struct err *take_root(struct guard *g, struct guarded_root *root,
     adopt_from_idle(root);
     list_mount_points(root, fresh);
     root->baseline = fresh;
-    linked_files_look(&root->linked, s);
+    if (!g->is_for_own_change)
+        linked_files_look(&root->linked, s);
     if (!e)
         e = store(root);
     if (!e && root->claim)
@@ -492,7 +493,7 @@ static struct err *take_roots(struct guard *g, const struct sandbox_policy *poli
     TRY(recover_broken(g));
     TRY(look_before(g, policy));
     scope_find_places(g->scope);
-    if (g->has_namespaces && !policy->workspace_is_read_only)
+    if (g->has_namespaces && !policy->workspace_is_read_only && !g->is_for_own_change)
         make_mount_points(g);
     all = scope_policy(g->scope, policy);
     for (size_t i = 0; i < g->n_roots; i++)
@@ -583,7 +584,8 @@ static struct err *check_root(struct guard *g, struct guarded_root *root, struct
     reload(root, s);
     TRY(guard_put_right(root->baseline, s, unlocks, notes));
     s->unlocks = unlocks;
-    linked_files_check(&root->linked, s, notes);
+    if (!g->is_for_own_change)
+        linked_files_check(&root->linked, s, notes);
     s->unlocks = NULL;
     return NULL;
 }
@@ -682,6 +684,11 @@ struct guard *guard_new(const char *dir)
     if (dir)
         g->claims = claims_new(dir);
     return g;
+}
+
+void guard_expect_own_change(struct guard *g)
+{
+    g->is_for_own_change = true;
 }
 
 static void drop_root(struct guarded_root *root)

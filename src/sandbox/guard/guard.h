@@ -23,6 +23,10 @@ struct guard *guard_new(const char *dir) MUST_USE;
 void guard_free(struct guard *g);
 DEFINE_AUTO_PTR(guard, guard_free)
 
+/* Guards a change that keel itself makes instead of a command: nothing will be mounted, and files
+ * with second names are the caller's business. Before guard_begin(). */
+void guard_expect_own_change(struct guard *g);
+
 /* Before every command. The first takes the baseline: what has changed before is a person's doing.
  * ERR_SANDBOX when there is more than can be remembered. */
 MUST_USE struct err *guard_begin(struct guard *g, const struct sandbox_policy *policy,

@@ -27,6 +27,7 @@ struct guard {
     struct guarded_root *roots;
     size_t n_roots;
     bool has_namespaces, is_running, is_locked;
+    bool is_for_own_change;
     struct strbuf pending; /* notes of what was found before a command */
 };
 

@@ -3,9 +3,9 @@
  * The journal has what files were before the turn, and behind the rewind what it found in those
  * that it was about to change. Each is as it was found, and is restored now, or as it was to
  * become. One that is neither was changed by somebody else since, and stays. */
+#include "sdk/rewind/guarded.h"
 #include "sdk/rewind/own_files.h"
 #include "sdk/rewind/read_bodies.h"
-#include "sdk/rewind/rewind.h"
 
 #include "snapshot/state.h"
 #include "sys/work.h"
@@ -20,7 +20,9 @@ struct finishing {
     struct pre_images found;  /* by the rewind */
     struct restore_plan plan;
     struct restore_options restore;
-    struct restore_report *report;
+    const struct rewind_options *options;
+    const struct store *store;
+    struct finished_rewind *finished;
 };
 
 static void sort_image(void *self, uint64_t seq, const struct json *body)
@@ -74,18 +76,30 @@ static void keep_undone(struct finishing *f)
     f->plan.n = n;
 }
 
-static struct err *restore(void *arg)
+static struct err *change(struct finishing *f, struct rewind_guard *g, struct strbuf *notes)
 {
-    struct finishing *f = arg;
     struct pre_images undo; /* the journal has it already */
 
     TRY(restore_look(&f->plan, &f->restore, f->arena, &undo));
-    restore_change(&f->plan, &f->restore, f->arena, f->report);
-    return NULL;
+    TRY(rewind_guard_begin(g, f->options, &f->restore, f->store));
+    restore_change(&f->plan, &f->restore, f->arena, &f->finished->report);
+    return rewind_guard_check(g, notes);
 }
 
-static void find_roots(struct finishing *f, const struct snapshot_options *o, struct session *s)
+static struct err *restore(void *arg)
 {
+    struct finishing *f = arg;
+    AUTO(rewind_guard) struct rewind_guard g = {0};
+    AUTO(strbuf) struct strbuf notes = {0};
+    struct err *e = change(f, &g, &notes);
+
+    f->finished->notes = arena_str(f->arena, strbuf_str(&notes));
+    return e;
+}
+
+static void find_roots(struct finishing *f, struct session *s)
+{
+    const struct rewind_options *o = f->options;
     const char **roots = ARENA_ARRAY(f->arena, o->n_added_dirs + 1, const char *);
     size_t n = 0;
 
@@ -99,50 +113,50 @@ static void find_roots(struct finishing *f, const struct snapshot_options *o, st
         .roots = roots,
         .n_roots = n,
         .blobs = store_blobs(s->options.store, s->options.id),
+        .home = rewind_home_outside(o->home, roots, n, f->arena),
         .own = own_files(s->options.store, o->workspace, o->added_dirs, o->n_added_dirs, f->arena)};
 }
 
 /* Not even the journal had all of it: once more from the beginning. */
-static struct err *do_again(struct finishing *f, const struct snapshot_options *o,
-                            struct session *s)
+static struct err *do_again(struct finishing *f, struct session *s)
 {
-    struct rewind_options again = {.turn = f->which.turn,
-                                   .keeps_messages = !f->which.takes_messages,
-                                   .keeps_files = f->which.keeps_files,
-                                   .force = f->which.force,
-                                   .workspace = o->workspace,
-                                   .added_dirs = o->added_dirs,
-                                   .n_added_dirs = o->n_added_dirs,
-                                   .home = o->home};
+    struct rewind_options again = *f->options;
     struct rewind r;
 
+    again.turn = f->which.turn;
+    again.keeps_messages = !f->which.takes_messages;
+    again.keeps_files = f->which.keeps_files;
+    again.force = f->which.force;
     TRY(rewind_plan(s->options.store, s->options.id, &again, f->arena, &r));
     TRY(rewind_apply(&r, s, &again, f->arena));
-    *f->report = r.report;
+    f->finished->report = r.report;
+    f->finished->notes = r.notes;
     return NULL;
 }
 
-static struct err *finish_files(struct finishing *f, const struct snapshot_options *o,
-                                struct session *s)
+static struct err *finish_files(struct finishing *f, struct session *s)
 {
     TRY(bodies_read(s->options.store, s->options.id, "pre_image", f->which.from, f->arena,
                     sort_image, f));
     restore_plan(f->before.items, f->before.n, f->arena, &f->plan);
     keep_undone(f);
-    find_roots(f, o, s);
+    find_roots(f, s);
     TRY(work_run(restore, f));
     return session_rewind_end(s);
 }
 
-struct err *rewind_finish(struct session *s, const struct snapshot_options *o, struct arena *a,
-                          unsigned *ret_turn, struct restore_report *ret_report)
+struct err *rewind_finish(struct session *s, const struct rewind_options *o, struct arena *a,
+                          struct finished_rewind *ret_finished)
 {
-    struct finishing f = {.arena = a, .which = session_unfinished_rewind(s), .report = ret_report};
+    struct finishing f = {.arena = a,
+                          .which = session_unfinished_rewind(s),
+                          .options = o,
+                          .store = s->options.store,
+                          .finished = ret_finished};
 
-    *ret_turn = 0;
-    *ret_report = (struct restore_report){0};
+    *ret_finished = (struct finished_rewind){0};
     if (!f.which.turn || !str_eq(s->loaded.summary.cwd, s->options.cwd))
         return NULL;
-    *ret_turn = f.which.turn;
-    return f.which.is_told ? finish_files(&f, o, s) : do_again(&f, o, s);
+    ret_finished->turn = f.which.turn;
+    return f.which.is_told ? finish_files(&f, s) : do_again(&f, s);
 }

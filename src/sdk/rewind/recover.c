@@ -2,10 +2,15 @@
 #include "sdk/rewind/read_bodies.h"
 #include "sdk/rewind/rewind.h"
 
+#include "snapshot/undo_log.h"
+#include "sys/loop.h"
 #include "sys/work.h"
 #include "view/journal_fields.h"
 
+#define LOG_SWEPT S("its undo log was removed, because the session was not resumed for a month")
+
 struct open_snapshot {
+    bool keeps_log;
     uint64_t seq;
     struct str call_id;
     const struct snapshot_record *record;
@@ -54,6 +59,27 @@ static struct err *recover_one(void *arg)
                             &x->found);
 }
 
+/* The log does not exist now; whether it ever did, nobody knows. */
+static bool may_be_swept(const struct session *s)
+{
+    const int64_t kept_ms = (int64_t)UNDO_LOG_KEPT_DAYS * 24 * 60 * 60 * 1000;
+
+    return loop_unix_ms(task_loop()) - s->loaded.summary.updated_ms > kept_ms;
+}
+
+static void emit_recovered(const struct recovery *x, struct session *s)
+{
+    const struct recovered_call *found = &x->found;
+    const struct open_snapshot *of = x->current;
+    struct str unsaved = found->unsaved;
+
+    if (!unsaved.n && of->record->log.n && found->has_no_log && may_be_swept(s))
+        unsaved = LOG_SWEPT;
+    session_emit_images(s, found->images.items, found->images.n);
+    if (unsaved.n)
+        session_emit_unsaved(s, of->call_id, unsaved);
+}
+
 static struct err *recover_all(struct recovery *x, struct session *s)
 {
     for (size_t i = 0; i < x->n; i++) {
@@ -61,9 +87,8 @@ static struct err *recover_all(struct recovery *x, struct session *s)
             continue;
         x->current = &x->items[i];
         TRY(work_run(recover_one, x));
-        session_emit_images(s, x->found.images.items, x->found.images.n);
-        if (x->found.unsaved.n)
-            session_emit_unsaved(s, x->items[i].call_id, x->found.unsaved);
+        x->items[i].keeps_log = x->found.keeps_log;
+        emit_recovered(x, s);
     }
     return NULL;
 }
@@ -73,7 +98,8 @@ static struct err *forget_logs(const struct recovery *x, struct session *s)
 {
     TRY(journal_sync(s->journal));
     for (size_t i = 0; i < x->n; i++)
-        snapshot_forget_log(x->options, x->items[i].record);
+        if (!x->items[i].keeps_log)
+            snapshot_forget_log(x->options, x->items[i].record);
     return NULL;
 }
 

@@ -1,5 +1,6 @@
 /* rewind.c - finds the turn, what files were then, and takes both back. */
 #include "sdk/rewind/rewind.h"
+#include "sdk/rewind/guarded.h"
 #include "sdk/rewind/own_files.h"
 #include "sdk/rewind/read_bodies.h"
 
@@ -55,22 +56,21 @@ static const char *real_path(const char *dir, struct arena *a)
     return real ? arena_cstr(a, str_of(real)) : dir;
 }
 
-/* A workspace may lie in keel's home; then not all of that is keel's. */
-static const char *home_outside(const char *home, const char *const *roots, size_t n)
+const char *rewind_home_outside(const char *home, const char *const *roots, size_t n,
+                                struct arena *a)
 {
-    struct str dir = str_of(home);
+    const char *real = home ? real_path(home, a) : NULL;
 
-    for (size_t i = 0; i < n; i++)
-        if (str_starts(str_of(roots[i]), dir))
+    for (size_t i = 0; real && i < n; i++)
+        if (str_starts(str_of(roots[i]), str_of(real)))
             return NULL;
-    return home;
+    return real;
 }
 
 static void find_roots(struct rewind *r, struct store *s, const struct rewind_options *o,
                        struct arena *a)
 {
     const char **roots = ARENA_ARRAY(a, o->n_added_dirs + 1, const char *);
-    const char *home = o->home ? real_path(o->home, a) : NULL;
     size_t n = 0;
 
     roots[n++] = real_path(o->workspace, a);
@@ -79,7 +79,7 @@ static void find_roots(struct rewind *r, struct store *s, const struct rewind_op
     r->restore = (struct restore_options){.roots = roots,
                                           .n_roots = n,
                                           .force = o->force,
-                                          .home = home ? home_outside(home, roots, n) : NULL,
+                                          .home = rewind_home_outside(o->home, roots, n, a),
                                           .unlocked = o->is_unlocked ? roots[0] : NULL,
                                           .unlocked_mode = o->workspace_mode,
                                           .own = own_files(s, roots[0], roots + 1, n - 1, a)};
@@ -138,8 +138,11 @@ static struct err *find_unsaved(struct rewind *r, struct store *s, struct str id
 
 struct work {
     struct rewind *rewind;
+    const struct rewind_options *options;
+    const struct store *store;
     struct arena *arena;
     struct pre_images undo;
+    struct rewind_guard guard;
 };
 
 static struct err *look(void *arg)
@@ -149,11 +152,30 @@ static struct err *look(void *arg)
     return restore_look(&w->rewind->plan, &w->rewind->restore, w->arena, &w->undo);
 }
 
-static struct err *change(void *arg)
+static struct err *guard(void *arg)
 {
     struct work *w = arg;
 
+    return rewind_guard_begin(&w->guard, w->options, &w->rewind->restore, w->store);
+}
+
+static struct err *change(void *arg)
+{
+    struct work *w = arg;
+    AUTO(strbuf) struct strbuf notes = {0};
+    struct err *e;
+
     restore_change(&w->rewind->plan, &w->rewind->restore, w->arena, &w->rewind->report);
+    e = rewind_guard_check(&w->guard, &notes);
+    w->rewind->notes = arena_str(w->arena, strbuf_str(&notes));
+    return e;
+}
+
+static struct err *leave(void *arg)
+{
+    struct work *w = arg;
+
+    rewind_guard_done(&w->guard);
     return NULL;
 }
 
@@ -188,28 +210,35 @@ struct err *rewind_plan(struct store *s, struct str id, const struct rewind_opti
 static struct err *look_again(struct rewind *r, struct session *s, struct work *w)
 {
     r->restore.blobs = store_blobs(s->options.store, s->options.id);
-    return work_run(look, w);
+    TRY(work_run(look, w));
+    return w->options->keeps_files ? NULL : work_run(guard, w);
+}
+
+static struct err *apply(struct work *w, struct session *s)
+{
+    const struct rewind_options *o = w->options;
+
+    TRY(session_rewind(s, &(struct session_rewind){.turn = w->rewind->turn->number,
+                                                   .seq = w->rewind->turn->seq,
+                                                   .takes_messages = !o->keeps_messages,
+                                                   .keeps_files = o->keeps_files,
+                                                   .force = o->force,
+                                                   .files = w->undo.items,
+                                                   .n_files = w->undo.n}));
+    TRY(work_run(change, w));
+    return session_rewind_end(s);
 }
 
 struct err *rewind_apply(struct rewind *r, struct session *s, const struct rewind_options *o,
                          struct arena *a)
 {
-    struct work w = {.rewind = r, .arena = a};
-    struct err *e;
+    struct work w = {.rewind = r, .options = o, .store = s->options.store, .arena = a};
+    struct err *e = look_again(r, s, &w);
 
-    TRY(look_again(r, s, &w));
     task_shield_begin(); /* half of it helps nobody */
-    e = session_rewind(s, &(struct session_rewind){.turn = r->turn->number,
-                                                   .seq = r->turn->seq,
-                                                   .takes_messages = !o->keeps_messages,
-                                                   .keeps_files = o->keeps_files,
-                                                   .force = o->force,
-                                                   .files = w.undo.items,
-                                                   .n_files = w.undo.n});
     if (!e)
-        e = work_run(change, &w);
-    if (!e)
-        e = session_rewind_end(s);
+        e = apply(&w, s);
+    err_ignore(work_run(leave, &w), "a shielded task is not cancelled");
     task_shield_end();
     return e;
 }

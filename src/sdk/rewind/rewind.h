@@ -3,6 +3,7 @@
  * The plan is made first and changes nothing, not even the session. Carrying it out tells the
  * journal what the files hold before they are changed, so that it can be taken back as any turn can
  * (archive/turns.h). Files that somebody else has changed since are left alone, unless forced.
+ * Files that programs obey, and that a command may have written, go aside (sdk/rewind/guarded.h).
  *
  * In a task. What is returned lives in the arena. */
 #ifndef KEEL_SDK_REWIND_REWIND_H
@@ -22,7 +23,8 @@ struct rewind_options {
     const char *workspace;
     const char *const *added_dirs;
     size_t n_added_dirs;
-    const char *home; /* keel's own, where none may; NULL: none */
+    const char *home;        /* keel's own, where none may; NULL: none */
+    const char *person_home; /* with the settings of git; NULL: none */
     /* Its permissions, where this user may not enter it by them and it is open for the time being.
      */
     bool is_unlocked;
@@ -44,6 +46,7 @@ struct rewind {
     struct restore_report report;   /* after rewind_apply() */
     struct rewind_unsaved *unsaved; /* in their order; none where files are kept */
     size_t n_unsaved, unsaved_room;
+    struct str notes; /* after rewind_apply(): what went aside, a line each */
     /* private */
     struct restore_options restore;
 };
@@ -59,11 +62,15 @@ MUST_USE struct err *rewind_apply(struct rewind *r, struct session *s,
 struct snapshot_options undo_options(const struct project *p);
 
 /* Files are not as the conversation says, because the process that rewound the session was killed:
- * restores what is left. *ret_turn: to before which turn; 0: there was nothing to do, or it must be
- * done in the session's own directory. */
-MUST_USE struct err *rewind_finish(struct session *s, const struct snapshot_options *o,
-                                   struct arena *a, unsigned *ret_turn,
-                                   struct restore_report *ret_report);
+ * restores what is left. `turn`: to before which one; 0: there was nothing to do, or it must be
+ * done in the session's own directory. Of the options only the directories count. */
+struct finished_rewind {
+    unsigned turn;
+    struct restore_report report;
+    struct str notes; /* as above */
+};
+MUST_USE struct err *rewind_finish(struct session *s, const struct rewind_options *o,
+                                   struct arena *a, struct finished_rewind *ret_finished);
 
 /* After a crash: tells the journal what calls had changed that nobody could tell any more. Nothing
  * to do when the last run has ended. */

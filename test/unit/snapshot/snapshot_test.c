@@ -1006,10 +1006,11 @@ TEST(a_log_that_is_used_again_has_nothing_of_the_one_before)
     scene_shell(&s, "ls -i ../home/undo | sort | cut -d' ' -f1 | cmp - ../inodes");
     assert_ok(
         fs_read(temp_path(&s.dir, arena_format(&s.arena, "home/undo/%s", r.log.p).p), &text, NULL));
-    assert_true(text.n > strlen("keel-undo 2") + 300); /* records of the one before are in it */
+    assert_true(text.n > strlen("keel-undo 3") + 300); /* records of the one before are in it */
     undo_log_parse(strbuf_str(&text), r.log, &s.arena, &records);
     assert_int_equal(records.n, 1);
     assert_false(records.is_reported);
+    assert_false(records.is_cut);
     scene_end(&s, &r);
 }
 
@@ -1029,14 +1030,19 @@ TEST(a_log_counts_as_far_as_it_is_whole)
         fs_read(temp_path(&s.dir, arena_format(&s.arena, "home/undo/%s", r.log.p).p), &text, NULL));
     undo_log_parse(strbuf_str(&text), r.log, &s.arena, &whole);
     assert_int_equal(whole.n, 2);
+    assert_false(whole.is_cut);
     for (size_t n = 0; n < text.n; n++) {
         undo_log_parse(str_slice(strbuf_str(&text), 0, n), r.log, &s.arena, &part);
-        assert_true(part.n < 2);
+        assert_true(part.n < 2 || n == text.n - 1);
+        assert_true(part.is_cut == (n > 0));
     }
     for (size_t i = 0; i < text.n; i++) {
         text.p[i] ^= 1;
         undo_log_parse(strbuf_str(&text), r.log, &s.arena, &part);
-        assert_true(part.n < 2);
+        if (i != strlen("keel-undo ")) { /* else it is one of version 2, which has no end */
+            assert_true(part.n < 2 || i == text.n - 1);
+            assert_true(part.is_cut);
+        }
         text.p[i] ^= 1;
     }
     scene_end(&s, &r);
@@ -1057,6 +1063,17 @@ TEST(a_log_of_the_first_version_can_be_read)
     assert_string_equal(all.items[0].state.path, "/ws/a");
     assert_true(all.items[0].state.is_saved);
     assert_false(all.items[0].state.has_bytes);
+    assert_false(all.is_cut);
+}
+
+TEST(a_log_of_a_later_version_is_not_all_of_it)
+{
+    AUTO(arena) struct arena a = {0};
+    struct undo_records all;
+
+    undo_log_parse(S("keel-undo 4\0\0"), S("0123456789abcdef0123456789abcdef"), &a, &all);
+    assert_int_equal(all.n, 0);
+    assert_true(all.is_cut);
 }
 
 TEST(a_name_in_a_directory_that_was_closed_is_found)
@@ -1402,6 +1419,7 @@ RUN_TESTS(UNIT(the_file_of_a_write_is_saved_before_it_runs),
           UNIT(logs_go_when_a_later_command_has_run),
           UNIT(a_log_that_is_used_again_has_nothing_of_the_one_before),
           UNIT(a_log_counts_as_far_as_it_is_whole), UNIT(a_log_of_the_first_version_can_be_read),
+          UNIT(a_log_of_a_later_version_is_not_all_of_it),
           UNIT(a_name_in_a_directory_that_was_closed_is_found), UNIT(short_contents_take_no_blob),
           UNIT(short_contents_come_back_after_a_crash),
           UNIT(what_commands_side_by_side_found_is_there_for_each),
