@@ -1,6 +1,7 @@
 /* proxy_rules_test.c - which hosts, ports and addresses the rules let through. */
 #include "sandbox/proxy/rules.h"
 
+#include "host_patterns.h"
 #include "test.h"
 
 struct fixture {
@@ -61,24 +62,21 @@ RULES_TEST(without_rules_nothing_is_allowed)
     assert_refused(f, "example.com");
 }
 
-RULES_TEST(a_domain_is_the_host_and_all_below_it)
+RULES_TEST(a_rule_is_about_its_hosts_and_what_is_below_them)
 {
-    add(f, NET_ALLOW, "Example.COM.");
-    assert_true(net_rules_allow_any(&f->rules));
-    assert_allowed(f, "example.com");
-    assert_allowed(f, "EXAMPLE.com.");
-    assert_allowed(f, "a.b.example.com");
-    assert_refused(f, "notexample.com");
-    assert_refused(f, "example.com.evil.org");
-    assert_refused(f, "com");
-}
+    for (size_t i = 0; i < ARRAY_LEN(host_cases); i++) {
+        const struct host_case *c = &host_cases[i];
+        const char *host = arena_format(&f->arena, strchr(c->host, ':') ? "[%s]" : "%s", c->host).p;
+        struct url u = url_of(f, host);
+        AUTO(err) struct err *e = NULL;
 
-RULES_TEST(a_star_in_front_is_only_what_is_below)
-{
-    add(f, NET_ALLOW, "*.example.com");
-    assert_allowed(f, "a.example.com");
-    assert_refused(f, "example.com");
-    assert_refused(f, "aexample.com");
+        f->rules = (struct net_rules){0};
+        add(f, NET_ALLOW, c->pattern);
+        assert_true(net_rules_allow_any(&f->rules));
+        e = net_rules_check(&f->rules, &u);
+        if (!e != c->is_meant_below)
+            fail_msg("\"%s\" and %s", c->pattern, c->host);
+    }
 }
 
 RULES_TEST(a_star_alone_is_every_name_and_no_address)
@@ -103,12 +101,9 @@ RULES_TEST(without_a_port_a_rule_means_those_of_the_web)
     assert_allowed(f, "any.net:2222");
 }
 
-RULES_TEST(an_address_is_allowed_by_itself_only)
+RULES_TEST(an_address_has_a_port_as_names_have)
 {
-    add(f, NET_ALLOW, "93.184.216.34");
     add(f, NET_ALLOW, "[2606:4700:0:0::1111]:8080");
-    assert_allowed(f, "93.184.216.34");
-    assert_refused(f, "93.184.216.35");
     assert_allowed(f, "[2606:4700::1111]:8080");
     assert_refused(f, "[2606:4700::1111]");
 }
@@ -231,41 +226,19 @@ RULES_TEST(a_refusal_on_the_loopback_says_where_servers_of_commands_are)
 
 RULES_TEST(what_is_no_domain_is_an_error)
 {
-    static const char *const bad[] = {
-        "",
-        " ",
-        "https://example.com",
-        "example.com/",
-        "user@example.com",
-        "*.*.com",
-        "a*.com",
-        "example.com:0",
-        "example.com:x",
-        "0177.0.0.1",
-        "a b",
-        "[::1",
-        "*.",
-        "*.10.0.0.1",
-        "example.com?x",
-        "**",
-        "ex\nmple",
-        "b\303\274cher.de",
-        "2130706433",
-        "example.com:65536",
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-        assert_err(net_rules_add(&f->arena, &f->rules, NET_ALLOW, str_of(bad[i])), ERR_VALIDATION);
+    for (size_t i = 0; i < ARRAY_LEN(no_hosts); i++)
+        assert_err(net_rules_add(&f->arena, &f->rules, NET_ALLOW, str_of(no_hosts[i])),
+                   ERR_VALIDATION);
     assert_err(net_rules_add(&f->arena, &f->rules, NET_ALLOW, S("a\0.com")), ERR_VALIDATION);
     assert_err(net_rules_add(&f->arena, &f->rules, NET_ALLOW_PRIVATE, S("*")), ERR_VALIDATION);
     assert_false(net_rules_allow_any(&f->rules));
 }
 
-RUN_TESTS(UNIT(without_rules_nothing_is_allowed), UNIT(a_domain_is_the_host_and_all_below_it),
-          UNIT(a_star_in_front_is_only_what_is_below),
+RUN_TESTS(UNIT(without_rules_nothing_is_allowed),
+          UNIT(a_rule_is_about_its_hosts_and_what_is_below_them),
           UNIT(a_star_alone_is_every_name_and_no_address),
           UNIT(without_a_port_a_rule_means_those_of_the_web),
-          UNIT(an_address_is_allowed_by_itself_only), UNIT(what_is_denied_is_denied_on_every_port),
+          UNIT(an_address_has_a_port_as_names_have), UNIT(what_is_denied_is_denied_on_every_port),
           UNIT(a_private_address_is_refused_whatever_the_name),
           UNIT(a_private_host_is_allowed_by_its_name),
           UNIT(a_denied_address_is_denied_by_every_name),
