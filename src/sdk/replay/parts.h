@@ -3,7 +3,9 @@
  *     replay.c    all runs of a session, one after the other
  *     compare.c   events against the recording; ids and times
  *     provider.c  answers: recorded bytes through the real protocol
- *     ports.c     gate, tools, hooks, plugins, budget, compaction: as recorded */
+ *     calls.c     tools and the gate, as recorded
+ *     summaries.c compaction, as recorded
+ *     ports.c     hooks, plugins, budget, news, as recorded */
 #ifndef KEEL_SDK_REPLAY_PARTS_H
 #define KEEL_SDK_REPLAY_PARTS_H
 
@@ -67,6 +69,10 @@ struct replay {
     struct blob_store blobs;
 };
 
+/* The replay that a port (its gate, its hooks, ...) belongs to. */
+#define REPLAY_OF(port, member)                                                                    \
+    ((struct replay *)((char *)(port) - offsetof(struct replay, member)))
+
 /* compare.c */
 void replay_compare_init(struct replay *r);
 void replay_compare_done(struct replay *r);
@@ -102,8 +108,24 @@ MUST_USE struct err *replay_add_targets(struct replay *r);
 /* What was told of the first model while it was asked. */
 void replay_take_note(struct replay *r, struct str text);
 
-/* ports.c */
+/* calls.c */
 MUST_USE struct err *replay_add_tools(struct replay *r, const struct tool_set *set);
+MUST_USE struct err *replay_judge(struct gate *g, const struct gate_call *call, struct arena *a,
+                                  struct verdict *ret_verdict);
+/* Why a call was not run, as it was before it had to fit. */
+struct str replay_refusal(struct arena *a, const struct recorded_call *c);
+
+/* summaries.c */
+#define REPLAY_STAYS_PREFIX "The history stays as it is: " /* notices about compaction */
+MUST_USE struct err *replay_compact(struct compactor *c, struct run *run, bool is_full);
+enum room replay_find_room(struct compactor *c, struct run *run, const struct waiting_results *w);
+
+/* ports.c */
+const struct ask *replay_find_ask(const struct recording *x, struct str call_id); /* or NULL */
+/* "a Stop hook ended the run: REASON" gives the reason. */
+bool replay_ended_by_hook(struct replay *r, enum hook_event event, struct str *ret_reason);
+bool replay_is_next(const struct replay *r, enum event_type type);
+struct str replay_first_text(const struct message *m);
 void replay_ports_init(struct replay *r);
 struct budget_keeper replay_budget(struct replay *r);
 int64_t replay_known_delay(void *replay);
