@@ -7,6 +7,7 @@
 #include "cli/lines/input.h"
 #include "cli/output/text.h"
 #include "cli/print/print.h"
+#include "sdk/shelf.h"
 
 /* --- keel version --- */
 
@@ -82,7 +83,7 @@ static const struct option root_options[] = {
     {"answer", 0, "[CALL=]ANSWER", "with -c or -r: answer what the session asks; repeatable"},
     {"name", 'n', "NAME", "name the session, for --resume"},
     {"session-id", 0, "UUID", "id of the new session"},
-    {"store", 0, "STORE", "where to store sessions: sqlite:FILE, files:DIR, postgres://..."},
+    {"store", 0, "STORE", "where to store sessions: " STORE_FORMS},
     {"no-session-persistence", 0, NULL, "do not store the session"},
 
     {"max-turns", 0, "N", "stop after N rounds, then ask once more without tools",

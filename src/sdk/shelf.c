@@ -4,7 +4,6 @@
 #include "config/settings_keys.h"
 #include "port/draft.h"
 #include "store/memory.h"
-#include "store/open.h"
 #include "sys/env.h"
 
 #include <errno.h>
@@ -15,8 +14,7 @@
 #define SHELF_LONGEST_TIMEOUT_S 86400
 
 const struct setting_key store_settings[] = {
-    {"store", SETTING_STRING,
-     .help = "where sessions are stored: sqlite:FILE, files:DIR, postgres://..."},
+    {"store", SETTING_STRING, .help = "where sessions are stored: " STORE_FORMS},
     {"sessions", SETTING_OBJECT, .help = "how long sessions are kept"},
     {"sessions.storeTimeoutSeconds", SETTING_INTEGER, .least = 1, .most = SHELF_LONGEST_TIMEOUT_S,
      .help = "how long to wait for a PostgreSQL store (30)"},

@@ -4,6 +4,7 @@
 
 #include "port/store.h"
 #include "sdk/project.h"
+#include "store/open.h" /* how stores are named */
 
 /* `given` as store/open.h takes it; NULL: KEEL_STORE, else the setting, else the default in keel's
  * home. */

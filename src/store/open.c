@@ -165,30 +165,82 @@ static struct err *open_in_place(const char *path, const char *home,
     return NULL;
 }
 
+/* --- kinds --- */
+
+/* A name of a store, taken apart. */
+struct store_opening {
+    struct arena *arena;
+    const char *spec;
+    struct str path; /* without its scheme */
+    const char *home;
+    uint64_t timeout_ms;
+};
+
+static struct err *open_sqlite(const struct store_opening *o, struct store **ret_store)
+{
+    TRY(check_sqlite_path(o->path));
+    return open_in_place(place(o->arena, o->path, o->home, "keel.db"), o->home, store_sqlite_new,
+                         ret_store);
+}
+
+static struct err *open_files(const struct store_opening *o, struct store **ret_store)
+{
+    return open_in_place(place(o->arena, o->path, o->home, "sessions"), o->home, store_files_new,
+                         ret_store);
+}
+
+static struct err *open_postgres(const struct store_opening *o, struct store **ret_store)
+{
+    struct postgres_options options = {.timeout_ms = o->timeout_ms};
+
+    *ret_store = store_postgres_new(o->spec, &options);
+    drafts_keep_in(*ret_store, o->home, str_of(o->spec));
+    return NULL;
+}
+
+static struct err *open_memory(const struct store_opening *o, struct store **ret_store)
+{
+    if (o->path.n)
+        return err_hint(err_new(ERR_VALIDATION, "the memory store has no path"), "use memory:");
+    *ret_store = store_memory_new();
+    return NULL;
+}
+
+/* A name without a scheme is the path of a store of the first kind. */
+const struct store_kind store_kinds[] = {
+    {"sqlite", &sqlite_library, open_sqlite},
+    {"files", NULL, open_files},
+    {"postgres postgresql", &postgres_library, open_postgres},
+    {"memory", NULL, open_memory},
+    {0},
+};
+
+static const struct store_kind *find_kind(struct str scheme)
+{
+    for (const struct store_kind *k = store_kinds; k->schemes; k++) {
+        struct str rest = str_of(k->schemes), word;
+
+        while (str_split(&rest, ' ', &word))
+            if (scheme.n == 0 || str_eq(scheme, word))
+                return k;
+    }
+    return NULL;
+}
+
 struct err *store_from_url(const char *spec, const char *home, uint64_t timeout_ms,
                            struct store **ret_store)
 {
     AUTO(arena) struct arena a = {0};
-    struct str whole = str_of(spec), scheme = scheme_of(whole), path = path_in(whole, scheme);
+    struct str whole = str_of(spec), scheme = scheme_of(whole);
+    const struct store_kind *kind = find_kind(scheme);
 
-    if (scheme.n == 0 || str_is(scheme, "sqlite")) {
-        TRY(check_sqlite_path(path));
-        return open_in_place(place(&a, path, home, "keel.db"), home, store_sqlite_new, ret_store);
-    }
-    if (str_is(scheme, "files"))
-        return open_in_place(place(&a, path, home, "sessions"), home, store_files_new, ret_store);
-    if (str_is(scheme, "postgres") || str_is(scheme, "postgresql")) {
-        *ret_store = store_postgres_new(spec, &(struct postgres_options){.timeout_ms = timeout_ms});
-        drafts_keep_in(*ret_store, home, whole);
-    } else if (str_is(scheme, "memory") && path.n == 0) {
-        *ret_store = store_memory_new();
-    } else if (str_is(scheme, "memory")) {
-        return err_hint(err_new(ERR_VALIDATION, "the memory store has no path"), "use memory:");
-    } else {
-        return err_hint(
-            err_new(ERR_VALIDATION, "unknown store \"%" STR_FMT ":\"", STR_ARG(scheme)),
-            "use sqlite:FILE, files:DIRECTORY, postgres://USER@HOST/DATABASE or memory:; "
-            "a file with a colon in its name is ./NAME");
-    }
-    return NULL;
+    if (!kind)
+        return err_hint(err_new(ERR_VALIDATION, "unknown store \"%" STR_FMT ":\"", STR_ARG(scheme)),
+                        "use one of " STORE_FORMS "; a file with a colon in its name is ./NAME");
+    return kind->open(&(struct store_opening){.arena = &a,
+                                              .spec = spec,
+                                              .path = path_in(whole, scheme),
+                                              .home = home,
+                                              .timeout_ms = timeout_ms},
+                      ret_store);
 }

@@ -3,6 +3,19 @@
 #define KEEL_STORE_OPEN_H
 
 #include "port/store.h"
+#include "sys/dylib.h"
+
+/* What help and errors say about names of stores. */
+#define STORE_FORMS "sqlite:FILE, files:DIRECTORY, postgres://USER@HOST/DATABASE, memory:"
+
+struct store_opening; /* a name taken apart: open.c's own */
+
+struct store_kind {
+    const char *schemes;           /* separated by blanks */
+    const struct library *library; /* that it loads; NULL: none */
+    struct err *(*open)(const struct store_opening *o, struct store **ret_store);
+};
+extern const struct store_kind store_kinds[]; /* ends with NULL schemes */
 
 /* The name is sqlite:FILE, files:DIRECTORY, postgres://... (or postgresql://...), memory:, or the
  * path of an SQLite file. NULL and "" mean sqlite:. Without FILE or DIRECTORY the store is keel.db

@@ -13,6 +13,9 @@
 #define KEEL_STORE_POSTGRES_H
 
 #include "port/store.h"
+#include "sys/dylib.h"
+
+extern const struct library postgres_library;
 
 struct postgres_options {
     uint64_t timeout_ms; /* how long the server may be silent; 0: 30 s */

@@ -4,7 +4,7 @@
  * calls it, with memory of its own. A waiter may leave; the thread then discards its result. */
 #include "store/postgres_conn.h"
 
-#include "sys/dylib.h"
+#include "store/postgres.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -120,6 +120,8 @@ void postgres_server_done(struct postgres_server *s)
 
 /* --- the thread --- */
 
+const struct library postgres_library = {"PostgreSQL", "libpq.so.5", "libpq5"};
+
 static struct err *load_api(struct postgres_api *ret_api)
 {
     const struct dylib_symbol symbols[] = {
@@ -128,7 +130,8 @@ static struct err *load_api(struct postgres_api *ret_api)
 #undef X
     };
 
-    return dylib_load("libpq.so.5", "libpq5", symbols, ARRAY_LEN(symbols));
+    return dylib_load(postgres_library.soname, postgres_library.package, symbols,
+                      ARRAY_LEN(symbols));
 }
 
 struct connecting {

@@ -7,6 +7,9 @@
 #define KEEL_STORE_SQLITE_H
 
 #include "port/store.h"
+#include "sys/dylib.h"
+
+extern const struct library sqlite_library;
 
 /* `path` must not be a link to the file, because locks, log and blobs are beside the name;
  * store_from_url() follows links. The first call that needs the file opens or creates it, and

@@ -5,7 +5,6 @@
 #include "store/leases.h"
 #include "store/sqlite.h"
 #include "store/sqlite_log.h"
-#include "sys/dylib.h"
 #include "sys/fs.h"
 #include "sys/locked_file.h"
 #include "sys/work.h"
@@ -141,6 +140,8 @@ static int read_version(void *self, int n, char **values, char **names)
     return 0;
 }
 
+const struct library sqlite_library = {"SQLite", "libsqlite3.so.0", "libsqlite3-0"};
+
 static struct err *load_api(struct sqlite_api *ret_api)
 {
     const struct dylib_symbol symbols[] = {
@@ -149,7 +150,7 @@ static struct err *load_api(struct sqlite_api *ret_api)
 #undef X
     };
 
-    return dylib_load("libsqlite3.so.0", "libsqlite3-0", symbols, ARRAY_LEN(symbols));
+    return dylib_load(sqlite_library.soname, sqlite_library.package, symbols, ARRAY_LEN(symbols));
 }
 
 struct err *store_sqlite_load(void)

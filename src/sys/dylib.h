@@ -8,6 +8,10 @@
 
 #include "base/err.h"
 
+struct library {
+    const char *name, *soname, *package; /* for people, the file, Debian's package */
+};
+
 struct dylib_symbol {
     const char *name; /* a literal */
     void **slot;

@@ -3,6 +3,7 @@
 
 #include "config/passed_variables.h"
 #include "sdk/agent_sandbox.h"
+#include "sdk/shelf.h"
 #include "sys/clean_env.h"
 #include "sys/fs.h"
 #include "sys/proc.h"
@@ -180,17 +181,14 @@ static void check_home(struct report *r, const char *home)
 
 static void check_libraries(struct report *r)
 {
-    static const struct {
-        const char *name, *soname, *package;
-    } libraries[] = {{"SQLite", "libsqlite3.so.0", "libsqlite3-0"},
-                     {"PostgreSQL", "libpq.so.5", "libpq5"}};
+    for (const struct store_kind *k = store_kinds; k->schemes; k++) {
+        const struct library *l = k->library;
+        bool is_there = l && dlopen(l->soname, RTLD_LAZY | RTLD_LOCAL) != NULL;
 
-    for (size_t i = 0; i < ARRAY_LEN(libraries); i++) {
-        bool is_there = dlopen(libraries[i].soname, RTLD_LAZY | RTLD_LOCAL) != NULL;
-
-        report_add(r, is_there ? HEALTH_GOOD : HEALTH_NOTE, "Stores", libraries[i].name,
-                   is_there ? "%s found" : "not installed (%s)",
-                   is_there ? libraries[i].soname : libraries[i].package);
+        if (l)
+            report_add(r, is_there ? HEALTH_GOOD : HEALTH_NOTE, "Stores", l->name,
+                       is_there ? "%s found" : "not installed (%s)",
+                       is_there ? l->soname : l->package);
     }
 }
 

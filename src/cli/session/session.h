@@ -23,7 +23,7 @@ extern const struct command command_session_show;
 extern const struct command command_session_verify;
 
 #define SESSION_OPTIONS                                                                            \
-    {"store", 0, "STORE", "where sessions are stored: sqlite:FILE, files:DIR, postgres://..."},    \
+    {"store", 0, "STORE", "where sessions are stored: " STORE_FORMS},                              \
         {"settings", 0, "FILE|JSON", "more settings; they override all files"}
 
 /* A command at work, in a task. */
