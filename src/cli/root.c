@@ -64,8 +64,8 @@ static const struct option root_options[] = {
     {"append-system-prompt", 0, "TEXT", "add to the system prompt"},
     {"json-schema", 0, "JSON|FILE", "the answer must be JSON that matches this schema"},
 
-    {"permission-mode", 0, "MODE", "plan, default, acceptEdits or bypassPermissions",
-     .group = "Permissions and files", .words = "plan default acceptEdits bypassPermissions"},
+    {"permission-mode", 0, "MODE", PERMISSION_MODES, .group = "Permissions and files",
+     .words = PERMISSION_MODE_WORDS},
     {"allowed-tools", 0, "RULES", "allow without asking: \"Read,Bash(git log *)\"",
      .alias = "allowedTools", .is_item = rule_is_meant},
     {"disallowed-tools", 0, "RULES", "deny these; a bare tool name hides the tool",

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 
 static const char *const mode_names[] = {"plan", "default", "acceptEdits", "bypassPermissions"};
+_Static_assert(ARRAY_LEN(mode_names) == MODE_BYPASS + 1, "each mode has a name");
 static const struct {
     const char *trust;
     enum permission_mode mode;

@@ -12,6 +12,8 @@
 #include "port/tool_set.h"
 
 enum permission_mode { MODE_PLAN, MODE_DEFAULT, MODE_ACCEPT_EDITS, MODE_BYPASS };
+#define PERMISSION_MODES "plan, default, acceptEdits, bypassPermissions"   /* in texts */
+#define PERMISSION_MODE_WORDS "plan default acceptEdits bypassPermissions" /* for completion */
 const char *permission_mode_name(enum permission_mode m); /* "plan", "acceptEdits", ... */
 /* By name, or by the trust it stands for: safe, moderate, full. */
 bool permission_mode_find(struct str name, enum permission_mode *ret_mode);

@@ -189,9 +189,7 @@ struct err *live_session_set_mode(struct live_session *l, struct str name)
     enum permission_mode mode;
 
     if (!permission_mode_find(name, &mode))
-        return err_new(ERR_VALIDATION,
-                       "unknown mode \"%" STR_FMT
-                       "\": one of plan, default, acceptEdits, bypassPermissions",
+        return err_new(ERR_VALIDATION, "unknown mode \"%" STR_FMT "\": one of " PERMISSION_MODES,
                        STR_ARG(name));
     if (mode == MODE_BYPASS && !l->allows_bypass)
         return err_new(ERR_VALIDATION, "keel was not started with "

@@ -20,8 +20,7 @@ const struct setting_key rule_settings[] = {
     {"permissions.allow", SETTING_STRINGS, MERGE_ADD, .help = "allowed without asking"},
     {"permissions.ask", SETTING_STRINGS, MERGE_ADD, .untrusted_ok = true, .help = "always asked"},
     {"permissions.deny", SETTING_STRINGS, MERGE_ADD, .untrusted_ok = true, .help = "never allowed"},
-    {"permissions.defaultMode", SETTING_STRING,
-     .help = "plan, default, acceptEdits or bypassPermissions"},
+    {"permissions.defaultMode", SETTING_STRING, .help = PERMISSION_MODES},
     {"permissions.allowedCommands", SETTING_STRINGS, .untrusted_ok = true,
      .help = "only these commands run, in every mode: \"make\", \"git *\"; []: none"},
     {"permissions.allowedDomains", SETTING_STRINGS, .untrusted_ok = true,
@@ -285,7 +284,7 @@ struct err *agent_find_mode(const char *where, struct str name, enum permission_
         return NULL;
     return err_hint(
         err_new(ERR_VALIDATION, "%s: unknown mode \"%" STR_FMT "\"", where, STR_ARG(name)),
-        "one of: plan, default, acceptEdits, bypassPermissions (or safe, moderate, full)");
+        "one of: " PERMISSION_MODES " (or safe, moderate, full)");
 }
 
 /* Another program may have modes that keel does not know; it then has its default. */

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 static const struct option options[] = {
-    {"mode", 0, "MODE", "plan, default, acceptEdits, bypassPermissions; safe, moderate, full",
-     .words = "plan default acceptEdits bypassPermissions safe moderate full"},
+    {"mode", 0, "MODE", PERMISSION_MODES "; safe, moderate, full",
+     .words = PERMISSION_MODE_WORDS " safe moderate full"},
     {"tool", 0, "NAME", "the tool that is called"},
     {"args", 0, "JSON", "its arguments, an object"},
     {"allow", 0, "RULE", "a rule that allows; repeatable, like the next two"},

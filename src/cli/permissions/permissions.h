@@ -16,7 +16,7 @@ extern const struct command command_permissions_test;
      "MODE",                                                                                       \
      "instead of the settings' mode; also --permission-mode",                                      \
      .alias = "permission-mode",                                                                   \
-     .words = "plan default acceptEdits bypassPermissions"},                                       \
+     .words = PERMISSION_MODE_WORDS},                                                              \
         {"allowed-tools", 0, "RULES", "as with keel -p", .alias = "allowedTools"},                 \
         {"disallowed-tools", 0, "RULES", "as with keel -p", .alias = "disallowedTools"},           \
         {"add-dir", 0, "DIR", "as with keel -p; may be repeated"},                                 \

@@ -108,6 +108,24 @@ TEST(words_of_trust_are_modes)
     assert_false(permission_mode_find(S("Full"), &mode));
 }
 
+TEST(each_mode_is_in_the_table_and_in_the_texts)
+{
+    AUTO(strbuf) struct strbuf listed = {0}, words = {0};
+
+    for (enum permission_mode m = MODE_PLAN; m <= MODE_BYPASS; m++) {
+        AUTO(strbuf) struct strbuf start = {0};
+
+        strbuf_addf(&start, "mode:%s/", permission_mode_name(m));
+        for (int risk = 0; risk < N_RISKS; risk++)
+            assert_true(str_starts(permission_mode_cell(m, (enum risk)risk), strbuf_str(&start)));
+        assert_true(str_starts(permission_outside_cell(m), strbuf_str(&start)));
+        strbuf_addf(&listed, "%s%s", listed.n ? ", " : "", permission_mode_name(m));
+        strbuf_addf(&words, "%s%s", words.n ? " " : "", permission_mode_name(m));
+    }
+    assert_string_equal(strbuf_cstr(&listed), PERMISSION_MODES);
+    assert_string_equal(strbuf_cstr(&words), PERMISSION_MODE_WORDS);
+}
+
 TEST(the_mode_alone_decides_when_no_rule_matches)
 {
     struct str other = S("Bash(git push:*)");
@@ -799,7 +817,8 @@ RUN_TESTS(UNIT(what_a_wrapper_starts_is_denied_however_it_is_spelled),
           UNIT(a_denied_command_among_the_words_of_an_unknown_program_asks),
           UNIT(a_rule_that_names_such_a_program_allows_it_and_one_for_all_does_not),
           UNIT(every_mode_every_risk_every_mix_of_lists_and_every_hook_decide_as_the_table_says),
-          UNIT(words_of_trust_are_modes), UNIT(the_mode_alone_decides_when_no_rule_matches),
+          UNIT(words_of_trust_are_modes), UNIT(each_mode_is_in_the_table_and_in_the_texts),
+          UNIT(the_mode_alone_decides_when_no_rule_matches),
           UNIT(an_unclear_denial_asks_in_every_mode_but_plan_where_it_denies),
           UNIT(a_clear_denial_wins_over_an_unclear_one_before_it),
           UNIT(an_ask_rule_that_cannot_be_evaluated_asks),
