@@ -118,7 +118,7 @@ struct demo {
     struct host *host;
     struct project *project;
     struct provider *provider;
-    struct show show;
+    struct display show;
     struct event_subscriber subscriber;
     char dir[DEMO_PATH_SIZE];
 };
@@ -165,7 +165,7 @@ static struct err *play_run(struct demo *d, struct agent *a)
 
     message_add_text(prompt, S(DEMO_PROMPT));
     TRY(agent_run(a, &(struct run_input){.prompt = prompt}, &result));
-    show_end_line(&d->show);
+    display_end_line(&d->show);
     return TAKE(result.error);
 }
 
@@ -176,7 +176,7 @@ static struct err *demo_play(void *arg)
     struct demo *d = arg;
     AUTO(agent) struct agent agent = {0};
 
-    d->subscriber = (struct event_subscriber){.on_event = show_event, .self = &d->show};
+    d->subscriber = (struct event_subscriber){.on_event = display_event, .self = &d->show};
     TRY(agent_open(&agent, d->project,
                    &(struct agent_options){.provider = d->provider,
                                            .subscriber = &d->subscriber,
@@ -241,14 +241,15 @@ static struct err *show_all(struct demo *d, const struct args *args)
     if (is_bundled)
         TRY(introduce(d));
     virtual_clock_init(&no_wait, clock_unix_ms(&clock_system));
-    TRY(cli_run(args_has(args, "fast") ? &no_wait.clock : NULL, demo_play, d));
+    TRY(cli_run_task(args_has(args, "fast") ? &no_wait.clock : NULL, demo_play, d));
     return NULL;
 }
 
 static struct err *demo_run(const struct args *args, int *ret_status)
 {
     struct demo d = {
-        .show = {.flags = SHOW_TEXT | SHOW_REASONING | SHOW_TOOLS | SHOW_RESULTS | SHOW_RETRIES,
+        .show = {.flags = DISPLAY_TEXT | DISPLAY_REASONING | DISPLAY_TOOLS | DISPLAY_RESULTS |
+                          DISPLAY_RETRIES,
                  .margin_fd = STDOUT_FILENO,
                  .in_colour = cli_has_colour(STDOUT_FILENO),
                  .is_visible = true},

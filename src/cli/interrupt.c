@@ -74,7 +74,7 @@ static void signals_end(struct loop_watch *watch)
     loop_watch_stop(watch);
 }
 
-struct err *cli_run(const struct clock *clock, task_fn fn, void *arg)
+struct err *cli_run_task(const struct clock *clock, task_fn fn, void *arg)
 {
     struct loop_watch signals = {0};
     AUTO(loop) struct loop *l = loop_new(clock);
@@ -97,7 +97,7 @@ struct err *cli_run(const struct clock *clock, task_fn fn, void *arg)
     return err_new(ERR_CANCELLED, "interrupted");
 }
 
-int cli_run_status(int status)
+int cli_exit_status(int status)
 {
     bool was_interrupted = status == err_exit_code(&(struct err){.kind = ERR_CANCELLED});
 

@@ -11,11 +11,11 @@
 
 /* Runs fn on a loop of its own; ERR_CANCELLED when a signal came before it had ended. clock NULL:
  * the machine's. */
-MUST_USE struct err *cli_run(const struct clock *clock, task_fn fn, void *arg);
+MUST_USE struct err *cli_run_task(const struct clock *clock, task_fn fn, void *arg);
 
 /* The program's exit status, from what its command gives: that of an interrupted one tells the
  * signal, as a shell would (130, 143, 131, 129). */
-int cli_run_status(int status);
+int cli_exit_status(int status);
 
 /* For what is read or written on the loop's own thread: waits until fd is ready for `events` of
  * poll(2). False: a signal that ends keel came first. Output is then still waited for, a second in

@@ -148,5 +148,5 @@ int main(int argc, char **argv)
         status = err_exit_code(e);
         err_free(e);
     }
-    leave(cli_run_status(status));
+    leave(cli_exit_status(status));
 }

@@ -224,7 +224,7 @@ static void open_sandbox(struct sandbox_job *j, struct agent_sandbox *sandbox)
         .environment = environment,
     };
 
-    j->printer.on_event = show_notices;
+    j->printer.on_event = display_notices;
     event_stream_subscribe(&j->notices, &j->printer);
     agent_sandbox_init(sandbox, &wanted);
 }
@@ -303,7 +303,7 @@ static struct err *sandbox_run(const struct args *args, int *ret_status)
     if (!e)
         e = project_open(NULL, &(struct project_options){0}, &j->project);
     if (!e)
-        e = cli_run(NULL, sandbox_job_run, j);
+        e = cli_run_task(NULL, sandbox_job_run, j);
     *ret_status = j->status;
     project_unref(j->project);
     arena_done(&j->arena);

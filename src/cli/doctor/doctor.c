@@ -192,7 +192,7 @@ static struct err *probe_after(struct report *r, struct probe *p, bool is_json)
     if (!is_json)
         add_text(r, &out);
     TRY(cli_print(strbuf_str(&out)));
-    return cli_run(NULL, doctor_probe, p);
+    return cli_run_task(NULL, doctor_probe, p);
 }
 
 static void add_broken(void *self, const struct err *e)

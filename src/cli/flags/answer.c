@@ -146,7 +146,7 @@ static struct err *answered_twice(const struct ask *ask)
     AUTO(strbuf) struct strbuf call = {0};
 
     if (ask->tool.n)
-        show_call(&call, ask->tool, ask->args, CALL_MAX_CHARS);
+        display_call(&call, ask->tool, ask->args, CALL_MAX_CHARS);
     else
         strbuf_add(&call, ask->text);
     return err_hint(err_new(ERR_VALIDATION, "--answer: %" STR_FMT " (%s) has two answers",

@@ -135,7 +135,7 @@ static struct err *inspect_permission_run(const struct args *args, int *ret_stat
 
     TRY(args_count(args, 0, 0, "no arguments: rules and call come as options"));
     TRY(read_call(args, &a, &call));
-    return cli_run(NULL, judge_and_print, &call);
+    return cli_run_task(NULL, judge_and_print, &call);
 }
 
 const struct command command_inspect_permission = {

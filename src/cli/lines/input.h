@@ -9,7 +9,7 @@
 #define KEEL_CLI_LINES_INPUT_H
 
 #include "cli/args.h"
-#include "cli/print/print.h"
+#include "cli/print/json.h"
 #include "sdk/live_session.h"
 
 struct input;

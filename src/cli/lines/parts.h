@@ -2,6 +2,7 @@
 #ifndef KEEL_CLI_LINES_PARTS_H
 #define KEEL_CLI_LINES_PARTS_H
 
+#include "cli/io.h"
 #include "cli/lines/input.h"
 
 struct input {

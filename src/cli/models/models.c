@@ -168,7 +168,7 @@ static struct err *models_run(const struct args *args, int *ret_status)
     if (!e)
         e = gather(&m);
     if (!e && args_has(args, "refresh"))
-        e = cli_run(NULL, models_refresh, &m);
+        e = cli_run_task(NULL, models_refresh, &m);
     if (!e)
         e = print(&m);
     tell_problems(&m, ret_status);

@@ -21,7 +21,7 @@ enum colour { PLAIN, FAINT, RED, GREEN, CYAN };
 /* --- where it goes --- */
 
 /* Once nobody gets the answer, the rest would be paid for and thrown away. */
-static void keep_error(struct show *s, struct err *e)
+static void keep_error(struct display *s, struct err *e)
 {
     if (!e)
         return;
@@ -30,7 +30,7 @@ static void keep_error(struct show *s, struct err *e)
     loop_cancel(task_loop());
 }
 
-static void say_text(struct show *s, struct str text)
+static void say_text(struct display *s, struct str text)
 {
     if (text.n == 0 || s->error)
         return;
@@ -38,14 +38,14 @@ static void say_text(struct show *s, struct str text)
     s->is_in_line = text.p[text.n - 1] != '\n';
 }
 
-void show_end_line(struct show *s)
+void display_end_line(struct display *s)
 {
     if (s->is_in_line)
         say_text(s, S("\n"));
     s->is_in_line = false;
 }
 
-static void say_margin(struct show *s, enum colour colour, struct str text)
+static void say_margin(struct display *s, enum colour colour, struct str text)
 {
     static const char *const codes[] = {"", "\033[2m", "\033[31m", "\033[32m", "\033[36m"};
     AUTO(strbuf) struct strbuf out = {0};
@@ -63,9 +63,9 @@ static void say_margin(struct show *s, enum colour colour, struct str text)
 }
 
 /* A line of its own. */
-static void say_line(struct show *s, enum colour colour, struct str text)
+static void say_line(struct display *s, enum colour colour, struct str text)
 {
-    show_end_line(s);
+    display_end_line(s);
     say_margin(s, colour, text);
     say_margin(s, PLAIN, S("\n"));
     s->wants_blank = s->has_text;
@@ -73,14 +73,14 @@ static void say_line(struct show *s, enum colour colour, struct str text)
 
 /* --- the answer --- */
 
-static void show_text(struct show *s, struct str text)
+static void show_text(struct display *s, struct str text)
 {
-    if (!(s->flags & SHOW_TEXT) || text.n == 0)
+    if (!(s->flags & DISPLAY_TEXT) || text.n == 0)
         return;
     if (s->in_kind == DELTA_REASONING)
-        show_end_line(s);
+        display_end_line(s);
     if (s->wants_blank) {
-        show_end_line(s);
+        display_end_line(s);
         say_text(s, S("\n"));
     }
     s->wants_blank = false;
@@ -89,12 +89,12 @@ static void show_text(struct show *s, struct str text)
     say_text(s, text);
 }
 
-static void show_reasoning(struct show *s, struct str text)
+static void show_reasoning(struct display *s, struct str text)
 {
-    if (!(s->flags & SHOW_REASONING) || text.n == 0)
+    if (!(s->flags & DISPLAY_REASONING) || text.n == 0)
         return;
     if (s->in_kind != DELTA_REASONING)
-        show_end_line(s);
+        display_end_line(s);
     if (!s->is_in_line)
         say_margin(s, FAINT, S("(thinks) "));
     s->in_kind = DELTA_REASONING;
@@ -102,7 +102,7 @@ static void show_reasoning(struct show *s, struct str text)
     s->is_in_line = text.p[text.n - 1] != '\n';
 }
 
-static void show_delta(struct show *s, const struct event_delta *d)
+static void show_delta(struct display *s, const struct event_delta *d)
 {
     if (d->is_separator)
         s->wants_blank = s->has_text;
@@ -114,7 +114,7 @@ static void show_delta(struct show *s, const struct event_delta *d)
 
 /* --- tools --- */
 
-void show_call(struct strbuf *out, struct str tool, const struct json *args, size_t max_chars)
+void display_call(struct strbuf *out, struct str tool, const struct json *args, size_t max_chars)
 {
     struct str about = str_trim(tool_main_argument(args)), line = {0};
 
@@ -128,16 +128,16 @@ void show_call(struct strbuf *out, struct str tool, const struct json *args, siz
         strbuf_add_cstr(out, " ...");
 }
 
-static void show_tool_begin(struct show *s, const struct event_tool *t)
+static void show_tool_begin(struct display *s, const struct event_tool *t)
 {
     AUTO(strbuf) struct strbuf line = {0};
 
-    if (!(s->flags & SHOW_TOOLS))
+    if (!(s->flags & DISPLAY_TOOLS))
         return;
     s->last_call = t->index;
     strbuf_add_cstr(&line, "> ");
-    show_call(&line, t->name, t->args, CALL_MAX_CHARS);
-    say_line(s, s->flags & SHOW_RESULTS ? CYAN : FAINT, strbuf_str(&line));
+    display_call(&line, t->name, t->args, CALL_MAX_CHARS);
+    say_line(s, s->flags & DISPLAY_RESULTS ? CYAN : FAINT, strbuf_str(&line));
 }
 
 /* What the model reads, as far as it is text. */
@@ -170,7 +170,7 @@ static struct str result_body(struct str text, bool is_diff)
     return text;
 }
 
-static void show_result(struct show *s, const struct event_tool *t)
+static void show_result(struct display *s, const struct event_tool *t)
 {
     struct str diff = json_get_text(t->metadata, "diff");
     struct str rest = result_body(diff.n ? diff : result_text(t), diff.n > 0), line;
@@ -179,11 +179,11 @@ static void show_result(struct show *s, const struct event_tool *t)
         AUTO(strbuf) struct strbuf shown = {0};
 
         strbuf_add_cstr(&shown, "  ");
-        if (n == RESULT_MAX_LINES && rest.n && !(s->flags & SHOW_WHOLE)) {
+        if (n == RESULT_MAX_LINES && rest.n && !(s->flags & DISPLAY_WHOLE)) {
             say_line(s, FAINT, S("  ..."));
             return;
         }
-        if (s->flags & SHOW_WHOLE)
+        if (s->flags & DISPLAY_WHOLE)
             strbuf_add(&shown, line);
         else
             clip_line(&shown, line, RESULT_MAX_CHARS);
@@ -191,12 +191,12 @@ static void show_result(struct show *s, const struct event_tool *t)
     }
 }
 
-static void show_details(struct show *s, const struct event_tool *t)
+static void show_details(struct display *s, const struct event_tool *t)
 {
     AUTO(strbuf) struct strbuf line = {0};
 
     strbuf_add_cstr(&line, "  ");
-    show_call(&line, t->name, t->args, CALL_MAX_CHARS);
+    display_call(&line, t->name, t->args, CALL_MAX_CHARS);
     strbuf_add_cstr(&line, ": ");
     text_add_duration(&line, (int64_t)t->duration_ms);
     strbuf_addf(&line, ", %zu characters%s%s", t->n_chars_out, t->is_ok ? "" : ", ",
@@ -207,12 +207,12 @@ static void show_details(struct show *s, const struct event_tool *t)
 }
 
 /* A call that was not allowed never began: this is all that is seen of it. */
-static void show_refusal(struct show *s, const struct event_tool *t)
+static void show_refusal(struct display *s, const struct event_tool *t)
 {
     AUTO(strbuf) struct strbuf line = {0};
 
     strbuf_add_cstr(&line, "> ");
-    show_call(&line, t->name, t->args, CALL_MAX_CHARS);
+    display_call(&line, t->name, t->args, CALL_MAX_CHARS);
     strbuf_addf(&line, ": not allowed");
     say_line(s, RED, strbuf_str(&line));
 }
@@ -247,43 +247,44 @@ static void add_failure(struct strbuf *out, const struct event_tool *t)
         clip_line(out, first.n ? first : S("failed"), RESULT_MAX_CHARS);
 }
 
-static void show_failure(struct show *s, const struct event_tool *t)
+static void show_failure(struct display *s, const struct event_tool *t)
 {
     AUTO(strbuf) struct strbuf line = {0};
 
     strbuf_add_cstr(&line, "  ");
-    if (s->flags & SHOW_TOOLS && s->last_call != t->index) { /* of several at once */
-        show_call(&line, t->name, t->args, CALL_MAX_CHARS);
+    if (s->flags & DISPLAY_TOOLS && s->last_call != t->index) { /* of several at once */
+        display_call(&line, t->name, t->args, CALL_MAX_CHARS);
         strbuf_add_cstr(&line, ": ");
     }
     add_failure(&line, t);
     say_line(s, RED, strbuf_str(&line));
 }
 
-static void show_tool_result(struct show *s, const struct event_tool *t)
+static void show_tool_result(struct display *s, const struct event_tool *t)
 {
-    if (t->was_denied && s->flags & SHOW_TOOLS)
+    if (t->was_denied && s->flags & DISPLAY_TOOLS)
         show_refusal(s, t);
     if (could_not_begin(t))
         show_tool_begin(s, t);
-    if (s->flags & SHOW_RESULTS)
+    if (s->flags & DISPLAY_RESULTS)
         show_result(s, t);
-    else if (s->flags & SHOW_FAILURES && !t->is_ok && (t->was_executed || could_not_begin(t)))
+    else if (s->flags & DISPLAY_FAILURES && !t->is_ok && (t->was_executed || could_not_begin(t)))
         show_failure(s, t);
-    if (s->flags & SHOW_DETAILS && t->was_executed)
+    if (s->flags & DISPLAY_DETAILS && t->was_executed)
         show_details(s, t);
 }
 
 /* --- the model --- */
 
 /* "anthropic: HTTP 429: slow down; trying again in 5 min (at 16:20:05, attempt 2 of 10)" */
-static void show_retry(struct show *s, const struct event *e)
+static void show_retry(struct display *s, const struct event *e)
 {
     const struct event_attempt *a = &e->body.attempt;
     AUTO_FREE char *why = err_message(a->error);
     AUTO(strbuf) struct strbuf line = {0};
 
-    if (!(s->flags & SHOW_RETRIES) && !(s->flags & SHOW_LONG_WAITS && a->delay_ms > LONG_WAIT_MS))
+    if (!(s->flags & DISPLAY_RETRIES) &&
+        !(s->flags & DISPLAY_LONG_WAITS && a->delay_ms > LONG_WAIT_MS))
         return;
     strbuf_addf(&line, "%s; trying again in ", why);
     text_add_duration(&line, (int64_t)a->delay_ms);
@@ -294,27 +295,27 @@ static void show_retry(struct show *s, const struct event *e)
         strbuf_add_cstr(&line, ", ");
     }
     strbuf_addf(&line, "attempt %u of %u)", a->at_target + 1, a->max_attempts);
-    if (s->flags & SHOW_RETRIES)
+    if (s->flags & DISPLAY_RETRIES)
         say_line(s, FAINT, strbuf_str(&line));
     else
         cli_tell("%s", strbuf_cstr(&line));
 }
 
 /* Another model answers than was asked for: told in any case. */
-static void show_fallback(struct show *s, const struct event_attempt *a)
+static void show_fallback(struct display *s, const struct event_attempt *a)
 {
     AUTO_FREE char *why = err_message(a->error);
 
-    show_end_line(s);
+    display_end_line(s);
     cli_tell("%s\nasking %" STR_FMT "/%" STR_FMT " instead", why, STR_ARG(a->next_provider),
              STR_ARG(a->next_model));
 }
 
-static void show_attempt(struct show *s, const struct event_attempt *a)
+static void show_attempt(struct display *s, const struct event_attempt *a)
 {
     AUTO(strbuf) struct strbuf line = {0};
 
-    if (!(s->flags & SHOW_DETAILS) || a->is_lost) /* it was another process's */
+    if (!(s->flags & DISPLAY_DETAILS) || a->is_lost) /* it was another process's */
         return;
     strbuf_addf(&line, "  %" STR_FMT "/%" STR_FMT, STR_ARG(a->provider), STR_ARG(a->model));
     if (a->usage && a->usage->routed_model.n)
@@ -339,23 +340,23 @@ static bool is_routine(const struct event_notice *n)
     return strcmp(n->source, "agent:tool_output") == 0;
 }
 
-static void show_notice(struct show *s, const struct event_notice *n)
+static void show_notice(struct display *s, const struct event_notice *n)
 {
     bool is_wait = strcmp(n->source, "background") == 0;
 
-    if (is_wait && s->flags & SHOW_RETRIES)
+    if (is_wait && s->flags & DISPLAY_RETRIES)
         say_line(s, FAINT, n->text);
-    else if (is_wait && s->flags & (SHOW_LONG_WAITS | SHOW_DETAILS))
+    else if (is_wait && s->flags & (DISPLAY_LONG_WAITS | DISPLAY_DETAILS))
         cli_tell("%" STR_FMT, STR_ARG(n->text));
     if (!severity_is_for_person(n->severity))
         return;
-    if (is_routine(n) && !(s->flags & SHOW_DETAILS))
+    if (is_routine(n) && !(s->flags & DISPLAY_DETAILS))
         return;
-    show_end_line(s);
+    display_end_line(s);
     cli_tell("%" STR_FMT, STR_ARG(n->text));
 }
 
-void show_notices(void *self, const struct event *e)
+void display_notices(void *self, const struct event *e)
 {
     const struct event_notice *n = &e->body.notice;
 
@@ -363,11 +364,11 @@ void show_notices(void *self, const struct event *e)
         cli_tell("%" STR_FMT, STR_ARG(n->text));
 }
 
-static void show_total(struct show *s, const struct run_result *r)
+static void show_total(struct display *s, const struct run_result *r)
 {
     AUTO(strbuf) struct strbuf line = {0};
 
-    if (!(s->flags & SHOW_DETAILS))
+    if (!(s->flags & DISPLAY_DETAILS))
         return;
     strbuf_addf(&line, "  %s: %u request%s, %u tool call%s, ", run_outcome_name(r->outcome),
                 r->n_attempts, r->n_attempts == 1 ? "" : "s", r->n_tools_executed,
@@ -380,9 +381,9 @@ static void show_total(struct show *s, const struct run_result *r)
     say_line(s, FAINT, strbuf_str(&line));
 }
 
-void show_event(void *self, const struct event *e)
+void display_event(void *self, const struct event *e)
 {
-    struct show *s = self;
+    struct display *s = self;
 
     if (e->parent_stream.n)
         return;

@@ -8,19 +8,19 @@
 
 #include "port/event_stream.h"
 
-enum show_flags {
-    SHOW_TEXT = 1 << 0,      /* the answer, while it streams */
-    SHOW_REASONING = 1 << 1, /* what the model thinks, in the margin */
-    SHOW_TOOLS = 1 << 2,     /* a line when a tool begins, and for a call that did not */
-    SHOW_RESULTS = 1 << 3,   /* the first lines of what tools give back */
-    SHOW_RETRIES = 1 << 4,
-    SHOW_DETAILS = 1 << 5,    /* how long, how much, what it cost */
-    SHOW_LONG_WAITS = 1 << 6, /* for retries, over 2 s; for background commands */
-    SHOW_FAILURES = 1 << 7,   /* how a call failed, in a line */
-    SHOW_WHOLE = 1 << 8,      /* results: all lines, not only the first */
+enum display_flags {
+    DISPLAY_TEXT = 1 << 0,      /* the answer, while it streams */
+    DISPLAY_REASONING = 1 << 1, /* what the model thinks, in the margin */
+    DISPLAY_TOOLS = 1 << 2,     /* a line when a tool begins, and for a call that did not */
+    DISPLAY_RESULTS = 1 << 3,   /* the first lines of what tools give back */
+    DISPLAY_RETRIES = 1 << 4,
+    DISPLAY_DETAILS = 1 << 5,    /* how long, how much, what it cost */
+    DISPLAY_LONG_WAITS = 1 << 6, /* for retries, over 2 s; for background commands */
+    DISPLAY_FAILURES = 1 << 7,   /* how a call failed, in a line */
+    DISPLAY_WHOLE = 1 << 8,      /* results: all lines, not only the first */
 };
 
-struct show {
+struct display {
     unsigned flags;
     int margin_fd;
     bool in_colour;          /* of the margin */
@@ -33,13 +33,13 @@ struct show {
     size_t last_call;        /* in its batch: the call whose line was said last */
 };
 
-void show_event(void *self, const struct event *e);
+void display_event(void *self, const struct event *e);
 /* Without a run: prints the notices for the person, and nothing else. `self` is not used. */
-void show_notices(void *self, const struct event *e);
+void display_notices(void *self, const struct event *e);
 /* Ends the line that text stands in. */
-void show_end_line(struct show *s);
+void display_end_line(struct display *s);
 
 /* "Bash  make test": the call in one line. */
-void show_call(struct strbuf *out, struct str tool, const struct json *args, size_t max_chars);
+void display_call(struct strbuf *out, struct str tool, const struct json *args, size_t max_chars);
 
 #endif

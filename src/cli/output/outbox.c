@@ -2,19 +2,14 @@
 #include "cli/output/outbox.h"
 
 #include "base/strbuf.h"
-#include "base/visible.h"
-#include "base/width.h"
 #include "cli/interrupt.h"
+#include "cli/output/progress.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 struct mark {
@@ -77,90 +72,12 @@ static size_t step_of(int fd)
     return fstat(fd, &file) == 0 && S_ISREG(file.st_mode) ? SSIZE_MAX : PIPE_BUF;
 }
 
-/* --- the line that is rewritten --- */
-
-static struct screen {
-    bool is_shown;       /* the line */
-    bool is_inside_line; /* the cursor, of other output */
-    uint64_t written_ms; /* when that was */
-} screen;
-
-bool outbox_has_status(void)
-{
-    const char *term = getenv("TERM");
-
-    return isatty(STDERR_FILENO) == 1 && term && strcmp(term, "dumb") != 0;
-}
-
-static uint64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-uint64_t outbox_quiet_ms(void)
-{
-    return now_ms() - screen.written_ms;
-}
-
-/* A line that reaches the right edge would be continued below, and could not be rewritten. */
-static void add_fitting(struct strbuf *out, struct str line, size_t n_end)
-{
-    static const struct str mark = S("...");
-    struct winsize size;
-    size_t room = SIZE_MAX;
-
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col)
-        room = size.ws_col > n_end + mark.n + 1 ? size.ws_col - n_end - 1 : mark.n;
-    if (width_of(line) <= room) {
-        strbuf_add(out, line);
-    } else {
-        strbuf_add(out, width_truncate(line, room - mark.n));
-        strbuf_add(out, mark);
-    }
-}
-
-void outbox_status(struct str line, const char *end)
-{
-    AUTO(strbuf) struct strbuf shown = {0}, out = {0};
-
-    if (screen.is_inside_line)
-        return;
-    visible_add(&shown, line);
-    strbuf_add_cstr(&out, "\r\033[K");
-    add_fitting(&out, strbuf_str(&shown), strlen(end) + 2);
-    strbuf_addf(&out, ": %s", end);
-    screen.is_shown = true;
-    (void)!write(STDERR_FILENO, out.p, out.n);
-}
-
-void outbox_wipe_status(void)
-{
-    static const struct str wipe = S("\r\033[K");
-
-    if (screen.is_shown && !screen.is_inside_line)
-        (void)!write(STDERR_FILENO, wipe.p, wipe.n);
-    screen.is_shown = false;
-}
-
-/* Where `text` is about to be written to a terminal. */
-static void note_output(int fd, struct str text)
-{
-    if (text.n == 0 || isatty(fd) != 1)
-        return;
-    outbox_wipe_status();
-    screen.is_inside_line = text.p[text.n - 1] != '\n';
-    screen.written_ms = now_ms();
-}
-
 struct err *outbox_write(int fd, struct str text)
 {
     const char *name = fd == STDOUT_FILENO ? "output" : "error";
     size_t step = step_of(fd);
 
-    note_output(fd, text);
+    progress_make_room(fd, text);
     while (text.n) {
         ssize_t n;
 

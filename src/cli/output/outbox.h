@@ -26,13 +26,4 @@ bool outbox_keep(int fd, struct str text);
  * signal ends keel, the rest is given up after a second. */
 MUST_USE struct err *outbox_write(int fd, struct str text);
 
-/* Is standard error a terminal on which a line can be rewritten? */
-bool outbox_has_status(void);
-/* Shows "line: end" there until the next output, or until it is replaced; the line is cut where
- * both do not fit. Nothing is shown where the cursor is inside a line. */
-void outbox_status(struct str line, const char *end);
-void outbox_wipe_status(void);
-/* How long nothing else was written to a terminal. */
-uint64_t outbox_quiet_ms(void);
-
 #endif

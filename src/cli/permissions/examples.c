@@ -1,5 +1,5 @@
 /* examples.c - values that a rule takes, and some that it just does not take. */
-#include "cli/permissions/examples.h"
+#include "cli/permissions/explain.h"
 
 enum rule_argument rule_argument_of(const struct tool *tool)
 {

@@ -1,11 +1,10 @@
 /* explain.c - `keel permissions explain`: a rule in words, and where it ends. */
-#include "cli/permissions/permissions.h"
+#include "cli/permissions/explain.h"
 
 #include "cli/interrupt.h"
 #include "cli/output/text.h"
 #include "cli/permissions/call.h"
-#include "cli/permissions/examples.h"
-#include "cli/permissions/warnings.h"
+#include "cli/permissions/permissions.h"
 #include "gate/look/look.h"
 #include "gate/pattern.h"
 #include "gate/wildcard.h"
@@ -299,7 +298,7 @@ static struct err *permissions_explain_run(const struct args *args, int *ret_sta
     if (!p.project->place.cwd)
         return err_new(ERR_VALIDATION, "the working directory is gone");
     x.tool = permission_tool(&p.arena, x.pattern.tool);
-    e = cli_run(NULL, explain_rule, &x);
+    e = cli_run_task(NULL, explain_rule, &x);
     if (!e)
         e = cli_print(strbuf_str(&x.out));
     strbuf_done(&x.out);

@@ -186,7 +186,7 @@ static struct err *permissions_test_run(const struct args *args, int *ret_status
                    "a TOOL, and in quotes what rules match: a command, a path or a URL"));
     TRY(permissions_open(&p, args));
     TRY(read_call(&t));
-    return cli_run(NULL, judge_and_print, &t);
+    return cli_run_task(NULL, judge_and_print, &t);
 }
 
 const struct command command_permissions_test = {

@@ -1,9 +1,8 @@
 /* warnings.c - what people write and do not mean. */
-#include "cli/permissions/warnings.h"
+#include "cli/permissions/explain.h"
 
 #include "cli/output/text.h"
 #include "cli/permissions/call.h"
-#include "cli/permissions/examples.h"
 #include "port/mcp_name.h"
 #include "sys/fs.h"
 #include "tool/names.h"

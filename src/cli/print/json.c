@@ -1,7 +1,8 @@
-/* json.c - `keel -p` for programs: lines of JSON, the last one the result. */
-#include "cli/print/print.h"
+/* json.c - lines of JSON, the last one the result. */
+#include "cli/print/json.h"
 
 #include "base/uuid.h"
+#include "cli/io.h"
 #include "sys/loop.h"
 #include "sys/random.h"
 #include "view/stream_json.h"

@@ -1,142 +1,16 @@
 /* print.c - `keel -p PROMPT`: runs the agent once and prints its answer. */
-#include "cli/print/print.h"
+#include "cli/print/parts.h"
 
 #include "cli/flags/agent.h"
 #include "cli/flags/answer.h"
 #include "cli/interrupt.h"
-#include "cli/lines/input.h"
 #include "cli/output/outbox.h"
-#include "cli/print/waiting.h"
 #include "sdk/live_session.h"
 #include "sdk/process_log.h"
 #include "view/stream_json.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum {
-    DEFAULT_WAIT_SECONDS = 600, /* also in the help of --wait-background */
-};
-
-enum format { FORMAT_TEXT, FORMAT_JSON, FORMAT_STREAM_JSON };
-
-struct print {
-    const struct args *args;
-    struct arena arena;
-    enum format format;
-    bool include_partial;
-    int64_t max_rounds;  /* 0: as many as it takes; -1: as the settings say */
-    struct json *schema; /* NULL: any text will do */
-    struct live_options options;
-    struct host *host;
-    struct project *project;
-    struct message *prompt;
-    struct input *input;         /* prompts come as lines; NULL: there is one prompt */
-    struct live_session *live;   /* while it lives */
-    struct secrets *secrets;     /* its */
-    struct secrets_stream trace; /* of answers, without them */
-    struct run_status waiting;
-    struct print_text text;
-    struct print_json json;
-    struct err *output_error; /* standard output failed */
-    struct err *run_error;    /* the last run's, which is not reported yet */
-    struct event_subscriber subscriber;
-    bool is_ending;           /* the last run has ended, and its output is written */
-    struct loop_watch reader; /* tells when nobody reads standard output any more */
-    bool reader_is_gone;
-    int status;
-};
-
-/* --- flags --- */
-
-static struct err *read_format(const struct args *args, enum format *ret_format)
-{
-    static const char *const names[] = {"text", "json", "stream-json"};
-    const char *given = args_get(args, "output-format");
-
-    *ret_format = FORMAT_TEXT;
-    if (!given)
-        return NULL;
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        if (strcmp(given, names[i]) == 0) {
-            *ret_format = (enum format)i;
-            return NULL;
-        }
-    return err_hint(err_new(ERR_VALIDATION, "--output-format: unknown format \"%s\"", given),
-                    "one of: text, json, stream-json");
-}
-
-static struct err *parse_schema(struct print *p, struct str text)
-{
-    AUTO(schema) struct schema *checked = NULL;
-
-    TRY(json_parse(&p->arena, text, 0, &p->schema));
-    return schema_compile(p->schema, NULL, &checked);
-}
-
-/* JSON text, or the name of a file with it. */
-static struct err *read_schema(struct print *p)
-{
-    const char *given = args_get(p->args, "json-schema");
-    AUTO(strbuf) struct strbuf file = {0};
-    struct err *e = NULL;
-
-    if (!given)
-        return NULL;
-    if (str_starts(str_trim(str_of(given)), S("{"))) {
-        e = parse_schema(p, str_of(given));
-    } else {
-        e = cli_read_file(given, &file);
-        if (!e)
-            e = parse_schema(p, arena_str(&p->arena, strbuf_str(&file)));
-    }
-    if (e)
-        e->kind = ERR_VALIDATION;
-    return e ? err_wrap(e, "--json-schema") : NULL;
-}
-
-/* A program that speaks in lines sends further prompts meanwhile: keel waits only if it says so.
- */
-static struct err *read_wait(struct print *p)
-{
-    int64_t seconds =
-        settings_int(p->project->settings, "background.waitSeconds", DEFAULT_WAIT_SECONDS);
-
-    if (p->input)
-        seconds = 0;
-    TRY(args_int(p->args, "wait-background", 0, AGENT_MAX_WAIT_SECONDS, seconds, &seconds));
-    p->options.agent.wait_background_ms = (uint64_t)seconds * 1000;
-    p->options.agent.stops_background = !p->input;
-    return NULL;
-}
-
-static struct err *read_flags(struct print *p)
-{
-    const struct args *args = p->args;
-    int64_t retry_seconds;
-
-    TRY(input_new(args, &p->input));
-    if (args->n_operands > 1)
-        return err_hint(
-            err_new(ERR_VALIDATION, "%zu prompts given, one is allowed", args->n_operands),
-            "put it into quotes: keel \"why is the sky blue?\"");
-    p->include_partial = args_has(args, "include-partial-messages");
-    if (p->include_partial && p->format != FORMAT_STREAM_JSON)
-        return err_hint(
-            err_new(ERR_VALIDATION, "--include-partial-messages requires stream-json output"),
-            "add --output-format stream-json");
-    TRY(args_int(args, "max-turns", 0, UINT32_MAX, -1, &p->max_rounds));
-    p->text.rounds_set_by = p->max_rounds >= 0 ? "--max-turns" : "the setting maxTurns";
-    TRY(args_int(args, "retry-seconds", 1, RETRY_MAX_SECONDS, 0, &retry_seconds));
-    TRY(read_schema(p));
-    TRY(agent_flags_read(args, &p->arena, &p->options.agent));
-    p->options.questions = input_questions(p->input);
-    p->options.allows_bypass = args_has(args, "allow-dangerously-skip-permissions") ||
-                               args_has(args, "dangerously-skip-permissions");
-    p->options.agent.subscriber = &p->subscriber;
-    p->options.agent.retry_max_ms = (uint64_t)retry_seconds * 1000;
-    return NULL;
-}
 
 /* --- traces --- */
 
@@ -186,8 +60,8 @@ static struct err *open_project(struct print *p)
         p->project,
         &(struct log_flags){args_get(p->args, "log-file"), args_get(p->args, "log-level")}, "print",
         KEEL_VERSION));
-    TRY(read_wait(p));
-    print_tell_settings(p->project);
+    TRY(print_read_wait(p));
+    print_settings_notices(p->project);
     return project_choose_model(p->project, args_get(p->args, "model"), &p->options.agent.model);
 }
 
@@ -212,22 +86,22 @@ static void tell_model(const struct print *p, const struct agent *a)
 static void choose_show(struct print *p)
 {
     bool is_terminal = isatty(STDOUT_FILENO) == 1;
-    struct show *s = &p->text.show;
+    struct display *s = &p->text.show;
 
     p->text.is_streaming = p->format == FORMAT_TEXT && is_terminal && !p->schema;
     s->margin_fd = STDERR_FILENO;
     s->in_colour = cli_has_colour(STDERR_FILENO);
     s->is_visible = is_terminal;
     if (p->format == FORMAT_TEXT && is_terminal)
-        s->flags |= SHOW_TOOLS | SHOW_FAILURES | SHOW_RETRIES;
+        s->flags |= DISPLAY_TOOLS | DISPLAY_FAILURES | DISPLAY_RETRIES;
     if (p->format != FORMAT_STREAM_JSON || isatty(STDERR_FILENO) == 1) /* its lines say it */
-        s->flags |= SHOW_LONG_WAITS;
+        s->flags |= DISPLAY_LONG_WAITS;
     if (p->text.is_streaming)
-        s->flags |= SHOW_TEXT;
+        s->flags |= DISPLAY_TEXT;
     if (p->text.is_streaming && isatty(STDERR_FILENO) == 1)
-        s->flags |= SHOW_REASONING;
+        s->flags |= DISPLAY_REASONING;
     if (args_has(p->args, "verbose") && p->format != FORMAT_STREAM_JSON)
-        s->flags |= SHOW_TOOLS | SHOW_RETRIES | SHOW_DETAILS;
+        s->flags |= DISPLAY_TOOLS | DISPLAY_RETRIES | DISPLAY_DETAILS;
 }
 
 static void open_json(struct print *p, struct agent *a)
@@ -305,7 +179,7 @@ static bool must_be_durable(const struct print *p, const struct event *e)
 
 static void show_to_readers(struct print *p, const struct event *e)
 {
-    run_status_event(&p->waiting, e);
+    run_progress_event(&p->progress, e);
     print_text_event(&p->text, e);
     if (p->json.view)
         print_json_event(&p->json, e);
@@ -416,14 +290,14 @@ static void print_run_begin(void *self)
     if (p->run_error && !err_is(p->run_error, ERR_CANCELLED)) /* only the last one's is main's */
         cli_tell_error(p->run_error);
     err_free(TAKE(p->run_error));
-    run_status_begin(&p->waiting, p->live->agent.plan->chain->targets[0].model);
+    run_progress_begin(&p->progress, p->live->agent.plan->chain->targets[0].model);
 }
 
 static void print_run_end(void *self, struct run_result *r)
 {
     struct print *p = self;
 
-    run_status_end(&p->waiting);
+    run_progress_end(&p->progress);
     keep_output_error(p, outbox_flush());
     p->run_error = finish(p, r);
 }
@@ -462,7 +336,7 @@ static struct err *run_agent(struct print *p)
     TRY(live_session_open(&live, p->project, &p->options));
     p->live = &live;
     tell_model(p, agent);
-    print_tell_missing(p->args, p->project, agent->is_kept);
+    print_missing_notices(p->args, p->project, agent->is_kept);
     if (agent->is_kept)
         p->text.session = arena_cstr(&p->arena, str_of(agent->session.conversation.id));
     p->trace.set = p->secrets = secrets_ref(project_secrets(p->project, NULL));
@@ -494,12 +368,12 @@ static struct err *print_all(struct print *p)
 {
     struct err *e;
 
-    TRY(read_flags(p));
+    TRY(print_read_flags(p));
     TRY(open_project(p));
     if (!p->input)
         TRY(print_read_prompt(p->args, &p->prompt));
     choose_show(p);
-    e = cli_run(NULL, print_work, p);
+    e = cli_run_task(NULL, print_work, p);
     if (err_is(e, ERR_CANCELLED) && p->text.is_streaming && p->text.session)
         e = err_hint(e, "keel -r %s continues it", p->text.session);
     if (!p->reader_is_gone)
@@ -528,13 +402,13 @@ struct err *print_run(const struct args *args, int *ret_status)
     struct print p = {.args = args};
     struct err *e;
 
-    TRY(read_format(args, &p.format));
+    TRY(print_read_format(args, &p.format));
     e = print_all(&p);
     if (e && p.format != FORMAT_TEXT)
         print_json_failure(&p.json, e);
     *ret_status = p.status;
     if (p.host)
-        process_log_end(host_log(p.host), cli_run_status(e ? err_exit_code(e) : p.status), e);
+        process_log_end(host_log(p.host), cli_exit_status(e ? err_exit_code(e) : p.status), e);
     print_done(&p);
     return e;
 }

@@ -1,5 +1,5 @@
 /* text.c - `keel -p` for people and for pipes: the answer and nothing else on stdout. */
-#include "cli/print/print.h"
+#include "cli/print/parts.h"
 
 #include "cli/flags/answer.h"
 
@@ -9,7 +9,7 @@ void print_text_event(void *self, const struct event *e)
 {
     struct print_text *t = self;
 
-    show_event(&t->show, e);
+    display_event(&t->show, e);
     if (e->type == EVENT_RESPONSE_RAW && e->parent_stream.n == 0)
         t->stop = e->body.reply.reply->stop;
 }
@@ -78,7 +78,7 @@ static void list_denials(struct strbuf *out, const struct run_result *r)
 {
     for (size_t i = 0; i < MIN(r->n_denials, (size_t)DENIALS_TOLD); i++) {
         strbuf_add_cstr(out, "\n  ");
-        show_call(out, r->denials[i].tool, r->denials[i].args, CALL_MAX_CHARS);
+        display_call(out, r->denials[i].tool, r->denials[i].args, CALL_MAX_CHARS);
     }
     if (r->n_denials > DENIALS_TOLD)
         strbuf_addf(out, "\n  and %zu more", r->n_denials - DENIALS_TOLD);
@@ -141,7 +141,7 @@ void print_text_asks(const struct print_text *t, const struct run_result *r)
         AUTO(strbuf) struct strbuf call = {0}, text = {0};
 
         if (ask->tool.n)
-            show_call(&call, ask->tool, ask->args, CALL_MAX_CHARS);
+            display_call(&call, ask->tool, ask->args, CALL_MAX_CHARS);
         answer_flags_question(ask, &text);
         if (!text.n)
             strbuf_add(&text, ask->text);
@@ -156,7 +156,7 @@ void print_text_asks(const struct print_text *t, const struct run_result *r)
 
 struct err *print_text_end(struct print_text *t, const struct run_result *r)
 {
-    show_end_line(&t->show);
+    display_end_line(&t->show);
     if (t->show.error)
         return TAKE(t->show.error);
     if (!t->is_streaming || r->is_fallback || r->is_given) /* what has not streamed */

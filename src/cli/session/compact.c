@@ -26,7 +26,7 @@ static void compact_event(void *self, const struct event *e)
     bool is_told = e->type == EVENT_NOTICE && strcmp(e->body.notice.source, "compaction") == 0;
 
     if (!is_told) /* the command fails with it */
-        show_notices(NULL, e);
+        display_notices(NULL, e);
     if (e->type != EVENT_COMPACTED)
         return;
     c->sizes = e->body.compact;

@@ -31,7 +31,7 @@ static struct err *run_job(void *arg)
 
     TRY((job->makes_store ? shelf_open : shelf_open_existing)(w->project, name, &w->store,
                                                               &is_kept));
-    w->printer.on_event = show_notices;
+    w->printer.on_event = display_notices;
     w->subscribers[0] = &w->printer;
     e = job->fn(w);
     host_close_store(w->project->host, w->store);
@@ -53,7 +53,7 @@ static struct err *run_with(struct job *job, const struct clock *clock, int *ret
     struct err *e = open_project(&job->work);
 
     if (!e)
-        e = cli_run(clock, run_job, job);
+        e = cli_run_task(clock, run_job, job);
     *ret_status = job->work.status;
     project_unref(job->work.project);
     arena_done(&job->work.arena);

@@ -17,7 +17,7 @@ struct session_show {
     unsigned only;         /* this turn; 0: all that are part of the conversation */
     bool with_tools;       /* what tools gave back, summaries in full */
     bool is_whole;         /* all of what tools gave back, not only the first lines */
-    struct show show;      /* the text */
+    struct display show;   /* the text */
     bool wants_prompt;
     const struct turn_entry *turn; /* that is being shown */
     bool has_error;                /* of this turn was shown */

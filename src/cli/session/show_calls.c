@@ -75,7 +75,7 @@ struct err *session_show_tool(struct session_show *s, const struct event *e)
         shown.body.tool.args = call->args;
     if (s->is_whole && e->type == EVENT_TOOL_RESULT && call && call->end_seq)
         read_whole(s, call->end_seq, &a, &shown.body.tool.result);
-    show_event(&s->show, &shown);
+    display_event(&s->show, &shown);
     if (e->type == EVENT_TOOL_BEGIN)
         show_plan(s, &shown.body.tool);
     return TAKE(s->show.error);
@@ -114,10 +114,10 @@ static struct err *show_base_call(struct session_show *s, struct shown_call *cal
                                     .is_ok = !result || !result->is_error}};
 
     call->was_shown = true;
-    show_event(&s->show, &e);
+    display_event(&s->show, &e);
     e.type = EVENT_TOOL_RESULT;
     if (result)
-        show_event(&s->show, &e);
+        display_event(&s->show, &e);
     return TAKE(s->show.error);
 }
 

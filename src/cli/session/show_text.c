@@ -129,7 +129,7 @@ static void add_asks(struct strbuf *out, const struct session_show *s)
         AUTO(strbuf) struct strbuf call = {0};
 
         if (ask->tool.n)
-            show_call(&call, ask->tool, ask->args, CALL_MAX_CHARS);
+            display_call(&call, ask->tool, ask->args, CALL_MAX_CHARS);
         else
             strbuf_add(&call, ask->text);
         strbuf_addf(out, "%*s", LABEL_WIDTH, "");
@@ -176,12 +176,12 @@ struct err *session_show_header(struct session_show *s)
 {
     AUTO(strbuf) struct strbuf out = {0};
 
-    s->show = (struct show){.flags = SHOW_TEXT | SHOW_TOOLS |
-                                     (s->with_tools ? SHOW_RESULTS : SHOW_FAILURES) |
-                                     (s->is_whole ? SHOW_WHOLE : 0),
-                            .margin_fd = STDOUT_FILENO,
-                            .in_colour = cli_has_colour(STDOUT_FILENO),
-                            .is_visible = true};
+    s->show = (struct display){.flags = DISPLAY_TEXT | DISPLAY_TOOLS |
+                                        (s->with_tools ? DISPLAY_RESULTS : DISPLAY_FAILURES) |
+                                        (s->is_whole ? DISPLAY_WHOLE : 0),
+                               .margin_fd = STDOUT_FILENO,
+                               .in_colour = cli_has_colour(STDOUT_FILENO),
+                               .is_visible = true};
     add_title(&out, &s->summary);
     add_field(&out, "id", s->summary.id);
     add_field(&out, "directory", s->summary.cwd);
@@ -196,7 +196,7 @@ struct err *session_show_header(struct session_show *s)
 
 static struct err *end_text(struct session_show *s)
 {
-    show_end_line(&s->show);
+    display_end_line(&s->show);
     s->show.has_text = s->show.wants_blank = false;
     return TAKE(s->show.error);
 }
@@ -323,8 +323,8 @@ void session_show_stream(struct session_show *s, struct str text)
     struct delta delta = {.kind = DELTA_TEXT, .text = text};
     struct event e = {.type = EVENT_DELTA, .body.delta = {.delta = &delta}};
 
-    show_event(&s->show, &e);
-    show_end_line(&s->show);
+    display_event(&s->show, &e);
+    display_end_line(&s->show);
     s->show.wants_blank = true;
 }
 

@@ -1,8 +1,11 @@
-/* examples.h - calls near a rule, to show where it ends. */
-#ifndef KEEL_CLI_PERMISSIONS_EXAMPLES_H
-#define KEEL_CLI_PERMISSIONS_EXAMPLES_H
+/* explain.h - what `keel permissions explain` finds out about a rule. */
+#ifndef KEEL_CLI_PERMISSIONS_EXPLAIN_H
+#define KEEL_CLI_PERMISSIONS_EXPLAIN_H
 
+#include "gate/pattern.h"
 #include "port/tool.h"
+
+/* --- examples.c: calls near a rule, which show where it ends --- */
 
 /* What the argument that rules are about is; how they are read follows from it. */
 enum rule_argument { ARGUMENT_NONE, ARGUMENT_COMMAND, ARGUMENT_PATH, ARGUMENT_URL, ARGUMENT_TEXT };
@@ -19,5 +22,16 @@ struct examples {
 /* For what stands in the parentheses of a rule. In `a`. */
 void examples_make(struct examples *e, struct arena *a, const struct tool *tool,
                    struct str pattern);
+
+/* --- warnings.c: a rule that does not do what it looks like --- */
+
+#define MAX_RULE_WARNINGS 8
+struct rule_warnings {
+    struct str items[MAX_RULE_WARNINGS];
+    size_t n;
+};
+/* `root` is the workspace. Texts live in `a`. */
+void rule_warnings_find(struct rule_warnings *w, struct arena *a, const struct pattern *p,
+                        const struct tool *tool, const char *root);
 
 #endif
