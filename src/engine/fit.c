@@ -45,7 +45,10 @@ static bool fits_message(const struct call *c)
 
 static bool is_too_long(const struct call *c, size_t *ret_max_chars)
 {
-    const struct tool *t = c->verdict.entry ? c->verdict.entry->tool : NULL;
+    /* A call of an earlier process was not judged again. */
+    const struct tool_entry *entry =
+        c->verdict.entry ? c->verdict.entry : tool_set_find(c->run->tools, c->part->name);
+    const struct tool *t = entry ? entry->tool : NULL;
     struct str text = strbuf_str(&c->result.text);
     size_t max_bytes = c->run->kit->tool_response_bytes;
 

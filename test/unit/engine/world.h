@@ -127,7 +127,8 @@ static inline struct err *toy_late(const struct tool *t, struct tool_context *c,
      __VA_ARGS__}
 
 static const struct tool world_toys[] = {
-    TOY("Echo", toy_echo, "\"text\":{\"type\":\"string\"}", "\"text\""),
+    TOY("Echo", toy_echo, "\"text\":{\"type\":\"string\"}", "\"text\"",
+        .max_chars = TOOL_CODING_MAX_CHARS),
     TOY("Slow", toy_slow, "\"ms\":{\"type\":\"integer\"}", ""),
     TOY("Alone", toy_slow, "\"ms\":{\"type\":\"integer\"}", "", .is_barrier = true),
     TOY("Big", toy_big, "\"lines\":{\"type\":\"integer\"}", ""),

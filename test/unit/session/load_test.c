@@ -5,6 +5,7 @@
 
 #include "engine/open_calls.h"
 #include "engine/request_build.h"
+#include "port/stored_result.h"
 #include "session/codec/codec.h"
 
 #define ID "s"
@@ -198,6 +199,23 @@ IN_TASK(a_result_that_had_come_is_used)
     stage_close(&dead);
 }
 
+/* Its tool allows more than the run does. */
+IN_TASK(a_long_result_that_had_come_is_told_as_it_was)
+{
+    AUTO(stage) struct stage st = {0}, dead = {0};
+    AUTO(strbuf) struct strbuf script = {0};
+
+    strbuf_addf(&script, "turns:\n - [{tool: Echo, id: a, args: {text: x%0*d}}]\n - text: Done.\n",
+                RUN_DEFAULT_TOOL_RESPONSE_BYTES + 1, 7);
+    record(&st, strbuf_cstr(&script));
+    dead.store = stage_cut(st.store, ID, up_to(st.store, "tool_end"));
+    stage_open(&dead, &again);
+    stage_run(&dead, "turns:\n - text: Thanks.\n", NULL);
+    assert_non_null(strstr(strbuf_cstr(&dead.world.log), "+2 tool: a \"x000"));
+    assert_null(strstr(strbuf_cstr(&dead.world.log), STORED_RESULT_MARK));
+    stage_close(&dead);
+}
+
 IN_TASK(a_call_that_had_not_begun_is_run_when_it_goes_on_and_not_after_a_new_prompt)
 {
     AUTO(stage) struct stage st = {0}, one = {0}, other = {0};
@@ -386,6 +404,7 @@ IN_TASK(a_session_that_is_not_there_is_told)
 RUN_TESTS(UNIT(an_answer_cut_off_anywhere), UNIT(tools_cut_off_anywhere),
           UNIT(the_second_run_cut_off_anywhere), UNIT(a_failure_cut_off_anywhere),
           UNIT(a_call_that_was_under_way_is_unknown_and_told), UNIT(a_result_that_had_come_is_used),
+          UNIT(a_long_result_that_had_come_is_told_as_it_was),
           UNIT(a_call_that_had_not_begun_is_run_when_it_goes_on_and_not_after_a_new_prompt),
           UNIT(a_prompt_that_was_not_yet_in_the_history_is_asked),
           UNIT(half_an_answer_stays_as_one_that_broke_off),
