@@ -54,6 +54,15 @@ static struct err *begin(struct rewind_guard *g, const struct sandbox_policy *po
     return guard_begin(g->guard, policy, has_namespaces);
 }
 
+/* No command runs where all of the file system may be written: there is nothing to be planted. */
+static bool is_everything(const struct restore_options *restore)
+{
+    for (size_t i = 0; i < restore->n_roots; i++)
+        if (strcmp(restore->roots[i], "/") == 0)
+            return true;
+    return false;
+}
+
 /* Remembers all contents, as where no mount protects anything. If those are too many, commands have
  * run with mounts only, and could not change them. */
 struct err *rewind_guard_begin(struct rewind_guard *g, const struct rewind_options *o,
@@ -63,7 +72,7 @@ struct err *rewind_guard_begin(struct rewind_guard *g, const struct rewind_optio
     struct err *e;
 
     *g = (struct rewind_guard){0};
-    if (restore->n_roots == 0)
+    if (restore->n_roots == 0 || is_everything(restore))
         return NULL;
     policy = make_policy(&g->arena, o, restore, s);
     e = begin(g, &policy, /* has_namespaces= */ false);
