@@ -24,18 +24,8 @@ bool replay_compares(const struct event *e)
         return state_key_is(e->body.state.key, STATE_RESULT, NULL); /* the engine's own */
     case EVENT_NOTICE:
         return is_engines_notice(e->body.notice.source);
-    case EVENT_SNAPSHOT:
-    case EVENT_PRE_IMAGE:
-    case EVENT_TOOL_EARLY: /* a matter of time: the batch shows what came of it */
-    case EVENT_TOOL_DROPPED:
-    case EVENT_TOOL_PROGRESS:
-    case EVENT_CHILD_BEGIN: /* it has a replay of its own */
-    case EVENT_CHILD_END:
-    case EVENT_ASKED:
-    case EVENT_ANSWERED:
-        return false;
     default:
-        return true;
+        return !event_has_trait(e->type, TRAIT_PLAYED);
     }
 }
 

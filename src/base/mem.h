@@ -38,6 +38,8 @@
     })
 
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+/* The name of a value of an enum; NULL behind the last one. */
+#define NAME_IN(names, value) ((size_t)(value) < ARRAY_LEN(names) ? (names)[value] : NULL)
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))
 

@@ -6,7 +6,7 @@ const char *ask_kind_name(enum ask_kind k)
     static const char *const names[] = {"permission", "question", "budget", "plan"};
 
     _Static_assert(ARRAY_LEN(names) == N_ASK_KINDS, "one for each");
-    return names[k];
+    return NAME_IN(names, k);
 }
 
 struct err *asker_ask(struct asker *asker, const struct ask *ask, struct arena *a,

@@ -14,51 +14,60 @@
 #include "port/snapshot.h"
 #include "port/tool_set.h"
 
-/* name, name in the journal's terms ("" where the journal has no line for it), body */
+/* What a type of event is besides its body. */
+enum event_trait {
+    TRAIT_NONE = 0,
+    TRAIT_CORE = 1 << 0, /* opening a session reads it */
+    /* A replay plays it as far as it has an effect, and does not compare it: it is a matter of
+     * time, or what others than the engine do. */
+    TRAIT_PLAYED = 1 << 1,
+};
+
+/* name, name in the journal's terms, body, traits */
 #define EVENT_TABLE(X)                                                                             \
-    X(SESSION_BEGIN, "session_init", session)                                                      \
-    X(RUN_BEGIN, "run_begin", run)                                                                 \
-    X(USER_INPUT, "user_input", message)                                                           \
-    X(PRE_RUN, "pre_run", run)                                                                     \
-    X(TOOLS_CHANGED, "tools_changed", tools)                                                       \
-    X(CONTEXT, "context", context)                                                                 \
-    X(COMPACTED, "context_compact", compact)                                                       \
-    X(FINAL_TURN, "final_turn", final)                                                             \
-    X(ATTEMPT_BEGIN, "attempt_begin", attempt)                                                     \
-    X(PROVIDER_REQUEST, "provider_request", request)                                               \
-    X(NATIVE_PAYLOAD, "provider_native_raw_payload", payload)                                      \
-    X(DELTA, "provider_stream_raw_delta", delta)                                                   \
-    X(RESPONSE_RAW, "provider_response_raw", reply)                                                \
-    X(ATTEMPT_END, "attempt_end", attempt)                                                         \
-    X(RETRY, "retry", attempt)                                                                     \
-    X(FALLBACK, "fallback", attempt)                                                               \
-    X(TEXT_DROPPED, "text_dropped", none)                                                          \
-    X(RESPONSE_NORMALIZED, "provider_response_normalized", message)                                \
-    X(ASSISTANT_COMMITTED, "assistant_message_committed", message)                                 \
-    X(HISTORY, "history_mutation", message)                                                        \
-    X(BATCH_BEGIN, "tool_batch_started", batch)                                                    \
-    X(TOOL_REQUEST, "tool_execution_request", tool)                                                \
-    X(TOOL_EARLY, "tool_early", tool)                                                              \
-    X(TOOL_DROPPED, "tool_dropped", tool)                                                          \
-    X(TOOL_BEGIN, "tool_begin", tool)                                                              \
-    X(SNAPSHOT, "snapshot", snapshot)                                                              \
-    X(PRE_IMAGE, "pre_image", image)                                                               \
-    X(TOOL_PROGRESS, "tool_progress", tool)                                                        \
-    X(TOOL_END, "tool_end", tool)                                                                  \
-    X(TOOL_RESULT, "tool_execution_result", tool)                                                  \
-    X(TOOL_COMMITTED, "tool_message_committed", tool)                                              \
-    X(CHILD_BEGIN, "child_begin", child)                                                           \
-    X(CHILD_END, "child_end", child)                                                               \
-    X(STATE, "tool_state", state)                                                                  \
-    X(ASKED, "asked", ask)                                                                         \
-    X(ANSWERED, "answered", ask)                                                                   \
-    X(NOTICE, "notice", notice)                                                                    \
-    X(ERROR, "error", error)                                                                       \
-    X(RUN_END, "run_end", result)                                                                  \
-    X(REWOUND, "rewound", rewind)                                                                  \
-    X(CHECKPOINT, "checkpoint", checkpoint)                                                        \
-    X(SESSION_CHANGED, "session_changed", change)                                                  \
-    X(SESSION_END, "session_shutdown", session)
+    X(SESSION_BEGIN, "session_init", session, TRAIT_CORE)                                          \
+    X(RUN_BEGIN, "run_begin", run, TRAIT_CORE)                                                     \
+    X(USER_INPUT, "user_input", message, TRAIT_CORE)                                               \
+    X(PRE_RUN, "pre_run", run, TRAIT_NONE)                                                         \
+    X(TOOLS_CHANGED, "tools_changed", tools, TRAIT_NONE)                                           \
+    X(CONTEXT, "context", context, TRAIT_NONE)                                                     \
+    X(COMPACTED, "context_compact", compact, TRAIT_NONE)                                           \
+    X(FINAL_TURN, "final_turn", final, TRAIT_NONE)                                                 \
+    X(ATTEMPT_BEGIN, "attempt_begin", attempt, TRAIT_CORE)                                         \
+    X(PROVIDER_REQUEST, "provider_request", request, TRAIT_NONE)                                   \
+    X(NATIVE_PAYLOAD, "provider_native_raw_payload", payload, TRAIT_NONE)                          \
+    X(DELTA, "provider_stream_raw_delta", delta, TRAIT_NONE)                                       \
+    X(RESPONSE_RAW, "provider_response_raw", reply, TRAIT_CORE)                                    \
+    X(ATTEMPT_END, "attempt_end", attempt, TRAIT_CORE)                                             \
+    X(RETRY, "retry", attempt, TRAIT_NONE)                                                         \
+    X(FALLBACK, "fallback", attempt, TRAIT_NONE)                                                   \
+    X(TEXT_DROPPED, "text_dropped", none, TRAIT_NONE)                                              \
+    X(RESPONSE_NORMALIZED, "provider_response_normalized", message, TRAIT_CORE)                    \
+    X(ASSISTANT_COMMITTED, "assistant_message_committed", message, TRAIT_NONE)                     \
+    X(HISTORY, "history_mutation", message, TRAIT_CORE)                                            \
+    X(BATCH_BEGIN, "tool_batch_started", batch, TRAIT_NONE)                                        \
+    X(TOOL_REQUEST, "tool_execution_request", tool, TRAIT_CORE)                                    \
+    X(TOOL_EARLY, "tool_early", tool, TRAIT_CORE | TRAIT_PLAYED)                                   \
+    X(TOOL_DROPPED, "tool_dropped", tool, TRAIT_CORE | TRAIT_PLAYED)                               \
+    X(TOOL_BEGIN, "tool_begin", tool, TRAIT_CORE)                                                  \
+    X(SNAPSHOT, "snapshot", snapshot, TRAIT_PLAYED)                                                \
+    X(PRE_IMAGE, "pre_image", image, TRAIT_PLAYED)                                                 \
+    X(TOOL_PROGRESS, "tool_progress", tool, TRAIT_PLAYED)                                          \
+    X(TOOL_END, "tool_end", tool, TRAIT_CORE)                                                      \
+    X(TOOL_RESULT, "tool_execution_result", tool, TRAIT_CORE)                                      \
+    X(TOOL_COMMITTED, "tool_message_committed", tool, TRAIT_NONE)                                  \
+    X(CHILD_BEGIN, "child_begin", child, TRAIT_CORE | TRAIT_PLAYED)                                \
+    X(CHILD_END, "child_end", child, TRAIT_CORE | TRAIT_PLAYED)                                    \
+    X(STATE, "tool_state", state, TRAIT_CORE)                                                      \
+    X(ASKED, "asked", ask, TRAIT_PLAYED)                                                           \
+    X(ANSWERED, "answered", ask, TRAIT_PLAYED)                                                     \
+    X(NOTICE, "notice", notice, TRAIT_NONE)                                                        \
+    X(ERROR, "error", error, TRAIT_NONE)                                                           \
+    X(RUN_END, "run_end", result, TRAIT_CORE)                                                      \
+    X(REWOUND, "rewound", rewind, TRAIT_CORE)                                                      \
+    X(CHECKPOINT, "checkpoint", checkpoint, TRAIT_CORE)                                            \
+    X(SESSION_CHANGED, "session_changed", change, TRAIT_NONE)                                      \
+    X(SESSION_END, "session_shutdown", session, TRAIT_NONE)
 
 enum event_type {
 #define X(name, ...) EVENT_##name,
@@ -67,6 +76,7 @@ enum event_type {
         EVENT_N_TYPES
 };
 const char *event_type_name(enum event_type t);
+bool event_has_trait(enum event_type t, enum event_trait trait);
 
 /* Who did it, from the inside out: a tool within an execution within an agent, which may be the
  * node of a workflow, and so on upwards through parent runs. */

@@ -4,7 +4,7 @@
 const char *run_outcome_name(enum run_outcome o)
 {
     static const char *const names[] = {"done", "failed", "suspended", "interrupted"};
-    return names[o];
+    return NAME_IN(names, o);
 }
 
 const char *final_reason_name(enum final_reason r)
@@ -13,7 +13,7 @@ const char *final_reason_name(enum final_reason r)
         "",       "turn_limit", "unknown_tools", "corrections", "token_limit",
         "report", "router",     "stopped",
     };
-    return names[r];
+    return NAME_IN(names, r);
 }
 
 enum err_kind final_reason_kind(enum final_reason r)

@@ -6,7 +6,7 @@
 const char *risk_name(enum risk r)
 {
     static const char *const names[] = {"unclassified", "inspect", "modify", "execute", "network"};
-    return names[r];
+    return NAME_IN(names, r);
 }
 
 void tool_result_init(struct tool_result *r)

@@ -348,7 +348,7 @@ static void append(struct recorder *recorder, const struct event *e)
     uint64_t n_messages;
 
     j->next_seq = e->seq + 1;
-    j->n_core = e->type == EVENT_CHECKPOINT ? 0 : j->n_core + codec_is_core(e->type);
+    j->n_core = e->type == EVENT_CHECKPOINT ? 0 : j->n_core + event_has_trait(e->type, TRAIT_CORE);
     if (j->is_broken)
         return;
     n_messages = digest(j, e);

@@ -17,8 +17,8 @@ _Static_assert(EVENT_N_TYPES <= 64, "the types of events are bits of a number");
      .log = LOG_##log_,                                                                            \
      ##__VA_ARGS__}
 /* A value of an enum, by its name. */
-#define NAMED(tag, member, key_, kind_, last_, log_, ...)                                          \
-    FIELD(tag, member, key_, ENUM, log_, .name = name_of_##kind_, .last = (last_), ##__VA_ARGS__)
+#define NAMED(tag, member, key_, kind_, log_, ...)                                                 \
+    FIELD(tag, member, key_, ENUM, log_, .name = name_of_##kind_, ##__VA_ARGS__)
 #define END {.key = NULL}
 
 #define NAMES(tag)                                                                                 \
@@ -75,10 +75,10 @@ static const struct event_field run_fields[] = {
 };
 
 static const struct event_field result_fields[] = {
-    NAMED(run_result, outcome, "outcome", run_outcome, RUN_INTERRUPTED, ALWAYS, .is_kept = true),
+    NAMED(run_result, outcome, "outcome", run_outcome, ALWAYS, .is_kept = true),
     FIELD(run_result, value, "value", GIVEN, SET),
     FIELD(run_result, error, "error", ERROR, SET),
-    NAMED(run_result, forced, "forcedFinalReason", final_reason, FINAL_STOPPED, SET),
+    NAMED(run_result, forced, "forcedFinalReason", final_reason, SET),
     FIELD(run_result, is_fallback, "isFallback", BOOL, NEVER),
     FIELD(run_result, stop_reason, "stopReason", TEXT, SET),
     FIELD(run_result, n_rounds, "rounds", COUNT, ALWAYS),
@@ -134,7 +134,7 @@ static const struct event_field compact_fields[] = {
 };
 
 static const struct event_field final_fields[] = {
-    NAMED(event_final, reason, "reason", final_reason, FINAL_STOPPED, ALWAYS),
+    NAMED(event_final, reason, "reason", final_reason, ALWAYS),
     FIELD(event_final, instruction, "instruction", TEXT, ALWAYS),
     END,
 };
@@ -150,7 +150,7 @@ static const struct event_field attempt_fields[] = {
     FIELD(event_attempt, is_final_turn, "isFinalTurn", BOOL, ALWAYS),
     FIELD(event_attempt, is_aside, "isAside", BOOL, ALWAYS),
     FIELD(event_attempt, call_id, "toolCallId", TEXT, SET),
-    NAMED(event_attempt, forced, "forcedFinalReason", final_reason, FINAL_STOPPED, SET),
+    NAMED(event_attempt, forced, "forcedFinalReason", final_reason, SET),
     FIELD(event_attempt, error, "error", ERROR, SET),
     FIELD(event_attempt, is_lost, "isLost", BOOL, SET, .log_types = ATTEMPT_END),
     FIELD(event_attempt, window, "contextWindow", INT, NEVER),
@@ -183,7 +183,7 @@ static const struct event_field tool_fields[] = {
     FIELD(event_tool, name, "toolName", TEXT, ALWAYS),
     FIELD(event_tool, call_id, "toolCallId", TEXT, ALWAYS),
     FIELD(event_tool, server, "server", TEXT, SET),
-    NAMED(event_tool, risk, "risk", risk, RISK_NETWORK, ALWAYS, .log_types = REQUESTS),
+    NAMED(event_tool, risk, "risk", risk, ALWAYS, .log_types = REQUESTS),
     FIELD(event_tool, args, "parameters", GIVEN, ALWAYS, .types = REQUESTS),
     FIELD(event_tool, progress, "progress", TEXT, NEVER),
     FIELD(event_tool, is_ok, "success", BOOL, ALWAYS, .types = OUTCOMES),
@@ -228,7 +228,7 @@ static const struct event_field state_fields[] = {
 /* --- questions, notices --- */
 
 const struct event_field ask_fields[] = {
-    NAMED(ask, kind, "kind", ask_kind, ASK_PLAN, ALWAYS, .is_kept = true),
+    NAMED(ask, kind, "kind", ask_kind, ALWAYS, .is_kept = true),
     FIELD(ask, call_id, "toolCallId", TEXT, SET),
     FIELD(ask, tool, "toolName", TEXT, SET),
     FIELD(ask, args, "parameters", GIVEN, ALWAYS),
@@ -245,7 +245,7 @@ const struct event_field answer_fields[] = {
 };
 
 static const struct event_field notice_fields[] = {
-    NAMED(event_notice, severity, "severity", severity, SEVERITY_INFO, ALWAYS, .is_kept = true),
+    NAMED(event_notice, severity, "severity", severity, ALWAYS, .is_kept = true),
     FIELD(event_notice, source, "source", WORD, ALWAYS),
     FIELD(event_notice, text, "message", TEXT, ALWAYS),
     FIELD(event_notice, details, "details", GIVEN, SET),
@@ -269,7 +269,7 @@ static const struct event_field notice_fields[] = {
 const struct event_field *event_fields(enum event_type t)
 {
     static const struct event_field *const of[EVENT_N_TYPES] = {
-#define X(name, text, body) [EVENT_##name] = body##_fields,
+#define X(name, text, body, traits) [EVENT_##name] = body##_fields,
         EVENT_TABLE(X)
 #undef X
     };

@@ -40,8 +40,7 @@ struct event_field {
     bool is_head;          /* readers that skip heads skip it (CODEC_LEAVE_HEADS) */
     enum field_log log;
     uint64_t log_types;       /* only lines of these events have it; 0: of all with the field */
-    const char *(*name)(int); /* for FIELD_ENUM: the name of a value from 0 */
-    int last;                 /* to this one */
+    const char *(*name)(int); /* for FIELD_ENUM: the name of a value; NULL behind the last one */
 };
 
 #define EVENT_BIT(name) (UINT64_C(1) << EVENT_##name)

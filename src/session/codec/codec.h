@@ -110,8 +110,6 @@ uint64_t codec_writer_base(const struct codec_writer *w);
 bool codec_write(struct codec_writer *w, const struct event *e, struct codec_record *last,
                  struct codec_record *ret_record);
 
-bool codec_is_core(enum event_type t);
-
 /* --- reading --- */
 
 /* Reads a stream from its beginning or from a base of its history on, record by record. */

@@ -38,7 +38,7 @@ static void set_owner(struct decoding *d)
 bool codec_find_type(struct str name, enum event_type *ret_type)
 {
     static const struct str names[] = {
-#define X(name, text, body) S(text),
+#define X(name, text, ...) S(text),
         EVENT_TABLE(X)
 #undef X
     };

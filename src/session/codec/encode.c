@@ -64,7 +64,7 @@ static void begin_record(const struct event *e, struct str type, struct codec_re
         .turn = e->turn,
         .round = e->round,
         .attempt = e->attempt,
-        .is_core = codec_is_core(e->type),
+        .is_core = event_has_trait(e->type, TRAIT_CORE),
     };
 }
 

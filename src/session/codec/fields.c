@@ -49,11 +49,11 @@ void codec_put_fields(struct encoding *c, const struct event_field *fields, cons
 static int get_enum(const struct decoding *d, const struct event_field *f)
 {
     struct str name = json_get_text(d->body, f->key);
-    int value = f->last;
 
-    while (value > 0 && !str_is(name, f->name(value)))
-        value--;
-    return value;
+    for (int value = 0; f->name(value); value++)
+        if (str_is(name, f->name(value)))
+            return value;
+    return 0;
 }
 
 static void get_count(const struct decoding *d, const struct event_field *f, void *body)

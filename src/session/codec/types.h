@@ -11,7 +11,6 @@ struct codec_type {
     /* What rows of fields (view/event_fields.h) cannot say, after them; NULL: they say it all. */
     void (*encode)(struct encoding *c);
     struct err *(*decode)(struct decoding *d);
-    bool is_core;
 };
 extern const struct codec_type codec_types[EVENT_N_TYPES];
 

@@ -10,6 +10,18 @@
 #include "view/run_events.h"
 #include "view/stream_json.h"
 
+TEST(every_event_has_a_sample)
+{
+    static const struct event none;
+    struct samples s;
+
+    samples_init(&s);
+    for (int t = 0; t < EVENT_N_TYPES; t++)
+        if (t != EVENT_TEXT_DROPPED && memcmp(&s.events[t].body, &none.body, sizeof none.body) == 0)
+            fail_msg("samples.h has no body for %s", event_type_name((enum event_type)t));
+    samples_done(&s);
+}
+
 TEST(no_cell_is_missing)
 {
     for (int t = 0; t < EVENT_N_TYPES; t++)
@@ -250,5 +262,6 @@ TEST(views_say_only_what_the_table_says_and_all_of_it)
     }
 }
 
-RUN_TESTS(UNIT(no_cell_is_missing), UNIT(every_name_that_readers_know_occurs),
+RUN_TESTS(UNIT(every_event_has_a_sample), UNIT(no_cell_is_missing),
+          UNIT(every_name_that_readers_know_occurs),
           UNIT(views_say_only_what_the_table_says_and_all_of_it))

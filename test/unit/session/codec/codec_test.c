@@ -1,12 +1,14 @@
 /* codec_test.c - what a run told is told again, to the letter, from what was stored of it. */
 #include "engine/world.h"
 #include "session/codec/codec.h"
+#include "session/codec/types.h"
 #include "session/compact.h"
 #include "session/load.h"
 #include "sys/in_task.h"
 
 #include "store/blob_memory.h"
 #include "store/memory.h"
+#include "view/event_fields.h"
 #include "view/field.h"
 #include "view/journal.h"
 
@@ -465,7 +467,18 @@ TEST(a_crash_around_a_compaction_loses_neither_the_history_nor_the_prompt)
     tape_end();
 }
 
-RUN_TESTS(UNIT(a_run_with_tools_reads_as_it_happened),
+TEST(every_body_is_written_by_rows_or_by_code)
+{
+    for (int t = 0; t < EVENT_N_TYPES; t++)
+        if (t != EVENT_TEXT_DROPPED && !event_fields((enum event_type)t)->key &&
+            !codec_types[t].encode)
+            fail_msg("the body of %s is not recorded: it needs rows in view/event_fields.c, or "
+                     "code that session/codec/types.c names",
+                     event_type_name((enum event_type)t));
+}
+
+RUN_TESTS(UNIT(every_body_is_written_by_rows_or_by_code),
+          UNIT(a_run_with_tools_reads_as_it_happened),
           UNIT(so_do_several_runs_a_denial_an_unknown_tool_and_a_failure),
           UNIT(an_interrupted_answer_and_a_question_come_back_too),
           UNIT(what_is_long_is_stored_once),
