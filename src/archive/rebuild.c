@@ -3,7 +3,7 @@
 
 #include "session/codec/codec.h"
 #include "session/digest.h"
-#include "session/record.h"
+#include "session/session_record.h"
 
 struct rebuilding {
     struct arena arena;

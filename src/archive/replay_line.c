@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "port/state_keys.h"
 #include "session/codec/long_texts.h"
-#include "view/journal.h"
+#include "view/session_log.h"
 
 /* --- what is compared --- */
 
@@ -34,7 +34,7 @@ bool replay_compares(const struct event *e)
 static void write_line(const struct event *e, const struct json_long_texts *long_texts,
                        struct strbuf *out)
 {
-    journal_write_brief(e, long_texts, out);
+    session_log_write_brief(e, long_texts, out);
     strbuf_cut(out, out->n - 1);
 }
 

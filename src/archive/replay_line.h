@@ -1,7 +1,7 @@
 /* replay_line.h - events as the lines in which a run and its recording are compared.
  *
- * A line is that of the session's log (view/journal.h), without what another line has anyway: the
- * history is in history_mutation, and the messages and tools of a request in its hash.
+ * A line is that of the session's log (view/session_log.h), without what another line has anyway:
+ * the history is in history_mutation, and the messages and tools of a request in its hash.
  *
  * What others than the engine do is not compared, but played as far as it has an effect: tools'
  * progress, state and saved files, that calls began early; questions to a person and the answers;

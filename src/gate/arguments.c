@@ -1,5 +1,5 @@
 /* arguments.c - turns the text of a call into arguments that fit the schema. */
-#include "gate/steps.h"
+#include "gate/parts.h"
 
 #include "gate/reason.h"
 

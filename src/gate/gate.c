@@ -2,10 +2,10 @@
 #include "gate/gate.h"
 
 #include "gate/look/look.h"
+#include "gate/parts.h"
 #include "gate/pattern.h"
 #include "gate/prepared.h"
 #include "gate/reason.h"
-#include "gate/steps.h"
 
 struct walk {
     const struct permission_gate *gate;

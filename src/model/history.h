@@ -2,7 +2,7 @@
  *
  * Nothing is edited or removed: each request is built from the history anew
  * (engine/request_build.h). What else a person sees (that a call began, a notice) is in the events;
- * readers derive it from them (session/record.c), and nothing stores it twice. */
+ * readers derive it from them (session/session_record.c), and nothing stores it twice. */
 #ifndef KEEL_MODEL_HISTORY_H
 #define KEEL_MODEL_HISTORY_H
 

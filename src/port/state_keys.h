@@ -25,9 +25,9 @@
     X(SHELL, "shell:", STATE_STAYS)                                                                \
     /* A stored result by its handle: port/stored_result.h. */                                     \
     X(RESULT, "handle:", 0)                                                                        \
-    /* A pattern that the person has allowed for the session, a flag: gate/answer.c. */            \
+    /* A pattern that the person has allowed for the session, a flag: gate/remember.c. */          \
     X(ALLOWED, "allow:", STATE_OF_PERSON)                                                          \
-    /* The arguments that call ID was asked about: gate/answer.c. */                               \
+    /* The arguments that call ID was asked about: gate/remember.c. */                             \
     X(ASKED, "asked:", 0)                                                                          \
     /* Named by the person in a prompt, flags: gate/typed.h. */                                    \
     X(TYPED_HOST, "typed:host:", STATE_OF_PERSON)                                                  \

@@ -220,8 +220,8 @@ struct store_ops {
     /* Does the stream keep this blob from being removed, as a record of it asked for? NULL: it does
      * wherever the blob is. */
     struct err *(*keeps)(struct store *s, struct str stream, struct str handle, bool *ret_keeps);
-    /* The path of the record that other programs read (session/record.h), where the adapter has a
-     * place for it beside the log; may be NULL. Its directory is there. */
+    /* The path of the record that other programs read (session/session_record.h), where the adapter
+     * has a place for it beside the log; may be NULL. Its directory is there. */
     struct err *(*record_path)(struct store *s, struct str id, struct arena *a,
                                const char **ret_path);
     /* Is it a file or directory that the store made for itself? The path is absolute, without

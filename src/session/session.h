@@ -21,7 +21,7 @@
 #include "session/compact.h"
 #include "session/journal.h"
 #include "session/load.h"
-#include "session/record.h"
+#include "session/session_record.h"
 
 /* Opening reads at most that many core events beyond a base of the history, and a run's own. */
 #define SESSION_CHECKPOINT_EVERY 500

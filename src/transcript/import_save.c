@@ -6,7 +6,7 @@
 #include "engine/hide.h"
 #include "port/draft.h"
 #include "session/codec/codec.h"
-#include "session/record.h"
+#include "session/session_record.h"
 #include "sys/loop.h"
 #include "transcript/import_handles.h"
 

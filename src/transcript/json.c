@@ -1,6 +1,6 @@
-/* json.c - writes a transcript as one object, the session's record (session/record.h). Children are
- * in one list, each with the id of its parent. */
-#include "session/record.h"
+/* json.c - writes a transcript as one object, the session's record (session/session_record.h).
+ * Children are in one list, each with the id of its parent. */
+#include "session/session_record.h"
 #include "transcript/requests.h"
 
 struct tree_writing {

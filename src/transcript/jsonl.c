@@ -1,13 +1,13 @@
 /* jsonl.c - writes a transcript as the lines of the session's log.
  *
- * A value that an earlier line has is only named (view/journal.h), and the output of tools is read
- * and written piece by piece. So the export, and the memory that it takes, grow no faster than the
- * session. If whole requests are wanted, each of them has everything. */
+ * A value that an earlier line has is only named (view/session_log.h), and the output of tools is
+ * read and written piece by piece. So the export, and the memory that it takes, grow no faster than
+ * the session. If whole requests are wanted, each of them has everything. */
 #include "transcript/requests.h"
 
 #include "base/sha256.h"
-#include "view/journal.h"
-#include "view/journal_fields.h"
+#include "view/session_log.h"
+#include "view/session_log_fields.h"
 
 /* The place of a text that is written piece by piece. A line is searched for it once. The line must
  * also be a tool_end whose result the reader did not load. */
@@ -51,17 +51,17 @@ static void jsonl_begin(struct writer *w, const struct store_summary *s, unsigne
 /* --- values of earlier lines --- */
 
 /* The earlier line that has it; seq 0: this line is the first. */
-static struct journal_same find_earlier(struct known_value *known, const struct event *e,
-                                        const char *field, struct str json)
+static struct session_log_same find_earlier(struct known_value *known, const struct event *e,
+                                            const char *field, struct str json)
 {
     char sha256[SHA256_HEX_SIZE];
 
     sha256_hex(json, sha256);
     if (known->seq && strcmp(known->sha256, sha256) == 0)
-        return (struct journal_same){known->seq, known->field, known->sha256};
+        return (struct session_log_same){known->seq, known->field, known->sha256};
     *known = (struct known_value){.seq = e->seq, .field = field};
     memcpy(known->sha256, sha256, sizeof sha256);
-    return (struct journal_same){0};
+    return (struct session_log_same){0};
 }
 
 static struct str system_json(struct jsonl *j, struct str system)
@@ -79,7 +79,7 @@ static struct str tools_json(struct jsonl *j, const struct model_request *r)
     jw_init(&w, &j->value);
     jw_begin_array(&w);
     for (size_t i = 0; i < r->n_tools; i++)
-        journal_schema(&w, r->tools[i]);
+        session_log_schema(&w, r->tools[i]);
     jw_end_array(&w);
     return strbuf_str(&j->value);
 }
@@ -95,7 +95,7 @@ static void note_session(struct jsonl *j, const struct event *e)
     jw_init(&w, &j->value);
     jw_begin_array(&w);
     for (size_t i = 0; s->tools && i < s->tools->n; i++)
-        journal_schema(&w, &s->tools->entries[i].def);
+        session_log_schema(&w, &s->tools->entries[i].def);
     jw_end_array(&w);
     (void)find_earlier(&j->tools, e, "toolSchemas", strbuf_str(&j->value));
 }
@@ -115,16 +115,16 @@ static void note_message(struct jsonl *j, const struct event_message *b)
         j->structure_from = b->index;
     }
     jw_init(&w, &j->structure);
-    journal_structure(&w, b->message);
+    session_log_structure(&w, b->message);
     strbuf_add_char(&j->structure, '\n');
 }
 
-static struct journal_links links_of(struct jsonl *j, const struct event *e,
-                                     struct codec_range *range)
+static struct session_log_links links_of(struct jsonl *j, const struct event *e,
+                                         struct codec_range *range)
 {
-    struct journal_links l = {.sha256 = range->sha256,
-                              .structure_from = j->structure_from,
-                              .structure = strbuf_str(&j->structure)};
+    struct session_log_links l = {.sha256 = range->sha256,
+                                  .structure_from = j->structure_from,
+                                  .structure = strbuf_str(&j->structure)};
 
     codec_reader_range(j->writer.reader, range);
     l.base_seq = range->base_seq;
@@ -238,7 +238,7 @@ static void add_whole_request(struct jsonl *j, const struct event *e)
 
     request_redact(e, &shown);
     strbuf_clear(&j->line);
-    journal_write(&shown.event, &j->line);
+    session_log_write(&shown.event, &j->line);
     add_line(j);
 }
 
@@ -251,7 +251,7 @@ static void jsonl_event(struct writer *w, const struct event *e)
     struct part text = {.kind = PART_TEXT, .text = S(MARK)};
     struct part result = {.kind = PART_TOOL_RESULT, .content = &text, .n_content = 1};
     struct codec_range range;
-    struct journal_links links;
+    struct session_log_links links;
 
     if (e->type == EVENT_PROVIDER_REQUEST && w->transcript->with_requests) {
         add_whole_request(j, e);
@@ -265,9 +265,9 @@ static void jsonl_event(struct writer *w, const struct event *e)
         shown.body.tool.result = &result;
     links = links_of(j, e, &range);
     strbuf_clear(&j->line);
-    journal_write_linked(&shown, &links, &j->line);
+    session_log_write_linked(&shown, &links, &j->line);
     add_line(j);
-    if (journal_write_shown(e, &j->line))
+    if (session_log_write_shown(e, &j->line))
         add_line(j);
     if (e->type == EVENT_RUN_END) {
         strbuf_clear(&j->structure);

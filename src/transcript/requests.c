@@ -5,7 +5,7 @@
 #include "transcript/requests.h"
 
 #include "view/field.h"
-#include "view/journal_fields.h"
+#include "view/session_log_fields.h"
 
 void request_redacted_done(struct request_redacted *r)
 {
@@ -58,7 +58,7 @@ static struct err *add_request(struct request_listing *l, const struct event *e)
     jw_kv_int(&w, "turn", e->turn);
     jw_kv_int(&w, "round", e->round);
     jw_kv_int(&w, "attempt", e->attempt);
-    journal_request(&w, &shown.event.body.request, NULL);
+    session_log_request(&w, &shown.event.body.request, NULL);
     jw_end_object(&w);
     TRY(strbuf_check(&l->text, "a request"));
     jw_raw(record_writer_json(l->writer),

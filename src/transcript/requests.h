@@ -3,7 +3,7 @@
 #define KEEL_TRANSCRIPT_REQUESTS_H
 
 #include "model/message_list.h"
-#include "session/record.h"
+#include "session/session_record.h"
 #include "transcript/writer.h"
 
 /* A provider_request without values under names of credentials. It borrows from the event. */

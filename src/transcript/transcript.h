@@ -13,7 +13,7 @@
 #include "port/store.h"
 
 enum transcript_form {
-    TRANSCRIPT_JSONL,    /* every event as its line of the log (view/journal.h) */
+    TRANSCRIPT_JSONL,    /* every event as its line of the log (view/session_log.h) */
     TRANSCRIPT_JSON,     /* one record, as other programs read it */
     TRANSCRIPT_MARKDOWN, /* a document */
     TRANSCRIPT_HTML,     /* one page that needs nothing else */

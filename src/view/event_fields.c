@@ -3,7 +3,7 @@
 
 #include "model/message_json.h"
 #include "view/field.h"
-#include "view/journal_fields.h"
+#include "view/session_log_fields.h"
 
 #include <stddef.h>
 
@@ -356,7 +356,7 @@ static void log_field(struct json_writer *w, const struct event_field *f, const 
         field_json(w, f->key, FIELD_OF(body, f, const struct json *));
         break;
     case FIELD_GIVEN:
-        journal_json(w, f->key, FIELD_OF(body, f, const struct json *));
+        session_log_json(w, f->key, FIELD_OF(body, f, const struct json *));
         break;
     case FIELD_ERROR:
         field_failure(w, f->key, FIELD_OF(body, f, const struct err *));

@@ -1,9 +1,9 @@
 /* event_fields.h - describes the fields of events once: one row for each field of a body.
  *
  * The records of a journal are written and read by these rows (session/codec/fields.h), and so are
- * the lines of a session's log (journal.h), which have the fields that `log` selects. Fields that
- * are not plain values (messages, results of tools, histories, parts of a request) have code in the
- * codec and in journal.c. */
+ * the lines of a session's log (session_log.h), which have the fields that `log` selects. Fields
+ * that are not plain values (messages, results of tools, histories, parts of a request) have code
+ * in the codec and in session_log.c. */
 #ifndef KEEL_VIEW_EVENT_FIELDS_H
 #define KEEL_VIEW_EVENT_FIELDS_H
 

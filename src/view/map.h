@@ -9,13 +9,13 @@
 #include "port/event.h"
 
 enum view {
-    VIEW_JOURNAL,     /* journal.h */
-    VIEW_INTERACTIVE, /* interactive.h */
-    VIEW_EMITTER,     /* plugin/event_emitter.h */
-    VIEW_LIBRARY,     /* library.h */
-    VIEW_RUN_EVENTS,  /* run_events.h */
-    VIEW_LOG,         /* operator_log.h */
-    VIEW_STREAM_JSON, /* stream_json.h; "system/init" is a type and its subtype */
+    VIEW_SESSION_LOG,  /* session_log.h */
+    VIEW_INTERACTIVE,  /* interactive.h */
+    VIEW_EMITTER,      /* view/event_emitter.h */
+    VIEW_LIBRARY,      /* library.h */
+    VIEW_RUN_EVENTS,   /* run_events.h */
+    VIEW_OPERATOR_LOG, /* operator_log.h */
+    VIEW_STREAM_JSON,  /* stream_json.h; "system/init" is a type and its subtype */
     VIEW_N
 };
 

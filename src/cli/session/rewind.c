@@ -9,7 +9,7 @@
 #include "sdk/rewind/rewind.h"
 #include "sdk/rule_set.h"
 #include "sys/unlock.h"
-#include "view/journal_fields.h"
+#include "view/session_log_fields.h"
 
 #include <unistd.h>
 
@@ -211,7 +211,7 @@ static void write_files(struct json_writer *j, const struct rewind *r)
         if (item->outcome == RESTORE_NOT_NEEDED)
             continue;
         jw_begin_object(j);
-        journal_path(j, item->aim.path);
+        session_log_path(j, item->aim.path);
         jw_kv_str(j, "action", str_of(action_of(item)));
         jw_kv_str(j, "outcome", str_of(restore_outcome_name(item->outcome)));
         if (item->why.n)

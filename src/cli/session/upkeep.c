@@ -5,7 +5,7 @@
 #include "cli/flags/session.h"
 #include "cli/output/progress.h"
 #include "sdk/prune.h"
-#include "session/record.h"
+#include "session/session_record.h"
 #include "sys/loop.h"
 
 static const struct option rename_options[] = {SESSION_OPTIONS, {0}};

@@ -9,7 +9,7 @@
 
 #include "snapshot/state.h"
 #include "sys/work.h"
-#include "view/journal_fields.h"
+#include "view/session_log_fields.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "snapshot/undo_log.h"
 #include "sys/loop.h"
 #include "sys/work.h"
-#include "view/journal_fields.h"
+#include "view/session_log_fields.h"
 
 #define LOG_SWEPT S("its undo log was removed, because the session was not resumed for a month")
 

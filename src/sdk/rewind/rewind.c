@@ -5,7 +5,7 @@
 #include "sdk/rewind/read_bodies.h"
 
 #include "sys/work.h"
-#include "view/journal_fields.h"
+#include "view/session_log_fields.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* codec.h - events as records of a stream, and back. Nothing is stored twice.
  *
- * Fields have the names that they have in a session's log (view/journal.h). What repeats is
+ * Fields have the names that they have in a session's log (view/session_log.h). What repeats is
  * referred to, always backwards:
  *
  *     {"$message":ID}    a message that an earlier record holds

@@ -1,7 +1,7 @@
 /* decode_tool.c - calls of tools, and what was saved before they changed files. */
 #include "session/codec/decode.h"
 
-#include "view/journal_fields.h"
+#include "view/session_log_fields.h"
 
 struct err *codec_decode_batch(struct decoding *d)
 {

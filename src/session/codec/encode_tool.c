@@ -2,7 +2,7 @@
 #include "session/codec/encode.h"
 
 #include "base/base64.h"
-#include "view/journal_fields.h"
+#include "view/session_log_fields.h"
 
 void codec_encode_batch(struct encoding *c)
 {
@@ -23,7 +23,7 @@ void codec_encode_snapshot(struct encoding *c)
 {
     const struct snapshot_record *r = c->event->body.snapshot.record;
 
-    journal_snapshot(&c->json, &c->event->body.snapshot);
+    session_log_snapshot(&c->json, &c->event->body.snapshot);
     codec_add_handle(c, r->tree, 0);
     codec_add_handle(c, r->file.content, r->file.n_bytes);
     codec_add_handle(c, r->file.xattrs, 0);
@@ -42,7 +42,7 @@ void codec_encode_pre_image(struct encoding *c)
 {
     const struct pre_image *image = c->event->body.image.image;
 
-    journal_pre_image(&c->json, &c->event->body.image);
+    session_log_pre_image(&c->json, &c->event->body.image);
     if (image->has_bytes)
         put_bytes(c, image->bytes);
     else

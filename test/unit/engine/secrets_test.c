@@ -3,9 +3,9 @@
 
 #include "port/plugin.h"
 #include "view/interactive.h"
-#include "view/journal.h"
 #include "view/library.h"
 #include "view/run_events.h"
+#include "view/session_log.h"
 #include "view/stream_json.h"
 
 #define KEY "sk-4711-hush-hush"
@@ -25,7 +25,7 @@ static void write_all(struct world *w, const struct event *e)
 {
     static const struct library_view library = {.trace_llm = true};
 
-    journal_write(e, &seen.lines);
+    session_log_write(e, &seen.lines);
     stream_json_event(seen.stream, e, &seen.lines);
     run_events_event(&seen.run_events, e, &seen.lines);
     interactive_event(&seen.interactive, e, &seen.lines);

@@ -5,8 +5,8 @@
 
 #include "base/utf8.h"
 #include "store/memory.h"
-#include "view/journal.h"
 #include "view/samples.h"
+#include "view/session_log.h"
 
 #define MAX_EVENTS 4096
 
@@ -580,8 +580,8 @@ IN_TASK(every_type_of_event_reads_as_it_was)
         assert_non_null(e);
         again = *e;
         again.stream = t->events[i].stream;
-        journal_write(&again, &got);
-        journal_write(&t->events[i], &want);
+        session_log_write(&again, &got);
+        session_log_write(&t->events[i], &want);
         assert_same_text(i, event_type_name(e->type), strbuf_str(&got), strbuf_str(&want));
     }
     assert_ok(codec_read(r, &e));

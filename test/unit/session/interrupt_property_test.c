@@ -22,7 +22,7 @@
 #include "sdk/replay/replay.h"
 #include "session/codec/codec.h"
 #include "strict/strict.h"
-#include "view/journal.h"
+#include "view/session_log.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -409,7 +409,7 @@ static void check_events(struct trial *t)
         if (prints_log) {
             AUTO(strbuf) struct strbuf line = {0};
 
-            journal_write(e, &line);
+            session_log_write(e, &line);
             fputs(strbuf_cstr(&line), stdout);
         }
         switch (e->type) {

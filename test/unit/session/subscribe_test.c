@@ -2,7 +2,7 @@
 #include "session/stage.h"
 
 #include "port/runner.h"
-#include "view/journal.h"
+#include "view/session_log.h"
 
 #define ID "s"
 static const struct session_options fresh = {.start = SESSION_NEW, .id = {ID, 1}},
@@ -65,7 +65,7 @@ static void watcher_event(void *self, const struct event *e)
     if (e->type == EVENT_PROVIDER_REQUEST) /* its messages are told by others */
         strbuf_addf(log, "request to %" STR_FMT "\n", STR_ARG(e->body.request.request->model));
     else
-        journal_write(e, log);
+        session_log_write(e, log);
     w->streams[i].has_ended |= e->type == EVENT_SESSION_END;
     if (e->type == EVENT_CHILD_END) /* all of the child has come before it */
         assert_true(w->streams[watcher_stream(w, e->body.child.id)].has_ended);

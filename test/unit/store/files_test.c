@@ -2,7 +2,7 @@
 #include "files.h"
 #include "store/place_conformance.h"
 
-#include "session/record.h"
+#include "session/session_record.h"
 #include "store/files.h"
 #include "store/files_line.h"
 #include "store/files_store.h"

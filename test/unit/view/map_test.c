@@ -1,13 +1,13 @@
 /* map_test.c - the table of views is whole, and the views say what stands in it. */
 #include "view/samples.h"
 
-#include "plugin/event_emitter.h"
+#include "view/event_emitter.h"
 #include "view/interactive.h"
-#include "view/journal.h"
 #include "view/library.h"
 #include "view/map.h"
 #include "view/operator_log.h"
 #include "view/run_events.h"
+#include "view/session_log.h"
 #include "view/stream_json.h"
 
 TEST(every_event_has_a_sample)
@@ -32,7 +32,7 @@ TEST(no_cell_is_missing)
 
 /* What the views must be able to say, as their readers know it. */
 static const char *const expected[VIEW_N] = {
-    [VIEW_JOURNAL] =
+    [VIEW_SESSION_LOG] =
         "provider_request provider_stream_raw_delta provider_response_raw "
         "provider_response_normalized assistant_message_committed tool_batch_started "
         "tool_execution_request tool_execution_result tool_message_committed history_mutation "
@@ -51,8 +51,9 @@ static const char *const expected[VIEW_N] = {
         "human_gate:resumed run:started run:paused run:completed run:failed run:cancelled "
         "run:timeout budget:warning budget:paused session:started session:turn_started "
         "session:turn_completed session:cancelled session:compacted",
-    [VIEW_LOG] = "session_begin session_end run_begin run_end attempt_end retry fallback tool "
-                 "notice child_begin child_end",
+    [VIEW_OPERATOR_LOG] =
+        "session_begin session_end run_begin run_end attempt_end retry fallback tool "
+        "notice child_begin child_end",
     [VIEW_STREAM_JSON] = "system/init assistant user stream_event result",
 };
 
@@ -136,7 +137,8 @@ static void check_line(struct samples *s, enum view v, enum event_type t, struct
                        struct strbuf *said)
 {
     const struct json *value = sample_json(s, arena_cstr(&s->arena, line));
-    struct str name = json_get_text(value, v == VIEW_JOURNAL || v == VIEW_LOG ? "event" : "type");
+    struct str name =
+        json_get_text(value, v == VIEW_SESSION_LOG || v == VIEW_OPERATOR_LOG ? "event" : "type");
     struct str subtype = json_get_text(value, "subtype");
 
     if (v == VIEW_LIBRARY)
@@ -166,8 +168,8 @@ static bool add_log_line(void *self, struct str line)
 static void show(struct views *views, enum view v, const struct event *e, struct strbuf *out)
 {
     switch (v) {
-    case VIEW_JOURNAL:
-        journal_write(e, out);
+    case VIEW_SESSION_LOG:
+        session_log_write(e, out);
         break;
     case VIEW_INTERACTIVE:
         interactive_event(&views->interactive, e, out);
@@ -178,7 +180,7 @@ static void show(struct views *views, enum view v, const struct event *e, struct
     case VIEW_RUN_EVENTS:
         run_events_event(&views->run_events, e, out);
         break;
-    case VIEW_LOG:
+    case VIEW_OPERATOR_LOG:
         views->log_lines = out;
         operator_log_event(views->log, e);
         break;

@@ -10,7 +10,7 @@
 #include "store/memory.h"
 #include "view/event_fields.h"
 #include "view/field.h"
-#include "view/journal.h"
+#include "view/session_log.h"
 
 struct tape {
     struct codec_writer *writer;
@@ -39,7 +39,7 @@ static void record(struct world *w, const struct event *e)
 {
     struct codec_record next;
 
-    journal_write(e, &tape.live);
+    session_log_write(e, &tape.live);
     if (codec_write(tape.writer, e, tape.n ? &tape.records[tape.n - 1] : NULL, &next))
         return;
     if (tape.n == tape.room) {
@@ -88,8 +88,8 @@ static void assert_same_event(struct codec_reader *passing, const struct event *
         assert_ok(codec_reader_result(passing, add_piece, &one));
         result_text(want->body.tool.result, &other);
     } else {
-        journal_write(got, &one);
-        journal_write(want, &other);
+        session_log_write(got, &one);
+        session_log_write(want, &other);
     }
     assert_string_equal(strbuf_cstr(&one), strbuf_cstr(&other));
 }
@@ -138,7 +138,7 @@ static struct err *read_again(void *arg)
         assert_ok(codec_read(r, &e));
         if (!e)
             break;
-        journal_write(e, &tape.again);
+        session_log_write(e, &tape.again);
     }
     read_passing(s, NULL);
     read_passing(s, skipped);

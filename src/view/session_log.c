@@ -1,18 +1,18 @@
-/* journal.c - writes one line for each event. */
-#include "view/journal.h"
+/* session_log.c - writes one line for each event. */
+#include "view/session_log.h"
 
 #include "model/message_json.h"
 #include "view/event_fields.h"
 #include "view/field.h"
-#include "view/journal_fields.h"
 #include "view/map.h"
+#include "view/session_log_fields.h"
 
 static void field_tool_set(struct json_writer *w, const char *key, const struct tool_set *set)
 {
     jw_key(w, key);
     jw_begin_array(w);
     for (size_t i = 0; set && i < set->n; i++)
-        journal_schema(w, &set->entries[i].def);
+        session_log_schema(w, &set->entries[i].def);
     jw_end_array(w);
 }
 
@@ -36,10 +36,10 @@ static void field_native_tool(struct json_writer *w, const char *key,
 }
 
 static void field_history(struct json_writer *w, const struct history *h,
-                          const struct journal_links *l)
+                          const struct session_log_links *l)
 {
     if (l)
-        journal_range(w, "history", l);
+        session_log_range(w, "history", l);
     if (l || !h)
         return;
     jw_key(w, "history");
@@ -49,7 +49,8 @@ static void field_history(struct json_writer *w, const struct history *h,
     jw_end_array(w);
 }
 
-static void run_line(struct json_writer *w, const struct event *e, const struct journal_links *l)
+static void run_line(struct json_writer *w, const struct event *e,
+                     const struct session_log_links *l)
 {
     const struct provider_capabilities *can = &e->body.run.capabilities;
 
@@ -74,7 +75,7 @@ static size_t content_length(const struct message *m)
     return n;
 }
 
-void journal_structure(struct json_writer *w, const struct message *m)
+void session_log_structure(struct json_writer *w, const struct message *m)
 {
     bool has_calls = false;
 
@@ -96,7 +97,7 @@ void journal_structure(struct json_writer *w, const struct message *m)
 }
 
 static void field_structure(struct json_writer *w, const struct history *h,
-                            const struct journal_links *l)
+                            const struct session_log_links *l)
 {
     struct str rest = l ? l->structure : (struct str){0}, line;
 
@@ -105,16 +106,17 @@ static void field_structure(struct json_writer *w, const struct history *h,
     jw_key(w, "historyStructure");
     jw_begin_array(w);
     if (l && l->structure_from)
-        journal_range_entry(w, l, l->structure_from);
+        session_log_range_entry(w, l, l->structure_from);
     while (str_split(&rest, '\n', &line))
         if (line.n)
             jw_raw(w, line);
     for (size_t i = 0; !l && i < h->n_messages; i++)
-        journal_structure(w, h->messages[i]);
+        session_log_structure(w, h->messages[i]);
     jw_end_array(w);
 }
 
-static void result_line(struct json_writer *w, const struct event *e, const struct journal_links *l)
+static void result_line(struct json_writer *w, const struct event *e,
+                        const struct session_log_links *l)
 {
     jw_kv_str(w, "content", e->body.result->text);
     field_history(w, e->history, l);
@@ -131,7 +133,7 @@ static void history_line(struct json_writer *w, const struct event_message *b)
         jw_kv_int(w, "of", (int64_t)b->n_of);
     if (b->is_kept)
         jw_kv_bool(w, "kept", true);
-    journal_message(w, "message", b->message);
+    session_log_message(w, "message", b->message);
 }
 
 static void batch_line(struct json_writer *w, const struct event_batch *b)
@@ -152,7 +154,7 @@ static void batch_line(struct json_writer *w, const struct event_batch *b)
 static void field_metadata(struct json_writer *w, const struct event_tool *t)
 {
     if (t->metadata) {
-        journal_json(w, "metadata", t->metadata);
+        session_log_json(w, "metadata", t->metadata);
         return;
     }
     jw_key(w, "metadata");
@@ -181,7 +183,7 @@ static void answer_line(struct json_writer *w, enum event_type type, const struc
 
 /* --- the line --- */
 
-struct str journal_name(const struct event *e)
+struct str session_log_name(const struct event *e)
 {
     if (e->type == EVENT_DELTA && e->body.delta.delta->kind == DELTA_SERVER_TOOL)
         return S("server_tool");
@@ -193,12 +195,12 @@ struct str journal_name(const struct event *e)
         return S("provider_stream_raw_delta");
     if (e->type == EVENT_RUN_END)
         return e->body.result->outcome == RUN_DONE ? S("assistant") : S("run_end");
-    return str_of(view_names(VIEW_JOURNAL, e->type));
+    return str_of(view_names(VIEW_SESSION_LOG, e->type));
 }
 
 /* Writes what rows of fields cannot describe. */
 static void rest_of_line(struct json_writer *w, const struct event *e,
-                         const struct journal_links *l)
+                         const struct session_log_links *l)
 {
     switch (e->type) {
     case EVENT_SESSION_BEGIN:
@@ -210,7 +212,7 @@ static void rest_of_line(struct json_writer *w, const struct event *e,
         break;
     case EVENT_USER_INPUT:
     case EVENT_ASSISTANT_COMMITTED:
-        journal_message(w, "message", e->body.message.message);
+        session_log_message(w, "message", e->body.message.message);
         break;
     case EVENT_TOOLS_CHANGED:
         jw_kv_int(w, "toolsVersion", (int64_t)e->body.tools.tools->version);
@@ -227,25 +229,25 @@ static void rest_of_line(struct json_writer *w, const struct event *e,
     case EVENT_ATTEMPT_END:
     case EVENT_RETRY:
     case EVENT_FALLBACK:
-        journal_attempt(w, e);
+        session_log_attempt(w, e);
         break;
     case EVENT_PROVIDER_REQUEST:
-        journal_request(w, &e->body.request, l);
+        session_log_request(w, &e->body.request, l);
         break;
     case EVENT_NATIVE_PAYLOAD:
-        journal_payload(w, e->body.payload);
+        session_log_payload(w, e->body.payload);
         break;
     case EVENT_DELTA:
         if (e->body.delta.delta->kind == DELTA_SERVER_TOOL)
-            journal_server_tool(w, &e->body.delta);
+            session_log_server_tool(w, &e->body.delta);
         else
-            journal_delta(w, &e->body.delta);
+            session_log_delta(w, &e->body.delta);
         break;
     case EVENT_RESPONSE_RAW:
-        journal_reply(w, &e->body.reply);
+        session_log_reply(w, &e->body.reply);
         break;
     case EVENT_RESPONSE_NORMALIZED:
-        journal_normalized(w, &e->body.message);
+        session_log_normalized(w, &e->body.message);
         break;
     case EVENT_HISTORY:
         history_line(w, &e->body.message);
@@ -265,13 +267,13 @@ static void rest_of_line(struct json_writer *w, const struct event *e,
         tool_result_line(w, &e->body.tool);
         break;
     case EVENT_TOOL_COMMITTED:
-        journal_message(w, "message", e->body.tool.message);
+        session_log_message(w, "message", e->body.tool.message);
         break;
     case EVENT_SNAPSHOT:
-        journal_snapshot(w, &e->body.snapshot);
+        session_log_snapshot(w, &e->body.snapshot);
         break;
     case EVENT_PRE_IMAGE:
-        journal_pre_image(w, &e->body.image);
+        session_log_pre_image(w, &e->body.image);
         break;
     case EVENT_ANSWERED:
         answer_line(w, e->type, e->body.ask.answer);
@@ -287,7 +289,8 @@ static void rest_of_line(struct json_writer *w, const struct event *e,
     }
 }
 
-static void body_fields(struct json_writer *w, const struct event *e, const struct journal_links *l)
+static void body_fields(struct json_writer *w, const struct event *e,
+                        const struct session_log_links *l)
 {
     event_fields_log(w, event_fields(e->type), e->type, event_body(e));
     rest_of_line(w, e, l);
@@ -304,7 +307,7 @@ static void begin_line(struct json_writer *w, const struct event *e, struct str 
     jw_kv_int(w, "seq", (int64_t)e->seq);
     jw_kv_str(w, "executionId", e->run_id);
     jw_kv_str(w, "conversationId", e->stream);
-    journal_text(w, "parentSessionId", e->parent_stream);
+    session_log_text(w, "parentSessionId", e->parent_stream);
     jw_kv_int(w, "turn", e->turn);
     jw_kv_int(w, "round", e->round);
     if (e->attempt)
@@ -317,16 +320,17 @@ static void end_line(struct json_writer *w, struct strbuf *out)
     strbuf_add_char(out, '\n');
 }
 
-void journal_write_linked(const struct event *e, const struct journal_links *l, struct strbuf *out)
+void session_log_write_linked(const struct event *e, const struct session_log_links *l,
+                              struct strbuf *out)
 {
     struct json_writer w;
 
-    begin_line(&w, e, journal_name(e), out);
+    begin_line(&w, e, session_log_name(e), out);
     body_fields(&w, e, l);
     end_line(&w, out);
 }
 
-bool journal_write_shown(const struct event *e, struct strbuf *out)
+bool session_log_write_shown(const struct event *e, struct strbuf *out)
 {
     const struct event_delta *b = &e->body.delta;
     struct json_writer w;
@@ -340,18 +344,18 @@ bool journal_write_shown(const struct event *e, struct strbuf *out)
     return true;
 }
 
-void journal_write_brief(const struct event *e, const struct json_long_texts *long_texts,
-                         struct strbuf *out)
+void session_log_write_brief(const struct event *e, const struct json_long_texts *long_texts,
+                             struct strbuf *out)
 {
     struct json_writer w;
 
-    begin_line(&w, e, journal_name(e), out);
+    begin_line(&w, e, session_log_name(e), out);
     w.long_texts = long_texts;
     body_fields(&w, e, NULL);
     end_line(&w, out);
 }
 
-void journal_write(const struct event *e, struct strbuf *out)
+void session_log_write(const struct event *e, struct strbuf *out)
 {
-    journal_write_linked(e, NULL, out);
+    session_log_write_linked(e, NULL, out);
 }

@@ -1,5 +1,5 @@
 /* event_emitter.c - events by name, to whoever listens. */
-#include "plugin/event_emitter.h"
+#include "view/event_emitter.h"
 
 struct subscription {
     uint64_t id; /* 0: removed while listeners are being called */

@@ -6,8 +6,8 @@
  * may subscribe and unsubscribe while they are called: who is removed is not called again, who is
  * added is called from the next event on. A listener that fails is counted and told to
  * on_failure; the run goes on and the other listeners hear of the event all the same. */
-#ifndef KEEL_PLUGIN_EVENT_EMITTER_H
-#define KEEL_PLUGIN_EVENT_EMITTER_H
+#ifndef KEEL_VIEW_EVENT_EMITTER_H
+#define KEEL_VIEW_EVENT_EMITTER_H
 
 #include "port/event_stream.h"
 

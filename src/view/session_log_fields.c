@@ -1,24 +1,24 @@
-/* journal_fields.c - writes requests to a provider and its answers as fields of a log line. */
-#include "view/journal_fields.h"
+/* session_log_fields.c - writes requests to a provider and its answers as fields of a log line. */
+#include "view/session_log_fields.h"
 
 #include "base/secrets.h"
 #include "model/message_json.h"
 #include "view/field.h"
 
-void journal_json(struct json_writer *w, const char *key, const struct json *v)
+void session_log_json(struct json_writer *w, const char *key, const struct json *v)
 {
     AUTO(arena) struct arena scratch = {0};
 
     field_json(w, key, json_hide_secret_keys(&scratch, v));
 }
 
-void journal_text(struct json_writer *w, const char *key, struct str text)
+void session_log_text(struct json_writer *w, const char *key, struct str text)
 {
     if (text.n)
         jw_kv_str(w, key, text);
 }
 
-void journal_message(struct json_writer *w, const char *key, const struct message *m)
+void session_log_message(struct json_writer *w, const char *key, const struct message *m)
 {
     jw_key(w, key);
     if (m)
@@ -27,7 +27,7 @@ void journal_message(struct json_writer *w, const char *key, const struct messag
         jw_null(w);
 }
 
-void journal_schema(struct json_writer *w, const struct tool_def *d)
+void session_log_schema(struct json_writer *w, const struct tool_def *d)
 {
     jw_begin_object(w);
     jw_kv_str(w, "name", d->name);
@@ -40,7 +40,7 @@ void journal_schema(struct json_writer *w, const struct tool_def *d)
     jw_end_object(w);
 }
 
-void journal_attempt(struct json_writer *w, const struct event *e)
+void session_log_attempt(struct json_writer *w, const struct event *e)
 {
     const struct event_attempt *a = &e->body.attempt;
 
@@ -75,7 +75,7 @@ void journal_attempt(struct json_writer *w, const struct event *e)
 
 /* --- values that are written once --- */
 
-void journal_range_entry(struct json_writer *w, const struct journal_links *l, size_t n)
+void session_log_range_entry(struct json_writer *w, const struct session_log_links *l, size_t n)
 {
     jw_begin_object(w);
     jw_kv_str(w, "kind", S("history-range"));
@@ -87,16 +87,16 @@ void journal_range_entry(struct json_writer *w, const struct journal_links *l, s
     jw_end_object(w);
 }
 
-void journal_range(struct json_writer *w, const char *key, const struct journal_links *l)
+void session_log_range(struct json_writer *w, const char *key, const struct session_log_links *l)
 {
     jw_key(w, key);
     jw_begin_array(w);
     if (l->n_messages)
-        journal_range_entry(w, l, l->n_messages);
+        session_log_range_entry(w, l, l->n_messages);
     jw_end_array(w);
 }
 
-static void write_same(struct json_writer *w, const struct journal_same *same)
+static void write_same(struct json_writer *w, const struct session_log_same *same)
 {
     jw_begin_object(w);
     jw_kv_str(w, "kind", S("same-as"));
@@ -128,7 +128,7 @@ static void field_cut(struct json_writer *w, const struct history_cut *cut)
 /* --- requests and answers --- */
 
 static void request_context(struct json_writer *w, const struct event_request *b,
-                            const struct journal_links *l)
+                            const struct session_log_links *l)
 {
     const struct model_request *r = b->request;
 
@@ -139,7 +139,7 @@ static void request_context(struct json_writer *w, const struct event_request *b
         jw_kv_str(w, "system", r->system);
     }
     if (l) {
-        journal_range(w, "messages", l);
+        session_log_range(w, "messages", l);
         field_cut(w, b->cut);
     } else {
         jw_key(w, "messages");
@@ -154,12 +154,12 @@ static void request_context(struct json_writer *w, const struct event_request *b
         write_same(w, &l->tools);
     else
         for (size_t i = 0; i < r->n_tools; i++)
-            journal_schema(w, r->tools[i]);
+            session_log_schema(w, r->tools[i]);
     jw_end_array(w);
 }
 
-void journal_request(struct json_writer *w, const struct event_request *b,
-                     const struct journal_links *l)
+void session_log_request(struct json_writer *w, const struct event_request *b,
+                         const struct session_log_links *l)
 {
     const struct model_request *r = b->request;
 
@@ -201,10 +201,10 @@ static void field_payload(struct json_writer *w, struct str bytes)
         jw_kv_str(w, "payload", bytes);
 }
 
-void journal_payload(struct json_writer *w, const struct native_payload *p)
+void session_log_payload(struct json_writer *w, const struct native_payload *p)
 {
     jw_kv_str(w, "provider", p->provider);
-    journal_text(w, "apiSurface", p->api_surface);
+    session_log_text(w, "apiSurface", p->api_surface);
     jw_kv_str(w, "payloadKind", str_of(payload_kind_name(p->kind)));
     jw_kv_int(w, "sequence", (int64_t)p->sequence);
     if (p->sha256.n) {
@@ -221,7 +221,7 @@ void journal_payload(struct json_writer *w, const struct native_payload *p)
     }
 }
 
-void journal_delta(struct json_writer *w, const struct event_delta *b)
+void session_log_delta(struct json_writer *w, const struct event_delta *b)
 {
     static const char *const kinds[] = {"text",      "reasoning",   "refusal", "tool_begin",
                                         "tool_args", "server_tool", "part_end"};
@@ -231,19 +231,19 @@ void journal_delta(struct json_writer *w, const struct event_delta *b)
     jw_kv_str(w, "delta", d->text);
     jw_kv_str(w, "kind", str_of(kinds[d->kind]));
     jw_kv_int(w, "part", (int64_t)d->part);
-    journal_text(w, "toolCallId", d->id);
-    journal_text(w, "toolName", d->name);
+    session_log_text(w, "toolCallId", d->id);
+    session_log_text(w, "toolName", d->name);
     jw_kv_str(w, "source", str_of(output_source_name(b->source)));
 }
 
-void journal_server_tool(struct json_writer *w, const struct event_delta *b)
+void session_log_server_tool(struct json_writer *w, const struct event_delta *b)
 {
     jw_kv_str(w, "toolName", b->delta->name);
     jw_kv_str(w, "toolCallId", b->delta->id);
     jw_kv_str(w, "query", b->delta->text);
 }
 
-void journal_reply(struct json_writer *w, const struct event_reply *b)
+void session_log_reply(struct json_writer *w, const struct event_reply *b)
 {
     const struct reply *r = b->reply;
     AUTO(message)
@@ -251,16 +251,16 @@ void journal_reply(struct json_writer *w, const struct event_reply *b)
         reply_to_message(r, r->id, reply_state(r), (struct origin){.model = r->model});
 
     jw_kv_str(w, "responseKind", str_of(b->kind));
-    journal_message(w, "response", m);
-    journal_text(w, "stopDetail", r->stop_detail);
+    session_log_message(w, "response", m);
+    session_log_text(w, "stopDetail", r->stop_detail);
 }
 
-void journal_normalized(struct json_writer *w, const struct event_message *b)
+void session_log_normalized(struct json_writer *w, const struct event_message *b)
 {
     jw_kv_str(w, "provider", b->message->origin.provider);
     jw_kv_str(w, "model", b->message->origin.model);
     jw_kv_int(w, "toolCallsCount", (int64_t)b->n_tool_calls);
     if (b->is_aside)
         jw_kv_bool(w, "isAside", true);
-    journal_message(w, "response", b->message);
+    session_log_message(w, "response", b->message);
 }

@@ -1,5 +1,5 @@
-/* record.c - reads a stream and writes its record as it reads. */
-#include "session/record.h"
+/* session_record.c - reads a stream and writes its record as it reads. */
+#include "session/session_record.h"
 
 #include "base/utf8.h"
 #include "base/uuid.h"
@@ -9,7 +9,7 @@
 #include "sys/new_file.h"
 #include "sys/work.h"
 #include "view/field.h"
-#include "view/journal_fields.h"
+#include "view/session_log_fields.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -191,7 +191,7 @@ static void keep_beginning(struct record_writer *w, const struct event_session *
     jw_init(&to, &w->schemas);
     jw_begin_array(&to);
     for (size_t i = 0; s->tools && i < s->tools->n; i++)
-        journal_schema(&to, &s->tools->entries[i].def);
+        session_log_schema(&to, &s->tools->entries[i].def);
     jw_end_array(&to);
 }
 

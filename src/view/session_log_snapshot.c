@@ -1,11 +1,11 @@
-/* journal_snapshot.c - writes and reads former states of files as fields of log lines. */
-#include "view/journal_fields.h"
+/* session_log_snapshot.c - writes and reads former states of files as fields of log lines. */
+#include "view/session_log_fields.h"
 
 #include "base/base64.h"
 #include "base/utf8.h"
 
 /* Names of files are bytes; those that are not UTF-8 are also written in base64. */
-void journal_path(struct json_writer *w, struct str path)
+void session_log_path(struct json_writer *w, struct str path)
 {
     AUTO(strbuf) struct strbuf exact = {0};
 
@@ -30,7 +30,7 @@ static void identity_fields(struct json_writer *w, const struct file_identity *i
 
 static void image_fields(struct json_writer *w, const struct pre_image *p)
 {
-    journal_path(w, p->path);
+    session_log_path(w, p->path);
     jw_kv_bool(w, "existed", p->kind != IMAGE_NONE);
     jw_kv_str(w, "kind", str_of(image_kind_name(p->kind)));
     jw_kv_int(w, "mode", p->mode);
@@ -45,17 +45,17 @@ static void image_fields(struct json_writer *w, const struct pre_image *p)
         jw_kv_int(w, "device", (int64_t)p->device);
         jw_kv_int(w, "inode", (int64_t)p->inode);
     }
-    journal_text(w, "content", p->content);
+    session_log_text(w, "content", p->content);
     if (p->keeps_content)
         jw_kv_bool(w, "keepsContent", true);
-    journal_text(w, "whyNot", p->why_not);
+    session_log_text(w, "whyNot", p->why_not);
     if (p->is_ignored)
         jw_kv_bool(w, "ignored", true);
     if (p->identity.inode)
         identity_fields(w, &p->identity);
 }
 
-void journal_snapshot(struct json_writer *w, const struct event_snapshot *b)
+void session_log_snapshot(struct json_writer *w, const struct event_snapshot *b)
 {
     const struct snapshot_record *r = b->record;
 
@@ -66,19 +66,19 @@ void journal_snapshot(struct json_writer *w, const struct event_snapshot *b)
         image_fields(w, &r->file);
         jw_end_object(w);
     }
-    journal_text(w, "log", r->log);
+    session_log_text(w, "log", r->log);
     if (r->tree.n) {
         jw_kv_str(w, "tree", r->tree);
         jw_kv_int(w, "takenNs", r->taken_ns);
         jw_kv_int(w, "readyNs", r->ready_ns);
         jw_kv_int(w, "files", (int64_t)r->n_files);
     }
-    journal_text(w, "unsaved", r->unsaved);
+    session_log_text(w, "unsaved", r->unsaved);
 }
 
-void journal_pre_image(struct json_writer *w, const struct event_image *b)
+void session_log_pre_image(struct json_writer *w, const struct event_image *b)
 {
-    journal_text(w, "toolCallId", b->call_id);
+    session_log_text(w, "toolCallId", b->call_id);
     image_fields(w, b->image);
     jw_kv_str(w, "after", b->image->after);
 }

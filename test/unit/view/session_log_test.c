@@ -1,7 +1,7 @@
-/* journal_test.c */
-#include "view/journal.h"
-#include "view/journal_fields.h"
+/* session_log_test.c */
 #include "view/samples.h"
+#include "view/session_log.h"
+#include "view/session_log_fields.h"
 
 #include "sys/fs.h"
 
@@ -10,7 +10,7 @@ static void golden_path(char path[4096])
 {
     const char *source = getenv("KEEL_SOURCE");
 
-    snprintf(path, 4096, "%s/test/unit/view/journal.jsonl", source ? source : ".");
+    snprintf(path, 4096, "%s/test/unit/view/session_log.jsonl", source ? source : ".");
 }
 
 static void assert_golden(struct strbuf *lines)
@@ -33,7 +33,7 @@ TEST(every_event_is_one_line_with_all_it_holds)
 
     samples_init(&s);
     for (int t = 0; t < EVENT_N_TYPES; t++)
-        journal_write(&s.events[t], &out);
+        session_log_write(&s.events[t], &out);
     assert_golden(&out);
 }
 
@@ -74,7 +74,7 @@ TEST(no_field_that_replay_needs_is_missing)
         struct str rest = str_of(required[i].fields), field;
         struct json *line;
 
-        journal_write(&s.events[required[i].type], &out);
+        session_log_write(&s.events[required[i].type], &out);
         line = sample_json(&s, strbuf_cstr(&out));
         while (rest.n && str_split(&rest, ' ', &field))
             if (!json_get_str(line, field))
@@ -109,7 +109,7 @@ TEST(a_failed_call_has_its_error_and_the_code_in_its_metadata)
     e->body.tool.error_code = "unknown_tool";
     e->body.tool.metadata = NULL;
     s.text.text = S("no such tool");
-    journal_write(e, &out);
+    session_log_write(e, &out);
     assert_body(&out, "tool_execution_result",
                 ",'batchId':'b1','index':0,'toolName':'Bash','toolCallId':'c1','success':false,"
                 "'executed':false,'denied':false,'durationMs':7,'charactersIn':16,"
@@ -124,9 +124,9 @@ TEST(text_that_no_provider_sent_is_a_text_delta)
     struct event *e = &s.events[EVENT_DELTA];
 
     samples_init(&s);
-    assert_str(journal_name(e), "provider_stream_raw_delta");
+    assert_str(session_log_name(e), "provider_stream_raw_delta");
     e->body.delta.is_separator = true;
-    assert_str(journal_name(e), "text_delta");
+    assert_str(session_log_name(e), "text_delta");
 }
 
 TEST(text_that_a_person_was_shown_has_a_second_line)
@@ -137,14 +137,14 @@ TEST(text_that_a_person_was_shown_has_a_second_line)
 
     samples_init(&s);
     s.delta = (struct delta){.kind = DELTA_TEXT, .text = S("I look.")};
-    assert_true(journal_write_shown(e, &out));
+    assert_true(session_log_write_shown(e, &out));
     assert_body(&out, "text_delta", ",'delta':'I look.'}\n");
     s.delta.kind = DELTA_REASONING;
-    assert_false(journal_write_shown(e, &out));
+    assert_false(session_log_write_shown(e, &out));
     s.delta.kind = DELTA_TEXT;
     e->body.delta.is_separator = true; /* is one itself */
-    assert_false(journal_write_shown(e, &out));
-    assert_false(journal_write_shown(&s.events[EVENT_RUN_BEGIN], &out));
+    assert_false(session_log_write_shown(e, &out));
+    assert_false(session_log_write_shown(&s.events[EVENT_RUN_BEGIN], &out));
 }
 
 TEST(a_tool_of_the_provider_has_its_own_name)
@@ -155,7 +155,7 @@ TEST(a_tool_of_the_provider_has_its_own_name)
     samples_init(&s);
     s.delta = (struct delta){
         .kind = DELTA_SERVER_TOOL, .id = S("w1"), .name = S("web_search"), .text = S("keel")};
-    journal_write(&s.events[EVENT_DELTA], &out);
+    session_log_write(&s.events[EVENT_DELTA], &out);
     assert_body(&out, "server_tool",
                 ",'toolName':'web_search','toolCallId':'w1','query':'keel'}\n");
 }
@@ -169,7 +169,7 @@ TEST(a_payload_that_is_no_json_is_text)
     s.payload.bytes = S("<html>");
     s.payload.kind = PAYLOAD_RESPONSE;
     s.payload.http_status = 502;
-    journal_write(&s.events[EVENT_NATIVE_PAYLOAD], &out);
+    session_log_write(&s.events[EVENT_NATIVE_PAYLOAD], &out);
     assert_body(&out, "provider_native_raw_payload",
                 ",'provider':'anthropic','apiSurface':'anthropic-messages',"
                 "'payloadKind':'response','sequence':2,'payload':'<html>',"
@@ -181,16 +181,16 @@ TEST(a_run_that_failed_is_no_answer_of_the_assistant)
     AUTO(samples) struct samples s;
 
     samples_init(&s);
-    assert_str(journal_name(&s.events[EVENT_RUN_END]), "assistant");
+    assert_str(session_log_name(&s.events[EVENT_RUN_END]), "assistant");
     s.run_result.outcome = RUN_INTERRUPTED;
-    assert_str(journal_name(&s.events[EVENT_RUN_END]), "run_end");
+    assert_str(session_log_name(&s.events[EVENT_RUN_END]), "run_end");
 }
 
 static void assert_shown(const struct event *e, const char *shown)
 {
     AUTO(strbuf) struct strbuf out = {0};
 
-    journal_write(e, &out);
+    session_log_write(e, &out);
     if (!strstr(strbuf_cstr(&out), shown))
         fail_msg("%s is not in %s", shown, strbuf_cstr(&out));
 }
@@ -239,7 +239,7 @@ TEST(what_files_were_is_read_back_whatever_their_names_are)
     const struct pre_image *back;
     struct json *v;
 
-    journal_write(&e, &line);
+    session_log_write(&e, &line);
     assert_ok(json_parse(&a, strbuf_str(&line), 0, &v));
     back = pre_image_parse(v, &a);
     assert_true(str_eq(back->path, image.path));
@@ -264,7 +264,7 @@ TEST(what_was_saved_is_read_back)
     const struct snapshot_record *back;
     struct json *v;
 
-    journal_write(&e, &line);
+    session_log_write(&e, &line);
     assert_ok(json_parse(&a, strbuf_str(&line), 0, &v));
     back = snapshot_record_parse(v, &a);
     assert_true(back->has_file);

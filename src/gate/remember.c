@@ -1,5 +1,5 @@
-/* answer.c - remembers answers, and which arguments were asked about. */
-#include "gate/steps.h"
+/* remember.c - remembers answers, and which arguments were asked about. */
+#include "gate/parts.h"
 
 #include "gate/path.h"
 #include "gate/prepared.h"

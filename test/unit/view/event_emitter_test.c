@@ -1,7 +1,7 @@
 /* event_emitter_test.c */
 #include "view/samples.h"
 
-#include "plugin/event_emitter.h"
+#include "view/event_emitter.h"
 
 /* An emitter, and listeners that write down what they hear: "a:tool.execute_start ". */
 struct scene {

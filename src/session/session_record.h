@@ -1,4 +1,4 @@
-/* record.h - a session as the one JSON object that other programs read.
+/* session_record.h - a session as the one JSON object that other programs read.
  *
  *     id, cwd, name, createdAt, updatedAt, provider, model
  *     history             what a person has seen: messages, and events between them
@@ -8,8 +8,8 @@
  *
  * Made from the stream, which is read twice and never held: memory does not grow with the session.
  * keel never reads a record of its own: the stream is the truth. */
-#ifndef KEEL_SESSION_RECORD_H
-#define KEEL_SESSION_RECORD_H
+#ifndef KEEL_SESSION_SESSION_RECORD_H
+#define KEEL_SESSION_SESSION_RECORD_H
 
 #include "port/store.h"
 #include "view/redact.h"

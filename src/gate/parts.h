@@ -1,6 +1,6 @@
-/* steps.h - the steps of the walk that have a file of their own. Private to the gate. */
-#ifndef KEEL_GATE_STEPS_H
-#define KEEL_GATE_STEPS_H
+/* parts.h - steps of the walk that have a file of their own: what gate.c and they share. */
+#ifndef KEEL_GATE_PARTS_H
+#define KEEL_GATE_PARTS_H
 
 #include "gate/gate.h"
 #include "gate/pattern.h"
@@ -16,7 +16,7 @@ MUST_USE struct err *gate_arguments(const struct part *call, struct tool_entry *
                                     struct arena *a, const struct json **ret_args,
                                     struct str *ret_problem);
 
-/* --- step 8: answers that hold for longer (answer.c) --- */
+/* --- step 8: answers that hold for longer (remember.c) --- */
 
 /* The session remembers what was shown, and nothing wider: the call's own pattern, and that of the
  * target if a link leads to another file. For the project, the keeper saves them too; if it fails,
@@ -30,7 +30,7 @@ struct str gate_rule_of(const struct subject *s, const struct decided *d, struct
 /* Adds to a question where the path leads, if a link is on the way. */
 void gate_add_target(const struct prepared *p, struct arena *a, struct str *text);
 
-/* --- step 8: answers that come later (answer.c) --- */
+/* --- step 8: answers that come later (remember.c) --- */
 
 /* The session remembers the arguments that are asked about if they are not the model's own. */
 void gate_note_asked(const struct gate_call *call, const struct json *own_args,
