@@ -35,7 +35,7 @@ struct bench {
     struct host *host;
     struct project *project;
     struct model_choice *model;
-    struct agent *agents;
+    struct agent **agents;
     int n_next, n_wanted, n_complete;
     struct holding before, after;
     long n_wakes;
@@ -95,11 +95,11 @@ static struct err *use_some(void *arg)
     struct bench *b = arg;
 
     while (b->n_next < b->n_wanted) {
-        struct agent *a = &b->agents[b->n_next++];
+        struct agent **a = &b->agents[b->n_next++];
 
-        TRY(agent_open(a, b->project,
-                       &(struct agent_options){.model = b->model, .mode = "bypassPermissions"}));
-        TRY(ask(a, b->prompt));
+        TRY(agent_open(b->project,
+                       &(struct agent_options){.model = b->model, .mode = "bypassPermissions"}, a));
+        TRY(ask(*a, b->prompt));
         b->n_complete++;
     }
     return NULL;
@@ -151,7 +151,7 @@ static struct err *run_agents(struct bench *b)
     TRY(project_choose_model(b->project, MODEL, &b->model));
     e = measure(b);
     for (int i = 0; i < b->n_next; i++)
-        agent_done(&b->agents[i]);
+        agent_close(b->agents[i]);
     return e;
 }
 

@@ -174,17 +174,18 @@ static struct err *demo_play(void *arg)
 {
     static const char *const rules[] = {DEMO_RULE};
     struct demo *d = arg;
-    AUTO(agent) struct agent agent = {0};
+    AUTO(agent) struct agent *agent = NULL;
 
     d->subscriber = (struct event_subscriber){.on_event = display_event, .self = &d->show};
-    TRY(agent_open(&agent, d->project,
+    TRY(agent_open(d->project,
                    &(struct agent_options){.provider = d->provider,
                                            .subscriber = &d->subscriber,
                                            .mode = DEMO_MODE,
                                            .allowed = rules,
-                                           .n_allowed = ARRAY_LEN(rules)}));
+                                           .n_allowed = ARRAY_LEN(rules)},
+                   &agent));
     while (!script_provider_is_over(d->provider)) {
-        AUTO(err) struct err *e = play_run(d, &agent);
+        AUTO(err) struct err *e = play_run(d, agent);
 
         if (d->show.error)
             return TAKE(d->show.error);

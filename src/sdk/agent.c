@@ -172,16 +172,16 @@ static void subscribe(struct agent *a, const struct agent_options *options)
 
 /* --- all together --- */
 
-struct err *agent_open(struct agent *a, struct project *project,
-                       const struct agent_options *options)
+static struct err *put_together(struct agent *a, const struct agent_options *options)
 {
-    *a = (struct agent){.project = project_ref(project), .plan = agent_plan_new()};
+    struct project *project = a->project;
+
     if (!project->place.cwd)
         return err_hint(err_new(ERR_VALIDATION, "the working directory no longer exists"),
                         "start keel in a directory that exists, or add --cwd DIR");
     subscribe(a, options);
     set_asker(a, options->asker);
-    log_hide(host_log(a->project->host), project_secrets(project, options->session.store));
+    log_hide(host_log(project->host), project_secrets(project, options->session.store));
     TRY(agent_add_targets(a, options));
     TRY(agent_set_rules(a, options));
     TRY(agent_set_prompt(a, options->system_prompt, options->append_system_prompt));
@@ -199,8 +199,10 @@ struct err *agent_open(struct agent *a, struct project *project,
     return NULL;
 }
 
-void agent_done(struct agent *a)
+void agent_close(struct agent *a)
 {
+    if (!a)
+        return;
     if (a->has_tasks) {
         agent_end_lookups(a);
         group_cancel(&a->background);
@@ -215,8 +217,7 @@ void agent_done(struct agent *a)
     denied_paths_free(a->denied);
     permission_gate_done(&a->gate);
     snapshotter_free(a->snapshotter);
-    if (a->project)
-        host_close_store(a->project->host, a->store);
+    host_close_store(a->project->host, a->store);
     strbuf_done(&a->context);
     strbuf_done(&a->typed);
     agent_plan_unref(a->plan);
@@ -224,8 +225,46 @@ void agent_done(struct agent *a)
     agent_base_unref(a->base);
     arena_done(&a->arena);
     project_unref(a->project);
-    *a = (struct agent){0};
+    mem_free(a);
 }
+
+struct err *agent_open(struct project *project, const struct agent_options *options,
+                       struct agent **ret_agent)
+{
+    AUTO(agent) struct agent *a = mem_alloc(sizeof *a);
+
+    *a = (struct agent){.project = project_ref(project), .plan = agent_plan_new()};
+    TRY(put_together(a, options));
+    *ret_agent = TAKE(a);
+    return NULL;
+}
+
+struct session *agent_get_session(struct agent *a)
+{
+    return &a->session;
+}
+
+const struct run_plan *agent_get_plan(const struct agent *a)
+{
+    return &a->plan->plan;
+}
+
+const struct model_choice *agent_get_model(const struct agent *a)
+{
+    return a->model;
+}
+
+enum permission_mode agent_get_mode(const struct agent *a)
+{
+    return a->mode;
+}
+
+bool agent_is_kept(const struct agent *a)
+{
+    return a->is_kept;
+}
+
+/* --- what a run is given --- */
 
 static void remind(void *self, const struct history *h, struct strbuf *out)
 {

@@ -8,9 +8,6 @@
 
 #include "engine/run.h"
 #include "gate/gate.h"
-#include "sdk/agent_hooks.h"
-#include "sdk/agent_plan.h"
-#include "sdk/agent_sandbox.h"
 #include "sdk/project.h"
 #include "session/session.h"
 
@@ -53,7 +50,7 @@ struct agent_options {
     int64_t reasoning_budget; /* tokens; 0: as the effort says */
     bool no_stream;
     /* How long a run that has its answer waits for background commands, whose results its model
-     * then gets; 0: they run on until agent_done(). */
+     * then gets; 0: they run on until agent_close(). */
     uint64_t wait_background_ms; /* at most AGENT_MAX_WAIT_SECONDS */
     bool stops_background;       /* they are stopped before the run ends, and do not run on */
     uint64_t retry_max_ms;       /* waits of a round; 0: the setting's */
@@ -63,62 +60,26 @@ struct agent_options {
     struct event_subscriber *subscriber;
 };
 
-struct agent_base;
-struct model_lookup;
-
-struct agent {
-    struct project *project;
-    struct agent_base *base;    /* what it has in common with other agents */
-    struct model_choice *model; /* that it began with; NULL: the caller has brought a provider */
-    struct agent_plan *plan;
-    struct arena arena;
-    struct session session;
-    struct permission_gate gate;
-    enum permission_mode mode;
-    struct plan_mode plan_mode;
-    struct blob_store *blobs;        /* the store's */
-    struct snapshotter *snapshotter; /* NULL: nothing is saved before tools change it */
-    struct asker *asker;
-    struct reattacher reattachers[4];
-    struct event_stream opening; /* until the session's is there */
-    struct group background;     /* commands that outlive their call */
-    /* the rest is private */
-    struct store *store;
-    bool is_kept; /* the store outlives the process */
-    struct agent_sandbox sandbox;
-    const char *tmp_dir;       /* of commands, without links; NULL: there is none yet */
-    struct agent_hooks *hooks; /* NULL: there are none */
-    bool has_tasks;            /* the groups are begun */
-    struct news news;
-    uint64_t wait_background_ms, wait_left_ms;
-    bool stops_background;
-    struct denied_paths *denied; /* what searches leave out, in a run; NULL: nothing */
-    struct path_filter hidden;
-    struct model_lookup *lookups; /* of unknown models */
-    struct model_lookup *asked;   /* of the one whose request is made; NULL: of none */
-    struct group lookup;          /* asks about them */
-    struct host_warm warm;        /* what is kept for the next run */
-    struct event_subscriber log_writer, *subscribers[2];
-    size_t n_subscribers;
-    struct event_subscriber lookup_starter;
-    bool names_tools; /* of the plan's filter: agent_options */
-    enum native_wish search_wish, fetch_wish;
-    bool has_prefix;         /* the plan's is that of the prompts that were set last */
-    bool tells_surroundings; /* who writes all of the system text writes those, too */
-    struct strbuf context;   /* for the model, beside the next prompt */
-    struct strbuf typed;     /* by the person, and not looked at yet */
-    uint64_t retry_max_ms;
-};
+struct agent;
 
 /* A mode by its name; ERR_VALIDATION names the known ones. `where` is the flag or the setting. */
 MUST_USE struct err *agent_find_mode(const char *where, struct str name,
                                      enum permission_mode *ret_mode);
 
-/* In a task; whatever comes of it, agent_done() must follow. */
-MUST_USE struct err *agent_open(struct agent *a, struct project *project,
-                                const struct agent_options *options);
-void agent_done(struct agent *a); /* in a task of the same loop; ends background commands */
-DEFINE_AUTO_VAL(agent, agent_done)
+/* In a task. */
+MUST_USE struct err *agent_open(struct project *project, const struct agent_options *options,
+                                struct agent **ret_agent);
+/* In any task of the same loop; ends background commands. Accepts NULL. */
+void agent_close(struct agent *a);
+DEFINE_AUTO_PTR(agent, agent_close)
+
+struct session *agent_get_session(struct agent *a);
+/* Whom it asks and with what, as of now: until the next wait. */
+const struct run_plan *agent_get_plan(const struct agent *a);
+/* The model that it began with; NULL: the caller has brought a provider. */
+const struct model_choice *agent_get_model(const struct agent *a);
+enum permission_mode agent_get_mode(const struct agent *a);
+bool agent_is_kept(const struct agent *a); /* its store outlives the process */
 
 /* The person typed this as the next prompt, or as a part of it: hosts and paths that it names need
  * no question from the next run on (gate/typed.h). Never for what was piped in, comes from a file

@@ -1,10 +1,58 @@
-/* agent_parts.h - the steps of agent_open(), a file each. Only they, and what they are made
- * of, include this. */
+/* agent_parts.h - what an agent is, and the steps of agent_open(), a file each. Only they, and what
+ * they are made of, include this. */
 #ifndef KEEL_SDK_AGENT_PARTS_H
 #define KEEL_SDK_AGENT_PARTS_H
 
 #include "sdk/agent.h"
 #include "sdk/agent_base.h"
+#include "sdk/agent_hooks.h"
+#include "sdk/agent_plan.h"
+#include "sdk/agent_sandbox.h"
+
+struct model_lookup;
+
+struct agent {
+    struct project *project;
+    struct agent_base *base;    /* what it has in common with other agents */
+    struct model_choice *model; /* that it began with; NULL: the caller has brought a provider */
+    struct agent_plan *plan;
+    struct arena arena;
+    struct session session;
+    struct permission_gate gate;
+    enum permission_mode mode;
+    struct plan_mode plan_mode;
+    struct blob_store *blobs;        /* the store's */
+    struct snapshotter *snapshotter; /* NULL: nothing is saved before tools change it */
+    struct asker *asker;
+    struct reattacher reattachers[4];
+    struct event_stream opening; /* until the session's is there */
+    struct group background;     /* commands that outlive their call */
+    struct store *store;
+    bool is_kept; /* the store outlives the process */
+    struct agent_sandbox sandbox;
+    const char *tmp_dir;       /* of commands, without links; NULL: there is none yet */
+    struct agent_hooks *hooks; /* NULL: there are none */
+    bool has_tasks;            /* the groups are begun */
+    struct news news;
+    uint64_t wait_background_ms, wait_left_ms;
+    bool stops_background;
+    struct denied_paths *denied; /* what searches leave out, in a run; NULL: nothing */
+    struct path_filter hidden;
+    struct model_lookup *lookups; /* of unknown models */
+    struct model_lookup *asked;   /* of the one whose request is made; NULL: of none */
+    struct group lookup;          /* asks about them */
+    struct host_warm warm;        /* what is kept for the next run */
+    struct event_subscriber log_writer, *subscribers[2];
+    size_t n_subscribers;
+    struct event_subscriber lookup_starter;
+    bool names_tools; /* of the plan's filter: agent_options */
+    enum native_wish search_wish, fetch_wish;
+    bool has_prefix;         /* the plan's is that of the prompts that were set last */
+    bool tells_surroundings; /* who writes all of the system text writes those, too */
+    struct strbuf context;   /* for the model, beside the next prompt */
+    struct strbuf typed;     /* by the person, and not looked at yet */
+    uint64_t retry_max_ms;
+};
 
 /* A list of texts in an arena. */
 struct texts {

@@ -111,10 +111,10 @@ static struct err *prompt_run_task(void *arg)
 
     input.prompt = x->prompt->prompt.message;
     if (x->prompt->typed.n)
-        agent_note_typed(&l->agent, strbuf_str(&x->prompt->typed));
+        agent_note_typed(l->agent, strbuf_str(&x->prompt->typed));
     if (l->face.on_begin)
         l->face.on_begin(l->face.self);
-    e = agent_run(&l->agent, &input, &result);
+    e = agent_run(l->agent, &input, &result);
     if (e) { /* it did not begin */
         result.outcome = err_is(e, ERR_CANCELLED) ? RUN_INTERRUPTED : RUN_FAILED;
         result.usage = result.child_usage = USAGE_UNKNOWN;
@@ -194,7 +194,7 @@ struct err *live_session_set_mode(struct live_session *l, struct str name)
     if (mode == MODE_BYPASS && !l->allows_bypass)
         return err_new(ERR_VALIDATION, "keel was not started with "
                                        "--allow-dangerously-skip-permissions");
-    agent_set_mode(&l->agent, mode);
+    agent_set_mode(l->agent, mode);
     return NULL;
 }
 
@@ -210,10 +210,10 @@ struct err *live_session_open(struct live_session *l, struct project *project,
         question_board_init(&l->board, *options->questions);
         o.asker = &l->board.asker;
     }
-    TRY(agent_open(&l->agent, project, &o));
+    TRY(agent_open(project, &o, &l->agent));
     group_begin_in(&l->tasks, host_tasks(project->host));
     l->has_tasks = true;
-    l->allows_bypass = options->allows_bypass || l->agent.mode == MODE_BYPASS;
+    l->allows_bypass = options->allows_bypass || agent_get_mode(l->agent) == MODE_BYPASS;
     return NULL;
 }
 
@@ -244,6 +244,6 @@ void live_session_done(struct live_session *l)
     }
     while ((q = queue_pop(l)))
         queued_prompt_free(q);
-    agent_done(&l->agent);
+    agent_close(l->agent);
     *l = (struct live_session){0};
 }

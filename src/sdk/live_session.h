@@ -50,7 +50,7 @@ struct live_prompt {
 };
 
 struct live_session {
-    struct agent agent;
+    struct agent *agent;
     /* What every run is asked besides its prompt: schema, limits, answers. Filled in by the owner
      * before the first prompt, and borrowed. */
     struct run_input input;

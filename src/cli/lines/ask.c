@@ -90,7 +90,7 @@ static struct str pattern_of(struct arena *a, const struct json *rule)
 /* A rule of the host's own making. */
 static void add_rule(struct input *in, struct str pattern, bool is_to_last)
 {
-    AUTO(err) struct err *e = agent_allow(&in->live->agent, pattern, is_to_last);
+    AUTO(err) struct err *e = agent_allow(in->live->agent, pattern, is_to_last);
 
     if (e)
         cli_tell_error(e);

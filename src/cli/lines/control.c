@@ -63,10 +63,12 @@ static void field_list(struct json_writer *w, const char *key)
 /* The models that this agent asks, by names that set_model takes. */
 static void field_models(struct json_writer *w, const struct agent *a)
 {
+    const struct run_plan *plan = agent_get_plan(a);
+
     jw_key(w, "models");
     jw_begin_array(w);
-    for (size_t i = 0; i < a->plan->chain->n; i++) {
-        const struct target *t = &a->plan->chain->targets[i];
+    for (size_t i = 0; i < plan->n_targets; i++) {
+        const struct target *t = &plan->targets[i];
         AUTO(strbuf) struct strbuf name = {0};
 
         strbuf_addf(&name, "%" STR_FMT "/%" STR_FMT, STR_ARG(t->provider->id), STR_ARG(t->model));
@@ -82,8 +84,8 @@ static void field_models(struct json_writer *w, const struct agent *a)
 static struct err *initialize(struct input *in, const struct json *request, struct json_writer *w)
 {
     AUTO(arena) struct arena a = {0};
-    struct agent *agent = &in->live->agent;
-    struct str key = agent->model->profile.key_source;
+    struct agent *agent = in->live->agent;
+    struct str key = agent_get_model(agent)->profile.key_source;
 
     TRY(check_initialize(request));
     TRY(agent_set_prompt(agent, prompt_text(&a, json_get(request, "systemPrompt")),
@@ -107,26 +109,26 @@ static struct err *initialize(struct input *in, const struct json *request, stru
 struct err *input_set_mode(struct input *in, struct str name)
 {
     TRY(live_session_set_mode(in->live, name));
-    stream_json_set_mode(in->json->view, permission_mode_name(in->live->agent.mode));
+    stream_json_set_mode(in->json->view, permission_mode_name(agent_get_mode(in->live->agent)));
     return NULL;
 }
 
 static struct err *set_mode(struct input *in, const struct json *request, struct json_writer *w)
 {
     TRY(input_set_mode(in, json_get_text(request, "mode")));
-    jw_kv_str(w, "mode", str_of(permission_mode_name(in->live->agent.mode)));
+    jw_kv_str(w, "mode", str_of(permission_mode_name(agent_get_mode(in->live->agent))));
     return NULL;
 }
 
 static struct err *set_model(struct input *in, const struct json *request, struct json_writer *w)
 {
     AUTO(arena) struct arena a = {0};
-    struct agent *agent = &in->live->agent;
+    struct agent *agent = in->live->agent;
     const struct json *model = json_get(request, "model");
     bool is_first = !model || model->type == JSON_NULL || str_is(json_str(model), "default");
 
     TRY(agent_set_model(agent, is_first ? NULL : arena_cstr(&a, json_str(model))));
-    jw_kv_str(w, "model", agent->plan->chain->targets[0].model);
+    jw_kv_str(w, "model", agent_get_plan(agent)->targets[0].model);
     return NULL;
 }
 
@@ -137,7 +139,7 @@ static struct err *set_thinking(struct input *in, const struct json *request, st
 
     if (!is_nothing(given) && (!json_int64(given, &n) || n < 0))
         return err_new(ERR_VALIDATION, "max_thinking_tokens must be 0 or more, or null");
-    agent_set_thinking(&in->live->agent, n);
+    agent_set_thinking(in->live->agent, n);
     return NULL;
 }
 

@@ -70,7 +70,7 @@ static struct err *open_project(struct print *p)
 static void tell_model(const struct print *p, const struct agent *a)
 {
     const struct profile *found = &p->options.agent.model->profile;
-    const struct target *first = &a->plan->chain->targets[0];
+    const struct target *first = agent_get_plan(a)->targets;
     bool is_watched = isatty(STDERR_FILENO) == 1 || args_has(p->args, "verbose");
 
     if (found->notice.n == 0 || !is_watched)
@@ -113,11 +113,11 @@ static void open_json(struct print *p, struct agent *a)
         names[i] = tools->entries[i].tool->name;
     p->json.only_result = p->format == FORMAT_JSON;
     p->json.view = stream_json_new(&(struct stream_json_options){
-        .session_id =
-            arena_cstr(&p->arena, str_of(a->session.conversation.id)), /* outlives the agent */
+        .session_id = arena_cstr(
+            &p->arena, str_of(agent_get_session(a)->conversation.id)), /* outlives the agent */
         .cwd = p->project->place.cwd,
-        .model = arena_cstr(&p->arena, a->plan->chain->targets[0].model),
-        .permission_mode = permission_mode_name(a->mode),
+        .model = arena_cstr(&p->arena, agent_get_plan(a)->targets[0].model),
+        .permission_mode = permission_mode_name(agent_get_mode(a)),
         .version = KEEL_VERSION,
         .api_key_source = arena_cstr(&p->arena, p->options.agent.model->profile.key_source.n
                                                     ? p->options.agent.model->profile.key_source
@@ -220,7 +220,7 @@ static struct err *finish(struct print *p, struct run_result *r)
  * a finished turn is always the same: so it is printed, and no model is asked. */
 static struct err *repeat_answer(struct print *p)
 {
-    const struct session *s = &p->live->agent.session;
+    const struct session *s = agent_get_session(p->live->agent);
     AUTO(run_result)
     struct run_result result = {
         .usage = USAGE_UNKNOWN, .child_usage = USAGE_UNKNOWN, .cost_is_known = true};
@@ -248,14 +248,14 @@ static struct err *repeat_answer(struct print *p)
 
 static struct err *read_answers(struct print *p, struct run_input *input)
 {
-    struct agent *a = &p->live->agent;
+    const struct session *s = agent_get_session(p->live->agent);
     struct given_answer *answers;
 
     if ((p->prompt || p->input) && args_has(p->args, "answer"))
         return err_hint(err_new(ERR_VALIDATION, "--answer cannot be combined with a prompt"),
                         "give --answer, or a prompt");
-    TRY(answer_flags_read(p->args, &a->session.loaded, &a->session.conversation.history, &p->arena,
-                          &answers, &input->n_answers));
+    TRY(answer_flags_read(p->args, &s->loaded, &s->conversation.history, &p->arena, &answers,
+                          &input->n_answers));
     input->answers = answers;
     return NULL;
 }
@@ -290,7 +290,7 @@ static void print_run_begin(void *self)
     if (p->run_error && !err_is(p->run_error, ERR_CANCELLED)) /* only the last one's is main's */
         cli_tell_error(p->run_error);
     err_free(TAKE(p->run_error));
-    run_progress_begin(&p->progress, p->live->agent.plan->chain->targets[0].model);
+    run_progress_begin(&p->progress, agent_get_plan(p->live->agent)->targets[0].model);
 }
 
 static void print_run_end(void *self, struct run_result *r)
@@ -305,7 +305,7 @@ static void print_run_end(void *self, struct run_result *r)
 /* One prompt, or the rest of the last turn. */
 static struct err *answer_one(struct print *p)
 {
-    if (!p->prompt && !session_can_resume(&p->live->agent.session))
+    if (!p->prompt && !session_can_resume(agent_get_session(p->live->agent)))
         return repeat_answer(p);
     TRY(live_session_submit(p->live, TAKE(p->prompt), typed_text(p)));
     return live_session_finish(p->live);
@@ -327,7 +327,7 @@ static struct err *answer_all(struct print *p)
 static struct err *run_agent(struct print *p)
 {
     AUTO(live_session) struct live_session live = {0};
-    struct agent *agent = &live.agent;
+    struct agent *agent;
     struct err *e;
 
     p->subscriber =
@@ -335,10 +335,11 @@ static struct err *run_agent(struct print *p)
     p->options.face = (struct live_face){print_run_begin, print_run_end, p};
     TRY(live_session_open(&live, p->project, &p->options));
     p->live = &live;
+    agent = live.agent;
     tell_model(p, agent);
-    print_missing_notices(p->args, p->project, agent->is_kept);
-    if (agent->is_kept)
-        p->text.session = arena_cstr(&p->arena, str_of(agent->session.conversation.id));
+    print_missing_notices(p->args, p->project, agent_is_kept(agent));
+    if (agent_is_kept(agent))
+        p->text.session = arena_cstr(&p->arena, str_of(agent_get_session(agent)->conversation.id));
     p->trace.set = p->secrets = secrets_ref(project_secrets(p->project, NULL));
     if (p->format != FORMAT_TEXT)
         open_json(p, agent);

@@ -54,7 +54,7 @@ static struct err *compact_with(struct compact_command *c, struct agent *agent)
 
 static struct err *open_and_compact(struct compact_command *c, struct str id)
 {
-    AUTO(agent) struct agent agent = {0};
+    AUTO(agent) struct agent *agent = NULL;
     struct session_work *w = c->work;
     const char *model = args_get(w->args, "model");
     struct agent_options o = {.session = {.store = args_get(w->args, "store"),
@@ -67,8 +67,8 @@ static struct err *open_and_compact(struct compact_command *c, struct str id)
 
     TRY(project_choose_model(w->project, model, &chosen));
     o.model = chosen;
-    TRY(agent_open(&agent, w->project, &o));
-    return compact_with(c, &agent);
+    TRY(agent_open(w->project, &o, &agent));
+    return compact_with(c, agent);
 }
 
 static struct err *compact(struct session_work *w)

@@ -1,7 +1,5 @@
 /* agent_test.c - agents put together: what comes back with a session, and what agents share. */
-#include "sdk/agent.h"
-
-#include "sdk/agent_base.h"
+#include "sdk/agent_parts.h"
 
 #include "files.h"
 #include "provider/script.h"
@@ -67,12 +65,12 @@ struct resumed {
 
 static struct err *use_mode(struct resumed *x, const struct provider *provider, char *ret_id)
 {
-    AUTO(agent) struct agent a = {0};
+    AUTO(agent) struct agent *a = NULL;
 
-    TRY(agent_open(&a, x->world->project,
-                   &(struct agent_options){.provider = provider, .mode = x->mode}));
-    TRY(say_hello(&a));
-    strcpy(ret_id, a.session.conversation.id);
+    TRY(agent_open(x->world->project,
+                   &(struct agent_options){.provider = provider, .mode = x->mode}, &a));
+    TRY(say_hello(a));
+    strcpy(ret_id, a->session.conversation.id);
     return NULL;
 }
 
@@ -80,14 +78,14 @@ static struct err *resume_with_mode(void *arg)
 {
     struct resumed *x = arg;
     AUTO(provider) struct provider *provider = NULL;
-    AUTO(agent) struct agent again = {0};
+    AUTO(agent) struct agent *again = NULL;
     char id[64];
 
     TRY(script_provider_new(S("m"), S("turns:\n - text: Hello.\n"), &provider));
     TRY(use_mode(x, provider, id));
-    TRY(agent_open(&again, x->world->project,
-                   &(struct agent_options){.provider = provider, .session.resume = id}));
-    EXPECT(again.mode == x->want);
+    TRY(agent_open(x->world->project,
+                   &(struct agent_options){.provider = provider, .session.resume = id}, &again));
+    EXPECT(again->mode == x->want);
     return NULL;
 }
 
@@ -115,18 +113,18 @@ static struct err *open_two(void *arg)
 {
     struct world *w = arg;
     AUTO(provider) struct provider *provider = NULL;
-    AUTO(agent) struct agent a = {0}, b = {0};
+    AUTO(agent) struct agent *a = NULL, *b = NULL;
     struct agent_options options;
 
     TRY(script_provider_new(S("m"), S("turns:\n - text: One.\n - text: Two.\n"), &provider));
     options = (struct agent_options){.provider = provider};
-    TRY(agent_open(&a, w->project, &options));
-    TRY(agent_open(&b, w->project, &options));
-    EXPECT(a.store == b.store && a.is_kept);
-    EXPECT(a.base == b.base);
-    EXPECT(strcmp(a.session.conversation.id, b.session.conversation.id) != 0);
-    TRY(say_hello(&a));
-    return say_hello(&b);
+    TRY(agent_open(w->project, &options, &a));
+    TRY(agent_open(w->project, &options, &b));
+    EXPECT(a->store == b->store && a->is_kept);
+    EXPECT(a->base == b->base);
+    EXPECT(strcmp(a->session.conversation.id, b->session.conversation.id) != 0);
+    TRY(say_hello(a));
+    return say_hello(b);
 }
 
 TEST(two_agents_of_a_project_share_one_store)
@@ -140,14 +138,15 @@ static struct err *open_twice(void *arg)
 {
     struct world *w = arg;
     AUTO(provider) struct provider *provider = NULL;
-    AUTO(agent) struct agent a = {0}, b = {0};
+    AUTO(agent) struct agent *a = NULL, *b = NULL;
 
     TRY(script_provider_new(S("m"), S("turns:\n - text: One.\n"), &provider));
-    TRY(agent_open(&a, w->project, &(struct agent_options){.provider = provider}));
-    TRY(say_hello(&a));
-    EXPECT_ERR(agent_open(&b, w->project,
+    TRY(agent_open(w->project, &(struct agent_options){.provider = provider}, &a));
+    TRY(say_hello(a));
+    EXPECT_ERR(agent_open(w->project,
                           &(struct agent_options){.provider = provider,
-                                                  .session.resume = a.session.conversation.id}),
+                                                  .session.resume = a->session.conversation.id},
+                          &b),
                ERR_STORAGE);
     return NULL;
 }
@@ -167,18 +166,18 @@ static struct err *end_the_first(void *arg)
 {
     struct world *w = arg;
     AUTO(provider) struct provider *provider = NULL;
-    AUTO(agent) struct agent a = {0}, b = {0};
+    AUTO(agent) struct agent *a = NULL, *b = NULL;
     AUTO(strbuf) struct strbuf shown = {0};
     struct agent_options options;
 
     TRY(script_provider_new(S("m"), S("turns:\n - text: One.\n"), &provider));
     options = (struct agent_options){.provider = provider};
-    TRY(agent_open(&a, w->project, &options));
-    TRY(agent_open(&b, w->project, &options));
+    TRY(agent_open(w->project, &options, &a));
+    TRY(agent_open(w->project, &options, &b));
     EXPECT(w->project->credentials.secrets == project_secrets(w->project, NULL));
-    agent_done(&b);
+    agent_close(TAKE(b));
     secrets_learn(w->project->credentials.secrets, &(struct secret_value){S("KEY"), S(FETCHED)});
-    EXPECT(str_is(secrets_hide(a.project->secrets, S(FETCHED), &shown, NULL), "[REDACTED]"));
+    EXPECT(str_is(secrets_hide(a->project->secrets, S(FETCHED), &shown, NULL), "[REDACTED]"));
     return NULL;
 }
 
@@ -200,7 +199,7 @@ static struct err *begin_alike(void *arg)
 {
     struct world *w = arg;
     AUTO(provider) struct provider *provider = NULL;
-    AUTO(agent) struct agent a = {0}, b = {0}, again = {0}, other = {0};
+    AUTO(agent) struct agent *a = NULL, *b = NULL, *again = NULL, *other = NULL;
     struct agent_options options;
     char id[64];
 
@@ -208,26 +207,26 @@ static struct err *begin_alike(void *arg)
         S("m"), S("turns:\n - text: One.\n - text: Two.\n - text: Three.\n - text: Four.\n"),
         &provider));
     options = (struct agent_options){.provider = provider};
-    TRY(agent_open(&a, w->project, &options));
-    TRY(agent_open(&b, w->project, &options));
-    TRY(say_hello(&a));
-    TRY(say_hello(&b));
-    EXPECT(prefix_of(&a) && prefix_of(&a) == prefix_of(&b));
-    EXPECT(a.plan->plan.system.p == b.plan->plan.system.p &&
-           a.plan->plan.told_tools == b.plan->plan.told_tools);
+    TRY(agent_open(w->project, &options, &a));
+    TRY(agent_open(w->project, &options, &b));
+    TRY(say_hello(a));
+    TRY(say_hello(b));
+    EXPECT(prefix_of(a) && prefix_of(a) == prefix_of(b));
+    EXPECT(a->plan->plan.system.p == b->plan->plan.system.p &&
+           a->plan->plan.told_tools == b->plan->plan.told_tools);
 
-    strcpy(id, b.session.conversation.id);
-    agent_done(&b);
+    strcpy(id, b->session.conversation.id);
+    agent_close(TAKE(b));
     options.session.resume = id;
-    TRY(agent_open(&again, w->project, &options));
-    TRY(say_hello(&again));
-    EXPECT(prefix_of(&a) == prefix_of(&again));
+    TRY(agent_open(w->project, &options, &again));
+    TRY(say_hello(again));
+    EXPECT(prefix_of(a) == prefix_of(again));
 
     options.session.resume = NULL;
     options.system_prompt = "Be brief.";
-    TRY(agent_open(&other, w->project, &options));
-    TRY(say_hello(&other));
-    EXPECT(prefix_of(&a) != prefix_of(&other));
+    TRY(agent_open(w->project, &options, &other));
+    TRY(say_hello(other));
+    EXPECT(prefix_of(a) != prefix_of(other));
     return NULL;
 }
 
@@ -263,15 +262,15 @@ static struct err *switch_often(struct agent *a, int n)
 static struct err *switch_for_ever(void *arg)
 {
     struct world *w = arg;
-    AUTO(agent) struct agent a = {0};
+    AUTO(agent) struct agent *a = NULL;
     AUTO(model_choice) struct model_choice *first = NULL;
     size_t before;
 
     TRY(project_choose_model(w->project, "anthropic/claude-sonnet-4-5", &first));
-    TRY(agent_open(&a, w->project, &(struct agent_options){.model = first}));
-    TRY(switch_often(&a, 100));
+    TRY(agent_open(w->project, &(struct agent_options){.model = first}, &a));
+    TRY(switch_often(a, 100));
     before = live_bytes();
-    TRY(switch_often(&a, 10000));
+    TRY(switch_often(a, 10000));
     EXPECT(live_bytes() == before);
     return NULL;
 }
@@ -288,25 +287,25 @@ TEST(ten_thousand_switches_of_model_and_prompt_leave_nothing_behind)
 struct handed {
     struct world *world;
     struct provider *provider;
-    struct agent agent;
+    struct agent *agent;
 };
 
 static struct err *open_it(void *arg)
 {
     struct handed *h = arg;
 
-    return agent_open(&h->agent, h->world->project,
-                      &(struct agent_options){.provider = h->provider});
+    return agent_open(h->world->project, &(struct agent_options){.provider = h->provider},
+                      &h->agent);
 }
 
 static struct err *use_it(void *arg)
 {
-    return say_hello(&((struct handed *)arg)->agent);
+    return say_hello(((struct handed *)arg)->agent);
 }
 
 static struct err *end_it(void *arg)
 {
-    agent_done(&((struct handed *)arg)->agent);
+    agent_close(((struct handed *)arg)->agent);
     return NULL;
 }
 

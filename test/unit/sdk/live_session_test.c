@@ -363,7 +363,7 @@ static struct err *change_model(struct world *w)
 {
     TRY(submit(w, "Do it."));
     TRY(wait_for(w, EVENT_DELTA));
-    TRY(agent_set_model(&w->live.agent, "anthropic/" OTHER_MODEL));
+    TRY(agent_set_model(w->live.agent, "anthropic/" OTHER_MODEL));
     release(w);
     TRY(live_session_finish(&w->live));
     EXPECT_LOG(w, "done: Fine.\n");
@@ -390,9 +390,9 @@ static struct err *switch_permissions_off(struct world *w)
         TRY(e);
     else
         EXPECT_ERR(e, ERR_VALIDATION);
-    EXPECT((w->live.agent.mode == MODE_BYPASS) == is_allowed);
+    EXPECT((agent_get_mode(w->live.agent) == MODE_BYPASS) == is_allowed);
     EXPECT_ERR(live_session_set_mode(&w->live, S("yolo")), ERR_VALIDATION);
-    EXPECT((w->live.agent.mode == MODE_BYPASS) == is_allowed);
+    EXPECT((agent_get_mode(w->live.agent) == MODE_BYPASS) == is_allowed);
     return NULL;
 }
 
@@ -440,18 +440,19 @@ static struct err *close_in_the_middle(void *arg)
 {
     struct world *w = arg;
     AUTO_FREE char *id = NULL;
-    const struct history *h = &w->live.agent.session.conversation.history;
+    const struct history *h;
 
     TRY(open_live(w));
     TRY(submit(w, "first"));
     TRY(submit(w, "second"));
     TRY(wait_for(w, EVENT_DELTA));
-    id = mem_strdup(w->live.agent.session.conversation.id);
+    id = mem_strdup(agent_get_session(w->live.agent)->conversation.id);
     live_session_done(&w->live);
     EXPECT_LOG(w, "interrupted: Well\n");
 
     w->options.agent.session.resume = id;
     TRY(open_live(w));
+    h = &agent_get_session(w->live.agent)->conversation.history;
     EXPECT(h->n_messages == 2);
     EXPECT(str_is(h->messages[1]->parts[0].text, "Well"));
     TRY(submit(w, "third"));
