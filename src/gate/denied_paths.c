@@ -12,12 +12,16 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+struct url_rules {
+    struct str *items;
+    size_t n;
+};
+
 struct denied_paths {
     struct path_rule *rules;
     size_t n;
-    struct str *urls; /* patterns of rules for WebFetch; in the arena */
-    size_t n_urls;
-    struct prepared prepared; /* only its aliases; in the arena, with the places below */
+    struct url_rules urls[N_RULE_KINDS]; /* patterns of rules for WebFetch; in the arena */
+    struct prepared prepared;            /* only its aliases; in the arena, with the places below */
     struct hard_policy policy;
     bool hides_secrets;
     pthread_mutex_t lock;            /* for the map, which the first search makes */
@@ -40,15 +44,18 @@ static void add_rules(struct denied_paths *d, const struct rule_list *rules,
     }
 }
 
-/* A rule without an argument denies the tool, but not results of others. */
-static void add_url_rules(struct denied_paths *d, const struct rule_list *rules)
+/* A rule without an argument is about the tool, and not about results of others. */
+static void add_url_rules(struct denied_paths *d, const struct rulebook *book, enum rule_kind kind)
 {
-    d->urls = ARENA_ARRAY(&d->arena, rules->n, struct str);
+    const struct rule_list *rules = &book->lists[kind];
+    struct url_rules *urls = &d->urls[kind];
+
+    urls->items = ARENA_ARRAY(&d->arena, rules->n, struct str);
     for (size_t i = 0; i < rules->n; i++) {
         const struct pattern *p = &rules->patterns[i];
 
         if (!p->is_broken && str_is(p->tool, TOOL_WEB_FETCH) && p->argument.n)
-            d->urls[d->n_urls++] = arena_str(&d->arena, p->argument);
+            urls->items[urls->n++] = arena_str(&d->arena, p->argument);
     }
 }
 
@@ -61,7 +68,8 @@ struct denied_paths *denied_paths_new(const struct permission_rules *rules,
 
     pthread_mutex_init(&d->lock, NULL);
     add_rules(d, &book->lists[RULE_DENY], &s);
-    add_url_rules(d, &book->lists[RULE_DENY]);
+    for (int kind = 0; kind < N_RULE_KINDS; kind++)
+        add_url_rules(d, book, (enum rule_kind)kind);
     prepared_find_aliases(&d->prepared, book, /* policy= */ NULL, &s, &d->arena);
     return d;
 }
@@ -144,12 +152,32 @@ static bool denied_paths_hide_path(const void *self, struct str absolute_path, b
     return false;
 }
 
+static bool matches_any(const struct url_rules *patterns, struct str url)
+{
+    for (size_t i = 0; i < patterns->n; i++)
+        if (web_match(patterns->items[i], url, READ_WIDELY) != MATCH_NO)
+            return true;
+    return false;
+}
+
 static bool denied_paths_hide_url(const void *self, struct str url)
 {
     const struct denied_paths *d = self;
 
-    for (size_t i = 0; i < d->n_urls; i++)
-        if (web_match(d->urls[i], url, READ_WIDELY) != MATCH_NO)
+    return matches_any(&d->urls[RULE_DENY], url);
+}
+
+/* What allows the first may not allow the second. */
+static bool denied_paths_tell_apart(const void *self, struct str from, struct str to)
+{
+    const struct denied_paths *d = self;
+    const struct url_rules *allow = &d->urls[RULE_ALLOW];
+
+    if (matches_any(&d->urls[RULE_DENY], to) || matches_any(&d->urls[RULE_ASK], to))
+        return true;
+    for (size_t i = 0; i < allow->n; i++)
+        if (web_match(allow->items[i], from, READ_NARROWLY) == MATCH_YES &&
+            web_match(allow->items[i], to, READ_NARROWLY) != MATCH_YES)
             return true;
     return false;
 }
@@ -171,6 +199,7 @@ static struct err *denied_paths_check_write(const void *self, const char *target
 struct path_filter denied_paths_filter(const struct denied_paths *d)
 {
     return (struct path_filter){.is_denied_url = denied_paths_hide_url,
+                                .tells_apart = denied_paths_tell_apart,
                                 .is_hidden = denied_paths_hide_path,
                                 .self = d,
                                 .check_write = d->hides_secrets ? denied_paths_check_write : NULL};

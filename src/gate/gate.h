@@ -132,8 +132,10 @@ struct str permission_outside_cell(enum permission_mode mode);
 /* Would the pattern allow this call if it were in the list? */
 bool permission_pattern_matches(struct str pattern, const struct tool *tool,
                                 const struct json *args, const struct tool_state *state);
-/* "Tool" or "Tool(something)", nothing else. */
+/* "Tool" or "Tool(something)", nothing else; for WebFetch something that means addresses. */
 bool permission_pattern_is_valid(struct str pattern);
+/* What to write instead of one that is not valid. */
+const char *permission_pattern_hint(struct arena *a, struct str pattern);
 /* The name of the tool in a pattern. */
 struct str permission_pattern_tool(struct str pattern);
 

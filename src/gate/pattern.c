@@ -31,7 +31,7 @@ struct str permission_pattern_tool(struct str pattern)
     return str_trim(open == STR_NONE ? pattern : str_slice(pattern, 0, open));
 }
 
-bool pattern_parse(struct str text, struct pattern *ret_pattern)
+static bool split(struct str text, struct pattern *ret_pattern)
 {
     size_t n = name_length(text);
     struct pattern p = {.text = text, .tool = str_slice(text, 0, n)};
@@ -46,6 +46,14 @@ bool pattern_parse(struct str text, struct pattern *ret_pattern)
     }
     *ret_pattern = p;
     return true;
+}
+
+/* A rule about a misspelt domain would deny nothing. */
+bool pattern_parse(struct str text, struct pattern *ret_pattern)
+{
+    return split(text, ret_pattern) &&
+           (pattern_takes_any(ret_pattern) || !str_is(ret_pattern->tool, TOOL_WEB_FETCH) ||
+            web_pattern_is_valid(ret_pattern->argument));
 }
 
 struct pattern pattern_read(struct str text)
@@ -63,6 +71,19 @@ bool permission_pattern_is_valid(struct str pattern)
     struct pattern p;
 
     return pattern_parse(pattern, &p);
+}
+
+const char *permission_pattern_hint(struct arena *a, struct str pattern)
+{
+    struct pattern p;
+    struct str meant;
+
+    if (!split(pattern, &p) || !str_is(p.tool, TOOL_WEB_FETCH))
+        return "a rule is a tool's name, or one with a pattern: Read, Bash(git *)";
+    if (web_pattern_guess(a, p.argument, &meant))
+        return arena_format(a, "write " TOOL_WEB_FETCH "(%" STR_FMT ")", STR_ARG(meant)).p;
+    return "write " TOOL_WEB_FETCH "(domain:example.com), or addresses: " TOOL_WEB_FETCH
+           "(https://example.com/docs/*)";
 }
 
 /* --- matching --- */
@@ -200,15 +221,11 @@ bool permission_pattern_matches(struct str pattern, const struct tool *tool,
 
 /* --- the other way round --- */
 
-/* Asks about a host once. The call does not choose the host of a search. */
+/* Asks about a host once. */
 static bool pattern_of_request(const struct subject *s, struct arena *a, struct str *ret_pattern)
 {
     struct str host;
 
-    if (!str_is(str_of(s->tool->permission_arg), "url")) {
-        *ret_pattern = arena_str(a, str_of(s->tool->name));
-        return true;
-    }
     if (!web_host(a, json_str(permission_value(s)), &host))
         return false;
     *ret_pattern = arena_format(a, "%s(host:%" STR_FMT ")", s->tool->name, STR_ARG(host));
@@ -222,12 +239,12 @@ bool pattern_of_call(const struct subject *s, struct arena *a, struct str *ret_p
     AUTO(strbuf) struct strbuf out = {0};
     const char *path;
 
-    if (!s->tool->permission_arg) {
+    if (str_is(name, "url"))
+        return pattern_of_request(s, a, ret_pattern);
+    if (!name.n || s->tool->risk == RISK_NETWORK) { /* a search does not choose its host */
         *ret_pattern = arena_str(a, str_of(s->tool->name));
         return true;
     }
-    if (s->tool->risk == RISK_NETWORK)
-        return pattern_of_request(s, a, ret_pattern);
     strbuf_addf(&out, "%s(", s->tool->name);
     if (subject_takes_path(s) && (path = subject_path(s, a)))
         path_add_exact(&out, str_of(path));

@@ -124,6 +124,9 @@ struct path_filter {
     struct err *(*check_write)(const void *self, const char *target);
     /* Addresses that must not be fetched: WebSearch leaves them out. NULL: all may be. */
     bool (*is_denied_url)(const void *self, struct str url);
+    /* Does a rule distinguish the second address from the first? Then a redirect to it is not
+     * followed: it is a call of its own. NULL: no rule does. */
+    bool (*tells_apart)(const void *self, struct str from, struct str to);
 };
 
 struct web_search_config {

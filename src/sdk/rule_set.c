@@ -3,6 +3,7 @@
 
 #include "config/settings_keys.h"
 #include "gate/shell/charset.h"
+#include "net/host_pattern.h"
 #include "sandbox/plan/plan.h"
 #include "sandbox/sandbox.h"
 #include "sdk/agent_parts.h"
@@ -85,10 +86,12 @@ static struct rule_source source_of(const struct settings *s, enum layer l)
 /* NULL: it is a rule, and for a tool that there may be. */
 static struct err *check_rule(const char *where, struct str text)
 {
+    AUTO(arena) struct arena a = {0};
+
     if (!permission_pattern_is_valid(text))
         return err_hint(err_new(ERR_VALIDATION, "%s: \"%" STR_FMT "\" is not a valid rule", where,
                                 STR_ARG(text)),
-                        "a rule is a tool's name, or one with a pattern: Read, Bash(git *)");
+                        "%s", permission_pattern_hint(&a, text));
     return tool_name_check(where, permission_pattern_tool(text));
 }
 
@@ -410,11 +413,13 @@ static void set_secrets(struct making *m, const char *home, const char *keel_hom
     m->set->policy.n_secret = all.n;
 }
 
-/* An entry that is an address matches no host, and would forbid all of them in silence. */
+/* One that is no host matches none, and would forbid all of them in silence. */
 static void check_domains(const struct making *m, const struct hard_policy *p)
 {
+    struct host_pattern pattern;
+
     for (size_t i = 0; i < p->n_domains; i++)
-        if (str_find_char(p->domains[i], '/') != STR_NONE)
+        if (!host_pattern_parse(m->arena, p->domains[i], &pattern))
             warn(m, arena_format(m->arena,
                                  "permissions.allowedDomains: \"%" STR_FMT
                                  "\" is not a host, and matches none; write example.com",

@@ -134,6 +134,17 @@ static bool add_cached(struct tool_context *c, struct str url, struct tool_resul
     return true;
 }
 
+static void add_redirect(struct tool_result *r, const struct web_answer *answer)
+{
+    tool_result_addf(r,
+                     "%" STR_FMT " redirects to %" STR_FMT
+                     "\n%s, so the redirect was not followed. Fetch that address if you need it.\n",
+                     STR_ARG(answer->url), STR_ARG(answer->elsewhere),
+                     answer->is_told_apart ? "There is a permission rule about that address"
+                                           : "That is another host or port");
+    json_set_str(&r->arena, tool_result_details(r), "redirectsTo", answer->elsewhere);
+}
+
 static struct err *fetch(struct tool_context *c, struct str url, struct tool_result *r)
 {
     AUTO(web_page) struct web_page *page = NULL;
@@ -144,14 +155,9 @@ static struct err *fetch(struct tool_context *c, struct str url, struct tool_res
     web_answer_init(&answer);
     deadline_begin(&limit, TOTAL_MS, "fetching the page");
     TRY(c->http->get(c->http->self, &client));
-    TRY(web_get(client, c->config, url, &answer));
+    TRY(web_get(client, &(struct web_limits){c->config, c->hidden}, url, &answer));
     if (answer.elsewhere.n) {
-        tool_result_addf(r,
-                         "%" STR_FMT " redirects to %" STR_FMT "\n"
-                         "That is another host, so the redirect was not followed. Fetch that "
-                         "address if you need it.\n",
-                         STR_ARG(answer.url), STR_ARG(answer.elsewhere));
-        json_set_str(&r->arena, tool_result_details(r), "redirectsTo", answer.elsewhere);
+        add_redirect(r, &answer);
         return NULL;
     }
     TRY(web_page_read(&answer, &page));

@@ -350,15 +350,14 @@ class Explain(PermissionsTest):
                 ("Bash", "every command"), ("Bash(git*)", "no space before the star"),
                 ("Bash(* --help)", "any program"), ("Bash(sudo *)", "run other programs"),
                 ("*", "every tool"), ("Edit(//srv/**)", "outside the workspace"),
-                ("WebFetch(https://*.a.com/*)", "domain:HOST")):
+                ("WebFetch(*.a.com/*)", "as an allow rule it never matches")):
             with self.subTest(rule):
                 self.assertIn(note, self.explain(rule))
 
     def test_rules_that_never_match_are_noted(self):
         for rule, note in (
                 ("bash", "did you mean Bash?"), ("Frobnicate", "never matches"),
-                ("TodoWrite(x)", "as an allow rule it never matches"), ("WebFetch(a.com)", "domain:a.com"),
-                ("WebFetch(domain:https://a.com)", "never matches"),
+                ("TodoWrite(x)", "as an allow rule it never matches"),
                 ("Edit(*/../x)", "never matches"), ("Bash(a && b)", "one simple command")):
             with self.subTest(rule):
                 self.assertIn(note, self.explain(rule))
@@ -371,7 +370,7 @@ class Explain(PermissionsTest):
 
     def test_a_good_rule_has_no_note(self):
         for rule in ("Bash(npm run test)", "Edit(src/**)", "WebFetch(domain:a.com)", "Read",
-                     "mcp__db", "Agent(review)"):
+                     "mcp__db", "Agent(review)", "WebFetch(https://*.a.com/*)"):
             with self.subTest(rule):
                 self.assertNotIn("note", self.explain(rule))
 
@@ -379,6 +378,19 @@ class Explain(PermissionsTest):
         for text in ("Bash(ls", "", "Bash()", "two words"):
             with self.subTest(text):
                 self.assert_refused(self.keel("permissions", "explain", text), 2, "is not a valid rule")
+
+    def test_a_web_rule_that_means_no_host_is_refused_with_the_rule_that_does(self):
+        for text, meant in (("a.com", "WebFetch(domain:a.com)"),
+                            ("https:a.com", "WebFetch(domain:example.com)"),
+                            ("domain:https://a.com/x", "WebFetch(domain:a.com)"),
+                            ("Domain:a.com:81", "WebFetch(domain:a.com:81)"),
+                            ("ftp://a.com/x", "WebFetch(domain:a.com)"),
+                            ("domain:*a.com", "WebFetch(domain:example.com)")):
+            with self.subTest(text):
+                for result in (self.keel("permissions", "explain", f"WebFetch({text})"),
+                               self.keel("permissions", "list", "--disallowed-tools",
+                                         f"WebFetch({text})")):
+                    self.assert_refused(result, 2, f'"WebFetch({text})" is not a valid rule', meant)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,9 @@ PAGE = b"the page\n"
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.server.seen.append(self.path)
+        if self.server.answer:
+            self.server.answer(self)
+            return
         self.send_response(302 if self.server.redirects_to else 200)
         if self.server.redirects_to:
             self.send_header("Location", self.server.redirects_to)
@@ -35,7 +38,7 @@ class Server(http.server.ThreadingHTTPServer):
 
     def __init__(self, host="127.0.0.1"):
         super().__init__((host, 0), Handler)
-        self.seen, self.redirects_to = [], None
+        self.seen, self.redirects_to, self.answer = [], None, None
         self.place = f"{host}:{self.server_port}"
         self.url = f"http://{self.place}/page"
         threading.Thread(target=self.serve_forever, daemon=True).start()
@@ -106,6 +109,35 @@ class Alone(WebTest):
         self.run_once("--allowed-tools", "WebSearch", "go", call=search)
         self.assertEqual(len(self.server.seen), 1)
 
+    def test_a_name_does_not_make_use_of_an_address_that_is_allowed(self):
+        """127.0.0.1 is in webFetch.allow, localhost is not."""
+        port = self.server.place.split(":")[1]
+        told = self.run_once("--permission-mode", "bypassPermissions", "go",
+                             call=Call("WebFetch", url=f"http://localhost:{port}/page"))
+        self.assertIn("is not on the public Internet", told)
+        self.assertEqual(self.server.seen, [])
+
+    def test_a_rule_that_means_no_host_is_an_error(self):
+        for rule, meant in (("WebFetch(domain:https://a.org)", "a.org"), ("WebFetch(a.org)", "a.org"),
+                            ("WebFetch(domain:*a.org)", "example.com"),
+                            ("WebFetch(domain:b\u00fccher.de)", "example.com")):
+            for where in ("allow", "deny"):
+                self.settings(permissions={where: [rule]})
+                result = self.ask(self.provider(ANTHROPIC.answer()), "hi")
+                self.assert_refused(result, 2, rule, f"write WebFetch(domain:{meant})")
+
+    def test_a_page_in_which_a_proxy_quotes_its_password_is_read_without_it(self):
+        def quote(handler):
+            handler.wfile.write(b"HTTP/1.1 502 Bad\r\nContent-Type: text/plain\r\n\r\n" +
+                                handler.headers["Proxy-Authorization"].encode())
+        proxy = self.serve()
+        proxy.answer = quote
+        told = self.run_once("--permission-mode", "bypassPermissions", "go",
+                             call=Call("WebFetch", url="http://gone.invalid/"),
+                             env={"http_proxy": f"http://me:hush@{proxy.place}",
+                                  "no_proxy": "127.0.0.1"})
+        self.assertIn("answered with status 502:\n\nBasic [REDACTED]", told)
+
 
 class Typed(WebTest):
     def test_a_host_in_the_prompt_needs_no_question(self):
@@ -162,6 +194,25 @@ class Typed(WebTest):
         self.assertIn(f"redirects to {self.other.url}", told[0])
         self.assertIn("Permission denied", told[1])
         self.assertEqual(self.other.seen, [])
+
+    def test_so_is_one_on_the_same_host_to_what_a_rule_denies(self):
+        self.server.redirects_to = f"http://{self.server.place}/private/x"
+        rule = f"WebFetch(http://{self.server.place}/private/*)"
+        provider = self.script(self.fetch(), self.fetch(path="/private/x"),
+                               self.fetch(path="/%70rivate/../private/x"))
+        self.ask(provider, "--disallowed-tools", rule, f"read {self.server.url}")
+        told = self.results(provider)
+        self.assertIn(f"redirects to {self.server.redirects_to}", told[0])
+        self.assertIn("Permission denied by the rule", told[1])
+        self.assertIn("Permission denied by the rule", told[2])
+        self.assertEqual(self.server.seen, ["/page"])
+
+    def test_so_is_one_to_what_no_rule_allows(self):
+        self.server.redirects_to = f"http://{self.server.place}/other"
+        rule = f"WebFetch(http://{self.server.place}/page*)"
+        told = self.run_once("--allowed-tools", rule, "go")
+        self.assertIn("redirects to", told)
+        self.assertEqual(self.server.seen, ["/page"])
 
     def test_a_rule_that_denies_still_holds(self):
         told = self.run_once("--disallowed-tools", "WebFetch(domain:127.0.0.1)",

@@ -111,9 +111,12 @@ static void add_urls(struct examples *e, struct arena *a, struct str pattern)
     struct str host;
 
     if (!prefix) {
-        add(e, fill(a, pattern, "x"));
-        if (str_find(pattern, S("://")) == STR_NONE)
-            add(e, arena_format(a, "https://%" STR_FMT "/", STR_ARG(fill(a, pattern, "x"))));
+        size_t colon = str_find(pattern, S("://"));
+        struct str rest = colon == STR_NONE ? pattern : str_skip(pattern, colon + 3);
+
+        add(e, arena_format(
+                   a, "%s://%" STR_FMT "%s", str_starts(pattern, S("http:")) ? "http" : "https",
+                   STR_ARG(fill(a, rest, "x")), str_find_char(rest, '/') == STR_NONE ? "/" : ""));
         return;
     }
     host = str_trim(str_skip(pattern, prefix));

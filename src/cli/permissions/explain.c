@@ -63,7 +63,9 @@ static struct str url_in_words(struct arena *a, struct str pattern)
         return arena_format(a, "the host %" STR_FMT " alone",
                             STR_ARG(str_trim(str_skip(pattern, 5))));
     if (!str_starts(pattern, S("domain:")))
-        return arena_format(a, "URLs like \"%" STR_FMT "\", where * is anything", STR_ARG(pattern));
+        return arena_format(a, "URLs like \"%" STR_FMT "\", where *%s is anything",
+                            STR_ARG(pattern),
+                            str_find(pattern, S("://")) == STR_NONE ? "" : " in the path");
     if (str_starts(host, S("*.")))
         return arena_format(a, "hosts below %" STR_FMT, STR_ARG(str_skip(host, 2)));
     return arena_format(a, "the host %" STR_FMT " and those below it", STR_ARG(host));
@@ -291,9 +293,9 @@ static struct err *permissions_explain_run(const struct args *args, int *ret_sta
                         "did you mean " RULE_LOOKING "?");
     if (!pattern_parse(x.text, &x.pattern))
         return err_hint(err_new(ERR_VALIDATION, "\"%s\" is not a valid rule", args->operands[0]),
-                        "a rule is a tool's name, or one with a pattern: Read, Bash(git *); as a "
-                        "deny rule in the settings, this text makes keel ask about every call of "
-                        "its tool");
+                        "%s; as a deny rule in the settings, this text makes keel ask about every "
+                        "call of its tool",
+                        permission_pattern_hint(&p.arena, x.text));
     TRY(permissions_open(&p, args));
     if (!p.project->place.cwd)
         return err_new(ERR_VALIDATION, "the working directory is gone");

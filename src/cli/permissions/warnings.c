@@ -159,19 +159,10 @@ static void look_at_path(struct look *l)
 static void look_at_url(struct look *l)
 {
     struct str pattern = l->pattern->argument;
-    bool names_host = str_starts(pattern, S("domain:")) || str_starts(pattern, S("host:"));
 
-    if (names_host && str_find(pattern, S("/")) != STR_NONE)
-        warn(l, S("It never matches: a domain has no scheme and no path."));
-    else if (str_starts(pattern, S("host:")) && str_find_char(pattern, '*') != STR_NONE)
-        warn(l, S("It never matches: host: takes a full host name, without stars."));
-    else if (!names_host && str_find(pattern, S("://")) == STR_NONE && !str_starts(pattern, S("*")))
-        warn(l, arena_format(l->arena,
-                             "It never matches: it is compared with whole URLs. "
-                             "For a host, write %" STR_FMT "(domain:%" STR_FMT ").",
-                             STR_ARG(l->pattern->tool), STR_ARG(pattern)));
-    else if (!names_host && str_find_char(pattern, '*') != STR_NONE)
-        warn(l, S("A star matches slashes and dots too; domain:HOST is safer."));
+    if (str_starts(pattern, S("*")) && !str_starts(pattern, S("*://")))
+        warn(l, S("It begins with a star, so as an allow rule it never matches; write domain:HOST "
+                  "or a URL."));
 }
 
 void rule_warnings_find(struct rule_warnings *w, struct arena *a, const struct pattern *p,

@@ -59,27 +59,28 @@ static bool is_redirect(const struct http_response *response)
            http_headers_get(&response->headers, "location").n > 0;
 }
 
-/* Another port is another server, except when http becomes https. */
-static bool may_follow(const struct url *from, const struct url *to)
+static bool tells_apart(const struct web_limits *limits, struct str from, struct str to)
 {
-    bool is_upgrade = str_is(from->scheme, "http") && str_is(to->scheme, "https");
+    const struct path_filter *f = limits->hidden;
 
-    return str_eq(from->host, to->host) && (is_upgrade || url_same_origin(from, to));
+    return f && f->tells_apart && f->tells_apart(f->self, from, to);
 }
 
-/* Sets *u to the next address, or answer->elsewhere to the address on another host. */
-static struct err *follow_redirect(struct web_answer *answer, const struct http_response *response,
-                                   struct url *u)
+/* Sets *u to the next address, or answer->elsewhere to one that is a call of its own. */
+static struct err *follow_redirect(const struct web_limits *limits, struct web_answer *answer,
+                                   const struct http_response *response, struct url *u)
 {
     struct str next;
     struct url to;
 
     TRY(url_resolve(&answer->arena, u, http_headers_get(&response->headers, "location"), &next));
     TRY(url_parse(&answer->arena, next, &to));
-    if (may_follow(u, &to))
+    next = url_format(&answer->arena, &to);
+    answer->is_told_apart = url_leads_on(u, &to) && tells_apart(limits, answer->url, next);
+    if (url_leads_on(u, &to) && !answer->is_told_apart)
         *u = to;
     else
-        answer->elsewhere = url_format(&answer->arena, &to);
+        answer->elsewhere = next;
     return NULL;
 }
 
@@ -104,7 +105,7 @@ static struct err *read_body(struct http_client *client, struct http_exchange *x
 }
 
 /* One request and its response. */
-static struct err *get_hop(struct http_client *client, const struct tool_config *config,
+static struct err *get_hop(struct http_client *client, const struct web_limits *limits,
                            struct url *u, struct web_answer *answer, bool *ret_again)
 {
     struct arena *a = &answer->arena;
@@ -112,12 +113,12 @@ static struct err *get_hop(struct http_client *client, const struct tool_config 
     struct http_exchange *x;
     struct err *e;
 
-    TRY(open_url(client, config, a, u, &x, &response));
+    TRY(open_url(client, limits->config, a, u, &x, &response));
     answer->url = url_format(a, u);
     answer->status = response.status;
     *ret_again = false;
     if (is_redirect(&response)) {
-        e = follow_redirect(answer, &response, u);
+        e = follow_redirect(limits, answer, &response, u);
         *ret_again = !answer->elsewhere.n;
     } else {
         answer->content_type = arena_str(a, http_headers_get(&response.headers, "content-type"));
@@ -129,7 +130,7 @@ static struct err *get_hop(struct http_client *client, const struct tool_config 
     return e;
 }
 
-struct err *web_get(struct http_client *client, const struct tool_config *config, struct str url,
+struct err *web_get(struct http_client *client, const struct web_limits *limits, struct str url,
                     struct web_answer *answer)
 {
     bool again = true;
@@ -137,7 +138,7 @@ struct err *web_get(struct http_client *client, const struct tool_config *config
 
     TRY(url_parse(&answer->arena, arena_str(&answer->arena, url), &u));
     for (unsigned n = 0; n <= WEB_MAX_REDIRECTS && again; n++)
-        TRY(get_hop(client, config, &u, answer, &again));
+        TRY(get_hop(client, limits, &u, answer, &again));
     if (again)
         return err_new(ERR_VALIDATION, "%" STR_FMT " redirects more than %d times", STR_ARG(u.host),
                        WEB_MAX_REDIRECTS);

@@ -3,8 +3,9 @@
  * A page, a search result or a redirect can name any host. So the target must be on the public
  * Internet, unless the operator allows the host. Names are resolved here, every address is checked,
  * and the request connects only to those: a name that changes between the check and the connection
- * has no effect. With a proxy, the proxy resolves names. Literal addresses are still checked, and
- * so are names that can be resolved here. */
+ * has no effect. An address that the operator allows is allowed by itself, not by the names that
+ * lead there. With a proxy, the proxy resolves names. Literal addresses are still checked, and so
+ * are names that can be resolved here. */
 #ifndef KEEL_TOOL_WEB_ROUTE_H
 #define KEEL_TOOL_WEB_ROUTE_H
 
@@ -17,8 +18,8 @@ struct web_route {
     const char *proxy;   /* NULL: connect directly */
 };
 
-/* Does the operator allow this host or address? An entry is "host", "host:port" or "*.suffix", with
- * brackets around an IPv6 address that a port follows. */
+/* Does the operator allow this host or address? An entry is one of host_pattern.h, and means no
+ * hosts below it unless it begins with "*."; "*" means none. */
 bool web_host_is_allowed(const struct tool_config *config, struct str host, int port);
 
 /* Resolves the host; may wait. ERR_VALIDATION: it must not be fetched. ERR_NETWORK: there is no

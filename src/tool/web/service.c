@@ -93,7 +93,8 @@ static struct err *ask_in_time(struct tool_context *c, struct arena *a, const st
     struct http_request request = {.url = ask->url,
                                    .headers = ask->headers,
                                    .max_body_bytes = MAX_ANSWER_BYTES,
-                                   .max_redirects = 3};
+                                   .max_redirects = 3,
+                                   .stays_on_host = true};
     struct http_client *client;
 
     deadline_begin(&limit, WEB_SEARCH_MS, "the search");

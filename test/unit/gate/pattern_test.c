@@ -283,11 +283,92 @@ TEST(a_url_that_cannot_be_read_is_unclear)
     allows_not("WebFetch(domain:evil.org)", "evil.org");
 }
 
-TEST(a_url_may_be_given_as_text_with_stars)
+TEST(a_domain_may_name_a_port)
+{
+    allows("WebFetch(domain:example.com:8443)", "https://a.example.com:8443/x");
+    allows_not("WebFetch(domain:example.com:8443)", "https://example.com/x");
+    denies("WebFetch(domain:example.com:8443)", "https://example.com:8443/x");
+    denies("WebFetch(host:example.com:443)", "https://example.com/");
+}
+
+TEST(an_address_is_denied_in_every_spelling)
+{
+    static const char *const urls[] = {
+        "http://93.184.216.34./", "http://[::ffff:93.184.216.34]/", "http://[::FFFF:5db8:d822]:81/",
+        "http://[64:ff9b::5db8:d822]/", "http://[2002:5db8:d822::1]/"};
+
+    for (size_t i = 0; i < ARRAY_LEN(urls); i++)
+        denies("WebFetch(domain:93.184.216.34)", urls[i]);
+    denies("WebFetch(domain:[2606:4700:0::1111])", "http://[2606:4700::1111]/");
+    denies("WebFetch(domain:2606:4700::1111)", "http://[2606:4700::1111]/");
+    allows("WebFetch(domain:93.184.216.34)", "http://[::ffff:93.184.216.34]/");
+    allows_not("WebFetch(domain:93.184.216.34)", "http://[64:ff9b::5db8:d822]/");
+}
+
+TEST(a_web_rule_that_means_no_host_is_not_valid)
+{
+    static const char *const rules[] = {
+        "WebFetch(domain:b\303\274cher.de)",
+        "WebFetch(domain:https://a.org)",
+        "WebFetch(domain:a.org/)",
+        "WebFetch(domain:.a.org)",
+        "WebFetch(domain:*a.org)",
+        "WebFetch(domain:a.*)",
+        "WebFetch(DOMAIN:a.org)",
+        "WebFetch(a.org)",
+        "WebFetch(host:*)",
+        "WebFetch(host:*.a.org)",
+        "WebFetch(https://a.org*)",
+        "WebFetch(https://a.org/x#y)",
+        "WebFetch(ftp://a.org/)",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(rules); i++) {
+        if (permission_pattern_is_valid(str_of(rules[i])))
+            fail_msg("%s is taken for a rule", rules[i]);
+        is_unclear(rules[i], "https://a.org/");
+        allows_not(rules[i], "https://a.org/");
+    }
+}
+
+TEST(a_url_may_be_given_with_stars)
 {
     allows("WebFetch(https://a.org/docs/*)", "https://a.org/docs/x");
     allows_not("WebFetch(https://a.org/docs/*)", "https://a.org/x");
+    allows_not("WebFetch(https://a.org/docs/*)", "http://a.org/docs/x");
+    allows_not("WebFetch(https://a.org/docs/*)", "https://a.org:8443/docs/x");
+    allows("WebFetch(*://*.a.org:8443/*)", "http://b.a.org:8443/docs/x");
+    allows("WebFetch(https://a.org)", "https://a.org/");
+    allows("WebFetch(https://a.org/a%20b)", "https://a.org/a%20b");
     denies("WebFetch(https://a.org/*)", "HTTPS://A.ORG/x");
+    denies("WebFetch(https://a.org/*)", "https://a.org:443/x");
+    denies("WebFetch(*secret*)", "https://a.org/%73ecret");
+    allows_not("WebFetch(*a.org/*)", "https://a.org/x");
+}
+
+TEST(a_star_in_a_host_does_not_reach_into_the_path)
+{
+    allows("WebFetch(https://*.a.org/*)", "https://b.a.org/x");
+    allows_not("WebFetch(https://*.a.org/*)", "https://evil.org/.a.org/x");
+    allows_not("WebFetch(https://*.a.org/*)", "https://evil.org?x.a.org/");
+    allows_not("WebFetch(https://*.a.org/*)", "https://evil.org#.a.org/");
+    allows_not("WebFetch(http*://a.org/*)", "https://evil.org/://a.org/");
+}
+
+TEST(a_path_is_read_as_servers_read_it)
+{
+    static const char *const spellings[] = {
+        "https://a.org/private/x",          "https://a.org/%70rivate/x",
+        "https://a.org//private/x",         "https://a.org/b/../private/x",
+        "https://a.org/./private/x",        "https://a.org/private%2fx",
+        "https://a.org/b/%2e%2e/private/x",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(spellings); i++)
+        denies("WebFetch(https://a.org/private/*)", spellings[i]);
+    allows_not("WebFetch(https://a.org/docs/*)", "https://a.org/docs/../private/x");
+    allows_not("WebFetch(https://a.org/docs/*)", "https://a.org/docs/%2e%2e/private/x");
+    denies_not("WebFetch(https://a.org/private/*)", "https://a.org/docs?/private/x");
 }
 
 /* --- what is remembered --- */
@@ -354,6 +435,10 @@ RUN_TESTS(UNIT(a_pattern_is_a_tool_or_a_tool_and_something_in_parentheses),
           UNIT(searches_leave_out_what_read_must_not_see),
           UNIT(a_domain_stands_for_its_host_and_those_below_it),
           UNIT(a_host_stands_for_itself_and_its_port), UNIT(a_url_that_cannot_be_read_is_unclear),
-          UNIT(a_url_may_be_given_as_text_with_stars), UNIT(the_pattern_of_a_call_allows_that_call),
+          UNIT(a_url_may_be_given_with_stars), UNIT(a_domain_may_name_a_port),
+          UNIT(an_address_is_denied_in_every_spelling),
+          UNIT(a_web_rule_that_means_no_host_is_not_valid),
+          UNIT(a_star_in_a_host_does_not_reach_into_the_path),
+          UNIT(a_path_is_read_as_servers_read_it), UNIT(the_pattern_of_a_call_allows_that_call),
           UNIT(a_call_without_its_argument_has_no_pattern),
           UNIT(a_request_to_no_host_has_no_pattern))

@@ -33,6 +33,8 @@ static const struct test_name test_names[] = {
     {"public.test", {"93.184.215.14", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"}},
     {"mixed.test", {"93.184.215.14", "10.0.0.1"}},
     {"rebinds.test", {"127.0.0.1", "10.0.0.1"}, true},
+    {"turns.test", {"93.184.215.14", "10.0.0.1"}, true},
+    {"mapped.test", {"::ffff:93.184.215.14"}},
 };
 static atomic_uint n_lookups; /* of names of the table */
 

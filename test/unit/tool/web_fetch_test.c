@@ -382,10 +382,11 @@ static void check_redirect(const char *path, const char *to)
     serve(&w);
     r = fetch(&w, path);
     assert_str(web_without_port(&w, &r),
-               arena_format(&w.arena,
-                            "http://127.0.0.1:PORT%s redirects to %s\nThat is another host, so the "
-                            "redirect was not followed. Fetch that address if you need it.\n",
-                            path, to)
+               arena_format(
+                   &w.arena,
+                   "http://127.0.0.1:PORT%s redirects to %s\nThat is another host or port, so the "
+                   "redirect was not followed. Fetch that address if you need it.\n",
+                   path, to)
                    .p);
     assert_false(r.is_error);
     assert_int_equal(server_n_requests(w.server), 1);

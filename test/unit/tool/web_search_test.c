@@ -235,6 +235,19 @@ TEST(a_searxng_that_gives_no_json_is_told_how_to)
                     "settings.yml lists json under search.formats.");
 }
 
+TEST(a_search_service_that_redirects_elsewhere_is_not_followed)
+{
+    static const struct web_test_page page = {
+        "/sx/search?q=x&format=json",
+        "HTTP/1.1 302 Found\r\nLocation: http://127.0.0.2:1/latest/meta-data\r\n", S("moved")};
+    AUTO(web) struct web w = web_make();
+    AUTO(tool_result) struct tool_result r = {0};
+
+    use_searxng(&w, &page);
+    r = search(&w, "{\"query\":\"x\"}");
+    assert_has(strbuf_str(&r.text), "SearXNG answered with status 302: moved");
+}
+
 TEST(searxng_needs_an_address)
 {
     AUTO(web) struct web w = web_make();
@@ -604,7 +617,8 @@ RUN_TESTS(
     UNIT(the_key_is_in_no_result_no_error_and_no_trace), UNIT(brave_needs_a_key),
     UNIT(a_slow_service_is_given_15_seconds),
     UNIT(searxng_is_asked_where_it_is_though_that_is_private),
-    UNIT(a_searxng_that_gives_no_json_is_told_how_to), UNIT(searxng_needs_an_address),
+    UNIT(a_searxng_that_gives_no_json_is_told_how_to),
+    UNIT(a_search_service_that_redirects_elsewhere_is_not_followed), UNIT(searxng_needs_an_address),
     UNIT(a_command_may_print_an_array), UNIT(a_command_may_print_a_result_a_line),
     UNIT(the_query_is_an_argument_of_the_command_and_no_part_of_it),
     UNIT(a_command_that_fails_is_told_with_what_it_says), UNIT(the_output_of_a_command_is_bounded),
