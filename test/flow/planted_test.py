@@ -155,6 +155,19 @@ class PlantedTest(AgentTest):
         self.addCleanup(process.kill)  # one that hangs
         return process
 
+    def await_line(self, process, line=b"\n"):
+        """Reads this line of its output, and nothing behind it, which is for communicate()."""
+        seen, out = b"", process.stdout.fileno()
+        while seen != line and select.select([out], [], [], scripted.HANG_SECONDS)[0]:
+            byte = os.read(out, 1)
+            seen += byte
+            if not byte or not line.startswith(seen):
+                break
+        if seen != line:
+            process.kill()
+            more, err = process.communicate(timeout=scripted.HANG_SECONDS)
+            self.fail(f"it printed {seen + more} instead of {line}\n{err.decode()}")
+
     def hand_over(self):
         """Gives the files to whom keel runs as."""
         if self.is_user:
@@ -499,7 +512,7 @@ class SeveralKeels(Planting):
             env=self.environment(env), cwd=cwd or self.project, stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(self.close, process)
-        self.assertEqual(process.stdout.readline(), b"ready\n")
+        self.await_line(process, b"ready\n")
         process.stop = stop
         return process
 
@@ -646,7 +659,7 @@ class Replaced(PlantedTest):
         """It says that it runs, and goes on when the person has done something."""
         self.process = self.start("sandbox", "--", "sh", "-c", f"echo; read -r _; {script}",
                                   stdin=subprocess.PIPE)
-        self.assertEqual(self.process.stdout.readline(), b"\n")
+        self.await_line(self.process)
 
     def start_python(self, script, *arguments, **streams):
         """The one that commands see."""
@@ -713,7 +726,7 @@ class ProtectedFileReplaced(Replaced):
         others = [self.start("sandbox", "--", "sh", "-c", "echo; read -r _; echo runs on",
                              stdin=subprocess.PIPE) for _ in range(3)]
         for other in others:
-            other.stdout.readline()
+            self.await_line(other)
         self.stays_protected("for i in $(seq 20); do git config user.name $i; done")
         for other in others:
             out, err = other.communicate(b"\n", timeout=scripted.HANG_SECONDS)
@@ -731,7 +744,7 @@ class WhatCannotBeProtectedAgain(Replaced):
     def is_ended(self, how, script="echo; exec sleep 1000"):
         """When it has said something."""
         self.process = self.start("sandbox", "--", "sh", "-c", script)
-        self.assertEqual(self.process.stdout.readline(), b"\n")
+        self.await_line(self.process)
         self.as_person(how)
         _, err = self.process.communicate(timeout=scripted.HANG_SECONDS)
         self.assertNotEqual(self.process.returncode, 0)
@@ -754,8 +767,7 @@ class WhatCannotBeProtectedAgain(Replaced):
             with self.subTest(way):
                 make()
                 self.process = self.start_python(HOLD, way, "new")
-                self.assertEqual(self.process.stdout.readline(), b"\n",
-                                 self.process.stderr.read() if self.process.poll() else "")
+                self.await_line(self.process)
                 self.as_person(then)
                 _, err = self.process.communicate(timeout=scripted.HANG_SECONDS)
                 self.assertEqual(self.process.returncode, 128 + signal.SIGKILL, err)
@@ -787,7 +799,7 @@ class WhatCannotBeProtectedAgain(Replaced):
 
     def test_a_file_that_a_command_may_hold_among_too_many_descriptors(self):
         self.process = self.start_python(MANY)
-        self.assertEqual(self.process.stdout.readline(), b"\n")
+        self.await_line(self.process)
         self.as_person("git config user.name Person")
         _, err = self.process.communicate(timeout=scripted.HANG_SECONDS)
         self.assertEqual(self.process.returncode, 128 + signal.SIGKILL, err)
@@ -850,7 +862,7 @@ class TheTreeStandsStill(Replaced):
                    "echo $(state $running) $(state $stopped); kill -KILL $running $stopped")
         self.process.stdin.write(b"\n")
         self.process.stdin.flush()
-        self.assertEqual(self.process.stdout.readline(), b"\n")
+        self.await_line(self.process)
         self.as_person("git config user.name Person")
         out, err = self.go_on()
         self.assertRegex(out, "^[RS] T\n$", err)
@@ -867,7 +879,7 @@ if libc.syscall(call, 0x4000 | 17, 0, 0, 0, 0) == 0:
     os._exit(0)
 print("runs on")
 """, stdin=subprocess.PIPE)
-        self.process.stdout.readline()
+        self.await_line(self.process)
         self.as_person("git config user.name Person")
         out, err = self.go_on()
         self.assertEqual((out, self.process.returncode), ("runs on\n", 0), err)
@@ -935,7 +947,7 @@ for path, at in (("credentials", fd), (home + ".netrc", None)):
     except OSError as e:
         print(e.strerror)
 """, stdin=subprocess.PIPE)
-        self.process.stdout.readline()
+        self.await_line(self.process)
         self.as_person(self.LOGIN)
         out, err = self.go_on()
         self.assertNotIn("secret", out, err)
