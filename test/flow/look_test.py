@@ -433,11 +433,15 @@ class WithoutBash(LookTest):
             self.assert_asked(result)
         self.assertEqual([path.name for path in self.project.glob("pwned*")], [])
 
-    def test_nor_where_bash_is_a_link_to_another_shell(self):
-        os.symlink(shutil.which("dash") or shutil.which("sh"), self.tools / "bash")
-        for result in self.run_without(*self.LINES, arguments=["--allowed-tools", "Bash(ls *)"]):
-            self.assert_asked(result)
-        self.assertEqual([path.name for path in self.project.glob("pwned*")], [])
+    def test_nor_where_bash_is_another_shell(self):
+        for give in (os.symlink, shutil.copy):
+            with self.subTest(give.__name__):
+                give(shutil.which("dash") or shutil.which("sh"), self.tools / "bash")
+                for result in self.run_without(*self.LINES,
+                                               arguments=["--allowed-tools", "Bash(ls *)"]):
+                    self.assert_asked(result)
+                self.assertEqual([path.name for path in self.project.glob("pwned*")], [])
+                (self.tools / "bash").unlink()
 
     def test_the_line_itself_and_all_of_bash_can_be_allowed(self):
         for rule in ("Bash(ls .)", "Bash"):

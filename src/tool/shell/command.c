@@ -18,9 +18,6 @@
 #include <limits.h>
 #include <unistd.h>
 
-#define DEFAULT_SHELL "bash"
-#define SPARE_SHELL "/bin/sh"
-
 /* More than a pipe holds: anything longer was not written by the shell. */
 #define MAX_CWD_BYTES ((size_t)128 << 10)
 
@@ -219,26 +216,6 @@ static struct err *start_in(const struct tool_context *c, const char *shell, str
     ret_command->place_fd = pipes.place;
     pipes.place = -1;
     return NULL;
-}
-
-const char *shell_of(const char *const *environment)
-{
-    return proc_can_run(DEFAULT_SHELL, environment) ? DEFAULT_SHELL : SPARE_SHELL;
-}
-
-static struct str last_name(const char *path)
-{
-    struct str name = str_of(path);
-
-    return str_skip(name, str_rfind_char(name, '/') + 1); /* STR_NONE + 1 is 0 */
-}
-
-bool shell_is_bash(const char *shell, const char *const *environment)
-{
-    char path[PATH_MAX];
-
-    return str_is(last_name(shell), DEFAULT_SHELL) && proc_find_file(shell, environment, path) &&
-           str_starts(last_name(path), S(DEFAULT_SHELL));
 }
 
 struct err *shell_command_start(const struct tool_context *c, struct str text, bool asks_place,

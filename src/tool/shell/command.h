@@ -29,11 +29,6 @@ DEFINE_AUTO_VAL(shell_command, shell_command_done)
 /* Appends those notes, a line each, to the text and the details of a result. */
 void notes_add(struct str notes, struct tool_result *result);
 
-/* The default shell in this environment: bash, or /bin/sh if that is missing. Blocks briefly. */
-const char *shell_of(const char *const *environment);
-/* What is called bash may be a link to another shell. Blocks briefly. */
-bool shell_is_bash(const char *shell, const char *const *environment);
-
 /* May the shell change its directory? False only for plain words without such a command. Pure. */
 bool command_may_move(struct str text);
 
@@ -48,5 +43,12 @@ const char *shell_command_take_place(struct shell_command *k, struct arena *a) M
  * directory is gone, the session returns to the workspace. Blocks briefly. */
 void place_follow(const struct tool_context *c, const char *before, const char *place,
                   struct strbuf *out);
+
+/* --- choose.c --- */
+
+/* The default shell in this environment: bash, or /bin/sh if that is missing. Blocks briefly. */
+const char *shell_of(const char *const *environment);
+/* Is it bash, by its name and by what is in its file? Blocks briefly. */
+bool shell_is_bash(const char *shell, const char *const *environment);
 
 #endif
