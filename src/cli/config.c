@@ -2,24 +2,12 @@
 #include "cli/commands.h"
 
 #include "base/secret_keys.h"
+#include "cli/flags/agent.h"
 #include "cli/output/text.h"
 #include "config/settings_check.h"
 #include "config/settings_keys.h"
 #include "net/url.h"
 #include "sdk/project.h"
-
-/* Opens the settings and prints their warnings. */
-static struct err *open_settings(const struct args *args, struct project **ret_project)
-{
-    struct project_options options = {.settings_file = args_get(args, "settings")};
-    const struct settings *s;
-
-    TRY(project_open(NULL, &options, ret_project));
-    s = (*ret_project)->settings;
-    for (size_t i = 0; i < settings_n_warnings(s); i++)
-        cli_tell("%" STR_FMT, STR_ARG(settings_warning(s, i)));
-    return NULL;
-}
 
 /* --- show --- */
 
@@ -29,11 +17,6 @@ static const struct option show_options[] = {
     {"settings", 0, "FILE|JSON", "more settings; they override all files"},
     {0},
 };
-
-static bool is_secret(struct str key)
-{
-    return key_is_secret(key) || http_header_is_secret(key);
-}
 
 /* That there is a user and a password must be seen: without them it is another address. */
 static struct str url_without_secrets(struct arena *a, struct str url)
@@ -54,9 +37,10 @@ static struct str url_without_secrets(struct arena *a, struct str url)
 /* A key that stands in a file as it is must not reach a screen; a reference may. */
 static struct json *without_secrets(struct arena *a, const struct json *v, struct str key)
 {
+    bool is_secret = key_is_secret(key) || http_header_is_secret(key);
     struct json *copy;
 
-    if (v->type == JSON_STRING && is_secret(key) && !env_is_reference(v->text))
+    if (v->type == JSON_STRING && is_secret && !env_is_reference(v->text))
         return json_new_str(a, S(REDACTED));
     if (v->type == JSON_STRING && str_find(v->text, S("://")) != STR_NONE)
         return json_new_str(a, url_without_secrets(a, v->text));
@@ -184,7 +168,7 @@ static struct err *config_show_run(const struct args *args, int *ret_status)
     struct json *tree;
 
     TRY(args_count(args, 0, 0, "no arguments"));
-    TRY(open_settings(args, &p));
+    TRY(agent_flags_project(args, &p));
     show.settings = p->settings;
     for (int l = 0; l < N_LAYERS; l++)
         tell_ignored(p->settings, (enum layer)l);
@@ -219,7 +203,7 @@ static struct err *config_provider_run(const struct args *args, int *ret_status)
     AUTO(strbuf) struct strbuf out = {0};
 
     TRY(args_count(args, 0, 0, "no arguments"));
-    TRY(open_settings(args, &p));
+    TRY(agent_flags_project(args, &p));
     TRY(project_choose_model(p, args_get(args, "model"), &m));
     strbuf_addf(&out, "%" STR_FMT "/%" STR_FMT "  %s  %" STR_FMT "\n", STR_ARG(m->profile.id),
                 STR_ARG(m->profile.model), m->profile.protocol->name,

@@ -108,11 +108,6 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
     return 0;
 }
 
-static void remove_task(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
-
 struct demo {
     struct arena arena;
     struct host *host;
@@ -123,7 +118,7 @@ struct demo {
     char dir[DEMO_PATH_SIZE];
 };
 
-/* --- what stands around the runs --- */
+/* --- before and after the runs --- */
 
 static struct err *introduce(const struct demo *d)
 {
@@ -136,23 +131,23 @@ static struct err *introduce(const struct demo *d)
     return cli_print(strbuf_str(&out));
 }
 
-static struct err *say_where(const struct demo *d, bool is_kept)
+static struct err *conclude(const struct demo *d, const struct args *args)
 {
+    bool is_kept = args_has(args, "keep");
     AUTO(strbuf) struct strbuf out = {0};
 
     strbuf_addf(&out, "\n%s%s.\n", is_kept ? "The files are in " : "The files were in ", d->dir);
     if (!is_kept)
         strbuf_add_cstr(&out, "They are removed; --keep keeps them.\n");
+    if (!args_has(args, "script"))
+        strbuf_add_cstr(&out, "\nTools, files and permissions were real, the model was a script.");
+    if (!args_has(args, "script") && !args_has(args, "no-next"))
+        strbuf_add_cstr(&out, " With a model:\n"
+                              "  export ANTHROPIC_API_KEY=...    keel doctor names the others\n"
+                              "  keel \"what does this project do?\"");
+    if (!args_has(args, "script"))
+        strbuf_add_char(&out, '\n');
     return cli_print(strbuf_str(&out));
-}
-
-static struct err *say_next(bool says_how)
-{
-    TRY(cli_print(S("\nTools, files and permissions were real, the model was a script.")));
-    return cli_print(says_how ? S(" With a model:\n"
-                                  "  export ANTHROPIC_API_KEY=...    keel doctor names the others\n"
-                                  "  keel \"what does this project do?\"\n")
-                              : S("\n"));
 }
 
 /* --- the runs --- */
@@ -255,7 +250,6 @@ static struct err *demo_run(const struct args *args, int *ret_status)
                  .in_colour = cli_has_colour(STDOUT_FILENO),
                  .is_visible = true},
     };
-    bool is_kept = args_has(args, "keep");
     struct err *e;
 
     TRY(args_count(args, 0, 0, "no arguments"));
@@ -263,12 +257,10 @@ static struct err *demo_run(const struct args *args, int *ret_status)
     e = make_task(d.dir);
     if (!e)
         e = show_all(&d, args);
-    if (!is_kept)
-        remove_task(d.dir);
+    if (!args_has(args, "keep"))
+        nftw(d.dir, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     if (!e)
-        e = say_where(&d, is_kept);
-    if (!e && !args_has(args, "script"))
-        e = say_next(!args_has(args, "no-next"));
+        e = conclude(&d, args);
     provider_free(d.provider);
     project_unref(d.project);
     host_unref(d.host);

@@ -1,6 +1,7 @@
 /* io.c - files in, standard output out, words for a person on standard error. */
 #include "cli/io.h"
 
+#include "base/utf8.h"
 #include "base/visible.h"
 #include "cli/interrupt.h"
 #include "cli/output/outbox.h"
@@ -52,6 +53,11 @@ struct err *cli_read_file(const char *path, struct strbuf *out)
     if (!is_stdin)
         close(fd);
     return e;
+}
+
+bool cli_is_text(struct str bytes)
+{
+    return str_find_char(bytes, 0) == STR_NONE && utf8_is_valid(bytes);
 }
 
 /* --- out --- */

@@ -14,6 +14,9 @@ void cli_hold_std_fds(void);
 /* Reads a file whole, "-" is standard input; ERR_VALIDATION names it. */
 MUST_USE struct err *cli_read_file(const char *path, struct strbuf *out);
 
+/* UTF-8 without a NUL byte: what can be shown, or sent to a model, as it is. */
+bool cli_is_text(struct str bytes);
+
 /* Writes to stdout; while a run is under way, once what it is about is durable (output/outbox.h).
  * Texts of commands, with colours, and JSON: what would turn the direction of writing, or is not
  * seen at all, is spelt out even if it is not in a list (base/visible.h). */

@@ -1,7 +1,6 @@
 /* trust.c - `keel trust`: use the settings that come with a project, or stop doing so. */
 #include "cli/commands.h"
 
-#include "base/utf8.h"
 #include "sdk/project.h"
 #include "sys/fs.h"
 
@@ -69,11 +68,6 @@ static struct err *revoke(const struct project *p, const char *dir)
 
 #define MAX_SHOWN_BYTES ((size_t)64 << 10) /* of one file */
 
-static bool is_text(struct str content)
-{
-    return !memchr(content.p ? content.p : "", 0, content.n) && utf8_is_valid(content);
-}
-
 /* "--- .keel/check.sh (120 bytes, executable, run by a hook, changed)" */
 static void show_head(const struct trust_state *state, const struct project_file *f)
 {
@@ -93,7 +87,7 @@ static struct err *show_file(const char *dir, const struct trust_state *state,
     show_head(state, f);
     if (f->is_link)
         cli_tell("a link to %" STR_FMT ", outside the project", STR_ARG(f->content));
-    else if (f->n_bytes > MAX_SHOWN_BYTES || !is_text(f->content))
+    else if (f->n_bytes > MAX_SHOWN_BYTES || !cli_is_text(f->content))
         cli_tell("%s, SHA-256 %s; read it in %s",
                  f->n_bytes > MAX_SHOWN_BYTES ? "too long to show" : "not text", f->digest, dir);
     else
@@ -112,13 +106,6 @@ static struct err *show_files(const struct project *p)
             if (p->files.items[i].kind == (enum project_file_kind)kind)
                 TRY(show_file(dir, &p->trust, &p->files.items[i]));
     return NULL;
-}
-
-static void tell_names(const struct project *p)
-{
-    for (size_t i = 0; i < p->files.n; i++)
-        cli_tell("  %s  %llu bytes", p->files.items[i].name,
-                 (unsigned long long)p->files.items[i].n_bytes);
 }
 
 /* What is shown, digested and trusted are the same bytes: nothing is read again. */
@@ -148,8 +135,9 @@ static struct err *give(const struct project *p, bool is_sure, int *ret_status)
     }
     TRY(trust_give(str_of(p->place.keel_home), dir, &p->files));
     cli_tell("%s is trusted until one of these files changes", dir);
-    if (is_sure)
-        tell_names(p);
+    for (size_t i = 0; i < p->files.n && is_sure; i++)
+        cli_tell("  %s  %llu bytes", p->files.items[i].name,
+                 (unsigned long long)p->files.items[i].n_bytes);
     return NULL;
 }
 

@@ -184,17 +184,6 @@ static struct err *doctor_probe(void *arg)
     return progress_around("asking the provider", probe, arg);
 }
 
-/* It may take long: what is known before is printed first. */
-static struct err *probe_after(struct report *r, struct probe *p, bool is_json)
-{
-    AUTO(strbuf) struct strbuf out = {0};
-
-    if (!is_json)
-        add_text(r, &out);
-    TRY(cli_print(strbuf_str(&out)));
-    return cli_run_task(NULL, doctor_probe, p);
-}
-
 static void add_broken(void *self, const struct err *e)
 {
     report_add_error(self, "Settings", "file", e);
@@ -231,16 +220,21 @@ static struct err *doctor_run(const struct args *args, int *ret_status)
     AUTO(report) struct report report = {0};
     AUTO(strbuf) struct strbuf out = {0};
     struct probe p = {.report = &report, .model = args_get(args, "model")};
-    bool is_open;
+    bool is_json = args_has(args, "json"), is_open;
 
     TRY(args_count(args, 0, 0, "no arguments"));
     is_open = open_project(&report, args, &project);
     if (is_open)
         check_all(&report, project, p.model);
     p.project = project;
-    if (is_open && args_has(args, "probe"))
-        TRY(probe_after(&report, &p, args_has(args, "json")));
-    if (args_has(args, "json"))
+    if (is_open && args_has(args, "probe")) {
+        if (!is_json) /* the probe may take long: what is known before it is printed first */
+            add_text(&report, &out);
+        TRY(cli_print(strbuf_str(&out)));
+        strbuf_clear(&out);
+        TRY(cli_run_task(NULL, doctor_probe, &p));
+    }
+    if (is_json)
         add_json(&report, &out);
     else
         add_text(&report, &out);

@@ -90,19 +90,12 @@ static void add_no_provider(struct report *r)
                others.n ? ", or one of these: " : "", others.n ? strbuf_cstr(&others) + 2 : "");
 }
 
-static void add_chosen(struct report *r, const struct profile *p)
-{
-    struct str elsewhere = profile_elsewhere(p, &r->arena);
-
-    report_add(r, HEALTH_GOOD, "Providers", "in use", "%" STR_FMT "/%" STR_FMT "%s%" STR_FMT,
-               STR_ARG(p->id), STR_ARG(p->model), elsewhere.n ? " at " : "", STR_ARG(elsewhere));
-}
-
 void doctor_check_providers(struct report *r, const struct project *project, const char *model)
 {
     size_t before = r->n;
     struct profile_query query = project_query(project, model);
     struct profile chosen;
+    struct str elsewhere = {0};
     AUTO(err) struct err *e = NULL;
 
     for (const struct vendor *v = vendors; v->name; v++)
@@ -111,7 +104,11 @@ void doctor_check_providers(struct report *r, const struct project *project, con
         check_profile(r, project, profile->key);
     e = profile_resolve(project->settings, &query, &r->arena, &chosen);
     if (!e)
-        add_chosen(r, &chosen);
+        elsewhere = profile_elsewhere(&chosen, &r->arena);
+    if (!e)
+        report_add(r, HEALTH_GOOD, "Providers", "in use", "%" STR_FMT "/%" STR_FMT "%s%" STR_FMT,
+                   STR_ARG(chosen.id), STR_ARG(chosen.model), elsewhere.n ? " at " : "",
+                   STR_ARG(elsewhere));
     else if (r->n > before || model)
         report_add_error(r, "Providers", "in use", e);
     else

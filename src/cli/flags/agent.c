@@ -2,6 +2,7 @@
 #include "cli/flags/agent.h"
 
 #include "cli/flags/session.h"
+#include "cli/io.h"
 #include "sys/fs.h"
 #include "tool/names.h"
 
@@ -86,6 +87,21 @@ struct err *agent_flags_cwd(const struct args *args, struct arena *a, const char
 }
 
 /* --- settings --- */
+
+void agent_flags_print_warnings(const struct settings *s)
+{
+    for (size_t i = 0; i < settings_n_warnings(s); i++)
+        cli_tell("%" STR_FMT, STR_ARG(settings_warning(s, i)));
+}
+
+struct err *agent_flags_project(const struct args *args, struct project **ret_project)
+{
+    struct project_options options = {.settings_file = args_get(args, "settings")};
+
+    TRY(project_open(NULL, &options, ret_project));
+    agent_flags_print_warnings((*ret_project)->settings);
+    return NULL;
+}
 
 struct err *agent_flags_layers(const struct args *args, unsigned *ret_skipped)
 {

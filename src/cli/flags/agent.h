@@ -5,6 +5,10 @@
 #include "cli/args.h"
 #include "sdk/agent.h"
 
+/* The project of the working directory, with --settings. Prints the warnings about its settings. */
+MUST_USE struct err *agent_flags_project(const struct args *args, struct project **ret_project);
+void agent_flags_print_warnings(const struct settings *s);
+
 /* --cwd as an absolute path in `a`, NULL when it is not given. ERR_VALIDATION: no directory. */
 MUST_USE struct err *agent_flags_cwd(const struct args *args, struct arena *a,
                                      const char **ret_cwd);

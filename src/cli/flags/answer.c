@@ -24,13 +24,6 @@ static const struct {
 };
 _Static_assert(ARRAY_LEN(kinds) == N_ASK_KINDS, "one for each");
 
-static struct err *not_understood(const struct ask *ask, struct str text)
-{
-    return err_hint(err_new(ERR_VALIDATION, "--answer: \"%" STR_FMT "\" does not answer %s",
-                            STR_ARG(text), kinds[ask->kind].what),
-                    "one of: %s", kinds[ask->kind].words);
-}
-
 static struct err *parse_word(const struct ask *ask, struct str text, struct answer *ret)
 {
     static const struct {
@@ -52,7 +45,9 @@ static struct err *parse_word(const struct ask *ask, struct str text, struct ans
             return NULL;
         }
     if (!str_starts(text, S("no:")))
-        return not_understood(ask, text);
+        return err_hint(err_new(ERR_VALIDATION, "--answer: \"%" STR_FMT "\" does not answer %s",
+                                STR_ARG(text), kinds[ask->kind].what),
+                        "one of: %s", kinds[ask->kind].words);
     *ret = (struct answer){.kind = ANSWER_NO, .reason = str_trim(str_skip(text, strlen("no:")))};
     return NULL;
 }

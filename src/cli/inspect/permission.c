@@ -53,13 +53,6 @@ static const char *real_directory(struct arena *a, const char *given)
     return fs_join(a, real, given);
 }
 
-static void read_rules(const struct args *args, struct arena *a, struct permission_rules *rules)
-{
-    rules->allow = all_values(args, "allow", a, &rules->n_allow);
-    rules->ask = all_values(args, "ask", a, &rules->n_ask);
-    rules->deny = all_values(args, "deny", a, &rules->n_deny);
-}
-
 static void read_policy(const struct args *args, struct arena *a, struct hard_policy *policy)
 {
     const char *const *environment = (const char *const *)environ;
@@ -94,27 +87,11 @@ static struct err *read_call(const struct args *args, struct arena *a, struct pe
         TRY(agent_find_mode("--mode", str_of(mode), &c->mode));
     c->cwd = real_directory(a, cwd ? cwd : ".");
     c->tool = permission_tool(a, str_of(name));
-    read_rules(args, a, &c->rules);
+    c->rules.allow = all_values(args, "allow", a, &c->rules.n_allow);
+    c->rules.ask = all_values(args, "ask", a, &c->rules.n_ask);
+    c->rules.deny = all_values(args, "deny", a, &c->rules.n_deny);
     read_policy(args, a, &c->policy);
     return permission_call_parse(c, a, str_of(json));
-}
-
-static void write_judged(struct strbuf *out, const struct judged *j)
-{
-    struct json_writer w;
-
-    jw_init(&w, out);
-    jw_begin_object(&w);
-    jw_kv_str(&w, "decision", str_of(decision_name(j->decision)));
-    jw_kv_int(&w, "step", j->step);
-    jw_key(&w, "rule");
-    if (j->rule.n)
-        jw_str(&w, j->rule);
-    else
-        jw_null(&w);
-    jw_kv_str(&w, "reason", j->reason);
-    jw_end_object(&w);
-    strbuf_add_char(out, '\n');
 }
 
 static struct err *judge_and_print(void *arg)
@@ -122,9 +99,14 @@ static struct err *judge_and_print(void *arg)
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf out = {0};
     struct judged judged;
+    struct json_writer w;
 
     TRY(permission_call_judge(arg, &a, &judged));
-    write_judged(&out, &judged);
+    jw_init(&w, &out);
+    jw_begin_object(&w);
+    permission_write_judged(&w, &judged);
+    jw_end_object(&w);
+    strbuf_add_char(&out, '\n');
     return cli_print(strbuf_str(&out));
 }
 

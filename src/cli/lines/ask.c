@@ -78,6 +78,7 @@ void input_take_answer(struct input *in, const struct json *line)
 
 /* --- rules that come with a yes --- */
 
+/* "Tool(content)", from how the host spells it. */
 static struct str pattern_of(struct arena *a, const struct json *rule)
 {
     struct str name = json_get_text(rule, "toolName"), content = json_get_text(rule, "ruleContent");
@@ -87,53 +88,39 @@ static struct str pattern_of(struct arena *a, const struct json *rule)
                : name;
 }
 
-/* A rule of the host's own making. */
-static void add_rule(struct input *in, struct str pattern, bool is_to_last)
-{
-    AUTO(err) struct err *e = agent_allow(in->live->agent, pattern, is_to_last);
-
-    if (e)
-        cli_tell_error(e);
-}
-
-/* The rule that keel itself proposed is the gate's to remember. */
 static void add_rules(struct input *in, const struct ask *ask, struct arena *a,
-                      const struct json *update, bool is_to_last, struct answer *answer)
+                      const struct json *update, bool is_for_project, struct answer *answer)
 {
     json_each (rule, json_get(update, "rules")) {
         struct str pattern = pattern_of(a, rule);
+        AUTO(err) struct err *e = NULL;
 
         if (!permission_pattern_is_valid(pattern))
             cli_tell("\"%" STR_FMT "\" is not a valid rule; ignored", STR_ARG(pattern));
-        else if (is_to_last && str_eq(pattern, ask->rule))
-            answer->kind = ANSWER_PROJECT;
+        else if (is_for_project && str_eq(pattern, ask->rule))
+            answer->kind = ANSWER_PROJECT; /* keel proposed it: the gate remembers it */
         else
-            add_rule(in, pattern, is_to_last);
+            e = agent_allow(in->live->agent, pattern, is_for_project);
+        if (e)
+            cli_tell_error(e);
     }
 }
 
-static bool is_of_session(const struct json *update)
-{
-    return str_is(json_get_text(update, "destination"), "session");
-}
-
-/* Of a project's settings keel writes only those that are the person's own. */
-static bool is_of_project(const struct json *update)
-{
-    struct str destination = json_get_text(update, "destination");
-
-    return str_is(destination, "localSettings") || str_is(destination, "projectSettings");
-}
-
+/* Of a project's settings keel writes only the person's own. */
 static void apply_update(struct input *in, const struct ask *ask, struct arena *a,
                          const struct json *update, struct answer *answer)
 {
-    struct str type = json_get_text(update, "type");
+    struct str type = json_get_text(update, "type"),
+               destination = json_get_text(update, "destination");
+    bool adds_allow_rules =
+        str_is(type, "addRules") && str_is(json_get_text(update, "behavior"), "allow");
+    bool is_for_session = str_is(destination, "session");
+    bool is_for_project =
+        str_is(destination, "localSettings") || str_is(destination, "projectSettings");
 
-    if (str_is(type, "addRules") && str_is(json_get_text(update, "behavior"), "allow") &&
-        (is_of_session(update) || is_of_project(update))) {
-        add_rules(in, ask, a, update, is_of_project(update), answer);
-    } else if (str_is(type, "setMode") && is_of_session(update)) {
+    if (adds_allow_rules && (is_for_session || is_for_project)) {
+        add_rules(in, ask, a, update, is_for_project, answer);
+    } else if (str_is(type, "setMode") && is_for_session) {
         AUTO(err) struct err *e = input_set_mode(in, json_get_text(update, "mode"));
 
         if (e)
@@ -142,18 +129,11 @@ static void apply_update(struct input *in, const struct ask *ask, struct arena *
         cli_tell("a permission update (%" STR_FMT ", %" STR_FMT
                  ") is ignored: keel can only add allow rules for the session or the project, "
                  "and set the mode for the session",
-                 STR_ARG(type), STR_ARG(json_get_text(update, "destination")));
+                 STR_ARG(type), STR_ARG(destination));
     }
 }
 
 /* --- what an answer means --- */
-
-static void read_no(struct input *in, const struct json *said, struct answer *ret_answer)
-{
-    *ret_answer = (struct answer){.kind = ANSWER_NO, .reason = json_get_text(said, "message")};
-    if (json_bool(json_get(said, "interrupt"), false))
-        live_session_interrupt(in->live);
-}
 
 static void read_yes(struct input *in, const struct ask *ask, const struct json *said,
                      struct arena *a, struct answer *ret_answer)
@@ -174,18 +154,21 @@ static void read_yes(struct input *in, const struct ask *ask, const struct json 
 static void read_answer(void *self, const struct open_question *q, const struct json *response,
                         struct answer *ret_answer)
 {
+    struct input *in = self;
     const struct json *said = json_get(response, "response");
     struct str behavior = json_get_text(said, "behavior");
 
     if (str_is(behavior, "allow"))
-        read_yes(self, q->ask, said, q->arena, ret_answer);
+        read_yes(in, q->ask, said, q->arena, ret_answer);
     else if (str_is(behavior, "deny"))
-        read_no(self, said, ret_answer);
+        *ret_answer = (struct answer){.kind = ANSWER_NO, .reason = json_get_text(said, "message")};
     else
         *ret_answer = (struct answer){
             .kind = ANSWER_NO,
             .reason = arena_format(q->arena, "(the host could not answer: %" STR_FMT ")",
                                    STR_ARG(json_get_text(response, "error")))};
+    if (str_is(behavior, "deny") && json_bool(json_get(said, "interrupt"), false))
+        live_session_interrupt(in->live);
 }
 
 static bool refuses_question(void *self, const struct ask *ask)

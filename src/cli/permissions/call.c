@@ -109,3 +109,15 @@ struct err *permission_call_judge(const struct permission_call *c, struct arena 
     return permission_judge(&c->rules, &c->policy, c->mode, c->tool, c->args, session, a,
                             ret_judged);
 }
+
+void permission_write_judged(struct json_writer *w, const struct judged *j)
+{
+    jw_kv_str(w, "decision", str_of(decision_name(j->decision)));
+    jw_kv_int(w, "step", j->step);
+    jw_key(w, "rule");
+    if (j->rule.n)
+        jw_str(w, j->rule);
+    else
+        jw_null(w);
+    jw_kv_str(w, "reason", j->reason);
+}

@@ -33,5 +33,7 @@ MUST_USE struct err *permission_call_set(struct permission_call *c, struct arena
 /* In a task: links are looked up. */
 MUST_USE struct err *permission_call_judge(const struct permission_call *c, struct arena *a,
                                            struct judged *ret_judged);
+/* "decision", "step", "rule", "reason" as members of an object that is open. */
+void permission_write_judged(struct json_writer *w, const struct judged *j);
 
 #endif

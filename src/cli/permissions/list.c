@@ -62,19 +62,14 @@ static void add_classes(struct strbuf *out, enum permission_mode mode)
     }
 }
 
-static const char *note_on_class(const struct rule *r)
-{
-    if (!r->is_used)
-        return "not used: there is no sandbox, a setting is ask, or bash is missing";
-    return str_is(r->text, RULE_LOOKING)
-               ? "commands that only look; keel permissions explain " RULE_LOOKING
-               : "all commands, in the sandbox";
-}
-
 static const char *note_on(const struct rule *r)
 {
+    if (r->is_class && !r->is_used)
+        return "not used: there is no sandbox, a setting is ask, or bash is missing";
     if (r->is_class)
-        return note_on_class(r);
+        return str_is(r->text, RULE_LOOKING)
+                   ? "commands that only look; keel permissions explain " RULE_LOOKING
+                   : "all commands, in the sandbox";
     if (!r->is_used)
         return "not used: the project is not trusted (keel trust)";
     if (!permission_pattern_is_valid(r->text))

@@ -4,25 +4,17 @@
 #include "cli/commands.h"
 #include "cli/flags/agent.h"
 
-static struct err *read_options(const struct args *args, struct arena *a, struct agent_options *o)
-{
-    enum permission_mode known;
-
-    TRY(agent_flags_read(args, a, o));
-    o->mode = args_get(args, "mode");
-    return o->mode ? agent_find_mode("--mode", str_of(o->mode), &known) : NULL;
-}
-
 struct err *permissions_open(struct permissions *p, const struct args *args)
 {
-    struct project_options where = {.settings_file = args_get(args, "settings")};
     struct agent_options options;
+    enum permission_mode known;
     struct err *e;
 
-    TRY(read_options(args, &p->arena, &options));
-    TRY(project_open(NULL, &where, &p->project));
-    for (size_t i = 0; i < settings_n_warnings(p->project->settings); i++)
-        cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->project->settings, i)));
+    TRY(agent_flags_read(args, &p->arena, &options));
+    options.mode = args_get(args, "mode");
+    if (options.mode)
+        TRY(agent_find_mode("--mode", str_of(options.mode), &known));
+    TRY(agent_flags_project(args, &p->project));
     e = rule_set_init(&p->set, &p->arena, p->project, &options);
     for (size_t i = 0; i < p->set.n_warnings; i++)
         cli_tell("%" STR_FMT, STR_ARG(p->set.warnings[i]));

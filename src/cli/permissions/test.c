@@ -116,14 +116,7 @@ static void write_judged(struct strbuf *out, const struct try *t, const struct j
 
     jw_init(&w, out);
     jw_begin_object(&w);
-    jw_kv_str(&w, "decision", str_of(decision_name(j->decision)));
-    jw_kv_int(&w, "step", j->step);
-    jw_key(&w, "rule");
-    if (j->rule.n)
-        jw_str(&w, j->rule);
-    else
-        jw_null(&w);
-    jw_kv_str(&w, "reason", j->reason);
+    permission_write_judged(&w, j);
     jw_kv_str(&w, "mode", str_of(permission_mode_name(t->call.mode)));
     jw_kv_str(&w, "tool", str_of(t->call.tool->name));
     jw_kv_json(&w, "args", t->call.args);

@@ -1,7 +1,6 @@
 /* prepare.c - before the run of `keel -p`: its flags, its prompt, what the person should know. */
 #include "cli/print/parts.h"
 
-#include "base/utf8.h"
 #include "cli/flags/agent.h"
 #include "cli/flags/session.h"
 #include "sdk/once.h"
@@ -127,11 +126,6 @@ static bool is_silent(void)
     return poll(&in, 1, STDIN_WAIT_MS) == 0;
 }
 
-static bool is_text(struct str bytes)
-{
-    return str_find_char(bytes, 0) == STR_NONE && utf8_is_valid(bytes);
-}
-
 /* No model reads as much: a file is searched. */
 static struct err *read_piped(struct strbuf *piped)
 {
@@ -160,7 +154,7 @@ struct err *print_read_prompt(const struct args *args, struct message **ret_mess
         message_add_text(m, prompt);
     if (str_trim(strbuf_str(&piped)).n)
         message_add_text(m, strbuf_str(&piped));
-    if (!is_text(strbuf_str(&piped)))
+    if (!cli_is_text(strbuf_str(&piped)))
         cli_tell(
             "standard input is not text: %zu bytes are sent, with U+FFFD for what is not UTF-8",
             piped.n);
@@ -203,8 +197,7 @@ static void tell_foreign(const struct project *p, enum layer l)
 
 void print_settings_notices(const struct project *p)
 {
-    for (size_t i = 0; i < settings_n_warnings(p->settings); i++)
-        cli_tell("%" STR_FMT, STR_ARG(settings_warning(p->settings, i)));
+    agent_flags_print_warnings(p->settings);
     for (int l = 0; l < N_LAYERS; l++)
         tell_foreign(p, (enum layer)l);
 }

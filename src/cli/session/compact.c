@@ -33,42 +33,29 @@ static void compact_event(void *self, const struct event *e)
     c->is_done = true;
 }
 
-static struct err *print_sizes(const struct compact_command *c)
-{
-    AUTO(strbuf) struct strbuf out = {0};
-
-    if (!c->is_done)
-        return err_new(ERR_INTERNAL, "the history was not summarized");
-    strbuf_addf(&out, "about %lld tokens instead of %lld\n", (long long)c->sizes.after.used,
-                (long long)c->sizes.before.used);
-    return cli_print(strbuf_str(&out));
-}
-
-static struct err *compact_with(struct compact_command *c, struct agent *agent)
-{
-    AUTO(run_result) struct run_result result = {0};
-
-    TRY(agent_compact(agent, str_of(args_get(c->work->args, "instructions")), &result));
-    return print_sizes(c);
-}
-
 static struct err *open_and_compact(struct compact_command *c, struct str id)
 {
-    AUTO(agent) struct agent *agent = NULL;
     struct session_work *w = c->work;
     const char *model = args_get(w->args, "model");
     struct agent_options o = {.session = {.store = args_get(w->args, "store"),
                                           .resume = arena_cstr(&w->arena, id),
                                           .keeps_model = !model},
                               .subscriber = &c->subscriber};
+    AUTO(model_choice) struct model_choice *chosen = NULL;
+    AUTO(agent) struct agent *agent = NULL;
+    AUTO(run_result) struct run_result result = {0};
+    AUTO(strbuf) struct strbuf out = {0};
 
     c->subscriber = (struct event_subscriber){.on_event = compact_event, .self = c};
-    AUTO(model_choice) struct model_choice *chosen = NULL;
-
     TRY(project_choose_model(w->project, model, &chosen));
     o.model = chosen;
     TRY(agent_open(w->project, &o, &agent));
-    return compact_with(c, agent);
+    TRY(agent_compact(agent, str_of(args_get(w->args, "instructions")), &result));
+    if (!c->is_done)
+        return err_new(ERR_INTERNAL, "the history was not summarized");
+    strbuf_addf(&out, "about %lld tokens instead of %lld\n", (long long)c->sizes.after.used,
+                (long long)c->sizes.before.used);
+    return cli_print(strbuf_str(&out));
 }
 
 static struct err *compact(struct session_work *w)

@@ -56,14 +56,6 @@ static struct err *find_place(struct session_work *w, const struct store_summary
     return number ? NULL : bad_place(given);
 }
 
-static struct err *print_id(struct session *s)
-{
-    AUTO(strbuf) struct strbuf out = {0};
-
-    strbuf_addf(&out, "%s\n", s->conversation.id);
-    return cli_print(strbuf_str(&out));
-}
-
 /* The copy was whole before: what its end lacks a resume makes up for. */
 static void end_copy(struct session *copy)
 {
@@ -83,6 +75,7 @@ static struct err *fork_session(struct session_work *w)
                                 .subscribers = w->subscribers,
                                 .n_subscribers = ARRAY_LEN(w->subscribers)};
     struct store_summary source = {0};
+    AUTO(strbuf) struct strbuf out = {0};
 
     TRY(session_name_check(args_get(w->args, "name")));
     TRY(session_work_find(w, 0, &source));
@@ -92,7 +85,8 @@ static struct err *fork_session(struct session_work *w)
     o.name = str_of(args_get(w->args, "name"));
     TRY(session_open(&copy, &o));
     end_copy(&copy);
-    return print_id(&copy);
+    strbuf_addf(&out, "%s\n", copy.conversation.id);
+    return cli_print(strbuf_str(&out));
 }
 
 static struct err *session_fork_run(const struct args *args, int *ret_status)

@@ -27,19 +27,6 @@ static struct str join_words(struct session_work *w)
 
 /* --- the words in it --- */
 
-static bool is_same_letter(char a, char b)
-{
-    return tolower((unsigned char)a) == tolower((unsigned char)b);
-}
-
-static bool starts_with(struct str text, struct str word)
-{
-    for (size_t i = 0; i < word.n; i++)
-        if (i >= text.n || !is_same_letter(text.p[i], word.p[i]))
-            return false;
-    return word.n > 0;
-}
-
 /* How much of the text begins with one of the words; 0: none. */
 static size_t match(struct str text, struct str words)
 {
@@ -47,7 +34,7 @@ static size_t match(struct str text, struct str words)
     struct str word;
 
     while (str_split(&words, ' ', &word))
-        if (word.n > longest && starts_with(text, word))
+        if (word.n > longest && str_eq_nocase(str_slice(text, 0, word.n), word))
             longest = word.n;
     return longest;
 }

@@ -3,6 +3,7 @@
 
 #include "base/width.h"
 #include "cli/commands.h"
+#include "cli/flags/agent.h"
 #include "cli/interrupt.h"
 #include "cli/output/display.h"
 #include "view/field.h"
@@ -38,19 +39,9 @@ static struct err *run_job(void *arg)
     return e;
 }
 
-static struct err *open_project(struct session_work *w)
-{
-    struct project_options options = {.settings_file = args_get(w->args, "settings")};
-
-    TRY(project_open(NULL, &options, &w->project));
-    for (size_t i = 0; i < settings_n_warnings(w->project->settings); i++)
-        cli_tell("%" STR_FMT, STR_ARG(settings_warning(w->project->settings, i)));
-    return NULL;
-}
-
 static struct err *run_with(struct job *job, const struct clock *clock, int *ret_status)
 {
-    struct err *e = open_project(&job->work);
+    struct err *e = agent_flags_project(job->work.args, &job->work.project);
 
     if (!e)
         e = cli_run_task(clock, run_job, job);
