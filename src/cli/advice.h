@@ -17,7 +17,7 @@ const char *advice_word(const struct command *parent, const char *word);
  * its value. */
 MUST_USE NEVER_NULL struct err *advice_option(const struct args *a, struct str given);
 
-/* ERR_VALIDATION: options of `a` stand before the command that its operands name. */
+/* ERR_VALIDATION: options of `a` precede the command that its operands name. */
 MUST_USE NEVER_NULL struct err *advice_order(const struct args *a);
 
 #endif

@@ -106,7 +106,7 @@ static struct err *parse(struct args *a, const char *command, const struct optio
                          int argc, char **argv, bool first_operand_ends)
 {
     bool only_operands = false;
-    const struct option *list = NULL; /* whose values go on */
+    const struct option *list = NULL; /* which may take further words */
 
     *a = (struct args){.options = options, .command = command};
     a->operands = mem_alloc(((size_t)argc + 1) * sizeof *a->operands);

@@ -1,7 +1,7 @@
 /* args.h - command lines: options from a table, the rest as operands.
  *
  * Takes --name VALUE, --name=VALUE, -x VALUE, -xVALUE, -ab for -a -b, and -- to end options;
- * options may stand anywhere. An unknown option is an error that names the nearest known one, and
+ * options may be anywhere. An unknown option is an error that names the nearest known one, and
  * so is the name of an option where a value belongs: --name=--other passes that. */
 #ifndef KEEL_CLI_ARGS_H
 #define KEEL_CLI_ARGS_H
@@ -10,7 +10,10 @@
 
 /* Operands or values that are sessions: completion asks for those of the directory. */
 #define COMPLETE_SESSIONS "SESSION"
-/* Those that are models, vendors, or programs: completion offers what there is. */
+/* Those that are commands of keel, tools with rules, models, vendors, or programs: completion
+ * offers what there is. */
+#define COMPLETE_COMMANDS "COMMAND"
+#define COMPLETE_TOOLS "TOOL"
 #define COMPLETE_MODELS "MODEL"
 #define COMPLETE_VENDORS "VENDOR"
 #define COMPLETE_PROGRAMS "PROGRAM"

@@ -1,7 +1,7 @@
 /* command.h - a command of the keel program: one file, one const descriptor, one function.
  *
- * run() sets the exit status (0), or returns an error that main tells with its hint and turns into
- * one. */
+ * run() sets the exit status (0), or returns an error, which main reports with its hint and turns
+ * into one. */
 #ifndef KEEL_CLI_COMMAND_H
 #define KEEL_CLI_COMMAND_H
 
@@ -17,7 +17,7 @@ struct command {
     const char *details;                   /* paragraphs and examples for --help; NULL: none */
     const struct option *options;          /* ends with a NULL name; NULL: none */
     const char *remedy;                    /* for a word that names no child; NULL: its --help */
-    bool is_unlisted;                      /* known to all who look for it; no list names it */
+    bool is_unlisted;                      /* it works, but no list names it */
     bool takes_command;                    /* its operands are a command with options of its own */
     const struct command *const *children; /* ends with NULL; NULL: it runs itself */
     struct err *(*run)(const struct args *args, int *ret_status);
@@ -27,7 +27,7 @@ struct command {
 extern const struct command command_root;
 
 const struct command *command_find(const struct command *parent, const char *word);
-/* The one that was probably meant; NULL: none is like it. */
+/* The one that was probably meant; NULL: none is similar. */
 const struct command *command_guess(const struct command *parent, const char *word);
 const char *command_word(const struct command *c); /* "decode" of "inspect decode" */
 

@@ -2,6 +2,7 @@
 #include "cli/commands.h"
 
 #include "provider/vendor.h"
+#include "tool/builtin.h"
 
 /* What each shell has to find out is the same: which command the words before the cursor name.
  * A word that follows an option with a value is none of them, nor is an operand. */
@@ -78,16 +79,44 @@ static void add_models(struct strbuf *out)
                 strbuf_addf(out, "%s/%s ", v->name, v->catalogue->models[i].id);
 }
 
-/* Words of a table, or what stands for them. */
+static void add_commands(struct strbuf *out)
+{
+    for (const struct command *const *c = command_root.children; *c; c++)
+        if (!(*c)->is_unlisted)
+            strbuf_addf(out, "%s ", (*c)->name);
+}
+
+/* Tools that rules can name with a pattern. */
+static void add_tools(struct strbuf *out)
+{
+    for (struct tool *const *t = builtin_tools; *t; t++)
+        if ((*t)->permission_arg)
+            strbuf_addf(out, "%s ", (*t)->name);
+}
+
+static void add_vendors(struct strbuf *out)
+{
+    for (const struct vendor *v = vendors; v->name; v++)
+        strbuf_addf(out, "%s ", v->name);
+}
+
+/* The words themselves, or those that a COMPLETE_ name means. */
 static void add_words(struct strbuf *out, const char *words)
 {
-    if (words && strcmp(words, COMPLETE_MODELS) == 0)
-        add_models(out);
-    else if (words && strcmp(words, COMPLETE_VENDORS) == 0)
-        for (const struct vendor *v = vendors; v->name; v++)
-            strbuf_addf(out, "%s ", v->name);
-    else if (words)
-        strbuf_add_cstr(out, words);
+    static const struct {
+        const char *name;
+        void (*add)(struct strbuf *out);
+    } tables[] = {{COMPLETE_COMMANDS, add_commands},
+                  {COMPLETE_TOOLS, add_tools},
+                  {COMPLETE_MODELS, add_models},
+                  {COMPLETE_VENDORS, add_vendors}};
+
+    for (size_t i = 0; words && i < ARRAY_LEN(tables); i++)
+        if (strcmp(words, tables[i].name) == 0) {
+            tables[i].add(out);
+            return;
+        }
+    strbuf_add_cstr(out, words ? words : "");
 }
 
 /* Lines "':--output-format') words='text json' ;;" for bash and zsh: the values of an option. */
@@ -239,8 +268,8 @@ static void add_fish_text(struct strbuf *out, const char *text)
     strbuf_add_char(out, '\'');
 }
 
-/* The condition under which a command's words are offered: its own words stand before, none of
- * those below it does. */
+/* The condition under which a command's words are offered: its own words precede the cursor, and
+ * none of those below it does. */
 static void add_fish_condition(struct strbuf *out, const struct command *c)
 {
     struct str rest = str_of(c->name), word;

@@ -34,7 +34,7 @@ static struct str url_without_secrets(struct arena *a, struct str url)
                         STR_ARG(str_skip(shown, in_shown + 3)));
 }
 
-/* A key that stands in a file as it is must not reach a screen; a reference may. */
+/* A key in a file must not reach a screen; a reference to one may. */
 static struct json *without_secrets(struct arena *a, const struct json *v, struct str key)
 {
     bool is_secret = key_is_secret(key) || http_header_is_secret(key);
@@ -149,7 +149,7 @@ static void show_json(struct settings_show *s, const struct json *tree)
 }
 
 /* In files of other programs; of keel's own it is among the warnings. */
-static void tell_ignored(const struct settings *s, enum layer l)
+static void note_ignored(const struct settings *s, enum layer l)
 {
     struct str file, ignored = settings_ignored(s, l);
 
@@ -171,7 +171,7 @@ static struct err *config_show_run(const struct args *args, int *ret_status)
     TRY(agent_flags_project(args, &p));
     show.settings = p->settings;
     for (int l = 0; l < N_LAYERS; l++)
-        tell_ignored(p->settings, (enum layer)l);
+        note_ignored(p->settings, (enum layer)l);
     tree = without_secrets(&a, settings_root(p->settings), (struct str){0});
     if (args_has(args, "json"))
         show_json(&show, tree);

@@ -164,7 +164,7 @@ static struct err *play_run(struct demo *d, struct agent *a)
     return TAKE(result.error);
 }
 
-/* A script may hold more than one run; what goes wrong in one is told, and the next begins. */
+/* A script may hold more than one run; an error in one is reported, and the next begins. */
 static struct err *demo_play(void *arg)
 {
     static const char *const rules[] = {DEMO_RULE};

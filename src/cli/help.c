@@ -158,7 +158,7 @@ static struct err *help_run(const struct args *args, int *ret_status)
 const struct command command_help = {
     .name = "help",
     .usage = "[COMMAND]...",
-    .operands = "demo session models config permissions doctor trust sandbox completion inspect",
+    .operands = COMPLETE_COMMANDS,
     .is_unlisted = true,
     .summary = "show the help of keel or of a command",
     .details = "  keel help session rewind\n",

@@ -9,17 +9,17 @@
 
 #include "sys/loop.h"
 
-/* Runs fn on a loop of its own; ERR_CANCELLED when a signal came before it had ended. clock NULL:
- * the machine's. */
+/* Runs fn on a loop of its own. ERR_CANCELLED: a signal came before it ended. clock NULL: the
+ * machine's. */
 MUST_USE struct err *cli_run_task(const struct clock *clock, task_fn fn, void *arg);
 
-/* The program's exit status, from what its command gives: that of an interrupted one tells the
+/* The program's exit status, from what its command gives: that of an interrupted one names the
  * signal, as a shell would (130, 143, 131, 129). */
 int cli_exit_status(int status);
 
-/* For what is read or written on the loop's own thread: waits until fd is ready for `events` of
- * poll(2). False: a signal that ends keel came first. Output is then still waited for, a second in
- * all: its reader may only be slow. */
+/* For reads and writes that block the loop's thread: waits until fd is ready for `events` of
+ * poll(2). False: a signal that ends keel came first. Then output gets one more second in all,
+ * because its reader may only be slow. */
 bool cli_wait_ready(int fd, short events);
 
 #endif

@@ -20,7 +20,7 @@
 
 #define READ_STEP 65536
 
-/* Each in the wrong direction: what is missing is still told when it is used. */
+/* Each in the wrong direction: using a missing one is still an error. */
 void cli_hold_std_fds(void)
 {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -94,10 +94,10 @@ void cli_print_error(struct str text)
     if (visible_add_rest(&visible, text))
         text = strbuf_str(&visible);
     if (!outbox_keep(STDERR_FILENO, text))
-        err_ignore(outbox_write(STDERR_FILENO, text), "there is no other place to report it");
+        err_ignore(outbox_write(STDERR_FILENO, text), "stderr is the place to report it");
 }
 
-static void tell(const char *first, const char *further, struct str text)
+static void print_prefixed(const char *first, const char *further, struct str text)
 {
     AUTO(strbuf) struct strbuf visible = {0}, out = {0};
     struct str rest, line;
@@ -120,10 +120,10 @@ void cli_tell(const char *format, ...)
     va_start(args, format);
     strbuf_vaddf(&text, format, args);
     va_end(args);
-    tell("keel: ", "      ", strbuf_str(&text));
+    print_prefixed("keel: ", "      ", strbuf_str(&text));
 }
 
-/* "try again later, or ..." where the provider has said when: the two are one. */
+/* "try again later, or ..." if the provider has sent a time: the two are one. */
 static void add_hint(struct strbuf *out, const char *hint, int64_t retry_after_ms)
 {
     static const char again[] = "try again ", later[] = "later";
@@ -156,7 +156,7 @@ void cli_tell_bytes(char kind, struct str bytes)
 
     if (str_ends(bytes, S("\n")))
         bytes.n--;
-    tell(before, before, bytes);
+    print_prefixed(before, before, bytes);
 }
 
 /* --- the terminal --- */

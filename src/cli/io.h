@@ -1,4 +1,4 @@
-/* io.h - what a command reads and says.
+/* io.h - what a command reads and prints.
  *
  * stdout holds only the answer; everything else goes to stderr. What comes from outside must not
  * steer a terminal: control characters in it are shown, not sent. */
@@ -44,6 +44,6 @@ enum tint { TINT_FAINT, TINT_BOLD, TINT_RED, TINT_GREEN, TINT_YELLOW };
 /* Text from outside for stdout, made visible; in colour where stdout is a terminal that wants it.
  */
 void cli_add_tinted(struct strbuf *out, enum tint tint, struct str text);
-size_t cli_n_columns(void); /* of the terminal that stdout is; 0: it is none */
+size_t cli_n_columns(void); /* of the terminal that stdout is; 0: not a terminal */
 
 #endif

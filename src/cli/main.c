@@ -1,4 +1,4 @@
-/* main.c - the keel program: finds the command, runs it, tells what went wrong. */
+/* main.c - the keel program: finds the command, runs it, reports what went wrong. */
 #include "cli/command.h"
 
 #include "cli/interrupt.h"
@@ -19,7 +19,7 @@ static struct err *print_help(const struct command *c)
     return cli_print(strbuf_str(&text));
 }
 
-/* --help is answered wherever it stands, also beside options that would need a value; but not for
+/* --help is answered anywhere, also beside options that would need a value; but not for
  * a command that keel is to run. */
 static bool asks_for_help(const struct command *c, int argc, char **argv)
 {
@@ -74,9 +74,9 @@ static void forbid_core(void)
         prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-/* While libraries are loaded beside, whoever needs more memory from the kernel waits for them, and
- * what goes back to it is cleared before it comes again. So the heap grows in large steps, and only
- * what is large stands outside; what is not used of it is not there. */
+/* While another thread loads libraries, growing the heap waits for it, and the kernel clears memory
+ * that was given back before it returns. So the heap grows in large steps, and only large blocks
+ * are mapped on their own. Pages that are not used cost nothing. */
 static void widen_heap(void)
 {
 #ifdef M_TOP_PAD
@@ -85,7 +85,7 @@ static void widen_heap(void)
 #endif
 }
 
-/* All that has to be stored or told is. The kernel takes back the rest at once; else thirty
+/* Everything is stored and reported. The kernel takes back the rest at once; else thirty
  * libraries tidy up one by one, and idle threads are waited for. Checkers of memory look in exit().
  */
 static _Noreturn void leave(int status)

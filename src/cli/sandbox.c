@@ -279,7 +279,7 @@ static bool has_supervisor(void)
 
 /* The exit status is the command's, so what keeps it from running has those of a shell; and 2 is
  * for the sandbox. */
-static struct err *tell(struct err *take_error, const char *program, int *ret_status)
+static struct err *report_failure(struct err *take_error, const char *program, int *ret_status)
 {
     if (!err_is(take_error, ERR_SANDBOX) && !err_is(take_error, ERR_CONFIGURATION))
         return take_error;
@@ -308,7 +308,7 @@ static struct err *sandbox_run(const struct args *args, int *ret_status)
     project_unref(j->project);
     arena_done(&j->arena);
     mem_free(j);
-    return tell(e, args->operands[0], ret_status);
+    return report_failure(e, args->operands[0], ret_status);
 }
 
 const struct command command_sandbox = {

@@ -9,15 +9,16 @@
 MUST_USE struct err *agent_flags_project(const struct args *args, struct project **ret_project);
 void agent_flags_print_warnings(const struct settings *s);
 
-/* --cwd as an absolute path in `a`, NULL when it is not given. ERR_VALIDATION: no directory. */
+/* --cwd as an absolute path in `a`, NULL when it is not given. ERR_VALIDATION: not a directory. */
 MUST_USE struct err *agent_flags_cwd(const struct args *args, struct arena *a,
                                      const char **ret_cwd);
 
-/* The directory that a flag names, absolute and without links, in `a`. ERR_VALIDATION: none. */
+/* The directory that a flag names, absolute and without links, in `a`. ERR_VALIDATION: not a
+ * directory. */
 MUST_USE struct err *agent_flags_directory(const char *flag, const char *given, struct arena *a,
                                            const char **ret_path);
 
-/* The layers of the settings that --setting-sources leaves out, a bit each. */
+/* The layers of the settings that --setting-sources excludes, a bit each. */
 MUST_USE struct err *agent_flags_layers(const struct args *args, unsigned *ret_skipped);
 
 /* What the options point at lives in `a` and in the command line. */

@@ -11,7 +11,7 @@ static struct str id_of(const struct ask *ask)
     return ask->call_id.n ? ask->call_id : S(BUDGET_ID);
 }
 
-/* --- what was said --- */
+/* --- the words --- */
 
 static const struct {
     const char *what, *words, *example;

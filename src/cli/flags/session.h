@@ -10,7 +10,7 @@ MUST_USE struct err *session_flags_read(const struct args *args, struct agent_op
 /* Can a session have this name? One line of text, and not empty; NULL: it keeps the one it has. */
 MUST_USE struct err *session_name_check(const char *name);
 
-/* Does the command line name a session that is there already? */
+/* Does the command line resume a session? */
 bool session_flags_resume(const struct args *args);
 
 #endif

@@ -1,4 +1,4 @@
-/* decode.c - `keel inspect decode` and `keel inspect sse`: what a recorded answer says. */
+/* decode.c - `keel inspect decode` and `keel inspect sse`: a recorded answer of a provider. */
 #include "cli/inspect/inspect.h"
 
 #include "base/json.h"

@@ -12,8 +12,8 @@ static bool is_nothing(const struct json *v)
            ((v->type == JSON_ARRAY || v->type == JSON_OBJECT) && v->n == 0);
 }
 
-/* Members of initialize that change what a run does. To leave them out silently would be worse than
- * to end: a host may count on a hook to forbid something. */
+/* Members of initialize that change what a run does. Ignoring one is worse than ending: a host may
+ * rely on a hook to forbid something. */
 static const struct {
     const char *name, *what;
 } not_there[] = {
@@ -105,7 +105,7 @@ static struct err *initialize(struct input *in, const struct json *request, stru
 
 /* --- changes --- */
 
-/* Before the first run no event says it. */
+/* The view is updated here, because before the first run no event carries the mode. */
 struct err *input_set_mode(struct input *in, struct str name)
 {
     TRY(live_session_set_mode(in->live, name));
@@ -165,7 +165,7 @@ static struct err *mcp_status(struct input *in, const struct json *request, stru
 static const struct {
     const char *subtype;
     struct err *(*answer)(struct input *in, const struct json *request, struct json_writer *w);
-    bool is_fatal; /* the host must not go on as if it had worked */
+    bool is_fatal; /* the host must not continue as if it had worked */
 } requests[] = {
     {"initialize", initialize, true},          {"interrupt", interrupt},
     {"set_permission_mode", set_mode},         {"set_model", set_model},

@@ -20,11 +20,11 @@ MUST_USE struct err *input_message(const struct json *line, struct message **ret
 
 /* --- control.c --- */
 
-/* Answers a `control_request` line. An error ends the input: the host counts on something that
+/* Answers a `control_request` line. An error ends the input: the host relies on something that
  * keel does not have. */
 MUST_USE struct err *input_control(struct input *in, const struct json *line);
 
-/* Switches the mode, as far as the host may: else why not. */
+/* Switches the mode. ERR_VALIDATION: the host may not. */
 MUST_USE struct err *input_set_mode(struct input *in, struct str name);
 
 /* --- ask.c --- */
@@ -34,7 +34,7 @@ void input_take_answer(struct input *in, const struct json *line);
 
 /* --- input.c --- */
 
-/* One line out. */
+/* Prints a line. */
 void input_say(struct input *in, struct strbuf *line);
 
 #endif

@@ -18,7 +18,7 @@ static const struct json *profiles_of(const struct models *m)
     return json_get(settings_root(m->project->settings), "providers");
 }
 
-/* The first profile that stands for the vendor, by its name or its type; NULL: there is none. */
+/* The first profile of the vendor, by its name or its type; NULL: there is none. */
 static const struct json *find_profile(const struct models *m, const struct vendor *v)
 {
     const struct json *named = json_get(profiles_of(m), v->name);
@@ -146,7 +146,7 @@ static struct err *print(const struct models *m)
     return cli_print_visible(strbuf_str(&out)); /* names and dates come from providers */
 }
 
-static void tell_problems(struct models *m, int *ret_status)
+static void report_problems(struct models *m, int *ret_status)
 {
     for (size_t i = 0; i < m->n; i++) {
         AUTO(err) struct err *problem = TAKE(m->listings[i].problem);
@@ -171,7 +171,7 @@ static struct err *models_run(const struct args *args, int *ret_status)
         e = cli_run_task(NULL, models_refresh, &m);
     if (!e)
         e = print(&m);
-    tell_problems(&m, ret_status);
+    report_problems(&m, ret_status);
     if (!e && m.n == 0 && args_has(args, "refresh"))
         *ret_status = err_exit_code(&(struct err){.kind = ERR_CONFIGURATION});
     if (!e && m.n == 0)

@@ -62,7 +62,7 @@ static void add_abilities(struct strbuf *out, unsigned can)
     }
 }
 
-/* Most models of a vendor can do the same: that is said once. */
+/* Most models of a vendor can do the same: that is printed once. */
 static unsigned common_abilities(const struct models *m, const struct listing *l)
 {
     unsigned common = ~0u;

@@ -14,13 +14,13 @@
 #define RESULT_MAX_LINES 8
 #define RESULT_MAX_CHARS 100
 #define LONG_WAIT_MS 2000
-#define CLOCK_FROM_MS 60000 /* of longer waits the time of day is said, too */
+#define CLOCK_FROM_MS 60000 /* of longer waits the time of day is shown, too */
 
 enum colour { PLAIN, FAINT, RED, GREEN, CYAN };
 
 /* --- where it goes --- */
 
-/* Once nobody gets the answer, the rest would be paid for and thrown away. */
+/* Without a reader of the answer, the rest would be paid for and thrown away. */
 static void keep_error(struct display *s, struct err *e)
 {
     if (!e)
@@ -301,7 +301,7 @@ static void show_retry(struct display *s, const struct event *e)
         cli_tell("%s", strbuf_cstr(&line));
 }
 
-/* Another model answers than was asked for: told in any case. */
+/* Another model answers than was asked for: always reported. */
 static void show_fallback(struct display *s, const struct event_attempt *a)
 {
     AUTO_FREE char *why = err_message(a->error);

@@ -1,8 +1,8 @@
 /* display.h - a run as a person watches it: text as it comes, a line for each thing that is done.
  *
- * A subscriber to events. The answer's text goes to standard output, everything else to the margin:
- * standard error, or standard output too where that is the show. Text of child runs is not the
- * answer and is not shown. */
+ * A subscriber to events. The answer's text goes to standard output, everything else to the margin,
+ * which is standard error, or standard output if the margin is what the person came for (keel demo,
+ * keel session show). Text of child runs is not the answer and is not shown. */
 #ifndef KEEL_CLI_OUTPUT_DISPLAY_H
 #define KEEL_CLI_OUTPUT_DISPLAY_H
 
@@ -26,17 +26,17 @@ struct display {
     bool in_colour;          /* of the margin */
     bool is_visible;         /* a terminal shows the text: what could steer it is made visible */
     struct err *error;       /* standard output failed: the caller's to take */
-    bool is_in_line;         /* the cursor does not stand at a line's begin */
+    bool is_in_line;         /* the cursor is not at the beginning of a line */
     bool has_text;           /* of the answer, something has been printed */
     bool wants_blank;        /* before the next text */
-    enum delta_kind in_kind; /* of what stands in this line */
-    size_t last_call;        /* in its batch: the call whose line was said last */
+    enum delta_kind in_kind; /* of the text in this line */
+    size_t last_call;        /* in its batch: the call whose line was printed last */
 };
 
 void display_event(void *self, const struct event *e);
 /* Without a run: prints the notices for the person, and nothing else. `self` is not used. */
 void display_notices(void *self, const struct event *e);
-/* Ends the line that text stands in. */
+/* Ends a line that has text. */
 void display_end_line(struct display *s);
 
 /* "Bash  make test": the call in one line. */

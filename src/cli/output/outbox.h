@@ -1,8 +1,8 @@
 /* outbox.h - output that waits until the events behind it are durable.
  *
- * What has been printed cannot be unprinted: a reader who saw a result must find it in the session
- * after a crash. So output of a run is kept here, in order and for both streams, until the journal
- * has the events that it is about. Output of commands without a session passes through.
+ * Printing cannot be undone: a reader who saw a result must find it in the session after a crash.
+ * So output of a run is kept here, in order and for both streams, until the journal has its events.
+ * Output of commands without a session passes through.
  *
  * There is one, as there is one standard output. */
 #ifndef KEEL_CLI_OUTPUT_OUTBOX_H
@@ -11,12 +11,12 @@
 #include "base/err.h"
 #include "base/str.h"
 
-/* What is printed from here on is about the event with this number, and those before it. */
+/* Output from here on belongs to the event with this number, and those before it. */
 void outbox_follow(uint64_t seq);
-/* Events before this number are durable: prints what is about them. */
+/* Events before this number are durable: prints their output. */
 MUST_USE struct err *outbox_release(uint64_t next_seq);
-/* Prints all of it: the run has ended, and what is not durable has been reported. Numbers begin
- * anew. */
+/* Prints everything: the run has ended, and events that are not durable have been reported. Numbers
+ * start again. */
 MUST_USE struct err *outbox_flush(void);
 
 /* True: it is kept and printed later. False: the caller prints it now. */

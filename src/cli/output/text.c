@@ -1,4 +1,4 @@
-/* text.c - breaks lines, spells amounts, compares words. */
+/* text.c - breaks lines, spells amounts. */
 #include "cli/output/text.h"
 
 #include "base/utf8.h"

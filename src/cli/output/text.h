@@ -1,4 +1,4 @@
-/* text.h - lines that fit a screen, and words that look alike. */
+/* text.h - lines that fit a screen; durations, times and amounts as people read them. */
 #ifndef KEEL_CLI_OUTPUT_TEXT_H
 #define KEEL_CLI_OUTPUT_TEXT_H
 
@@ -12,9 +12,9 @@ void text_wrap(struct strbuf *out, struct str text, size_t indent, size_t width)
  */
 void text_wrap_from(struct strbuf *out, struct str text, size_t used, size_t indent, size_t width);
 
-/* Appends whole lines that were written for a wider screen: paragraphs are broken anew. A line that
- * begins with a blank is an example; words behind two blanks are about it, and go below it. What
- * fits stays as it is, and so does all with width 0. */
+/* Appends whole lines that were written for a wider screen, and breaks their paragraphs again. A
+ * line that begins with a blank is an example; a remark about it follows two blanks, and moves
+ * below it. Text that fits is not changed; width 0: no limit. */
 void text_reflow(struct strbuf *out, struct str text, size_t width);
 
 /* "0.65 s", "1.5 s", "7 s", "20 min", "3 h". */
@@ -26,7 +26,7 @@ void text_add_clock(struct strbuf *out, int64_t unix_ms);
 /* Micro-cents as "$0.0042", "$1.50", "$0.000010". */
 void text_add_money(struct strbuf *out, int64_t microcents);
 
-/* A word as it is typed into a shell: in single quotes where it needs some. */
+/* A word as it is typed into a shell: in single quotes if it needs them. */
 void text_add_shell_word(struct strbuf *out, struct str word);
 
 #endif

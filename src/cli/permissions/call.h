@@ -1,12 +1,12 @@
-/* call.h - a call that nobody makes: what would the gate say to it? */
+/* call.h - a call that is only judged: what would the gate decide? */
 #ifndef KEEL_CLI_PERMISSIONS_CALL_H
 #define KEEL_CLI_PERMISSIONS_CALL_H
 
 #include "gate/gate.h"
 #include "port/tool_set.h"
 
-/* The tool of this name as the gate would see it. One that keel does not have is unclassified, and
- * which argument its rules are about is not known, but for Agent and Task. In `a`. */
+/* The tool of this name as the gate would see it, in `a`. One that keel does not have is
+ * unclassified, and the argument that its rules match is unknown, except for Agent and Task. */
 const struct tool *permission_tool(struct arena *a, struct str name) MUST_USE;
 bool permission_tool_is_known(struct str name); /* is it one of keel's own? */
 
@@ -23,10 +23,10 @@ struct permission_call {
  * `a`. */
 MUST_USE struct err *permission_call_parse(struct permission_call *c, struct arena *a,
                                            struct str json_text);
-/* ERR_VALIDATION: the tool has no argument of such a name, or what rules match is not a text.
- * Others may be missing: they decide nothing. */
+/* ERR_VALIDATION: the tool has no argument of such a name, or the one that rules match is not a
+ * string. Others may be missing: nothing depends on them. */
 MUST_USE struct err *permission_call_check(const struct permission_call *c, struct arena *a);
-/* The one argument that rules are about. ERR_VALIDATION: the tool has none. */
+/* Sets the argument that rules match. ERR_VALIDATION: the tool has none. */
 MUST_USE struct err *permission_call_set(struct permission_call *c, struct arena *a,
                                          struct str value);
 

@@ -7,7 +7,7 @@
 
 /* --- examples.c: calls near a rule, which show where it ends --- */
 
-/* What the argument that rules are about is; how they are read follows from it. */
+/* The kind of the argument that rules match, which decides how a pattern is read. */
 enum rule_argument { ARGUMENT_NONE, ARGUMENT_COMMAND, ARGUMENT_PATH, ARGUMENT_URL, ARGUMENT_TEXT };
 enum rule_argument rule_argument_of(const struct tool *tool);
 
@@ -19,7 +19,7 @@ struct examples {
     struct str items[MAX_EXAMPLES]; /* values of that argument */
     size_t n;
 };
-/* For what stands in the parentheses of a rule. In `a`. */
+/* For the pattern in the parentheses of a rule. In `a`. */
 void examples_make(struct examples *e, struct arena *a, const struct tool *tool,
                    struct str pattern);
 

@@ -1,4 +1,4 @@
-/* list.c - `keel permissions list`: all rules, with who said them. */
+/* list.c - `keel permissions list`: all rules, and where each comes from. */
 #include "cli/permissions/permissions.h"
 
 #include "cli/output/text.h"

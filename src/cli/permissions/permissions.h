@@ -9,7 +9,7 @@ extern const struct command command_permissions_explain;
 extern const struct command command_permissions_list;
 extern const struct command command_permissions_test;
 
-/* Flags that say something about permissions, as with keel -p. */
+/* Flags about permissions, as with keel -p. */
 #define PERMISSION_OPTIONS                                                                         \
     {"mode",                                                                                       \
      0,                                                                                            \
@@ -29,7 +29,7 @@ struct permissions {
     struct project *project;
     struct rule_set set;
 };
-/* Tells what is wrong with the settings on stderr. */
+/* Prints warnings about settings and rules on stderr. */
 MUST_USE struct err *permissions_open(struct permissions *p, const struct args *args);
 void permissions_done(struct permissions *p);
 DEFINE_AUTO_VAL(permissions, permissions_done)

@@ -185,7 +185,7 @@ static struct err *permissions_test_run(const struct args *args, int *ret_status
 const struct command command_permissions_test = {
     .name = "permissions test",
     .usage = "TOOL [ARG] [--mode MODE] [--json] [OPTIONS]\nTOOL --args JSON [OPTIONS]",
-    .operands = "Bash Edit Glob Grep Read WebFetch WebSearch Write",
+    .operands = COMPLETE_TOOLS,
     .summary = "show whether a call would be allowed here",
     .details = "ARG is what rules match: a command, a path, a URL. Uses the settings, trust and\n"
                "directory that a call would meet; runs nothing, not even hooks. Exits 0 whatever\n"

@@ -15,11 +15,11 @@ struct print_json {
     struct err *output_error;
 };
 void print_json_event(void *self, const struct event *e);
-/* A whole line that is no event's. */
+/* A whole line that does not come from an event. */
 void print_json_line(struct print_json *j, struct str line);
 /* The result line of a run that could not even begin. */
 void print_json_failure(struct print_json *j, const struct err *e);
-/* The session has ended: prints what has waited for that, if somebody still reads. */
+/* The session has ended: prints what has waited for that, if the reader is still there. */
 void print_json_end(struct print_json *j);
 void print_json_done(struct print_json *j);
 

@@ -25,7 +25,7 @@ struct print_text {
     const char *rounds_set_by; /* the flag or the setting that limits rounds */
 };
 void print_text_event(void *self, const struct event *e);
-/* What is left to print when the run has ended; errors are the caller's to tell. */
+/* Prints the rest when the run has ended; the caller reports errors. */
 MUST_USE struct err *print_text_end(struct print_text *t, const struct run_result *r);
 /* What a suspended run waits for, on standard error, and how to answer. */
 void print_text_asks(const struct print_text *t, const struct run_result *r);
@@ -57,7 +57,7 @@ struct print {
     struct err *run_error;    /* the last run's, which is not reported yet */
     struct event_subscriber subscriber;
     bool is_ending;           /* the last run has ended, and its output is written */
-    struct loop_watch reader; /* tells when nobody reads standard output any more */
+    struct loop_watch reader; /* notices when the reader of standard output has left */
     bool reader_is_gone;
     int status;
 };

@@ -116,7 +116,7 @@ bool print_is_piped_in(void)
            (S_ISFIFO(in.st_mode) || S_ISREG(in.st_mode) || S_ISSOCK(in.st_mode));
 }
 
-/* Whoever started keel may hold a pipe open and never write to it. */
+/* The program that started keel may hold a pipe open and never write to it. */
 #define STDIN_WAIT_MS 3000
 
 static bool is_silent(void)
@@ -178,8 +178,8 @@ static bool lacks_home(const struct args *args, const struct project *p)
            !env_find(host_environment(p->host), "KEEL_STORE") && !p->place.keel_home;
 }
 
-/* Again only when the file says something else. */
-static void tell_foreign(const struct project *p, enum layer l)
+/* Again only when the file has changed. */
+static void note_foreign(const struct project *p, enum layer l)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(strbuf) struct strbuf all = {0};
@@ -199,7 +199,7 @@ void print_settings_notices(const struct project *p)
 {
     agent_flags_print_warnings(p->settings);
     for (int l = 0; l < N_LAYERS; l++)
-        tell_foreign(p, (enum layer)l);
+        note_foreign(p, (enum layer)l);
 }
 
 void print_missing_notices(const struct args *args, const struct project *p, bool is_kept)

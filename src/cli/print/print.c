@@ -142,7 +142,7 @@ static void on_reader_gone(void *arg, int ready)
 }
 
 /* The answer may come long after its reader has left. A pipe's writing end is never readable, so
- * only its end is told. */
+ * only its end is noticed. */
 static void watch_reader(struct print *p)
 {
     struct stat out;
@@ -150,7 +150,7 @@ static void watch_reader(struct print *p)
     if (fstat(STDOUT_FILENO, &out) == 0 && S_ISFIFO(out.st_mode))
         err_ignore(loop_watch_start(&p->reader, task_loop(), STDOUT_FILENO, TASK_FD_READ,
                                     on_reader_gone, p),
-                   "writing will tell, only later");
+                   "a write will fail, only later");
 }
 
 static bool may_drop_text(void *self)
@@ -199,7 +199,7 @@ static void print_durable(void *self, uint64_t next_seq)
     keep_output_error(self, outbox_release(next_seq));
 }
 
-/* The error, if there is one, is told by main. */
+/* main reports the error, if there is one. */
 static struct err *finish(struct print *p, struct run_result *r)
 {
     p->status = run_result_exit_code(r);
@@ -267,11 +267,11 @@ static struct err *read_run_input(struct print *p, struct run_input *input)
     if (p->max_rounds >= 0)
         input->max_rounds = p->max_rounds ? (unsigned)p->max_rounds : RUN_UNLIMITED;
     if (!p->text.is_streaming && !p->include_partial)
-        input->drop_text = may_drop_text; /* nobody has seen it */
+        input->drop_text = may_drop_text; /* no reader has seen it */
     return NULL;
 }
 
-/* What stands on the command line, unless another program has put it there. */
+/* The prompt on the command line, unless another program has put it there. */
 static struct str typed_text(const struct print *p)
 {
     const char *const *environment = host_environment(p->host);
@@ -320,7 +320,7 @@ static struct err *answer_all(struct print *p)
     e = p->input ? input_serve(p->input, l, &p->json) : answer_one(p);
     if (!p->run_error || (e && !err_is(e, ERR_CANCELLED)))
         return e;
-    err_free(e); /* what the run ended with says why */
+    err_free(e); /* the run's own error is the reason */
     return TAKE(p->run_error);
 }
 

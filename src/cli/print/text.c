@@ -34,8 +34,8 @@ static struct err *print_line(struct str text)
                                  : cli_print_raw(strbuf_str(&out));
 }
 
-/* What was asked for as JSON is printed as JSON, whatever the model wrapped it in. An answer that
- * does not fit is no answer. */
+/* With a schema the value is printed as JSON, whatever the model wrapped it in. An answer that does
+ * not match the schema is not printed. */
 static struct err *print_answer(const struct run_result *r)
 {
     AUTO(strbuf) struct strbuf value = {0};
@@ -52,7 +52,7 @@ static struct err *print_answer(const struct run_result *r)
 /* --- what a person must know of it --- */
 
 /* An answer that is not all of it must not look as if it were. */
-static void tell_stop(const struct print_text *t, const struct run_result *r)
+static void note_stop(const struct print_text *t, const struct run_result *r)
 {
     if (r->outcome != RUN_DONE)
         return;
@@ -118,7 +118,7 @@ static void add_hints(struct strbuf *out, const struct run_result *r)
             strbuf_addf(out, "\n%s", deniers[i].hint);
 }
 
-static void tell_denials(const struct print_text *t, const struct run_result *r)
+static void note_denials(const struct print_text *t, const struct run_result *r)
 {
     AUTO(strbuf) struct strbuf text = {0};
 
@@ -161,8 +161,8 @@ struct err *print_text_end(struct print_text *t, const struct run_result *r)
         return TAKE(t->show.error);
     if (!t->is_streaming || r->is_fallback || r->is_given) /* what has not streamed */
         TRY(print_answer(r));
-    tell_stop(t, r);
-    tell_denials(t, r);
+    note_stop(t, r);
+    note_denials(t, r);
     print_text_asks(t, r);
     return NULL;
 }

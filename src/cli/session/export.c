@@ -103,7 +103,7 @@ static struct err *write_piece(void *self, struct str text)
     return t->is_terminal ? cli_print_visible(text) : cli_print_raw(text);
 }
 
-static void tell_broken(void *self, const struct err *e)
+static void report_broken(void *self, const struct err *e)
 {
     struct export_target *t = self;
 
@@ -112,7 +112,7 @@ static void tell_broken(void *self, const struct err *e)
         cli_tell_error(e);
 }
 
-static void tell_progress(void *self, uint64_t n_events, uint64_t n_all)
+static void show_progress(void *self, uint64_t n_events, uint64_t n_all)
 {
     progress_part(&((struct export_target *)self)->progress, n_events, n_all);
 }
@@ -145,8 +145,8 @@ static struct err *export_session(struct session_work *w)
                            .find_form = protocol_form,
                            .secrets = secrets,
                            .write = write_piece,
-                           .on_broken = tell_broken,
-                           .on_progress = tell_progress,
+                           .on_broken = report_broken,
+                           .on_progress = show_progress,
                            .self = &target};
     struct err *e;
 

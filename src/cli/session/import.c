@@ -44,9 +44,9 @@ static struct err *load_payload(void *self, const struct blob_reference *r, stru
     return import_file_read(&file, 0, (size_t)MIN(file.n_bytes, SIZE_MAX), out);
 }
 
-/* --- what is told --- */
+/* --- reports --- */
 
-static void tell_problems(const struct import *i)
+static void report_problems(const struct import *i)
 {
     struct str rest = strbuf_str(&i->problems), line;
 
@@ -66,7 +66,7 @@ static void tell_left_out(const char *path, const struct import *i)
         cli_tell("%s: omitted: %s", path, strbuf_cstr(&text));
 }
 
-static void tell_secrets(const struct importing_files *f, const char *path, uint64_t found)
+static void report_secrets(const struct importing_files *f, const char *path, uint64_t found)
 {
     AUTO(strbuf) struct strbuf names = {0};
 
@@ -89,8 +89,8 @@ static void write_one(struct json_writer *w, const char *path, const struct impo
     jw_end_object(w);
 }
 
-static void tell_one(struct importing_files *f, const char *path, const struct import *i, size_t k,
-                     const struct saved_session *saved)
+static void report_one(struct importing_files *f, const char *path, const struct import *i,
+                       size_t k, const struct saved_session *saved)
 {
     if (f->has_json) {
         write_one(&f->json, path, i, k, saved);
@@ -129,9 +129,9 @@ static struct err *save(struct importing_files *f, const char *path, struct impo
     progress_end(&f->progress);
     TRY(e);
     tell_left_out(path, i);
-    tell_secrets(f, path, found);
+    report_secrets(f, path, found);
     for (size_t k = 0; k < i->n; k++)
-        tell_one(f, path, i, k, saved);
+        report_one(f, path, i, k, saved);
     return NULL;
 }
 
@@ -155,7 +155,7 @@ static struct err *import_file(struct importing_files *f, const char *path)
     if (!e)
         e = import_read(&i, &source, &options_of);
     progress_end(&f->progress);
-    tell_problems(&i);
+    report_problems(&i);
     TRY(e);
     return save(f, path, &i);
 }

@@ -1,8 +1,8 @@
 /* import_file.h - a file whose bytes can be read from any place, as often as wanted.
  *
- * A plain file is read where it is, as far as it went when it was opened: one that grows meanwhile
- * is the same each time. What comes through a pipe or from a terminal is copied to a file without a
- * name first; such a file also keeps what is written to it. In a task: all but `done` may wait. */
+ * A plain file is read in place, up to its length when it was opened, so one that grows meanwhile
+ * is the same each time. A pipe or a terminal is copied to a file without a name first; such a file
+ * also takes writes. In a task: all but `done` may wait. */
 #ifndef KEEL_CLI_SESSION_IMPORT_FILE_H
 #define KEEL_CLI_SESSION_IMPORT_FILE_H
 
@@ -14,7 +14,7 @@ struct import_file {
     int fd;
     bool is_stdin;
     uint64_t start, n_bytes;   /* what is read of it */
-    struct progress *progress; /* told how far it is; may be NULL */
+    struct progress *progress; /* may be NULL */
 };
 #define IMPORT_FILE_NONE ((struct import_file){.fd = -1})
 

@@ -10,7 +10,7 @@
 #define SHORT_ID 18 /* 13 letters are a millisecond, in which several sessions may begin */
 #define AGE_WIDTH 16
 #define MIN_TEXT 32 /* on a terminal with less room for it, a session takes several lines */
-#define MIN_TAIL 8  /* of a text, however long what stands before it is */
+#define MIN_TAIL 8  /* of a text, however long what precedes it is */
 #define INDENT 2
 
 static const struct option options[] = {

@@ -1,4 +1,4 @@
-/* search.c - `keel session search`: where these words were said. */
+/* search.c - `keel session search`: finds words in stored sessions. */
 #include "cli/session/session.h"
 
 #include "base/width.h"
@@ -79,7 +79,7 @@ static void add_line(struct strbuf *out, struct str line, struct str words, size
 
 /* --- what was found --- */
 
-/* A prompt stands in the stream as it came and as the history took it, mostly the same. */
+/* A prompt is in the stream twice, as it came and as the history has it, mostly the same. */
 static bool was_told(const struct store_hit *hits, size_t n, const struct store_hit *hit)
 {
     for (size_t i = 0; i < n; i++)

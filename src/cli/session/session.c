@@ -1,4 +1,4 @@
-/* session.c - `keel session`: look at sessions that were kept, copy them, take them elsewhere. */
+/* session.c - `keel session`: stored sessions: list, show, copy, export, verify. */
 #include "cli/session/session.h"
 
 #include "base/width.h"
@@ -121,7 +121,7 @@ struct err *session_work_each(struct session_work *w, const struct store_list_qu
     return NULL;
 }
 
-/* --- how a session is told --- */
+/* --- how a session is printed --- */
 
 void session_write_summary(struct json_writer *w, const struct store_summary *s)
 {

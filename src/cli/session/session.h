@@ -45,7 +45,7 @@ MUST_USE struct err *session_work_run(const struct args *args,
 MUST_USE struct err *session_work_run_at(const struct args *args, const struct clock *clock,
                                          struct err *(*work)(struct session_work *w), void *self,
                                          int *ret_status);
-/* The same for work that stores sessions: what does not exist is made. */
+/* The same for work that stores sessions: a store that does not exist is created. */
 MUST_USE struct err *session_work_store(const struct args *args,
                                         struct err *(*work)(struct session_work *w),
                                         int *ret_status);
@@ -53,19 +53,19 @@ MUST_USE struct err *session_work_store(const struct args *args,
 MUST_USE struct err *session_work_find(struct session_work *w, size_t operand,
                                        struct store_summary *ret_summary);
 
-/* The same for an operand that may name none. */
+/* The same for an operand that may name no session. */
 MUST_USE struct err *session_work_look(struct session_work *w, size_t operand,
                                        struct store_summary *ret_summary, bool *ret_found);
 
-/* All sessions that the query asks for, some at a time, so that memory does not grow with their
- * number. Texts are good until `each` returns. */
+/* Calls `each` with the sessions of the query, some at a time, so that memory does not grow with
+ * their number. Texts are valid until it returns. */
 MUST_USE struct err *session_work_each(
     struct session_work *w, const struct store_list_query *query,
     struct err *(*each)(void *self, const struct store_summary *items, size_t n), void *self);
 
 /* The summary as members of an object that is open. */
 void session_write_summary(struct json_writer *w, const struct store_summary *s);
-/* The first line of a text from outside, cut to so many columns, with "..." where it was cut. */
+/* The first line of a text from outside, cut to n_columns, with "..." where it was cut. */
 void session_add_line(struct strbuf *out, struct str text, size_t n_columns);
 /* "2026-11-16 04:36", in the person's time zone. */
 void session_add_time(struct strbuf *out, int64_t unix_ms);

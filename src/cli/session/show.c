@@ -40,7 +40,7 @@ static bool is_wanted(const struct session_show *s, const struct event *e)
     return !t || t->seq > e->seq || t->is_live || t->is_rewind;
 }
 
-/* A record that cannot be read is told, and the rest is shown. */
+/* A record that cannot be read is reported, and the rest is shown. */
 static struct err *show_events(struct session_show *s, const struct form *form)
 {
     AUTO(codec_reader)
@@ -67,7 +67,7 @@ static struct err *show_events(struct session_show *s, const struct form *form)
     }
 }
 
-/* The header tells how it stands, which its end knows. */
+/* The header has the state of the session, which is known at its end. */
 static struct err *show_load(void *arg)
 {
     struct session_show *s = arg;

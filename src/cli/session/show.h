@@ -11,7 +11,7 @@
 struct session_show {
     struct session_work *work;
     struct store_summary summary;
-    struct loaded loaded; /* how it stands */
+    struct loaded loaded; /* its state */
     struct turn_list turns;
     enum turn_state state; /* as the list of sessions has it */
     unsigned only;         /* this turn; 0: all that are part of the conversation */
@@ -37,17 +37,17 @@ struct session_show {
     bool is_in_turn;
 };
 
-/* The turn that tells how the session stands; NULL: it has none of its own. */
+/* The turn that has the state of the session; NULL: it has none of its own. */
 const struct turn_entry *session_show_last(const struct session_show *s);
 bool session_show_is_running(const struct session_show *s, const struct turn_entry *t);
 
-/* As a person would have seen it. */
+/* As text: as a person would have seen it. */
 MUST_USE struct err *session_show_header(struct session_show *s);
 MUST_USE struct err *session_show_event(struct session_show *s, const struct event *e);
 MUST_USE struct err *session_show_end(struct session_show *s);
 void session_show_stream(struct session_show *s, struct str text); /* as if it had just come */
 
-/* Calls, as text. What a call is about stands in its request, what it gave back in its end. */
+/* Calls, as text. A call's arguments are in its request, its result in its end. */
 void session_show_note_request(struct session_show *s, const struct event_tool *t);
 void session_show_note_end(struct session_show *s, const struct event *e);
 MUST_USE struct err *session_show_tool(struct session_show *s, const struct event *e);

@@ -14,7 +14,7 @@ static struct err *flush(struct session_show *s)
     return e;
 }
 
-/* --- how it stands --- */
+/* --- the state --- */
 
 static void write_asks(struct session_show *s)
 {

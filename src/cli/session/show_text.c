@@ -380,7 +380,7 @@ static void describe_compaction(struct session_show *s, const struct event *e, s
 
     strbuf_add_cstr(out, e->body.message.is_kept ? "(old tool results were removed"
                                                  : "(earlier messages were summarized");
-    err_ignore(store_read(s->work->store, s->summary.id, &q, &page), "it only says how long");
+    err_ignore(store_read(s->work->store, s->summary.id, &q, &page), "it is only for the duration");
     if (page.n && json_parse_at(&a, page.records[0].body, JSON_REPAIR_UTF8, &body, &where))
         strbuf_addf(out, ": about %lld tokens instead of %lld",
                     (long long)json_int_or(json_get(json_get(body, "after"), "usedTokens"), 0),

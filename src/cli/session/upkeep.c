@@ -65,7 +65,7 @@ const struct command command_session_rename = {
 
 /* --- delete --- */
 
-/* What is not there is told, and is no failure: it is gone, as was wanted. */
+/* A session that does not exist is reported, and does not fail the command: it is gone. */
 static struct err *find_all(struct session_work *w, struct store_summary *items, size_t *ret_n)
 {
     for (size_t i = 0; i < w->args->n_operands; i++) {
