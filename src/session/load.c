@@ -1,12 +1,13 @@
 /* load.c - reads the core of a stream and finds out how the last run ended. */
 #include "session/load_parts.h"
 
+#include "base/json_skim.h"
 #include "base/uuid.h"
-#include "session/checkpoint.h"
 
 #include <inttypes.h>
 
 #define MAX_TOLD 8 /* of records that cannot be read */
+#define N_LAST 8   /* records among which the checkpoint mostly is */
 
 void loaded_done(struct loaded *l)
 {
@@ -112,7 +113,46 @@ static void find_outcomes(struct loading *l)
     }
 }
 
-/* --- reading --- */
+/* --- where to begin --- */
+
+/* A run that gave its answer has left nothing open; whether it did shows when all is read. */
+static bool tells_answer(const struct store_record *r)
+{
+    struct json_wanted outcome = {.key = S("outcome")};
+
+    return str_is(r->type, event_type_name(EVENT_RUN_END)) && json_skim(r->body, &outcome, 1) &&
+           str_is(outcome.raw, "\"done\"");
+}
+
+/* The last checkpoint before `end`, in the page; NULL: there is none. *ret_has_answer: the run
+ * before it gave its answer, so that nothing further back may be open.
+ *
+ * Mostly it is one of the last records, and the end of that run precedes it. A search by its type
+ * goes over all others. If a process has begun the session in between, its record says with which
+ * model: that is not passed over. */
+static const struct store_record *find_checkpoint(struct store *s, struct str id, uint64_t end,
+                                                  struct store_page *page, bool *ret_has_answer)
+{
+    struct store_query q = {.to = end, .core_only = true, .newest_first = true, .n_max = N_LAST};
+    const struct store_record *found = NULL;
+    bool has_answer = false, has_begun = false;
+
+    err_ignore(store_read(s, id, &q, page), "what is wrong is reported when all of it is read");
+    for (size_t i = 0; i < page->n; i++) {
+        if (!found && str_is(page->records[i].type, event_type_name(EVENT_CHECKPOINT)))
+            found = &page->records[i];
+        has_answer |= found && !has_begun && tells_answer(&page->records[i]);
+        has_begun |= found && str_is(page->records[i].type, event_type_name(EVENT_SESSION_BEGIN));
+    }
+    *ret_has_answer = has_answer;
+    if (found)
+        return found;
+    store_page_done(page);
+    q.type = str_of(event_type_name(EVENT_CHECKPOINT));
+    q.n_max = 1;
+    err_ignore(store_read(s, id, &q, page), "what is wrong is reported when all of it is read");
+    return page->n ? &page->records[0] : NULL;
+}
 
 static void note_pack(struct loading *l, const struct json *body)
 {
@@ -162,7 +202,7 @@ static struct err *find_start(struct loading *l, uint64_t *ret_from)
     AUTO(arena) struct arena a = {0};
     bool has_answer;
     const struct store_record *checkpoint =
-        checkpoint_find(l->store, l->out->summary.id, l->end, &page, &has_answer);
+        find_checkpoint(l->store, l->out->summary.id, l->end, &page, &has_answer);
     struct json *body;
 
     *ret_from = 1;
@@ -181,6 +221,8 @@ static struct err *find_start(struct loading *l, uint64_t *ret_from)
         *ret_from = l->pack.seq;
     return NULL;
 }
+
+/* --- reading --- */
 
 static struct err *read_events(struct loading *l, struct codec_reader *r)
 {
