@@ -92,7 +92,7 @@ static void forget_estimates(struct event *e)
     e->body.attempt.assumed = NULL;
 }
 
-/* Older versions said that all is on which a provider has; the requests say what is on. */
+/* Older versions reported everything that a provider has as enabled; the requests say what is. */
 static void forget_enabled(struct event *e)
 {
     struct provider_capabilities *can = &e->body.run.capabilities;
@@ -203,7 +203,7 @@ void replay_pieces_add(struct replay_pieces *p, const struct delta *d)
     strbuf_add(&p->text, d->text);
 }
 
-#define SHOWN_BEFORE 128             /* bytes of what is the same, for who reads a difference */
+#define SHOWN_BEFORE 128             /* bytes of what is the same, for a reader of the difference */
 #define KEPT_SAME ((size_t)64 << 10) /* more of them are dropped */
 
 static void drop_same(struct replay_pieces *p)

@@ -15,8 +15,8 @@
 /* The engine's own, or another's? */
 bool replay_compares(const struct event *e);
 /* Appends the line, without its end. Long texts of a tool_end stand there as their handles; `left`:
- * those that the reader has left (codec_reader_left()), NULL: the event has all. Of other long
- * texts what `long_texts` says stands there; NULL: all of them. */
+ * those that the reader has left (codec_reader_left()), NULL: the event has all. Other long
+ * texts are replaced as `long_texts` says; NULL: they are written whole. */
 void replay_line(const struct event *e, const struct json *left,
                  const struct json_long_texts *long_texts, struct strbuf *out);
 

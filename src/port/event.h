@@ -4,7 +4,7 @@
  * An event says when and where (its stream, its place in the run, its owner) and has a body by its
  * type. Everything is borrowed until the subscriber returns: one that keeps it copies it. Numbers
  * within a stream have no gap and are never used again. Values of known credentials do not stand in
- * events: the engine takes them out of what comes in. port/event_stream.h has the streams. */
+ * events: the engine removes them from what comes in. port/event_stream.h has the streams. */
 #ifndef KEEL_PORT_EVENT_H
 #define KEEL_PORT_EVENT_H
 
@@ -106,11 +106,11 @@ struct event_run {
     struct str input;
     struct str provider, model;                /* of the first target */
     struct provider_capabilities capabilities; /* of that provider; enabled: for this run */
-    int64_t window;                            /* of that model, in tokens; 0: not told */
+    int64_t window;                            /* of that model, in tokens; 0: unknown */
     size_t tool_response_bytes;                /* the run's limit; 0: the default */
     uint64_t retry_max_ms;                     /* the same for waits between attempts */
     bool only_compacts;                        /* it was begun for a summary */
-    int64_t head_tokens;   /* what system text and tools take of the window; 0: not told */
+    int64_t head_tokens;   /* what system text and tools take of the window; 0: unknown */
     int64_t context_floor; /* tokens that the caller knows to be in use */
 };
 
@@ -122,7 +122,7 @@ struct event_message {
      * message), "compact", "rewind", "fork-base" */
     const char *mutation;
     /* "compact": the number of its messages. One that a crash has cut off counts for
-     * nothing: the history stays what it was. 0: not told. */
+     * nothing: the history stays what it was. 0: unknown. */
     size_t n_of;
     bool is_kept;        /* "compact": it was in the history before, perhaps longer */
     size_t n_tool_calls; /* RESPONSE_NORMALIZED */
@@ -148,7 +148,7 @@ struct event_compact {
 
 struct event_final {
     enum final_reason reason;
-    struct str instruction; /* what the model is told */
+    struct str instruction; /* for the model */
 };
 
 /* What is set aside for an attempt before its bytes leave. */
@@ -161,7 +161,7 @@ struct reservation {
 /* The event's `attempt` is its number within the round. */
 struct event_attempt {
     struct str provider, model;
-    unsigned max_attempts; /* of this target; 0: not told */
+    unsigned max_attempts; /* of this target; 0: unknown */
     unsigned at_target;    /* which of them it is; not kept */
     bool is_retry;
     bool is_final_turn;
@@ -171,8 +171,8 @@ struct event_attempt {
     const struct err *error;        /* END: NULL when it answered; RETRY, FALLBACK: why */
     const char *const *retry_slugs; /* BEGIN of a retry: codes of the failures before it */
     size_t n_retry_slugs;
-    const struct price *price;   /* BEGIN; NULL: not told */
-    int64_t window;              /* BEGIN: of the target, in tokens; 0: not told */
+    const struct price *price;   /* BEGIN; NULL: unknown */
+    int64_t window;              /* BEGIN: of the target, in tokens; 0: unknown */
     struct reservation reserved; /* BEGIN */
     const struct usage *usage;   /* END: the provider's count */
     const struct usage *assumed; /* END: what counts instead; NULL: `usage` does */
@@ -200,12 +200,12 @@ const char *output_source_name(enum output_source s);
 
 struct event_delta {
     const struct delta *delta;
-    const struct reply *reply; /* what has come so far, this delta included; NULL: not told */
+    const struct reply *reply; /* what has come so far, with this delta; NULL: unknown */
     uint64_t sequence;         /* from 0 within the attempt */
     enum output_source source;
     bool is_separator; /* not the model's: it sets rounds apart */
-    /* DELTA_END: all of it, as it will stand in the message; NULL: that is not known yet, or told
-     * by a record. */
+    /* DELTA_END: all of it, as the message will have it; NULL: that is not known yet, or is
+     * in a record. */
     const struct part *part;
 };
 
@@ -245,7 +245,7 @@ struct event_tool {
     struct str hook_text;     /* what hooks added to what the tool gave */
     struct str refusal;       /* why the call was not run, where that did not fit; empty: it did */
     const char *refusal_code; /* its error code then; NULL with that */
-    bool stops_run;           /* a hook said so at this call */
+    bool stops_run;           /* a hook ended it at this call */
     bool delegates;           /* BEGIN: it does nothing but child runs */
     const struct message *message; /* COMMITTED */
 };
@@ -291,16 +291,16 @@ struct event_ask {
     const struct answer *answer; /* ANSWERED */
 };
 
-/* The session is taken back to where it stood before that turn. It is a turn itself: going back to
- * before it takes it back, too. Pre-images of the files follow, then the history that is left. */
+/* The session goes back to its state before that turn. This is a turn itself: going back to before
+ * it undoes it, too. Pre-images of the files follow, then the history that is left. */
 struct event_rewind {
     unsigned turn;
     uint64_t seq;        /* the first event of that turn */
     bool takes_messages; /* the conversation goes back */
-    size_t n_files;      /* so many files, too */
+    size_t n_files;      /* files that go back, too */
 };
 
-/* Where a session stands, so that opening it need not look further back. */
+/* The state of a session, so that opening it need not read further back. */
 struct event_checkpoint {
     uint64_t base_seq;        /* the mutation that the history begins with; 0: it is empty */
     const struct json *state; /* the tools', by key */
@@ -313,7 +313,7 @@ struct event_checkpoint {
 };
 
 enum severity {
-    SEVERITY_VERBOSE, /* for those who look for it */
+    SEVERITY_VERBOSE, /* shown on demand */
     SEVERITY_WARNING, /* for the person */
     SEVERITY_ERROR,   /* the same, and something is lost */
     SEVERITY_FINAL,   /* what a run came to */

@@ -63,7 +63,7 @@ struct verdict {
     /* What decided: a pattern, the mode's cell ("mode:plan/execute"), "hook:EVENT", or
      * VERDICT_BY_PERSON; empty: the hard policy, or what has no name. */
     struct str rule;
-    /* The tool's, unless the call runs a line that changes nothing, as far as its text tells, not
+    /* The tool's, unless the call runs a line that changes nothing, as far as its text shows, not
      * even the working directory. */
     struct call_risk risk;
     /* It is allowed for that alone: it must run where nothing can be changed (run_kit.looker).
@@ -71,8 +71,8 @@ struct verdict {
     bool must_only_look;
     struct str reason;
     struct ask ask;
-    /* What hooks said besides: for the model with the result, for the person; may be empty. The
-     * latter also tells that an answer could not be kept. */
+    /* What hooks add: for the model with the result, and for the person; may be empty. The latter
+     * also says that an answer could not be kept. */
     struct str hook_context, hook_message;
     bool stops_run; /* a hook ends the run here */
     struct str stop_reason;
@@ -81,7 +81,7 @@ struct verdict {
 /* The class that decides about a call with an entry. */
 enum risk verdict_class(const struct verdict *v);
 
-/* What the model is told of a tool that is not there. */
+/* What the model reads about a tool that does not exist. */
 struct str gate_unknown_tool(struct arena *a, const struct tool_set *tools,
                              struct str name) MUST_USE;
 

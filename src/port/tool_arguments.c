@@ -19,7 +19,7 @@ static struct str real_name(const char *aliases, struct str spelling)
 }
 
 /* The name that a member of `given` gets in `args`. Given in two spellings, the second one stays
- * and is told as unknown. */
+ * and is reported as unknown. */
 static struct str name_of(const struct tool *t, const struct json *given, const struct json *args,
                           struct str spelling)
 {
@@ -51,7 +51,7 @@ struct json *tool_rename_arguments(const struct tool *t, const struct json *give
 
 /* --- types --- */
 
-/* The one type that the schema asks for; empty: several, or who knows. */
+/* The one type that the schema asks for; empty: several, or unknown. */
 static struct str type_of(const struct json *schema)
 {
     static const char *const others[] = {"$ref", "anyOf", "oneOf", "allOf",

@@ -29,7 +29,7 @@ struct tool_set *tool_set_ref(struct tool_set *s);
 DEFINE_AUTO_PTR(tool_set, tool_set_unref)
 struct tool_entry *tool_set_find(const struct tool_set *s, struct str name); /* exact; or NULL */
 /* The tool that is meant by a name which is not in the set: another spelling, or what other agents
- * call such a tool. For messages only; NULL: who knows. */
+ * call such a tool. For messages only; NULL: none is similar. */
 const struct tool_entry *tool_set_guess(const struct tool_set *s, struct str name);
 /* The argument that says most about a call: its command, its file, its pattern. Of any tool, also
  * those of servers and of other programs' sessions; empty: none of them does. */

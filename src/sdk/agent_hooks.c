@@ -1,6 +1,20 @@
 /* agent_hooks.c - which hooks an agent has, and when its session begins and ends for them. */
 #include "sdk/agent_parts.h"
 
+#include "hook/executors.h"
+#include "hook/run.h"
+#include "sdk/checked_launcher.h"
+
+struct agent_hooks {
+    struct command_hooks commands;
+    struct checked_launcher checked; /* for those of the project */
+    struct http_hooks http;
+    struct hook_executor *executors[2];
+    struct hook_runner runner;
+    bool has_begun;
+    struct str transcript; /* found when it is asked for */
+};
+
 /* The session's log, where it is a file of its own; else empty. */
 static struct str find_transcript(struct agent *a)
 {

@@ -5,10 +5,10 @@
 
 #include "sdk/agent.h"
 #include "sdk/agent_base.h"
-#include "sdk/agent_hooks.h"
 #include "sdk/agent_plan.h"
 #include "sdk/agent_sandbox.h"
 
+struct agent_hooks;
 struct model_lookup;
 
 struct agent {
@@ -102,6 +102,16 @@ struct message *agent_with_context(struct agent *a, struct message *input) MUST_
 void agent_tell_surroundings(struct agent *a, struct strbuf *out);
 /* What is put back after a summary. */
 void agent_choose_reattachers(struct agent *a, struct compact_options *o);
+
+/* The person's hooks: those of its base, put around the agent. There may be none. */
+void agent_hooks_open(struct agent *a);
+void agent_hooks_done(struct agent *a);
+struct hooks *agent_hooks_port(struct agent *a); /* NULL: there are none */
+/* SessionStart, before the first run. What the hooks say is added to the first prompt. */
+MUST_USE struct err *agent_hooks_begin(struct agent *a);
+/* SessionEnd, once. Waits even when the session was cancelled before, as long as the hooks may
+ * take; cancelling it now ends them. */
+void agent_hooks_end(struct agent *a);
 
 /* What the model hears of background commands, anew for each run. */
 void agent_news_begin(struct agent *a);

@@ -16,9 +16,9 @@ MUST_USE struct err *shelf_open(const struct project *p, struct str name, struct
 /* The file or directory of the store of that name; NULL: it has none. In `a`. */
 const char *shelf_place(const struct project *p, struct str name, struct arena *a);
 
-/* The same for who looks for sessions: nothing is made. A store that was asked for and does not
- * exist is ERR_VALIDATION, and so is the default without a home; the default that nobody has used
- * yet is empty. */
+/* The same for a caller that looks for sessions: nothing is created. A store that was asked for and
+ * does not exist is ERR_VALIDATION, and so is the default without a home. Before its first use the
+ * default is empty. */
 MUST_USE struct err *shelf_open_existing(const struct project *p, struct str name,
                                          struct store **ret_store, bool *ret_is_kept);
 

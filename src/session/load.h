@@ -1,8 +1,8 @@
-/* load.h - a session out of its stream: what the next run needs, and how the last one ended.
+/* load.h - reads a session from its stream: what the next run needs, and how the last one ended.
  *
  * Only core records from the last base of the history on are read, and of tool state what the last
  * checkpoint holds and what came after it: the cost does not depend on how long the session was
- * before that base. Where nothing is open at that checkpoint, resuming passes over what only tells
+ * before that base. If nothing is open at that checkpoint, resuming skips what only says
  * how runs before it went. After a crash every call that was under way has one of three outcomes, a
  * partial answer is an interrupted message, and a prompt that was durable but not yet committed is
  * known. */
@@ -66,8 +66,8 @@ DEFINE_AUTO_VAL(loaded, loaded_done)
  * after it, 0: none. The lease is the caller's. May wait. */
 MUST_USE struct err *session_load(struct store *s, struct str id, uint64_t to,
                                   struct conversation *c, struct loaded *ret_loaded);
-/* All of it, for who continues the session, in less time: where the last run gave its answer, what
- * runs before the last checkpoint did on their way is not read, and `turn` is empty. Where
+/* The same for a caller that continues the session, in less time: if the last run gave its answer,
+ * what runs before the last checkpoint did on their way is not read, and `turn` is empty. If
  * something is open or damaged, it is the same as session_load(). */
 MUST_USE struct err *session_load_to_resume(struct store *s, struct str id, struct conversation *c,
                                             struct loaded *ret_loaded);

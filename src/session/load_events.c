@@ -144,8 +144,8 @@ static void take_history(struct loading *l, const struct event *e)
         return;
     }
     if (m->role == ROLE_USER && strcmp(e->body.message.mutation, "append") == 0) {
-        /* Behind an answer stands a prompt, what a Stop hook makes the model continue with, or
-         * keel's own word about an answer that was none. */
+        /* After an answer comes a prompt, what a Stop hook makes the model continue with, or keel's
+         * own word about an answer that was none. */
         l->out->turn.stop_hook_active |=
             l->is_answered && !l->out->prompt && m->parts[0].kind == PART_TEXT;
         set_message(&l->out->prompt, NULL); /* it is committed, perhaps changed by a hook */

@@ -57,8 +57,8 @@ struct loading {
 void loading_take(struct loading *l, const struct event *e);
 /* The process died: what it had reserved counts, or what its records say if that is more. */
 void loading_count_time(struct loading *l);
-/* The end of an attempt is not there: what the provider has said of it counts, or what was reserved
- * for it, or more if more had come. */
+/* If the end of an attempt is missing, what the provider reported counts, or what was reserved, or
+ * more if more had arrived. */
 void loading_settle_open(struct loading *l, uint64_t n_bytes);
 bool loading_ends_with(const struct message *m); /* is it an answer that leaves nothing to do? */
 

@@ -29,10 +29,10 @@ struct record_writer;
 struct record_writer *record_writer_new(const struct record_sink *sink) MUST_USE; /* copies it */
 void record_writer_free(struct record_writer *w);
 DEFINE_AUTO_PTR(record_writer, record_writer_free)
-/* The document, for what stands around the streams. */
+/* The document, for what is around the streams. */
 struct json_writer *record_writer_json(struct record_writer *w);
 /* The members of one stream, in an object that the caller has begun and will end. The summary is
- * told as it is. May wait. */
+ * written as it is. May wait. */
 MUST_USE struct err *record_writer_add(struct record_writer *w, struct store *s,
                                        const struct store_summary *summary);
 MUST_USE struct err *record_writer_flush(struct record_writer *w);

@@ -1,4 +1,4 @@
-/* event_emitter.c - events by name, to whoever listens. */
+/* event_emitter.c - passes events on to listeners, by name. */
 #include "view/event_emitter.h"
 
 struct subscription {
@@ -258,7 +258,7 @@ static void call(struct event_emitter *m, struct emitter_listener listener,
 
 static void emit(struct event_emitter *m, const struct emitted *emitted)
 {
-    size_t n = m->n_subscriptions; /* who comes later hears of the next event */
+    size_t n = m->n_subscriptions; /* later ones get the next event */
 
     count(m, emitted->name);
     m->depth++;

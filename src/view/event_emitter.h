@@ -3,9 +3,9 @@
  * Names are owner.what: "execution.start", "tool.execute_success", "agent.completion",
  * "task.started" (a child run), "user.input". A listener subscribes to one of them, to all of an
  * owner ("tool.*") or to all ("*"). Listeners are called in the order in which they subscribed and
- * may subscribe and unsubscribe while they are called: who is removed is not called again, who is
- * added is called from the next event on. A listener that fails is counted and told to
- * on_failure; the run goes on and the other listeners hear of the event all the same. */
+ * may subscribe and unsubscribe while they are called: one that is removed is not called again, one
+ * that is added is called from the next event on. A listener that fails is counted and reported to
+ * on_failure; the run continues, and the other listeners get the event all the same. */
 #ifndef KEEL_VIEW_EVENT_EMITTER_H
 #define KEEL_VIEW_EVENT_EMITTER_H
 
@@ -27,7 +27,7 @@ struct emitter_listener {
 };
 
 struct emitter_failures {
-    void (*on_failure)(void *self, const char *name, const struct err *e); /* NULL: nobody */
+    void (*on_failure)(void *self, const char *name, const struct err *e); /* may be NULL */
     void *self;
 };
 

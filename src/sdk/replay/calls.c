@@ -39,9 +39,8 @@ static const struct part *load_end(struct replay *r, const struct recorded_call 
     return end;
 }
 
-/* Of a recording that does not say what hooks have added: it stands behind what the tool gave. A
- * text that is longer than
- * what the model got of it has nothing behind it, and is not loaded for that. */
+/* If the recording does not say what hooks added: it follows what the tool gave. A text that is
+ * longer than what the model got of it has nothing behind it, and is not loaded for that. */
 static struct str find_added(struct replay *r, struct arena *a, const struct recorded_call *c)
 {
     struct str result = result_text(a, c->result), end, added;
@@ -68,7 +67,7 @@ struct str replay_refusal(struct arena *a, const struct recorded_call *c)
     return c->refusal.n ? c->refusal : result_text(a, c->result);
 }
 
-/* What the tool itself told; the engine adds the code of an error. */
+/* What the tool itself reported; the engine adds the code of an error. */
 static struct json *own_metadata(const struct recorded_call *c, struct arena *a)
 {
     struct json *own = NULL;
@@ -230,8 +229,8 @@ struct err *replay_add_tools(struct replay *r, const struct tool_set *set)
 
 /* --- the gate --- */
 
-/* Where it is not told which call's hook ended the run: none of the batch was run, so that it may
- * as well be the last one. */
+/* If the recording does not say which call's hook ended the run: no call of the batch was run, so
+ * it may as well be the last one. */
 static bool is_last_judged(const struct replay *r, const struct recorded_call *c)
 {
     struct recorded_call *const *calls;

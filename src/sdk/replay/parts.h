@@ -37,7 +37,7 @@ struct replay {
     const struct replay_options *options;
     struct recording *recording;
     struct arena arena;
-    /* where it stands */
+    /* how far it is */
     struct recorded_attempt *attempt; /* under way */
     size_t n_batches;
     bool is_over;    /* a difference, or the end of the recording */
@@ -81,7 +81,8 @@ void replay_compare_end(struct replay *r);
 /* After that: the lines of the difference as they are, where long texts were compared by hash. May
  * wait. */
 void replay_load_difference(struct replay *r);
-/* What must come next, pieces of an answer left out; NULL: nothing, or nobody compares any more. */
+/* What must come next, without pieces of an answer; NULL: nothing, or nothing is compared any more.
+ */
 const struct recorded_event *replay_peek(const struct replay *r);
 /* Loads what comes until the next model is asked. May wait. */
 void replay_load(struct replay *r);
@@ -105,7 +106,7 @@ void replay_cancel(struct replay *r); /* as the person did */
 
 /* provider.c: all that were asked, in the order of the chain; they live in the arena. */
 MUST_USE struct err *replay_add_targets(struct replay *r);
-/* What was told of the first model while it was asked. */
+/* A notice about the first model while it was asked. */
 void replay_take_note(struct replay *r, struct str text);
 
 /* calls.c */

@@ -265,7 +265,7 @@ bool replay_drops_text(void *replay)
 
 /* --- news --- */
 
-/* It was told where the recording has it. */
+/* At the place where the recording has them. */
 static void take_news(struct news *n, struct strbuf *out)
 {
     struct replay *r = REPLAY_OF(n, news);
@@ -278,8 +278,8 @@ static void take_news(struct news *n, struct strbuf *out)
         strbuf_add(out, x->message->parts[0].text);
 }
 
-/* Nothing runs any more; but the person may have ended the wait, or what was said before it could
- * not be stored. */
+/* Nothing runs any more. But the person may have ended the wait, or an event before it could not be
+ * stored. */
 static struct err *await_news(struct news *n, struct run *run)
 {
     struct replay *r = REPLAY_OF(n, news);
