@@ -7,7 +7,7 @@
  * The first agents are not counted: what they load and make is for all. */
 #include "bench.h"
 
-#include "sdk/agent.h"
+#include "sdk/agent/agent.h"
 #include "sys/loop.h"
 #include "sys/scheduler.h"
 

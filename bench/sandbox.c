@@ -6,7 +6,7 @@
  * shell that makes a file and removes it. */
 #include "bench.h"
 
-#include "sdk/agent_sandbox.h"
+#include "sdk/sandbox/agent_sandbox.h"
 #include "sys/loop.h"
 
 #include <limits.h>

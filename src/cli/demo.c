@@ -4,7 +4,7 @@
 #include "cli/interrupt.h"
 #include "cli/output/display.h"
 #include "provider/script.h"
-#include "sdk/agent.h"
+#include "sdk/agent/agent.h"
 #include "sys/env.h"
 #include "sys/fs.h"
 

@@ -7,7 +7,7 @@
 #include "cli/lines/input.h"
 #include "cli/output/text.h"
 #include "cli/print/print.h"
-#include "sdk/shelf.h"
+#include "sdk/session_store.h"
 
 /* --- keel version --- */
 

@@ -5,9 +5,9 @@
 #include "cli/output/display.h"
 #include "config/network_rules.h"
 #include "config/passed_variables.h"
-#include "sdk/agent_sandbox.h"
-#include "sdk/rule_set.h"
-#include "sdk/shelf.h"
+#include "sdk/agent/rule_set.h"
+#include "sdk/sandbox/agent_sandbox.h"
+#include "sdk/session_store.h"
 #include "sys/clean_env.h"
 #include "sys/proc.h"
 #include "sys/work.h"
@@ -214,7 +214,8 @@ static void open_sandbox(struct sandbox_job *j, struct agent_sandbox *sandbox)
                    .rules = &j->rules.gate_rules,
                    .home = p->place.home,
                    .keel_home = p->place.keel_home,
-                   .store_place = shelf_place(p, shelf_name(p, NULL, &j->arena), &j->arena),
+                   .store_place =
+                       session_store_place(p, session_store_name(p, NULL, &j->arena), &j->arena),
                    .environment = environment},
         .notices = &j->notices,
         .is_for_one = true,

@@ -36,9 +36,9 @@
     X(REFUSED, "refused:", 0)                                                                      \
     /* A provider that does not show its reasoning, a flag: engine/ask_request.c. */               \
     X(HIDDEN_THOUGHTS, "hidden_thoughts:", 0)                                                      \
-    /* The permission mode, a text: sdk/agent_session.c. */                                        \
+    /* The permission mode, a text: sdk/agent/session.c. */                                        \
     X(MODE, "mode", 0)                                                                             \
-    /* What requests begin with: sdk/prefix.h. */                                                  \
+    /* What requests begin with: sdk/prompt/prefix.h. */                                           \
     X(PREFIX, "prefix", 0)                                                                         \
     /* What was granted beyond the budget: session/budget.c. */                                    \
     X(BUDGET, "budget", STATE_STAYS)                                                               \

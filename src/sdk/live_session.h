@@ -23,7 +23,7 @@
 #define KEEL_SDK_LIVE_SESSION_H
 
 #include "port/question_board.h"
-#include "sdk/agent.h"
+#include "sdk/agent/agent.h"
 
 /* What a face does at the borders of a run, in its task. Each may be NULL. */
 struct live_face {

@@ -11,7 +11,7 @@
 #include "config/profile.h"
 #include "config/trust.h"
 #include "sdk/host.h"
-#include "sdk/prefix.h"
+#include "sdk/prompt/prefix.h"
 
 /* All is borrowed until the project is open. */
 struct project_options {
@@ -34,7 +34,7 @@ struct project {
     struct profile_credentials credentials;
     struct http_source http;  /* the host's client, with the project's authorities */
     struct prefixes prefixes; /* of its sessions */
-    struct agent_base *bases; /* of its agents (agent_base.h) */
+    struct agent_base *bases; /* of its agents (sdk/agent/base.h) */
     /* the rest is private */
     unsigned n_refs;
     struct arena arena;

@@ -7,7 +7,7 @@
  * is run --tries times. What it prints is searched for --secret. The result is one line: how many
  * were run, how many were refused because the sandbox could not be built, how many printed the
  * secret. */
-#include "sdk/agent_sandbox.h"
+#include "sdk/sandbox/agent_sandbox.h"
 #include "sys/loop.h"
 #include "sys/proc.h"
 

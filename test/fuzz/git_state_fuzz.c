@@ -2,7 +2,7 @@
  * of known words and of names that git would take.
  *
  * The input is the files of files[], in that order, with a byte 0x1E between them. */
-#include "sdk/git_state.h"
+#include "sdk/prompt/git_state.h"
 
 #include "base/strbuf.h"
 #include "base/utf8.h"

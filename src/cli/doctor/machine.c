@@ -2,8 +2,8 @@
 #include "cli/doctor/doctor.h"
 
 #include "config/passed_variables.h"
-#include "sdk/agent_sandbox.h"
-#include "sdk/shelf.h"
+#include "sdk/sandbox/agent_sandbox.h"
+#include "sdk/session_store.h"
 #include "sys/clean_env.h"
 #include "sys/fs.h"
 #include "sys/proc.h"

@@ -6,7 +6,7 @@
 #include "net/http.h"
 #include "net/tls.h"
 #include "net/url.h"
-#include "sdk/rule_set.h"
+#include "sdk/agent/rule_set.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #define KEEL_CLI_FLAGS_AGENT_H
 
 #include "cli/args.h"
-#include "sdk/agent.h"
+#include "sdk/agent/agent.h"
 
 /* The project of the working directory, with --settings. Prints the warnings about its settings. */
 MUST_USE struct err *agent_flags_project(const struct args *args, struct project **ret_project);

@@ -3,7 +3,7 @@
 #define KEEL_CLI_FLAGS_SESSION_H
 
 #include "cli/args.h"
-#include "sdk/agent.h"
+#include "sdk/agent/agent.h"
 
 MUST_USE struct err *session_flags_read(const struct args *args, struct agent_options *o);
 

@@ -4,7 +4,7 @@
 #include "cli/interrupt.h"
 #include "cli/permissions/call.h"
 #include "sandbox/sandbox.h"
-#include "sdk/agent.h"
+#include "sdk/agent/agent.h"
 #include "sys/fs.h"
 
 #include <limits.h>

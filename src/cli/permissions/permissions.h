@@ -3,7 +3,7 @@
 #define KEEL_CLI_PERMISSIONS_PERMISSIONS_H
 
 #include "cli/command.h"
-#include "sdk/rule_set.h"
+#include "sdk/agent/rule_set.h"
 
 extern const struct command command_permissions_explain;
 extern const struct command command_permissions_list;

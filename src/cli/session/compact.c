@@ -2,7 +2,7 @@
 #include "cli/session/session.h"
 
 #include "cli/output/display.h"
-#include "sdk/agent.h"
+#include "sdk/agent/agent.h"
 #include "sdk/process_log.h"
 
 static const struct option options[] = {

@@ -34,7 +34,7 @@ static struct err *read_query(struct session_work *w, struct store_list_query *r
         ret_query->cwd = str_of(w->project->place.cwd);
     if (!before)
         return NULL;
-    TRY(shelf_find(w->store, (struct str){0}, str_of(before), &w->arena, &last));
+    TRY(session_store_find(w->store, (struct str){0}, str_of(before), &w->arena, &last));
     ret_query->before_ms = last.updated_ms;
     ret_query->before_id = last.id;
     return NULL;

@@ -5,9 +5,9 @@
 #include "cli/flags/agent.h"
 #include "cli/output/progress.h"
 #include "cli/output/text.h"
+#include "sdk/agent/rule_set.h"
 #include "sdk/rewind/own_files.h"
 #include "sdk/rewind/rewind.h"
-#include "sdk/rule_set.h"
 #include "sys/unlock.h"
 #include "view/session_log_fields.h"
 

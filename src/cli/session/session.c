@@ -26,12 +26,12 @@ static struct err *run_job(void *arg)
 {
     struct job *job = arg;
     struct session_work *w = &job->work;
-    struct str name = shelf_name(w->project, args_get(w->args, "store"), &w->arena);
+    struct str name = session_store_name(w->project, args_get(w->args, "store"), &w->arena);
     struct err *e;
     bool is_kept;
 
-    TRY((job->makes_store ? shelf_open : shelf_open_existing)(w->project, name, &w->store,
-                                                              &is_kept));
+    TRY((job->makes_store ? session_store_open : session_store_open_existing)(w->project, name,
+                                                                              &w->store, &is_kept));
     w->printer.on_event = display_notices;
     w->subscribers[0] = &w->printer;
     e = job->fn(w);
@@ -80,16 +80,17 @@ struct err *session_work_find(struct session_work *w, size_t operand,
     struct str cwd = str_of(w->project->place.cwd);
 
     if (operand < w->args->n_operands)
-        return shelf_find(w->store, cwd, str_of(w->args->operands[operand]), &w->arena,
-                          ret_summary);
-    return shelf_find_newest(w->store, cwd, &w->arena, ret_summary);
+        return session_store_find(w->store, cwd, str_of(w->args->operands[operand]), &w->arena,
+                                  ret_summary);
+    return session_store_find_newest(w->store, cwd, &w->arena, ret_summary);
 }
 
 struct err *session_work_look(struct session_work *w, size_t operand,
                               struct store_summary *ret_summary, bool *ret_found)
 {
-    return shelf_look(w->store, str_of(w->project->place.cwd), str_of(w->args->operands[operand]),
-                      &w->arena, ret_summary, ret_found);
+    return session_store_look(w->store, str_of(w->project->place.cwd),
+                              str_of(w->args->operands[operand]), &w->arena, ret_summary,
+                              ret_found);
 }
 
 struct err *session_work_each(struct session_work *w, const struct store_list_query *query,

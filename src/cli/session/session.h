@@ -4,7 +4,7 @@
 
 #include "cli/command.h"
 #include "port/event_stream.h"
-#include "sdk/shelf.h"
+#include "sdk/session_store.h"
 #include "sys/clock.h"
 
 extern const struct command command_session_compact;
@@ -49,7 +49,8 @@ MUST_USE struct err *session_work_run_at(const struct args *args, const struct c
 MUST_USE struct err *session_work_store(const struct args *args,
                                         struct err *(*work)(struct session_work *w),
                                         int *ret_status);
-/* The one that this operand names (sdk/shelf.h); without it the newest of this directory. */
+/* The one that this operand names (sdk/session_store.h); without it the newest of this directory.
+ */
 MUST_USE struct err *session_work_find(struct session_work *w, size_t operand,
                                        struct store_summary *ret_summary);
 
