@@ -285,7 +285,7 @@ static void check_pack(struct verifying *v, const struct codec_reader *r, const 
 /* Texts of the last run only. */
 static void digest(struct verifying *v, const struct event *e)
 {
-    AUTO(arena) struct arena before = {0};
+    struct arena before = {0};
 
     if (e->type == EVENT_RUN_BEGIN) {
         before = v->digest_arena;
@@ -293,6 +293,7 @@ static void digest(struct verifying *v, const struct event *e)
         v->digest.preview = arena_str(&v->digest_arena, v->digest.preview);
     }
     digest_event(&v->digest, &v->digest_arena, e, &v->is_copy);
+    arena_done(&before);
 }
 
 static void compare_text(struct verifying *v, const char *what, struct str listed, struct str told)
