@@ -8,7 +8,7 @@
 
 #include "config/settings.h"
 #include "gate/gate.h"
-#include "sandbox/proxy/rules.h"
+#include "sandbox/proxy/host_rules.h"
 
 /* Lives in `a`. With net_rules_allow_any() the network is SANDBOX_PROXY_ONLY, else there is none.
  * ERR_VALIDATION names the setting that is no domain. */

@@ -3,9 +3,9 @@
  * The input is a request as it comes in: what is taken for one says the same when it is written and
  * read again, and its body ends at the same byte however it is cut. Its first line is also tried as
  * a rule, and all of it as an answer of a server. */
-#include "sandbox/proxy/answer.h"
+#include "sandbox/proxy/host_rules.h"
 #include "sandbox/proxy/request.h"
-#include "sandbox/proxy/rules.h"
+#include "sandbox/proxy/response_head.h"
 
 static void check_same(const struct proxy_request *a, const struct proxy_request *b)
 {

@@ -1,4 +1,4 @@
-/* parts.h - what plan.c and rules.c share. Only they include this. */
+/* parts.h - what plan.c and landlock_rules.c share. Only they include this. */
 #ifndef KEEL_SANDBOX_PLAN_PARTS_H
 #define KEEL_SANDBOX_PLAN_PARTS_H
 

@@ -1,7 +1,7 @@
 /* connection.c - one connection of a command: its request, the answer, or the tunnel. */
 #include "sandbox/proxy/parts.h"
 
-#include "sandbox/proxy/answer.h"
+#include "sandbox/proxy/response_head.h"
 #include "sys/loop.h"
 
 #include <netinet/in.h>

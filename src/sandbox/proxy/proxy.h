@@ -11,7 +11,7 @@
 #ifndef KEEL_SANDBOX_PROXY_PROXY_H
 #define KEEL_SANDBOX_PROXY_PROXY_H
 
-#include "sandbox/proxy/rules.h"
+#include "sandbox/proxy/host_rules.h"
 #include "sys/task.h"
 
 #define PROXY_MAX_CONNECTIONS 64

@@ -9,7 +9,7 @@
 
 #include "base/sha256.h"
 #include "hook/config.h"
-#include "sandbox/proxy/rules.h"
+#include "sandbox/proxy/host_rules.h"
 #include "sdk/agent/rule_set.h"
 #include "sdk/sandbox/checked_launcher.h"
 

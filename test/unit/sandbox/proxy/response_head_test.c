@@ -1,5 +1,5 @@
 /* proxy_answer_test.c - heads of answers, as commands get them. */
-#include "sandbox/proxy/answer.h"
+#include "sandbox/proxy/response_head.h"
 
 #include "test.h"
 

@@ -1,5 +1,5 @@
-/* answer.c - a head line by line, but for what it says of the connection. */
-#include "sandbox/proxy/answer.h"
+/* response_head.c - a head line by line, but for what it says of the connection. */
+#include "sandbox/proxy/response_head.h"
 
 #define VERSION S("HTTP/1.")
 

@@ -1,9 +1,9 @@
-/* answer.h - the head of a server's answer, told that the connection ends with it. Pure.
+/* response_head.h - the head of a server's answer, told that the connection ends with it. Pure.
  *
  * The proxy asks servers to close, and not all of them say that they will. A command that does not
  * know sends its next request into a connection that is about to end. */
-#ifndef KEEL_SANDBOX_PROXY_ANSWER_H
-#define KEEL_SANDBOX_PROXY_ANSWER_H
+#ifndef KEEL_SANDBOX_PROXY_RESPONSE_HEAD_H
+#define KEEL_SANDBOX_PROXY_RESPONSE_HEAD_H
 
 #include "base/strbuf.h"
 

@@ -1,4 +1,4 @@
-/* verifier.c - what events say of each other. */
+/* verify_events.c - what events say of each other. */
 #include "archive/verify.h"
 
 #include <stdarg.h>

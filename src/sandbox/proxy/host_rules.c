@@ -1,5 +1,5 @@
-/* rules.c - hosts, ports and addresses against patterns. */
-#include "sandbox/proxy/rules.h"
+/* host_rules.c - hosts, ports and addresses against patterns. */
+#include "sandbox/proxy/host_rules.h"
 
 /* --- lists --- */
 

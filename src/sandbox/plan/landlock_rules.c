@@ -1,4 +1,4 @@
-/* rules.c - from places to Landlock rules, split around what is denied. */
+/* landlock_rules.c - from places to Landlock rules, split around what is denied. */
 #include "sandbox/plan/parts.h"
 
 #include "sandbox/plan/secret_dirs.h"

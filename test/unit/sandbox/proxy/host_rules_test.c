@@ -1,5 +1,5 @@
 /* proxy_rules_test.c - which hosts, ports and addresses the rules let through. */
-#include "sandbox/proxy/rules.h"
+#include "sandbox/proxy/host_rules.h"
 
 #include "host_patterns.h"
 #include "test.h"

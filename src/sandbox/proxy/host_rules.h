@@ -1,4 +1,4 @@
-/* rules.h - which hosts commands may speak to. Pure.
+/* host_rules.h - which hosts commands may speak to. Pure.
  *
  * A pattern (net/host_pattern.h) is a host with all below it ("example.com"), only what is below it
  * ("*.example.com"), every host that has a name ("*"), or an address. It means the ports 80 and 443
@@ -7,8 +7,8 @@
  * What is denied is denied, by its name and by each address that it has. All else must be allowed,
  * and every address of it must be on the public Internet, unless the host is listed among those
  * that may be private: that allows it too. */
-#ifndef KEEL_SANDBOX_PROXY_RULES_H
-#define KEEL_SANDBOX_PROXY_RULES_H
+#ifndef KEEL_SANDBOX_PROXY_HOST_RULES_H
+#define KEEL_SANDBOX_PROXY_HOST_RULES_H
 
 #include "net/host_pattern.h"
 
