@@ -118,8 +118,8 @@ static struct err *parse(struct args *a, const char *command, const struct optio
             list = NULL;
         } else if (is_option) {
             TRY(take_word(a, argv, argc, &i));
-            list = a->given[a->n_given - 1].option;
-            list = list->is_item ? list : NULL;
+            list = a->n_given ? a->given[a->n_given - 1].option : NULL;
+            list = list && list->is_item ? list : NULL;
         } else if (list && (a->n_operands || list->is_item(str_of(argv[i])))) {
             add_given(a, list, argv[i]);
         } else {
