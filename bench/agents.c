@@ -1,5 +1,5 @@
-/* agents.c - many agents at rest: N of them open in one process, as `keel -p` opens one, each after
- * a turn. Prints what one holds: memory, descriptors, tasks, child processes.
+/* agents.c - many agents at rest: N live sessions open in one process, as `keel -p` opens one, each
+ * after a turn. Prints what one holds: memory, descriptors, tasks, child processes.
  *
  *     bench-agents agents N PROMPT    what each is asked; the model is that of the environment
  *     bench-agents sessions N         the same conversations, opened again as bare sessions
@@ -7,7 +7,7 @@
  * The first agents are not counted: what they load and make is for all. */
 #include "bench.h"
 
-#include "sdk/agent/agent.h"
+#include "sdk/live_session.h"
 #include "sys/loop.h"
 #include "sys/scheduler.h"
 
@@ -28,6 +28,12 @@ struct holding {
     unsigned n_tasks;
 };
 
+struct seat {
+    struct live_session live;
+    struct waker answered;
+    struct err *error; /* of its turn */
+};
+
 struct bench {
     bool has_agents; /* else bare sessions */
     int n;
@@ -35,7 +41,7 @@ struct bench {
     struct host *host;
     struct project *project;
     struct model_choice *model;
-    struct agent **agents;
+    struct seat *seats;
     int n_next, n_wanted, n_complete;
     struct holding before, after;
     long n_wakes;
@@ -79,15 +85,23 @@ static struct holding look(void)
 
 /* --- one agent --- */
 
-static struct err *ask(struct agent *a, const char *prompt)
+static void on_answer(void *self, struct run_result *r)
 {
-    AUTO(message) struct message *input = message_new(ROLE_USER, S(""));
-    AUTO(run_result) struct run_result result = {0};
-    struct run_input given = {.prompt = input};
+    struct seat *s = self;
 
-    message_add_text(input, str_of(prompt));
-    TRY(agent_run(a, &given, &result));
-    return TAKE(result.error);
+    s->error = TAKE(r->error);
+    waker_wake(&s->answered);
+}
+
+static struct err *use_agent(struct bench *b, struct seat *s)
+{
+    struct message *prompt = message_new(ROLE_USER, S(""));
+
+    message_add_text(prompt, str_of(b->prompt));
+    waker_init(&s->answered);
+    TRY(live_session_submit(&s->live, prompt, (struct str){0}));
+    TRY(waker_park(&s->answered));
+    return TAKE(s->error);
 }
 
 static struct err *use_some(void *arg)
@@ -95,11 +109,13 @@ static struct err *use_some(void *arg)
     struct bench *b = arg;
 
     while (b->n_next < b->n_wanted) {
-        struct agent **a = &b->agents[b->n_next++];
+        struct seat *s = &b->seats[b->n_next++];
 
-        TRY(agent_open(b->project,
-                       &(struct agent_options){.model = b->model, .mode = "bypassPermissions"}, a));
-        TRY(ask(*a, b->prompt));
+        TRY(live_session_open(
+            &s->live, b->project,
+            &(struct live_options){.agent = {.model = b->model, .mode = "bypassPermissions"},
+                                   .face = {.on_end = on_answer, .self = s}}));
+        TRY(use_agent(b, s));
         b->n_complete++;
     }
     return NULL;
@@ -147,11 +163,11 @@ static struct err *run_agents(struct bench *b)
 {
     struct err *e;
 
-    b->agents = mem_alloc((size_t)(N_FIRST + b->n) * sizeof *b->agents);
+    b->seats = mem_alloc((size_t)(N_FIRST + b->n) * sizeof *b->seats);
     TRY(project_choose_model(b->project, MODEL, &b->model));
     e = measure(b);
     for (int i = 0; i < b->n_next; i++)
-        agent_close(b->agents[i]);
+        live_session_done(&b->seats[i].live);
     return e;
 }
 
@@ -243,7 +259,7 @@ int main(int argc, char **argv)
     model_choice_unref(b.model);
     project_unref(b.project);
     host_unref(b.host);
-    mem_free(b.agents);
+    mem_free(b.seats);
     if (e) {
         AUTO_FREE char *text = err_message(e);
 
