@@ -480,6 +480,34 @@ TEST(a_session_that_is_closed_in_the_middle_is_resumed_without_what_waited)
     assert_ok(loop_run_once(close_in_the_middle_task, &w));
 }
 
+static struct err *close_task(void *arg)
+{
+    struct world *w = arg;
+
+    live_session_done(&w->live);
+    return NULL;
+}
+
+static struct err *close_in_another_task(struct world *w)
+{
+    struct group g;
+
+    TRY(submit(w, "first"));
+    TRY(wait_for(w, EVENT_DELTA));
+    group_begin(&g, 0, 0);
+    group_spawn(&g, "closes", close_task, w);
+    TRY(group_end(&g));
+    EXPECT_LOG(w, "interrupted: Well\n");
+    return NULL;
+}
+
+TEST(any_task_may_close_it)
+{
+    static const struct answer_step steps[] = {{HELD, "Well"}, {0}};
+
+    run_world("{}", steps, close_in_another_task);
+}
+
 static struct err *close_at_a_question(struct world *w)
 {
     TRY(submit(w, "Do it."));
@@ -522,4 +550,5 @@ RUN_TESTS(UNIT(prompts_that_arrive_during_a_run_are_answered_one_after_another),
           UNIT(permissions_are_switched_off_only_where_that_is_allowed),
           UNIT(who_waits_for_the_end_may_be_interrupted_and_leaves_nothing_running),
           UNIT(a_session_that_is_closed_in_the_middle_is_resumed_without_what_waited),
-          UNIT(closing_withdraws_the_question), UNIT(a_session_that_is_finishing_takes_no_prompt))
+          UNIT(any_task_may_close_it), UNIT(closing_withdraws_the_question),
+          UNIT(a_session_that_is_finishing_takes_no_prompt))
