@@ -302,6 +302,37 @@ class InTheBackground(PlantedTest):
         if (self.project / "src").exists():
             self.assert_harmless("src")
 
+    def plant_for_a_rewind(self, *names):
+        """A second command changes what the first one has made: so its content is saved."""
+        self.run_turns(
+            self.bash(self.wait("go") + "mkdir -p .claude; for f in " + " ".join(names) +
+                      "; do echo evil >$f; done; " + self.tell("planted") + "exec sleep 1000",
+                      run_in_background=True),
+            self.bash(self.tell("go") + self.wait("planted") +
+                      "for f in " + " ".join(names) + "; do echo more >>$f; done; echo >other"))
+
+    def test_and_a_rewind_that_may_write_everywhere_does_not_put_it_back(self):
+        names = (".envrc", ".claude/settings.json")
+        self.plant_for_a_rewind(*names)
+        result = self.finish(self.start("session", "rewind", "--yes", "--add-dir", "/"))
+        self.assert_status(result, 1)
+        for name in ("other", *names):
+            self.assertFalse((self.project / name).exists(), result)
+
+    def test_nor_what_keel_obeys_behind_a_link(self):
+        """A directory of dotfiles is the workspace."""
+        settings = self.keel_home / "settings.json"
+        os.rename(settings, self.project / "mine.json")
+        settings.symlink_to(self.project / "mine.json")
+        (self.keel_home / "trust.json").symlink_to(self.project / "trusted.json")
+        before = (self.project / "mine.json").read_text()
+        self.plant_for_a_rewind("mine.json", "trusted.json")
+        result = self.finish(self.start("session", "rewind", "--yes", "--force"))
+        self.assert_status(result, 1)
+        self.assertFalse((self.project / "other").exists(), result)
+        self.assertFalse((self.project / "trusted.json").exists(), result)
+        self.assertEqual((self.project / "mine.json").read_text(), before)
+
 
 class WorkspaceInAnAddedDirectory(PlantedTest):
     """Without namespaces a command can put a link in the place of the workspace."""

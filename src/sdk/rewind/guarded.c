@@ -1,6 +1,7 @@
 /* guarded.c - a guard around the changes of a rewind. */
 #include "sdk/rewind/guarded.h"
 
+#include "config/own_settings.h"
 #include "sandbox/guard/guard.h"
 #include "sys/fs.h"
 
@@ -11,6 +12,18 @@ static const char *real_path(struct arena *a, const char *path)
     AUTO_FREE char *real = path ? realpath(path, NULL) : NULL;
 
     return real ? arena_cstr(a, str_of(real)) : NULL;
+}
+
+/* Where all of the file system may be written, no command runs: there is nothing to be planted. A
+ * baseline of it would be one of all files. */
+static size_t add_but_everything(const char **list, const char *const *dirs, size_t n)
+{
+    size_t n_added = 0;
+
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(dirs[i], "/") != 0)
+            list[n_added++] = dirs[i];
+    return n_added;
 }
 
 /* The directory of a store, unless it holds more than that. */
@@ -29,15 +42,21 @@ static struct sandbox_policy make_policy(struct arena *a, const struct rewind_op
 {
     const char *const all[] = {real_path(a, o->home), store_dir(a, s, restore->roots[0])};
     const char **own = ARENA_ARRAY(a, ARRAY_LEN(all), const char *);
+    const char **added = ARENA_ARRAY(a, restore->n_roots, const char *);
+    struct path_list read_only = {.arena = a};
     size_t n = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         if (all[i])
             own[n++] = all[i];
+    if (all[0]) /* by the name that it was given: there may be links on the way */
+        own_settings_find(&read_only, *o->home == '/' ? o->home : all[0]);
     return (struct sandbox_policy){
         .workspace = restore->roots[0],
-        .writable = restore->roots + 1,
-        .n_writable = restore->n_roots - 1,
+        .writable = added,
+        .n_writable = add_but_everything(added, restore->roots + 1, restore->n_roots - 1),
+        .read_only = read_only.paths,
+        .n_read_only = read_only.n,
         .own = own,
         .n_own = n,
         .home = real_path(a, o->person_home),
@@ -54,15 +73,6 @@ static struct err *begin(struct rewind_guard *g, const struct sandbox_policy *po
     return guard_begin(g->guard, policy, has_namespaces);
 }
 
-/* No command runs where all of the file system may be written: there is nothing to be planted. */
-static bool is_everything(const struct restore_options *restore)
-{
-    for (size_t i = 0; i < restore->n_roots; i++)
-        if (strcmp(restore->roots[i], "/") == 0)
-            return true;
-    return false;
-}
-
 /* Remembers all contents, as where no mount protects anything. If those are too many, commands have
  * run with mounts only, and could not change them. */
 struct err *rewind_guard_begin(struct rewind_guard *g, const struct rewind_options *o,
@@ -72,7 +82,7 @@ struct err *rewind_guard_begin(struct rewind_guard *g, const struct rewind_optio
     struct err *e;
 
     *g = (struct rewind_guard){0};
-    if (restore->n_roots == 0 || is_everything(restore))
+    if (restore->n_roots == 0 || strcmp(restore->roots[0], "/") == 0)
         return NULL;
     policy = make_policy(&g->arena, o, restore, s);
     e = begin(g, &policy, /* has_namespaces= */ false);
