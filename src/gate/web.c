@@ -65,7 +65,7 @@ static bool parse_address(struct arena *a, struct str text, struct web_pattern *
         return false;
     while (n < text.n && !strchr("/?#", text.p[n]))
         n++;
-    p->rest = str_skip(text, n);
+    p->rest = url_ascii(a, str_skip(text, n));
     return str_find_char(p->rest, '#') == STR_NONE &&
            host_pattern_parse(a, str_slice(text, 0, n), &p->host);
 }
@@ -133,11 +133,12 @@ static struct str host_of(struct arena *a, const struct url *u)
     return arena_format(a, "%s%" STR_FMT "%s:%d", open, STR_ARG(u->host), close, u->port);
 }
 
-/* Path and query as they came. */
+/* Path and query as they are sent. */
 static struct str rest_of(struct arena *a, const struct url *u)
 {
-    return arena_format(a, "%" STR_FMT "%s%" STR_FMT, STR_ARG(u->path.n ? u->path : S("/")),
-                        u->query.n ? "?" : "", STR_ARG(u->query));
+    return url_ascii(a, arena_format(a, "%" STR_FMT "%s%" STR_FMT,
+                                     STR_ARG(u->path.n ? u->path : S("/")), u->query.n ? "?" : "",
+                                     STR_ARG(u->query)));
 }
 
 /* The same as most servers read it: without %-encoding, empty parts, "." and "..". */
@@ -157,6 +158,22 @@ static struct str rest_as_served(struct arena *a, struct str rest)
         strbuf_add_char(&out, '/');
     strbuf_add(&out, url_decode(a, str_skip(rest, n_path)));
     return arena_str(a, strbuf_str(&out));
+}
+
+/* Does a part of the path lead upwards? Then servers differ in where: whether "x%2fy" is one part
+ * and an empty one counts, whether they decode twice, and what "\\" and "..;" are. */
+static bool goes_up(struct arena *a, const struct url *u)
+{
+    struct str path = url_decode(a, url_decode(a, u->path));
+
+    for (size_t i = 0; i + 2 <= path.n; i++) {
+        bool begins = i == 0 || strchr("/\\", path.p[i - 1]); /* or NUL, also below */
+        bool ends = i + 2 == path.n || strchr("/\\;?#", path.p[i + 2]);
+
+        if (begins && ends && str_is(str_slice(path, i, 2), ".."))
+            return true;
+    }
+    return false;
 }
 
 /* --- matching --- */
@@ -200,19 +217,21 @@ static bool rest_matches(struct str pattern, const struct url *u, struct arena *
     rest = rest_as_served(a, rest);
     is_served =
         wildcard_matches(pattern, rest) || wildcard_matches(rest_as_served(a, pattern), rest);
-    return reading == READ_WIDELY ? is_sent || is_served : is_sent && is_served;
+    if (reading == READ_WIDELY)
+        return is_sent || is_served;
+    return is_sent && is_served && (str_is(pattern, "/*") || !goes_up(a, u));
 }
 
-static bool address_matches(const struct web_pattern *p, const struct url *u, struct arena *a,
-                            enum reading reading)
+/* Scheme, host and port. */
+static bool place_matches(const struct web_pattern *p, const struct url *u, struct arena *a,
+                          enum reading reading)
 {
     int port = p->host.port ? p->host.port : usual_port(u);
 
     if (reading == READ_NARROWLY && !is_fetched(u))
         return false;
     return (str_is(u->scheme, "https") ? p->has_https : p->has_http) && u->port == port &&
-           host_matches(&p->host, u, /* with_below= */ false, a, reading) &&
-           rest_matches(p->rest, u, a, reading);
+           host_matches(&p->host, u, /* with_below= */ false, a, reading);
 }
 
 /* Where such a star ends nobody knows: it can deny, and allows nothing. */
@@ -241,11 +260,20 @@ static bool pattern_matches(const struct web_pattern *p, const struct url *u, st
     case WEB_HOST:
         return one_host_matches(p, u, a, reading);
     case WEB_ADDRESS:
-        return address_matches(p, u, a, reading);
+        return place_matches(p, u, a, reading) && rest_matches(p->rest, u, a, reading);
     case WEB_TEXT:
         break;
     }
     return text_matches(p, u, text, a, reading);
+}
+
+/* Of one that does not match: may it match where the path leads? */
+static bool is_unclear(const struct web_pattern *p, const struct url *u, struct arena *a)
+{
+    bool is_about_paths =
+        p->kind == WEB_TEXT || (p->kind == WEB_ADDRESS && place_matches(p, u, a, READ_WIDELY));
+
+    return is_about_paths && goes_up(a, u);
 }
 
 enum match web_match(struct str pattern, struct str text, enum reading reading)
@@ -257,7 +285,9 @@ enum match web_match(struct str pattern, struct str text, enum reading reading)
 
     if (e || !parse_pattern(&a, pattern, &p))
         return reading == READ_WIDELY ? MATCH_UNCLEAR : MATCH_NO;
-    return pattern_matches(&p, &url, text, &a, reading) ? MATCH_YES : MATCH_NO;
+    if (pattern_matches(&p, &url, text, &a, reading))
+        return MATCH_YES;
+    return reading == READ_WIDELY && is_unclear(&p, &url, &a) ? MATCH_UNCLEAR : MATCH_NO;
 }
 
 static bool parse_request_url(struct arena *a, struct str text, struct url *ret_url)

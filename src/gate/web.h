@@ -10,8 +10,8 @@
  *
  * "https://example.com/docs/" and a star is an address; "*://" stands for http and https. A star in
  * its path matches anything, one in its host what it does there. Servers read one path in several
- * ways (/%64ocs/, /a/../docs/): widely one of them must match, narrowly all. What begins with
- * another star is text, and is only matched widely. */
+ * ways (/%64ocs/, /a/../docs/): widely one of them must match, narrowly all; where ".." leads is
+ * unclear. What begins with another star is text, and is only matched widely. */
 enum match web_match(struct str pattern, struct str text, enum reading reading);
 /* False: it is none of these, and would match nothing. */
 bool web_pattern_is_valid(struct str pattern);

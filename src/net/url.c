@@ -279,6 +279,14 @@ static void add_ascii(struct strbuf *out, struct str text)
     }
 }
 
+struct str url_ascii(struct arena *a, struct str text)
+{
+    AUTO(strbuf) struct strbuf out = {0};
+
+    add_ascii(&out, text);
+    return arena_str(a, strbuf_str(&out));
+}
+
 static void add_origin(struct strbuf *out, const struct url *u)
 {
     strbuf_addf(out, u->is_ipv6 ? "%" STR_FMT "://[%" STR_FMT "]" : "%" STR_FMT "://%" STR_FMT,

@@ -44,6 +44,8 @@ MUST_USE struct err *url_resolve(struct arena *a, const struct url *base, struct
 MUST_USE struct err *url_join(struct arena *a, struct str base, struct str path,
                               struct str *ret_url);
 void url_add_encoded(struct strbuf *out, struct str text); /* percent-encodes all but unreserved */
+/* As it is sent: only bytes over 127 are encoded. */
+struct str url_ascii(struct arena *a, struct str text) MUST_USE;
 struct str url_decode(struct arena *a, struct str text) MUST_USE; /* turns %41 into A */
 /* The URL without user information and without the values of query parameters that look like
  * credentials (key, token, secret, ...): for logs and messages. */

@@ -4,7 +4,9 @@
 #include "gate/gate.h"
 #include "gate/path.h"
 #include "gate/prepared.h"
+#include "gate/web.h"
 #include "gate/wildcard.h"
+#include "net/url.h"
 
 #include <stdlib.h>
 
@@ -62,6 +64,17 @@ static void check_tool(const struct tool *tool, struct str pattern, struct str a
     /* What a pattern allows it denies, or at least it asks. */
     BUG_IF(allowed.by == DECIDED_BY_ALLOW && denied.decision == DECISION_AUTO);
     check_remembered(&s, &a);
+}
+
+/* What allows an address allows it as it is sent, too: redirects are compared with that. */
+static void check_as_sent(struct str pattern, struct str text)
+{
+    AUTO(arena) struct arena a = {0};
+    struct url url;
+    AUTO(err) struct err *e = url_parse(&a, text, &url);
+
+    BUG_IF(!e && web_match(pattern, text, READ_NARROWLY) == MATCH_YES &&
+           web_match(pattern, url_format(&a, &url), READ_NARROWLY) != MATCH_YES);
 }
 
 /* Where a pattern is told apart at first sight, it would not have matched at length. */
@@ -154,6 +167,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     check_compound(pattern, rest);
     check_first_sight(pattern, rest, state);
+    check_as_sent(pattern, rest);
     check_tool(&bash, pattern, rest, state);
     for (int i = 0; i < 3; i++) {
         const struct tool *tool = (const struct tool *[]){&bash, &edit, &fetch}[i];

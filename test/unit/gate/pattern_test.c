@@ -371,6 +371,38 @@ TEST(a_path_is_read_as_servers_read_it)
     denies_not("WebFetch(https://a.org/private/*)", "https://a.org/docs?/private/x");
 }
 
+TEST(where_a_path_leads_that_goes_up_is_unclear)
+{
+    static const char *const paths[] = {
+        "/docs/x%2fy/../../private/x", "/docs//../../private/x",    "/docs/%252e%252e/private/x",
+        "/docs/..;/private/x",         "/docs/..%5cprivate/x",      "/docs/x%5cy/../../private/x",
+        "/docs/..%3b/private/x",       "/docs/%2e%2e%00/private/x",
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
+        AUTO(arena) struct arena a = {0};
+        const char *url = arena_format(&a, "https://a.org%s", paths[i]).p;
+
+        allows_not("WebFetch(https://a.org/docs/*)", url);
+        allows("WebFetch(https://a.org/*)", url);
+        assert_int_not_equal(match_one("WebFetch(https://a.org/private/*)", url, READ_WIDELY),
+                             MATCH_NO);
+        assert_int_not_equal(match_one("WebFetch(*/private/x)", url, READ_WIDELY), MATCH_NO);
+        denies_not("WebFetch(https://b.org/private/*)", url);
+    }
+    is_unclear("WebFetch(https://a.org/private/*)", "https://a.org/x%2fy/../private/x");
+    is_unclear("WebFetch(https://a.org/private/*)", "https://a.org/y/../private//../x");
+    allows("WebFetch(https://a.org/docs/*)", "https://a.org/docs/v1..v2/...;x?../");
+}
+
+TEST(letters_outside_of_ascii_count_as_they_are_sent)
+{
+    allows("WebFetch(https://a.org/\303\274/*)", "https://a.org/\303\274/x");
+    allows("WebFetch(https://a.org/\303\274/*)", "https://a.org/%C3%BC/x");
+    allows("WebFetch(https://a.org/%C3%BC/*)", "https://a.org/\303\274/x");
+    denies("WebFetch(https://a.org/\303\274/*)", "https://a.org/%c3%bc/x");
+}
+
 /* --- what is remembered --- */
 
 static void assert_round_trip(const struct tool *tool, const char *argument, const char *want)
@@ -439,6 +471,8 @@ RUN_TESTS(UNIT(a_pattern_is_a_tool_or_a_tool_and_something_in_parentheses),
           UNIT(an_address_is_denied_in_every_spelling),
           UNIT(a_web_rule_that_means_no_host_is_not_valid),
           UNIT(a_star_in_a_host_does_not_reach_into_the_path),
-          UNIT(a_path_is_read_as_servers_read_it), UNIT(the_pattern_of_a_call_allows_that_call),
+          UNIT(a_path_is_read_as_servers_read_it), UNIT(where_a_path_leads_that_goes_up_is_unclear),
+          UNIT(letters_outside_of_ascii_count_as_they_are_sent),
+          UNIT(the_pattern_of_a_call_allows_that_call),
           UNIT(a_call_without_its_argument_has_no_pattern),
           UNIT(a_request_to_no_host_has_no_pattern))
