@@ -105,7 +105,7 @@ static bool grant(const struct landlock_rules *r, const char *path, uint64_t rig
     return done;
 }
 
-/* Nobody may make devices. */
+/* Making devices is never allowed. */
 static uint64_t all_rights(const struct landlock_rules *r)
 {
     return r->handled & ~(MAKE_CHAR | MAKE_BLOCK);

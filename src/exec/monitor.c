@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 enum {
-    /* If nobody waits any more, all must end within two seconds. */
+    /* If no process waits for them, all must end within two seconds. */
     UNASKED_GRACE_MS = 1000,
     /* Between two rounds of KILL, for processes that were forked during the first. */
     KILL_PERIOD_MS = 20,

@@ -122,7 +122,7 @@ static int make_own_directory(const struct mounts_builder *b, const char *name, 
     return mkdirat(b->roots->own, name, mode) == 0 ? clone_own(b->roots, name) : -1;
 }
 
-/* Makes the substitute for a hidden file, which nobody can open. Root could read a file of any
+/* Makes the substitute for a hidden file, which cannot be opened. Root could read a file of any
  * mode, and would take it for an empty one; a device on a mount without devices is closed to root,
  * too. If none can be made, the user is not root. */
 static bool make_closed_file(int dir)

@@ -234,7 +234,7 @@ static bool place_matches(const struct web_pattern *p, const struct url *u, stru
            host_matches(&p->host, u, /* with_below= */ false, a, reading);
 }
 
-/* Where such a star ends nobody knows: it can deny, and allows nothing. */
+/* Such a star may end anywhere: it can deny, and allows nothing. */
 static bool text_matches(const struct web_pattern *p, const struct url *u, struct str text,
                          struct arena *a, enum reading reading)
 {

@@ -145,7 +145,7 @@ static struct err *run_blocking(struct sandbox *s, struct err *(*fn)(void *), vo
 
 /* A start that may have to be tried again: what waits for it is to happen once, and the command
  * starts where it was to start at first. */
-struct attempt {
+struct start_attempt {
     struct sandbox *sandbox;
     const struct proc_spec *spec;
     bool namespaces;
@@ -158,7 +158,7 @@ struct attempt {
 };
 
 struct start {
-    struct attempt *attempt;
+    struct start_attempt *attempt;
     struct sandbox *sandbox;
     bool namespaces;
     struct strbuf plan;
@@ -197,7 +197,7 @@ static struct err *open_plan(struct start *s)
     return NULL;
 }
 
-static struct err *find_cwd(struct attempt *a)
+static struct err *find_cwd(struct start_attempt *a)
 {
     const char *cwd = a->spec->cwd ? a->spec->cwd : ".";
 
@@ -409,7 +409,7 @@ static void sandbox_note_lost(void *self)
 
 static struct err *announce(void *self)
 {
-    struct attempt *a = self;
+    struct start_attempt *a = self;
 
     a->was_announced = true;
     return a->spec->before_start(a->spec->before_self);
@@ -459,14 +459,14 @@ static struct parking_way way_of(const struct sandbox *s, bool namespaces)
 }
 
 /* One that stood in walls which do not hold is not tried twice. */
-static struct err *take_parked(const struct attempt *a, struct proc_parked **ret_parked)
+static struct err *take_parked(const struct start_attempt *a, struct proc_parked **ret_parked)
 {
     struct parking_way way = way_of(a->sandbox, a->namespaces);
 
     return a->is_again ? NULL : parking_take(a->sandbox->parking, &way, ret_parked);
 }
 
-static struct err *start_once(struct attempt *a, struct proc **ret_proc)
+static struct err *start_once(struct start_attempt *a, struct proc **ret_proc)
 {
     struct sandbox *sandbox = a->sandbox;
     AUTO(start)
@@ -519,7 +519,7 @@ static struct err *start_once(struct attempt *a, struct proc **ret_proc)
 
 /* Tries one way. What keel saw in the workspace may have been exchanged before the walls stood on
  * it: then it looks again. So it does when a supervisor died that waited for the command. */
-static struct err *start_with(struct attempt *a, struct proc **ret_proc)
+static struct err *start_with(struct start_attempt *a, struct proc **ret_proc)
 {
     struct err *e = start_once(a, ret_proc);
 
@@ -556,7 +556,7 @@ static struct err *refuse_weakness(struct err *take_error)
 }
 
 /* Once a command has run, the way that it went is the way for all. */
-static struct err *start_either_way(struct attempt *a, struct proc **ret_proc)
+static struct err *start_either_way(struct start_attempt *a, struct proc **ret_proc)
 {
     struct sandbox *s = a->sandbox;
     struct err *e;
@@ -584,7 +584,7 @@ static struct err *start_either_way(struct attempt *a, struct proc **ret_proc)
 
 static struct err *start(struct launcher *l, const struct proc_spec *spec, struct proc **ret_proc)
 {
-    struct attempt a = {.sandbox = (struct sandbox *)l, .spec = spec};
+    struct start_attempt a = {.sandbox = (struct sandbox *)l, .spec = spec};
     struct err *e = start_either_way(&a, ret_proc);
 
     arena_done(&a.arena);

@@ -54,7 +54,7 @@ struct host_warm {
     struct warm_list *in; /* NULL: its owner uses it, or has given it back */
 };
 #define HOST_MAX_WARM 16 /* besides those that could not be given back, which are asked again */
-/* The owner has used it, and keeps it until so many others have been used after it. */
+/* The owner has used it, and keeps it until HOST_MAX_WARM others have been used after it. */
 void host_keep_warm(struct host *h, struct host_warm *w);
 /* It is in use, or its owner ends. */
 void host_take_warm(struct host_warm *w);

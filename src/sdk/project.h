@@ -40,7 +40,7 @@ struct project {
     struct arena arena;
     const char *ca_file; /* NULL: none */
     struct model_choice *choices;
-    struct secrets *secrets; /* NULL: nobody has asked for them yet */
+    struct secrets *secrets; /* NULL: they were not needed yet */
 };
 
 /* `h` NULL: a host of its own. Blocks. */

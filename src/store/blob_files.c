@@ -163,8 +163,8 @@ static bool is_there(const char *path, size_t n_bytes)
     return utimensat(AT_FDCWD, path, times, 0) == 0 || errno != ENOENT;
 }
 
-/* A file that is durable, with its name, has this modification time, so that nobody syncs it again.
- * If the mark gets lost, it is synced once more. */
+/* A file that is durable, with its name, has this modification time, so that it is not synced
+ * again. If the mark gets lost, it is synced once more. */
 #define DURABLE_SECOND 1
 
 static bool is_marked(const char *path)

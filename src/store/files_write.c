@@ -133,7 +133,7 @@ static struct err *catch_up(int fd, const char *path, struct files_state *s, boo
     return cut_torn(fd, path, s, size, unix_ms, NULL);
 }
 
-/* A lock file that was removed by hand keeps nobody out. */
+/* A lock file that was removed by hand locks nothing. */
 bool files_holds_lease(int lock_fd)
 {
     struct stat st;

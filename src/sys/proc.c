@@ -1,7 +1,7 @@
 /* proc.c - the life of a child: start, follow, end, reap.
  *
- * Only proc_free(), or the loop after it, reaps a child. Until then nobody else has its pid and its
- * process group, so signals to them cannot go astray. */
+ * Only proc_free(), or the loop after it, reaps a child. Until then no other process has its pid
+ * and its process group, so signals to them cannot go astray. */
 #include "sys/proc_internal.h"
 
 #include "sys/scheduler.h"
@@ -209,7 +209,7 @@ static bool can_say_last_word(const struct proc *p)
     return p->may_linger && is_supervised(p) && p->has_status && p->pidfd >= 0;
 }
 
-/* It follows the command's end, when nobody else reads from its supervisor. */
+/* It follows the command's end, when nothing else reads from its supervisor. */
 static bool hear_last_word(struct proc *p)
 {
     struct exec_record record;

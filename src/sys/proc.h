@@ -109,7 +109,7 @@ struct proc_spec {
     /* Learns what the command is about to change (write_observer.h), if it is confined; borrowed.
      * NULL: nothing does. */
     struct write_observer *observer;
-    /* For a supervised command: nobody waits for its supervisor once its tree is gone. The kernel
+    /* For a supervised command: its supervisor is not waited for once its tree is gone. The kernel
      * takes a while to remove its namespaces; the loop reaps it. */
     bool may_linger;
     uint64_t grace_ms;                /* between TERM and KILL; 0: 2 s */
@@ -169,7 +169,7 @@ DEFINE_AUTO_VAL(proc_output, proc_output_done)
  * supervised), even if another process still holds the other end of a pipe. */
 MUST_USE struct err *proc_run(const struct proc_spec *spec, uint64_t timeout_ms,
                               struct proc_output *output);
-/* The same for a started one that nobody else reads or waits for. */
+/* The same for a started one that nothing else reads or waits for. */
 MUST_USE struct err *proc_collect(struct proc *p, uint64_t timeout_ms, struct proc_output *output);
 
 /* Is the program in the PATH of the environment? NULL: the process's own. Blocks a little. */

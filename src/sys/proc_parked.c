@@ -127,7 +127,7 @@ static int start(const struct proc_parking *how, const struct child_fds *c, cons
     return proc_spawn_program(&nothing, c, supervisor, argv + 1, ret_pid);
 }
 
-/* It always fits: nobody else uses the channel. */
+/* It always fits: the channel has no other user. */
 static bool announce_policy(const struct proc_parked *p, const struct proc_parking *how)
 {
     struct exec_order order = {.version = EXEC_PROTOCOL_VERSION,

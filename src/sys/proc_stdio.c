@@ -110,7 +110,7 @@ static struct err *open_file(struct child_fds *c, struct str bytes)
     return child_fds_add(c, fd);
 }
 
-/* Nobody has to feed a pipe while the child runs: it is full before the start, or the bytes are a
+/* A pipe need not be fed while the child runs: it is full before the start, or the bytes are a
  * file in memory. */
 static struct err *open_bytes(struct child_fds *c, struct str bytes)
 {

@@ -195,7 +195,7 @@ static bool take_work(struct tree_walk *w, struct dir **ret_dir, struct walk_bat
     *ret_batch = NULL;
     pthread_mutex_lock(&w->lock);
     while (!w->dirs && !w->batches && !atomic_load(&w->is_over)) {
-        if (atomic_fetch_add(&w->n_idle, 1) + 1 == w->n_running) { /* nobody can add any */
+        if (atomic_fetch_add(&w->n_idle, 1) + 1 == w->n_running) { /* none can be added */
             atomic_store(&w->is_over, true);
             pthread_cond_broadcast(&w->work_came);
         } else {

@@ -143,7 +143,7 @@ class InPart(UndoneCommands):
         self.assertEqual((self.work / "notes.txt").read_text(), "this is notes.txt\n")
         self.assertEqual((self.work / "local.db").read_text(), "data\n")
 
-    # --- logs of commands that nobody could report ---
+    # --- logs of commands that were not reported ---
 
     def damage(self, how):
         """Kills keel after a command has changed two files, and does this to its log."""

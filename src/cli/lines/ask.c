@@ -68,7 +68,7 @@ static void withdraw_question(void *self, const struct open_question *q)
     input_say(self, &out);
 }
 
-/* An answer to a question that is no longer open is ignored. */
+/* An answer to a question that was closed is ignored. */
 void input_take_answer(struct input *in, const struct json *line)
 {
     const struct json *response = json_get(line, "response");

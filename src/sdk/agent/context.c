@@ -1,4 +1,4 @@
-/* context.c - what the model is told beside the prompts: where it works, what hooks add. */
+/* context.c - what the model reads beside the prompts: where it works, what hooks add. */
 #include "sdk/agent/parts.h"
 
 #include "sdk/prompt/git_state.h"

@@ -94,11 +94,11 @@ void agent_close_session(struct agent *a); /* after the background commands have
  * allowed in it counts. */
 void agent_choose_native(struct agent *a);
 
-/* What is told to the model beside the next prompt, once. Copied. */
+/* Adds this to the next prompt, once. Copied. */
 void agent_add_context(struct agent *a, struct str text);
-/* The prompt with that, and with what has changed around the model since it was told. */
+/* The prompt with that, and with what has changed around the model since its last prompt. */
 struct message *agent_with_context(struct agent *a, struct message *input) MUST_USE;
-/* Appends what has changed around the model since it was told; nothing, if nothing has. */
+/* Appends what has changed around the model since its last prompt; nothing, if nothing has. */
 void agent_tell_surroundings(struct agent *a, struct strbuf *out);
 /* What is put back after a summary. */
 void agent_choose_reattachers(struct agent *a, struct compact_options *o);

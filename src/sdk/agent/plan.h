@@ -48,7 +48,7 @@ void agent_plan_set_note(struct agent_plan *p, struct str text); /* copied */
 void agent_plan_set_words(struct agent_plan *p, struct plan_words *take_words);
 void agent_plan_set_prefix(struct agent_plan *p, struct prefix *take_prefix); /* may be NULL */
 
-/* Zeroed; with room for so many targets. */
+/* Zeroed; with room for n targets. */
 struct plan_chain *plan_chain_new(size_t n) MUST_USE;
 struct plan_chain *plan_chain_copy(const struct plan_chain *c) MUST_USE;
 void plan_chain_unref(struct plan_chain *c);

@@ -46,14 +46,14 @@ const char *rule_kind_name(enum rule_kind k)
 }
 
 /* What is being made. */
-struct making {
+struct rule_making {
     struct rule_set *set;
     struct arena *arena;
     const struct project *project;
     const struct agent_options *options;
 };
 
-static void add_rule(struct making *m, const struct rule *rule)
+static void add_rule(struct rule_making *m, const struct rule *rule)
 {
     struct rule_set *s = m->set;
 
@@ -61,7 +61,7 @@ static void add_rule(struct making *m, const struct rule *rule)
     s->rules[s->n++] = *rule;
 }
 
-static void warn(const struct making *m, struct str text)
+static void warn(const struct rule_making *m, struct str text)
 {
     struct rule_set *s = m->set;
 
@@ -95,7 +95,7 @@ static struct err *check_rule(const char *where, struct str text)
     return tool_name_check(where, permission_pattern_tool(text));
 }
 
-static void warn_of(const struct making *m, struct err *take_error)
+static void warn_of(const struct rule_making *m, struct err *take_error)
 {
     AUTO(err) struct err *e = take_error;
     AUTO_FREE char *text = err_message(e);
@@ -108,7 +108,7 @@ static void warn_of(const struct making *m, struct err *take_error)
 /* A misspelt rule of the person's own files is an error: where it forbids, it would forbid nothing.
  * Those of other programs and of a project that is not trusted are not ours to correct: they are
  * told, and the gate asks about what a broken one may have meant. */
-static struct err *add_list(struct making *m, const struct json *tree, struct rule rule,
+static struct err *add_list(struct rule_making *m, const struct json *tree, struct rule rule,
                             bool is_strict)
 {
     const struct json *permissions = json_get(tree, "permissions");
@@ -130,7 +130,7 @@ static struct err *add_list(struct making *m, const struct json *tree, struct ru
 }
 
 /* From low to high, as they are merged. */
-static struct err *add_settings(struct making *m, enum rule_kind kind)
+static struct err *add_settings(struct rule_making *m, enum rule_kind kind)
 {
     const struct settings *s = m->project->settings;
 
@@ -149,7 +149,7 @@ static struct err *add_settings(struct making *m, enum rule_kind kind)
 
 /* --- flags, and what goes without saying --- */
 
-static struct err *add_flags(struct making *m, enum rule_kind kind, const char *flag,
+static struct err *add_flags(struct rule_making *m, enum rule_kind kind, const char *flag,
                              const char *const *patterns, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -165,7 +165,7 @@ static struct err *add_flags(struct making *m, enum rule_kind kind, const char *
 }
 
 /* What an agent is told to look at must not need a question. */
-static void add_built_in(struct making *m)
+static void add_built_in(struct rule_making *m)
 {
     static const struct str patterns[] = {
         S("Read(.agents/**)"), S("Read(.claude/**)"), S("Read(.keel/**)"), S("Read(.robota/**)"),
@@ -179,7 +179,7 @@ static void add_built_in(struct making *m)
                                    .is_used = true});
 }
 
-static struct err *add_all(struct making *m)
+static struct err *add_all(struct rule_making *m)
 {
     const struct agent_options *o = m->options;
 
@@ -200,7 +200,7 @@ const struct rule *rule_set_find(const struct rule_set *set, enum rule_kind kind
     return NULL;
 }
 
-static void set_gate_rules(struct making *m)
+static void set_gate_rules(struct rule_making *m)
 {
     struct texts lists[N_RULE_KINDS] = {0};
     bool *is_untrusted = ARENA_ARRAY(m->arena, m->set->n, bool);
@@ -228,7 +228,7 @@ static void set_gate_rules(struct making *m)
 
 /* --- commands in a sandbox --- */
 
-static bool is_auto(const struct making *m, const char *path, bool otherwise)
+static bool is_auto(const struct rule_making *m, const char *path, bool otherwise)
 {
     struct str given = json_str(settings_get(m->project->settings, path));
 
@@ -246,7 +246,7 @@ static struct str locale_of(const char *const *environment)
 }
 
 /* In POSIX mode bash reads some lines otherwise, and so it does with some character sets. */
-static void choose_shell(struct making *m)
+static void choose_shell(struct rule_making *m)
 {
     const char *const *environment = host_environment(m->project->host);
 
@@ -257,7 +257,7 @@ static void choose_shell(struct making *m)
 }
 
 /* Nothing runs without a question where there are no walls around it. */
-static void set_sandboxed(struct making *m)
+static void set_sandboxed(struct rule_making *m)
 {
     struct permission_rules *rules = &m->set->gate_rules;
     bool looks = is_auto(m, "permissions.lookingCommands", true);
@@ -291,7 +291,7 @@ struct err *agent_find_mode(const char *where, struct str name, enum permission_
 }
 
 /* Another program may have modes that keel does not know; it then has its default. */
-static struct err *choose_mode(struct making *m)
+static struct err *choose_mode(struct rule_making *m)
 {
     static const char path[] = "permissions.defaultMode";
     const struct settings *s = m->project->settings;
@@ -331,7 +331,7 @@ static void add_path(struct paths *list, struct arena *a, const char *path)
 }
 
 /* From the project's root, as the rest of its settings count for all of it. */
-static const char *directory_path(const struct making *m, struct str given)
+static const char *directory_path(const struct rule_making *m, struct str given)
 {
     const char *home = env_find(host_environment(m->project->host), "HOME");
     const char *path = arena_cstr(m->arena, given);
@@ -344,7 +344,7 @@ static const char *directory_path(const struct making *m, struct str given)
 }
 
 /* One that is not there today is no reason not to work. */
-static void add_directory(const struct making *m, struct paths *list, struct str given)
+static void add_directory(const struct rule_making *m, struct paths *list, struct str given)
 {
     char real[PATH_MAX];
 
@@ -357,7 +357,7 @@ static void add_directory(const struct making *m, struct paths *list, struct str
                              STR_ARG(given)));
 }
 
-static void find_directories(struct making *m)
+static void find_directories(struct rule_making *m)
 {
     struct paths list = {0};
 
@@ -373,7 +373,7 @@ static void find_directories(struct making *m)
     m->set->n_added_dirs = list.n;
 }
 
-static struct texts list_of(const struct making *m, const char *path, bool *ret_is_set)
+static struct texts list_of(const struct rule_making *m, const char *path, bool *ret_is_set)
 {
     const struct json *list = settings_get(m->project->settings, path);
     struct texts texts = {0};
@@ -385,7 +385,7 @@ static struct texts list_of(const struct making *m, const char *path, bool *ret_
 }
 
 /* What variables name in the workspace is part of it, as a dotenv file is. */
-static bool is_opened(const struct making *m, const char *path)
+static bool is_opened(const struct rule_making *m, const char *path)
 {
     const char *cwd = m->project->place.cwd;
     bool is_open = cwd && path_is_in(path, cwd);
@@ -395,7 +395,7 @@ static bool is_opened(const struct making *m, const char *path)
     return is_open;
 }
 
-static void set_secrets(struct making *m, const char *home, const char *keel_home)
+static void set_secrets(struct rule_making *m, const char *home, const char *keel_home)
 {
     struct path_list all = {.arena = m->arena}, named = {.arena = m->arena};
     const char *const *places;
@@ -414,7 +414,7 @@ static void set_secrets(struct making *m, const char *home, const char *keel_hom
 }
 
 /* One that is no host matches none, and would forbid all of them in silence. */
-static void check_domains(const struct making *m, const struct hard_policy *p)
+static void check_domains(const struct rule_making *m, const struct hard_policy *p)
 {
     struct host_pattern pattern;
 
@@ -426,7 +426,7 @@ static void check_domains(const struct making *m, const struct hard_policy *p)
                                  STR_ARG(p->domains[i])));
 }
 
-static void set_policy(struct making *m)
+static void set_policy(struct rule_making *m)
 {
     struct hard_policy *p = &m->set->policy;
     const char *home = env_find(host_environment(m->project->host), "HOME");
@@ -452,7 +452,7 @@ static void set_policy(struct making *m)
 struct err *rule_set_init(struct rule_set *set, struct arena *a, const struct project *p,
                           const struct agent_options *options)
 {
-    struct making m = {.set = set, .arena = a, .project = p, .options = options};
+    struct rule_making m = {.set = set, .arena = a, .project = p, .options = options};
 
     *set = (struct rule_set){0};
     TRY(add_all(&m));

@@ -274,7 +274,7 @@ static size_t place_of(const struct agent *a, const struct model_choice *m)
 }
 
 /* A round works with what it began with. A new array is a new chain, which has forgotten who rests:
- * there is one only if something was learned. The text is told with it, one of them a round. */
+ * there is one only if something was learned. The text goes with it, one of them a round. */
 void agent_use_learned(struct agent *a)
 {
     struct model_lookup *l = a->lookups;

@@ -2,7 +2,7 @@
  *
  * The engine runs as it did then: it builds its requests, which the protocol encodes; the recorded
  * bytes of the answers go through the protocol's decoder; messages are committed, batches are run.
- * What it tells must be what was told then, line by line (archive/replay_line.h). What came from
+ * What it emits must be what was emitted then, line by line (archive/replay_line.h). What came from
  * outside is played: answers, outcomes of tools, verdicts, words of hooks, limits of a budget, and
  * the moment at which a person ended it. Nothing is sent, run, asked or stored.
  *

@@ -17,7 +17,7 @@ struct open_snapshot {
     bool has_ended;
 };
 
-struct recovery {
+struct call_recovery {
     struct arena arena;
     struct open_snapshot *items;
     size_t n, room;
@@ -28,7 +28,7 @@ struct recovery {
 
 static void note_snapshot(void *self, uint64_t seq, const struct json *body)
 {
-    struct recovery *x = self;
+    struct call_recovery *x = self;
     const struct snapshot_record *record = snapshot_record_parse(body, &x->arena);
 
     if (!record->has_file && !record->log.n && !record->tree.n) /* it only says what is not saved */
@@ -41,7 +41,7 @@ static void note_snapshot(void *self, uint64_t seq, const struct json *body)
 /* Ids of calls may come again: the last one before it is meant. */
 static void note_end(void *self, uint64_t seq, const struct json *body)
 {
-    struct recovery *x = self;
+    struct call_recovery *x = self;
     struct str id = json_get_text(body, "toolCallId");
 
     for (size_t i = x->n; i-- > 0;)
@@ -53,13 +53,13 @@ static void note_end(void *self, uint64_t seq, const struct json *body)
 
 static struct err *recover_one(void *arg)
 {
-    struct recovery *x = arg;
+    struct call_recovery *x = arg;
 
     return snapshot_recover(x->options, x->current->record, x->current->has_ended, &x->arena,
                             &x->found);
 }
 
-/* The log does not exist now; whether it ever did, nobody knows. */
+/* The log does not exist now; whether it ever did is unknown. */
 static bool may_be_swept(const struct session *s)
 {
     const int64_t kept_ms = (int64_t)UNDO_LOG_KEPT_DAYS * 24 * 60 * 60 * 1000;
@@ -67,7 +67,7 @@ static bool may_be_swept(const struct session *s)
     return loop_unix_ms(task_loop()) - s->loaded.summary.updated_ms > kept_ms;
 }
 
-static void emit_recovered(const struct recovery *x, struct session *s)
+static void emit_recovered(const struct call_recovery *x, struct session *s)
 {
     const struct recovered_call *found = &x->found;
     const struct open_snapshot *of = x->current;
@@ -80,7 +80,7 @@ static void emit_recovered(const struct recovery *x, struct session *s)
         session_emit_unsaved(s, of->call_id, unsaved);
 }
 
-static struct err *recover_all(struct recovery *x, struct session *s)
+static struct err *recover_all(struct call_recovery *x, struct session *s)
 {
     for (size_t i = 0; i < x->n; i++) {
         if (x->items[i].has_ended && !x->items[i].record->log.n)
@@ -94,7 +94,7 @@ static struct err *recover_all(struct recovery *x, struct session *s)
 }
 
 /* The logs are not needed any more when the journal has what they say. */
-static struct err *forget_logs(const struct recovery *x, struct session *s)
+static struct err *forget_logs(const struct call_recovery *x, struct session *s)
 {
     TRY(journal_sync(s->journal));
     for (size_t i = 0; i < x->n; i++)
@@ -110,7 +110,7 @@ static bool had_background(const struct session *s)
     return s->notice.n > 0;
 }
 
-static struct err *recover(struct recovery *x, struct session *s)
+static struct err *recover(struct call_recovery *x, struct session *s)
 {
     struct store *store = s->options.store;
     struct str id = s->options.id;
@@ -131,7 +131,7 @@ static struct err *recover(struct recovery *x, struct session *s)
 
 struct err *rewind_recover(struct session *s, const struct snapshot_options *o)
 {
-    struct recovery x = {.options = o};
+    struct call_recovery x = {.options = o};
     struct err *e = NULL;
 
     if ((s->loaded.last_run == LAST_RUN_CUT_OFF || had_background(s)) &&

@@ -235,7 +235,7 @@ struct err *rewind_apply(struct rewind *r, struct session *s, const struct rewin
     struct work w = {.rewind = r, .options = o, .store = s->options.store, .arena = a};
     struct err *e = look_again(r, s, &w);
 
-    task_shield_begin(); /* half of it helps nobody */
+    task_shield_begin(); /* half of it is of no use */
     if (!e)
         e = apply(&w, s);
     err_ignore(work_run(leave, &w), "a shielded task is not cancelled");

@@ -449,14 +449,14 @@ static void looker_advise(struct launcher *l, const struct command_ending *e, st
 
 /* --- after a crash --- */
 
-struct recovery {
+struct guard_recovery {
     const struct agent_sandbox *sandbox;
     struct strbuf notes;
 };
 
 static struct err *recover(void *arg)
 {
-    struct recovery *r = arg;
+    struct guard_recovery *r = arg;
     const struct policy_source *source = &r->sandbox->options.source;
     AUTO(arena) struct arena a = {0};
     const char **roots = ARENA_ARRAY(&a, source->n_added_dirs + 1, const char *);
@@ -476,7 +476,7 @@ static struct err *recover(void *arg)
 
 void agent_sandbox_recover(struct agent_sandbox *s)
 {
-    struct recovery r = {.sandbox = s};
+    struct guard_recovery r = {.sandbox = s};
     struct err *e = work_run(recover, &r);
     AUTO_FREE char *text = e ? err_message(e) : NULL;
 

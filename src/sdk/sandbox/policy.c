@@ -237,7 +237,7 @@ static struct err *watch(struct policy_maker *m, const char *path, const char *n
 
 /* --- one policy --- */
 
-struct making {
+struct policy_making {
     struct policy_maker *maker;
     struct arena *arena;
     const char *workspace, *cwd; /* canonical */
@@ -251,14 +251,14 @@ struct making {
     struct sandbox_policy *policy;
 };
 
-static void making_done(struct making *k)
+static void policy_making_done(struct policy_making *k)
 {
     denied_places_done(&k->denied);
 }
-DEFINE_AUTO_VAL(making, making_done)
+DEFINE_AUTO_VAL(policy_making, policy_making_done)
 
 /* The rules, seen from where the command starts. */
-static struct err *read_rules(struct making *k)
+static struct err *read_rules(struct policy_making *k)
 {
     AUTO(tool_state) struct tool_state *session = tool_state_new(str_of(k->workspace));
 
@@ -271,7 +271,7 @@ static struct err *read_rules(struct making *k)
 /* --- rules that name a place --- */
 
 /* What may not be written must not be replaced either, where it is a link. */
-static void deny(struct making *k, const char *path, const char *real, bool hides)
+static void deny(struct policy_making *k, const char *path, const char *real, bool hides)
 {
     path_list_add(hides ? &k->hidden : &k->read_only, real);
     path_list_add(hides ? &k->denied_hidden : &k->denied_read_only, real);
@@ -281,12 +281,12 @@ static void deny(struct making *k, const char *path, const char *real, bool hide
 
 /* A link may lead to what is not theirs, and a command must be able to begin where it is told to.
  */
-static bool is_theirs(const struct making *k, const char *real)
+static bool is_theirs(const struct policy_making *k, const char *real)
 {
     return path_is_in(real, k->workspace) && !path_is_in(k->cwd, real);
 }
 
-static void deny_fixed(struct making *k)
+static void deny_fixed(struct policy_making *k)
 {
     for (size_t i = 0; i < k->denied.n; i++) {
         const struct denied_place *p = &k->denied.items[i];
@@ -300,7 +300,7 @@ static void deny_fixed(struct making *k)
 /* --- rules with patterns --- */
 
 /* What was judged by other patterns is of no use. */
-static void choose_patterns(struct making *k)
+static void choose_patterns(struct policy_making *k)
 {
     struct policy_maker *m = k->maker;
 
@@ -316,7 +316,7 @@ static void choose_patterns(struct making *k)
 }
 
 /* Directories may come into being. */
-static struct err *choose_watched(struct making *k)
+static struct err *choose_watched(struct policy_making *k)
 {
     struct policy_maker *m = k->maker;
 
@@ -336,7 +336,7 @@ static struct err *choose_watched(struct making *k)
 static void add_repository(void *self, const struct watched_dir *dir, const char *name,
                            unsigned meaning)
 {
-    struct making *k = self;
+    struct policy_making *k = self;
     AUTO(strbuf) struct strbuf path = {0};
 
     if (meaning != GIT_NAME_DOT_GIT)
@@ -347,7 +347,7 @@ static void add_repository(void *self, const struct watched_dir *dir, const char
                                   fs_join(k->arena, k->at->path, strbuf_cstr(&path)));
 }
 
-static void add_untrusted(struct making *k, const char *path, bool hides)
+static void add_untrusted(struct policy_making *k, const char *path, bool hides)
 {
     struct path_list *list = hides ? &k->untrusted_hidden : &k->untrusted_read_only;
     const char *real = list->n > 2 * MAX_UNTRUSTED_FOUND ? NULL : real_path(k->arena, path);
@@ -359,7 +359,7 @@ static void add_untrusted(struct making *k, const char *path, bool hides)
 }
 
 /* Patterns that name very much would take from commands what they work with. */
-static void deny_untrusted(struct making *k)
+static void deny_untrusted(struct policy_making *k)
 {
     const struct path_list *lists[] = {&k->untrusted_read_only, &k->untrusted_hidden};
 
@@ -380,7 +380,7 @@ static const char *short_path(struct arena *a, const char *path)
 }
 
 /* A link is denied with what it leads to, unless that is what everything is in. */
-static void deny_found(struct making *k, const char *path, bool hides)
+static void deny_found(struct policy_making *k, const char *path, bool hides)
 {
     const char *real;
 
@@ -393,7 +393,7 @@ static void deny_found(struct making *k, const char *path, bool hides)
 
 static void add_found(void *self, const struct watched_dir *dir, const char *name, unsigned meaning)
 {
-    struct making *k = self;
+    struct policy_making *k = self;
     AUTO(strbuf) struct strbuf path = {0};
 
     write_path(k->at->path, dir, name, &path);
@@ -406,7 +406,7 @@ static void add_found(void *self, const struct watched_dir *dir, const char *nam
 /* What is in it is not known, and a command could open it. */
 static void add_shut(void *self, const struct watched_dir *dir, enum dir_shut why)
 {
-    struct making *k = self;
+    struct policy_making *k = self;
     AUTO(strbuf) struct strbuf path = {0};
 
     if (why != DIR_IS_SHUT)
@@ -416,7 +416,7 @@ static void add_shut(void *self, const struct watched_dir *dir, enum dir_shut wh
     deny_found(k, strbuf_cstr(&path), /* hides= */ true);
 }
 
-static struct err *update_watched(struct making *k)
+static struct err *update_watched(struct policy_making *k)
 {
     for (struct watched *w = k->maker->watched; w; w = w->next) {
         TRY(dir_watch_update(w->watch, NULL));
@@ -446,7 +446,7 @@ static const char *find_above(const struct path_list *l, const char *path)
     return NULL;
 }
 
-static struct err *weigh_workspace(struct making *k)
+static struct err *weigh_workspace(struct policy_making *k)
 {
     const char *above = find_above(&k->denied_hidden, k->workspace);
 
@@ -462,7 +462,7 @@ static struct err *weigh_workspace(struct making *k)
 }
 
 /* The nearest place decides, so what lies in a denied one must not be named. */
-static void weigh_added_dirs(struct making *k)
+static void weigh_added_dirs(struct policy_making *k)
 {
     struct path_list all = k->writable;
 
@@ -498,14 +498,14 @@ static void end_mode_walk(struct policy_maker *m)
 }
 
 /* In the workspace and in added directories a mode means nothing. */
-static bool is_opened(const struct making *k, const char *path)
+static bool is_opened(const struct policy_making *k, const char *path)
 {
     return path_is_in(path, k->workspace) || find_above(&k->writable, path) ||
            find_above(&k->visible, path);
 }
 
 /* One in the workspace is part of it, as a dotenv file is. */
-static void add_named_secrets(struct making *k)
+static void add_named_secrets(struct policy_making *k)
 {
     struct path_list named = {.arena = k->hidden.arena};
 
@@ -515,7 +515,7 @@ static void add_named_secrets(struct making *k)
             path_list_add(&k->hidden, named.paths[i]);
 }
 
-static void add_secrets(struct making *k)
+static void add_secrets(struct policy_making *k)
 {
     const char *home = k->maker->home;
     const struct path_list *private_places = &k->maker->private_places;
@@ -532,7 +532,7 @@ static void add_secrets(struct making *k)
         k->policy->home = home;
 }
 
-static struct err *make(struct making *k)
+static struct err *make(struct policy_making *k)
 {
     TRY(read_rules(k));
     for (size_t i = 0; i < k->maker->added_dirs.n; i++)
@@ -551,7 +551,7 @@ static struct err *make(struct making *k)
     return NULL;
 }
 
-static void init_lists(struct making *k)
+static void init_lists(struct policy_making *k)
 {
     struct path_list empty = {.arena = k->arena};
 
@@ -637,7 +637,7 @@ static struct err *make_policy(struct policy_maker *m, const char *cwd, bool onl
                                struct arena *a, struct sandbox_policy *ret_policy)
 {
     struct sandbox_policy policy = {0};
-    AUTO(making) struct making k = {.maker = m, .arena = a, .policy = &policy};
+    AUTO(policy_making) struct policy_making k = {.maker = m, .arena = a, .policy = &policy};
     struct err *e;
 
     init_lists(&k);

@@ -41,7 +41,7 @@ static struct err *refuse_private(const struct url *u, struct str address)
                     "the operator can allow it with webFetch.allow in the settings");
 }
 
-/* A name that leads to an address which is allowed is not allowed by that: whoever owns the name
+/* A name that leads to an address which is allowed is not allowed by that: the owner of the name
  * chooses where it leads. */
 static struct err *check_host(const struct url *u, const struct lookup *l,
                               const struct tool_config *config)

@@ -110,7 +110,7 @@ TEST(a_shared_value_is_held_and_not_copied)
     strbuf_done(&told.text);
 }
 
-TEST(nobody_is_told_when_an_equal_value_is_shared)
+TEST(sharing_an_equal_value_is_no_change)
 {
     AUTO(arena) struct arena a = {0};
     AUTO(tool_state) struct tool_state *s = tool_state_new(S("/w"));
@@ -522,7 +522,7 @@ TEST(a_draft_that_is_not_accepted_leaves_nothing)
 }
 
 RUN_TESTS(UNIT(a_value_is_found_until_it_is_removed), UNIT(a_shared_value_is_held_and_not_copied),
-          UNIT(nobody_is_told_when_an_equal_value_is_shared),
+          UNIT(sharing_an_equal_value_is_no_change),
           UNIT(keys_come_in_the_order_of_their_first_setting),
           UNIT(the_listener_is_told_of_every_change_before_it_is_applied),
           UNIT(nobody_is_told_of_a_key_that_was_not_there_to_be_removed),

@@ -246,7 +246,7 @@ static struct err *open_in_memory(void *arg)
     return NULL;
 }
 
-TEST(what_is_only_in_memory_is_shared_with_nobody)
+TEST(what_is_only_in_memory_is_not_shared)
 {
     AUTO(world) struct world w = new_world();
 
@@ -335,7 +335,7 @@ RUN_TESTS(UNIT(its_home_is_keel_home_else_below_the_persons_home),
           UNIT(work_outlives_the_task_that_began_it),
           UNIT(stores_of_the_same_place_are_one_by_whatever_name),
           UNIT(a_store_lives_until_the_last_who_opened_it_has_closed_it),
-          UNIT(what_is_only_in_memory_is_shared_with_nobody),
+          UNIT(what_is_only_in_memory_is_not_shared),
           UNIT(the_one_that_was_used_longest_ago_cools_first),
           UNIT(what_cannot_cool_now_is_asked_again_and_takes_no_place),
           UNIT(many_that_cannot_cool_are_asked_a_few_at_a_time))
